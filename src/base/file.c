@@ -220,13 +220,24 @@ static int sync_directory(int dir_fd)
 	return fsync(dir_fd) < 0 && errno != EINVAL ? -errno : 0;
 }
 
+/* A device, a pipe or a socket; a directory is refused by rename(). */
+static bool is_special(const struct stat *st)
+{
+	return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
+}
+
 int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode)
 {
 	struct file_replacement own = { .fd = -1 };
+	struct stat st;
 
 	own.dir_fd = open_directory_of(path, &own.name);
 	if (own.dir_fd < 0)
 		return own.dir_fd;
+	if (fstatat(own.dir_fd, own.name, &st, 0) == 0 && is_special(&st)) {
+		(void)close(own.dir_fd);
+		return -ENOTSUP;
+	}
 	remove_stale(own.dir_fd, own.name);
 	own.fd = create_new(own.dir_fd, own.name, mode, own.new_name);
 	if (own.fd < 0) {
@@ -235,6 +246,23 @@ int file_replacement_open(struct file_replacement *ret, const char *path, mode_t
 	}
 	own.is_open = true;
 	*ret = own;
+	return 0;
+}
+
+int file_output_open(struct file_replacement *ret, const char *path, mode_t mode)
+{
+	static const char devices[] = "/dev/";
+	bool is_device_link = strncmp(path, devices, strlen(devices)) == 0;
+	struct stat at_path, led_to;
+	int fd;
+
+	if (lstat(path, &at_path) < 0 || stat(path, &led_to) < 0 ||
+	    (!is_special(&led_to) && !(S_ISLNK(at_path.st_mode) && is_device_link)))
+		return file_replacement_open(ret, path, mode);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	*ret = (struct file_replacement){ .is_open = true, .dir_fd = -1, .fd = fd };
 	return 0;
 }
 
@@ -247,6 +275,10 @@ int file_replacement_finish(struct file_replacement *file)
 {
 	int r = 0;
 
+	if (file->dir_fd < 0) {
+		file_replacement_close(file);
+		return 0;
+	}
 	if (fsync(file->fd) < 0 ||
 	    renameat(file->dir_fd, file->new_name, file->dir_fd, file->name) < 0)
 		r = -errno;
@@ -265,8 +297,21 @@ void file_replacement_close(struct file_replacement *file)
 	if (*file->new_name)
 		(void)unlinkat(file->dir_fd, file->new_name, 0); /* another failure matters */
 	(void)close(file->fd);
-	(void)close(file->dir_fd);
+	if (file->dir_fd >= 0)
+		(void)close(file->dir_fd);
 	file->is_open = false;
+}
+
+/* Writes all of it to a file that is open with the result @r. */
+static int write_whole(struct file_replacement *file, int r, const void *data, size_t len)
+{
+	if (r < 0)
+		return r;
+	r = file_replacement_write(file, data, len);
+	if (r == 0)
+		return file_replacement_finish(file);
+	file_replacement_close(file);
+	return r;
 }
 
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode)
@@ -274,11 +319,13 @@ int write_file_atomic(const char *path, const void *data, size_t len, mode_t mod
 	struct file_replacement file;
 	int r = file_replacement_open(&file, path, mode);
 
-	if (r < 0)
-		return r;
-	r = file_replacement_write(&file, data, len);
-	if (r == 0)
-		return file_replacement_finish(&file);
-	file_replacement_close(&file);
-	return r;
+	return write_whole(&file, r, data, len);
+}
+
+int write_output_file(const char *path, const void *data, size_t len, mode_t mode)
+{
+	struct file_replacement file;
+	int r = file_output_open(&file, path, mode);
+
+	return write_whole(&file, r, data, len);
 }

@@ -34,7 +34,8 @@ int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_l
  * Writes a new file beside @path (NAME.new-XXXXXXXX), fsyncs it, renames it over @path and fsyncs
  * the directory: a crash or a power cut leaves the old file or the new one, never a mix, and when
  * this returns 0 it is the new one. Removes files of this pattern that a killed writer left more
- * than a minute ago. Follows no link and never writes into an existing file.
+ * than a minute ago. Follows no link and never writes into an existing file; what is no regular
+ * file, or leads to none, such as a device, is not replaced: -ENOTSUP.
  */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);
 
@@ -44,13 +45,20 @@ int write_file_atomic(const char *path, const void *data, size_t len, mode_t mod
  */
 struct file_replacement {
 	bool is_open;
-	int dir_fd, fd;
+	int dir_fd; /* -1: nothing is renamed, the file at the path is written into */
+	int fd;
 	const char *name;
 	char new_name[NAME_MAX + 1]; /* "": it has its name */
 };
 
 /* 0 or -errno, as write_file_atomic(). */
 int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode);
+/*
+ * The same for a path that a person names: a device, a pipe or a link below /dev (/dev/null,
+ * /dev/stdout) is written into, as a shell's ">" does.
+ */
+int file_output_open(struct file_replacement *ret, const char *path, mode_t mode);
+int write_output_file(const char *path, const void *data, size_t len, mode_t mode);
 int file_replacement_write(struct file_replacement *file, const void *data, size_t len);
 /* Gives it its name, and closes it: 0, or -errno when it does not have it. */
 int file_replacement_finish(struct file_replacement *file);

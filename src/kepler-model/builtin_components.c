@@ -231,7 +231,7 @@ static int write_source(const struct built_components *built, const char *path, 
 	print_source(built, &source);
 	if (source.failed)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	r = write_file_atomic(path, source.data, source.len, WEIGHTS_MODE);
+	r = write_output_file(path, source.data, source.len, WEIGHTS_MODE);
 	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerrordesc_np(-r))
 		     : 0;
 }

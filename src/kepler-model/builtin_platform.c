@@ -104,7 +104,7 @@ static int write_text(const char *path, const struct strbuf *text, struct diag *
 	int r = strbuf_error(text);
 
 	if (r == 0)
-		r = write_file_atomic(path, text->data, text->len, 0644);
+		r = write_output_file(path, text->data, text->len, 0644);
 	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
 		     : 0;
 }

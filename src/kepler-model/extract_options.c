@@ -146,7 +146,7 @@ int extract_write(const char *path, const struct strbuf *text, struct diag *diag
 			       ? 0
 			       : diag_set(diag, -EIO, "standard output: %s",
 					  strerrordesc_np(errno));
-	r = write_file_atomic(path, text->data, text->len, 0644);
+	r = write_output_file(path, text->data, text->len, 0644);
 	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerrordesc_np(-r))
 		     : 0;
 }

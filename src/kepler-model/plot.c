@@ -61,7 +61,7 @@ static int write_page(const char *path, const struct strbuf *out, struct diag *d
 
 	if (strcmp(path, "-") == 0)
 		return settings_print(out);
-	r = write_file_atomic(path, out->data, out->len, 0644);
+	r = write_output_file(path, out->data, out->len, 0644);
 	return r < 0 ? settings_fail((diag_set(diag, r, "%s: %s", path, strerror(-r)), diag))
 		     : EXIT_SUCCESS;
 }

@@ -23,9 +23,8 @@ static int cannot_write(const struct row_output *output, int r, struct diag *dia
 int row_output_open(struct row_output *ret, const char *path, struct diag *diag)
 {
 	*ret = (struct row_output){ .path = path, .text = STRBUF_INIT };
-	return is_stdout(ret)
-		       ? 0
-		       : cannot_write(ret, file_replacement_open(&ret->file, path, 0644), diag);
+	return is_stdout(ret) ? 0
+			      : cannot_write(ret, file_output_open(&ret->file, path, 0644), diag);
 }
 
 static int write_text(struct row_output *output, struct diag *diag)

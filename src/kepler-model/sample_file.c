@@ -69,7 +69,7 @@ int model_file_save(const char *path, const struct trained_model *model, struct 
 				"%.200s: the model has %zu bytes, and files of models may have %u; "
 				"train on fewer rows, or with another trainer",
 				path, text.len, MODEL_FILE_MAX);
-	r = write_file_atomic(path, text.data, text.len, 0644);
+	r = write_output_file(path, text.data, text.len, 0644);
 	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
 		     : 0;
 }

@@ -343,7 +343,7 @@ static int write_left_out(const struct request_run *run)
 static int write_answer(const char *path, const struct strbuf *zip)
 {
 	if (strcmp(path, "-") != 0)
-		return write_file_atomic(path, zip->data, zip->len, 0644);
+		return write_output_file(path, zip->data, zip->len, 0644);
 	return fwrite(zip->data, 1, zip->len, stdout) == zip->len && fflush(stdout) == 0 ? 0 : -EIO;
 }
 

@@ -234,6 +234,35 @@ static void removes_what_was_left(void **state)
 	}
 }
 
+/* Root may name a device: --output=/dev/null must not make a file of it. */
+static void what_is_no_file_is_not_replaced(void **state)
+{
+	struct place *place = *state;
+	struct stat st;
+	char text[8] = "";
+	int fd;
+
+	assert_int_equal(mkfifo(place->path, 0600), 0);
+	fd = open(place->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write_file_atomic(place->path, "x", 1, 0600), -ENOTSUP);
+	assert_int_equal(write_output_file(place->path, "out", 3, 0600), 0);
+	assert_int_equal(read(fd, text, sizeof(text)), 3);
+	assert_string_equal(text, "out");
+	assert_int_equal(lstat(place->path, &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	(void)close(fd);
+	assert_int_equal(unlink(place->path), 0);
+	assert_int_equal(symlink("/dev/full", place->path), 0);
+	assert_int_equal(write_file_atomic(place->path, "x", 1, 0600), -ENOTSUP);
+	assert_int_equal(write_output_file(place->path, "x", 1, 0600), -ENOSPC);
+	assert_int_equal(lstat(place->path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(unlink(place->path), 0);
+	assert_int_equal(write_output_file(place->path, "new", 3, 0600), 0);
+	assert_int_equal(read_file_at(AT_FDCWD, place->path, text, sizeof(text)), 3);
+}
+
 /* R51: what cannot be written leaves the old file and no other. */
 static void replaces_piece_by_piece(void **state)
 {
@@ -290,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reads_into_memory, set_up, tear_down),
 		cmocka_unit_test(joins),
 		cmocka_unit_test_setup_teardown(replaces_atomically, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replaces_piece_by_piece, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keeps_the_old_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(survives_a_power_cut, set_up, tear_down),
