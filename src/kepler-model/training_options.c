@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/strbuf.h"
 #include "model/feature.h"
 #include "options/version.h"
 
@@ -242,6 +243,16 @@ static int find_features(const struct sample_table *table, struct name_list *lis
 	return 0;
 }
 
+static int refuse_group(const char *name, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
+
+	for (const struct feature_group *group = feature_groups; group->name; group++)
+		strbuf_addf(&known, "%s%s", known.len ? ", " : "", group->name);
+	return diag_set(diag, -EINVAL, "feature-group: there is no group %.80s, but %.300s", name,
+			known.data ? known.data : "");
+}
+
 int training_options_use_group(const char *group, const struct sample_table *table,
 			       struct training_names *names, struct training_request *ret,
 			       struct diag *diag)
@@ -249,7 +260,7 @@ int training_options_use_group(const char *group, const struct sample_table *tab
 	const struct feature_group *found = feature_group_find(group);
 
 	if (!found)
-		return diag_set(diag, -EINVAL, "feature-group: there is no group %.80s", group);
+		return refuse_group(group, diag);
 	names->features.count = 0;
 	for (size_t i = 0; found->features[i]; i++) {
 		if (sample_table_find(table, found->features[i]) == SAMPLE_COLUMN_NONE)

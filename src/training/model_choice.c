@@ -108,6 +108,17 @@ static int make_model(const struct maker *maker, size_t trainer,
 	return r < 0 ? r : trained_model_check(model, diag);
 }
 
+int model_choice_check(const struct training_request *request, const struct training_report *report,
+		       struct diag *diag)
+{
+	const bool tried[TRAINERS_MAX] = { false };
+
+	if (next_best(request, report, tried) == request->trainer_count)
+		return diag_set(diag, -EINVAL, "no trainer succeeded: %.400s",
+				report->results[0][0].failure.text);
+	return 0;
+}
+
 static int choose(const struct maker *maker, struct trained_model *model,
 		  struct training_report *report, struct diag *diag)
 {
@@ -115,10 +126,10 @@ static int choose(const struct maker *maker, struct trained_model *model,
 	bool tried[TRAINERS_MAX] = { false };
 	size_t first = next_best(request, report, tried);
 	size_t best;
+	int known = model_choice_check(request, report, diag);
 
-	if (first == request->trainer_count)
-		return diag_set(diag, -EINVAL, "no trainer succeeded: %.400s",
-				report->results[0][0].failure.text);
+	if (known < 0)
+		return known;
 	while ((best = next_best(request, report, tried)) < request->trainer_count) {
 		int r = make_model(maker, best, report, model, &report->unusable[best]);
 

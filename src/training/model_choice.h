@@ -15,6 +15,9 @@ typedef int component_maker(void *context, size_t trainer, size_t component,
 /* Empties @report; -EINVAL with a diagnosis when there is nothing, or too much, to do. */
 int model_choice_begin(const struct training_request *request, struct training_report *report,
 		       struct diag *diag);
+/* 0 where the errors of a trainer are known; else -EINVAL with why they are not. */
+int model_choice_check(const struct training_request *request, const struct training_report *report,
+		       struct diag *diag);
 /* Fills the model by the errors in @report: 0; -EINVAL with a diagnosis, or -ENOMEM. */
 int model_choice_make(const struct training_request *request, component_maker *make, void *context,
 		      struct trained_model *model, struct training_report *report,

@@ -182,7 +182,9 @@ int model_training_run(const struct sample_table *table, const struct training_r
 	}
 	if (r == 0)
 		r = validate_all(&job, report);
-	if (r == 0 && !request->only_errors)
+	if (r == 0 && request->only_errors)
+		r = model_choice_check(request, report, diag);
+	else if (r == 0)
 		r = model_choice_make(request, make_component, &job, model, report, diag);
 	return r == -ENOMEM ? diag_set(diag, r, "out of memory") : r;
 }

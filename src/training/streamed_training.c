@@ -548,7 +548,9 @@ int streamed_training_run(const struct streamed_table *table,
 	}
 	if (r == 0)
 		r = validate_all(&job, report);
-	if (r == 0 && !request->only_errors)
+	if (r == 0 && request->only_errors)
+		r = model_choice_check(request, report, diag);
+	else if (r == 0)
 		r = model_choice_make(request, make_component_model, &job, model, report, diag);
 	return r == -ENOMEM ? diag_set(diag, r, "out of memory") : r;
 }

@@ -67,8 +67,8 @@ int validation_folds(const struct validation_plan *plan, size_t rows, uint32_t *
 		     struct diag *diag)
 {
 	if (plan->folds < FOLDS_MIN || plan->folds > FOLDS_MAX || plan->folds > rows)
-		return diag_set(diag, -EINVAL, "%zu rows cannot be divided into %u folds", rows,
-				plan->folds);
+		return diag_set(diag, -EINVAL, "%zu row%s cannot be divided into %u folds", rows,
+				rows == 1 ? "" : "s", plan->folds);
 	if (plan->kind == FOLDS_GROUPS)
 		return deal_groups(plan, rows, ret, diag);
 	if (plan->kind == FOLDS_RANDOM)

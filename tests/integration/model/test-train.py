@@ -291,7 +291,7 @@ def bad_input_is_refused_with_the_reason():
                 ("bpf_cpu_time_ms,package_power\nnan,2\n5,inf\n", ["--components=package"], "none of 2 rows has all features"),
                 (None, ["--trainers=RandomForest"], "there is no trainer RandomForest"),
                 (None, ["--feature-group=CounterOnly"], "CounterOnly needs the column cache_miss"),
-                (None, ["--feature-group=Counters"], "there is no group Counters"),
+                (None, ["--feature-group=Counters"], "there is no group Counters, but AcceleratorOnly, BPFOnly"),
                 (None, ["--validation=groups"], "groups needs --group-by=COLUMN"),
                 (None, ["--group-by=rack"], "there is no column rack"),
                 (None, ["--node-type=x"], "node-type: must be a number")):
@@ -301,6 +301,8 @@ def bad_input_is_refused_with_the_reason():
                                 status=1)
             assert why in said, f"{words}: {said}"
             assert not model.exists(), words
+        rows.write_text("bpf_cpu_time_ms,package_power\n1,2\n", encoding="utf-8")
+        assert "no trainer succeeded: 1 row cannot" in kepler_model("train-from-data", rows, status=1)
         model.write_bytes(b"\x80\x04\x95")
         assert "pickle" in kepler_model("validate", model, rows, status=1)
         for words in (["train-from-data"], ["train", rows], ["validate", model], ["train-from-data", rows, "--folds=1"]):
