@@ -21,6 +21,7 @@
 #include "base/num.h"
 #include "energy/deviation.h"
 #include "energy/remainder.h"
+#include "host/topology.h"
 #include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
@@ -343,6 +344,16 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
 }
 
+/* An account may be a container's, and change with its limits: the tree is the machine's. */
+static uint32_t cpus_of_machine(const struct interval_engine *engine, uint32_t account)
+{
+	struct topology topology = { 0 };
+
+	if (engine->config->host.sysfs)
+		(void)topology_read(engine->config->host.sysfs, &topology);
+	return topology.cpus ? topology.cpus : account;
+}
+
 /*
  * CPUs that come or go while we run change what busy time is a part of. What the machine had at the
  * start is told by its host: a container's account may have fewer, without any of them having gone.
@@ -350,13 +361,15 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 static void follow_cpus(struct interval_engine *engine, uint32_t online)
 {
 	if (online && engine->online && online != engine->online) {
-		engine->sources.cpus = online;
+		uint32_t cpus = cpus_of_machine(engine, online);
+
+		engine->sources.cpus = cpus;
 		if (engine->sources.sockets)
 			(void)cpu_sockets_read(engine->config->host.sysfs, engine->sources.sockets);
 		if (engine->sources.estimate)
-			estimated_meter_set_cpus(engine->sources.estimate, online);
+			estimated_meter_set_cpus(engine->sources.estimate, cpus);
 		if (engine->sources.models)
-			model_meter_set_cpus(engine->sources.models, online);
+			model_meter_set_cpus(engine->sources.models, cpus);
 	}
 	if (online)
 		engine->online = online;

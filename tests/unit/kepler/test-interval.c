@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
+#include "base/macro.h"
 #include "made_up_machine.h"
+#include "tests/rig/remove_tree.h"
 
 static void test_an_estimate_is_not_thinned_by_sleep(void **state)
 {
@@ -135,6 +140,45 @@ static void test_an_account_of_fewer_cpus_is_a_containers(void **state)
 	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 1);
 	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
 	machine_stop(&machine);
+}
+
+static void write_online(const char *sysfs, const char *list)
+{
+	char path[96];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/devices/system/cpu/online", sysfs);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_true(fputs(list, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Its account follows its limits; the machine still has its two CPUs, until it has four. */
+static void test_a_container_that_is_resized_changes_no_machine(void **state)
+{
+	static const char *const folders[] = { "devices", "devices/system", "devices/system/cpu" };
+	char sysfs[] = "/tmp/kepler-test-XXXXXX", path[96];
+	struct machine machine;
+
+	(void)state;
+	assert_non_null(mkdtemp(sysfs));
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", sysfs, folders[i]);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	write_online(sysfs, "0-1\n");
+	machine_start(&machine, true);
+	machine.config.host.sysfs = sysfs;
+	pass_of_machine(&machine, 100, 0, 0, 1);
+	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 3);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_int_equal(estimated_meter_cpus(machine.estimate), 2);
+	write_online(sysfs, "0-3\n");
+	pass_of_machine(&machine, 102, NSEC_PER_SEC, 0, 4);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.25) < 1e-9);
+	machine_stop(&machine);
+	remove_tree(sysfs);
 }
 
 static void test_counts_of_passes_add_up(void **state)
@@ -448,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_unseen_is_unattributed),
 		cmocka_unit_test(test_cpus_come_and_go),
 		cmocka_unit_test(test_an_account_of_fewer_cpus_is_a_containers),
+		cmocka_unit_test(test_a_container_that_is_resized_changes_no_machine),
 		cmocka_unit_test(test_counts_of_passes_add_up),
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
