@@ -36,6 +36,7 @@ int activity_open(const struct activity_options *options, struct activity_reader
 	struct activity_options complete = *options;
 	char why[ACTIVITY_WHY_MAX] = "switched off";
 	struct activity_reader *reader = NULL;
+	struct machine_time now;
 	int r = -ENOTSUP;
 
 	if (!complete.procfs)
@@ -58,6 +59,8 @@ int activity_open(const struct activity_options *options, struct activity_reader
 	}
 	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
 		reader->clock = NULL; /* unseen time stays unknown, and is reported as such */
+	reader->has_steal =
+		reader->clock && machine_clock_read(reader->clock, &now) == 0 && now.steal_ns > 0;
 	reader->frequencies = complete.frequencies;
 	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
 	reader->own_pid_namespace = pid_namespace_is_own();
@@ -102,7 +105,7 @@ static void add_stolen_time(struct activity_reader *reader, const struct machine
 {
 	const struct machine_time *last = &reader->unseen_time.last;
 
-	activity->has_steal = now->steal_ns > 0;
+	reader->has_steal = activity->has_steal = now->steal_ns > 0;
 	if (!reader->unseen_time.has_last)
 		return;
 	activity->stolen_ns = stolen_time(last, now, activity->busy_ns);
@@ -158,7 +161,7 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
 	reader->ops->get_info(reader, ret);
 	ret->unseen_ns = reader->unseen_ns;
 	ret->steal_ns = reader->steal_ns;
-	ret->has_steal = reader->unseen_time.last.steal_ns > 0;
+	ret->has_steal = reader->has_steal;
 	if (reader->io)
 		io_signals_get_info(reader->io, &ret->io);
 	ret->io.err = reader->io_err;

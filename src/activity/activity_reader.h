@@ -216,6 +216,7 @@ struct activity_reader {
 	uint32_t frequency_cells;
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns, steal_ns;
+	bool has_steal; /* the machine's account has counted any */
 	bool own_pid_namespace;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };

@@ -21,7 +21,7 @@ void model_feed(struct model_meter *models, const struct activity *activity)
 		.time_ns = activity->time_ns,
 		.busy_ns = activity->busy_ns - activity->stolen_ns,
 		.waited_ns = activity->steal_ns,
-		.signals = activity->signals,
+		.signals = activity->signals | (activity->has_steal ? MODEL_SIGNAL_WAITED : 0),
 		.mean_khz = activity->mean_khz,
 	};
 

@@ -23,6 +23,15 @@ static void set_measured(const struct model_surroundings *around, bool *is_measu
 		is_measured[meter_table_zone(around->meters, z)->kind] = true;
 }
 
+/*
+ * A kernel that has never counted stolen time may be unable to: then 0 is no measurement. Of a
+ * machine that is not virtual none is stolen.
+ */
+static uint32_t waiting_signal(const struct model_surroundings *around, bool has_steal)
+{
+	return around->host->is_vm && has_steal ? MODEL_SIGNAL_WAITED : 0;
+}
+
 /* Whether CPUs have a frequency is known once it has been read. */
 static bool has_frequency(struct machine_reads *reads)
 {
@@ -39,6 +48,7 @@ static uint32_t counted_signals(const struct model_surroundings *around)
 
 	activity_get_info(around->activity, &info);
 	return (info.counts_switches ? info.signals : 0) | info.io.signals |
+	       waiting_signal(around, info.has_steal) |
 	       (has_frequency(around->reads) ? SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) : 0);
 }
 

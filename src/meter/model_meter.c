@@ -23,17 +23,23 @@
 #define MODELS_MAX      MODEL_METER_PLACES
 #define FEATURE_COUNT   MODEL_METER_FEATURES
 
+/* What is no signal of processes. */
+enum { WAITED_TIME = SIGNAL_COUNT, CPU_TIME };
+
+_Static_assert(MODEL_SIGNAL_WAITED == 1U << WAITED_TIME, "its bit is that of its place");
+
 /*
  * Features that the node's own counters give, and how many of a signal are one of them. A level is
  * no rate, and is the same on a machine of any size; its signal says whether it is known.
  */
 static const struct {
 	const char *name;
-	enum signal signal; /* SIGNAL_COUNT: CPU time */
-	double divisor;     /* 0: a level */
+	unsigned signal; /* enum signal, CPU_TIME or WAITED_TIME */
+	double divisor;  /* 0: a level */
 } features[FEATURE_COUNT] = {
-	{ "bpf_cpu_time_ms", SIGNAL_COUNT, 1e6 },
-	{ "bpf_cpu_time_us", SIGNAL_COUNT, 1e3 },
+	{ "bpf_cpu_time_ms", CPU_TIME, 1e6 },
+	{ "bpf_cpu_time_us", CPU_TIME, 1e3 },
+	{ "cpu_steal_seconds", WAITED_TIME, 1e9 },
 	{ "cpu_cycles", SIGNAL_CPU_CYCLES, 1 },
 	{ "cpu_ref_cycles", SIGNAL_REF_CYCLES, 1 },
 	{ "cpu_instructions", SIGNAL_INSTRUCTIONS, 1 },
@@ -72,9 +78,9 @@ struct model_meter {
 
 static uint32_t bit_of(size_t feature)
 {
-	enum signal signal = features[feature].signal;
+	unsigned signal = features[feature].signal;
 
-	return signal == SIGNAL_COUNT ? 0 : SIGNAL_BIT(signal);
+	return signal == CPU_TIME ? 0 : 1U << signal;
 }
 
 int model_meter_new(const struct model_meter_options *options, struct model_meter **ret)
@@ -433,22 +439,24 @@ void model_meter_feed(struct model_meter *meter, const struct node_work *work)
 	meter->full_probability = vm_full_add(&meter->full, &waiting);
 }
 
+static uint64_t amount_of(const struct node_work *work, size_t feature)
+{
+	unsigned signal = features[feature].signal;
+
+	if (signal == CPU_TIME)
+		return work->busy_ns;
+	return signal == WAITED_TIME ? work->waited_ns : work->amount[signal];
+}
+
 static void rates(const struct model_meter *meter, double *ret)
 {
 	double dt_s = (double)meter->dt_ns / 1e9;
 
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
-		uint64_t amount;
-
-		if (is_level(i)) {
+		if (is_level(i))
 			ret[i] = (double)meter->work.mean_khz * 1e3;
-			continue;
-		}
-		amount = features[i].signal == SIGNAL_COUNT
-				 ? meter->work.busy_ns
-				 : meter->work.amount[features[i].signal];
-
-		ret[i] = (double)amount / features[i].divisor / dt_s;
+		else
+			ret[i] = (double)amount_of(&meter->work, i) / features[i].divisor / dt_s;
 	}
 }
 

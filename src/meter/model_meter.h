@@ -24,15 +24,18 @@
 #include "model/trained_model.h"
 #include "model/vm_share.h"
 
-#define MODEL_METER_FEATURES 11
+#define MODEL_METER_FEATURES 12
 #define MODEL_ZONES_MAX      5 /* platform, package, core, uncore, dram */
+
+/* Beside the SIGNAL_BIT()s: the time for which virtual CPUs waited is counted. */
+#define MODEL_SIGNAL_WAITED (1U << SIGNAL_COUNT)
 
 /* What the node has done since the last pass. */
 struct node_work {
 	uint64_t time_ns;   /* MONOTONIC, of this pass */
 	uint64_t busy_ns;   /* CPU time of all tasks, without what a hypervisor has stolen of it */
 	uint64_t waited_ns; /* for which virtual CPUs waited */
-	uint32_t signals;   /* SIGNAL_BIT() of those that are known */
+	uint32_t signals;   /* SIGNAL_BIT()s and MODEL_SIGNAL_WAITED, of those that are known */
 	uint64_t amount[SIGNAL_COUNT];
 	uint32_t mean_khz; /* of all CPUs, now; with SIGNAL_FREQUENCY_TIME */
 };
@@ -41,7 +44,7 @@ struct model_meter_options {
 	unsigned cpus; /* logical, of this machine */
 	bool is_vm;
 	struct vm_hints vm; /* of its host */
-	uint32_t signals;   /* SIGNAL_BIT() of those that are counted here */
+	uint32_t signals;   /* SIGNAL_BIT()s and MODEL_SIGNAL_WAITED, of those counted here */
 	bool is_measured[ZONE_KIND_COUNT];
 };
 

@@ -24,6 +24,7 @@ static const struct feature features[] = {
 	{ "kubelet_memory_bytes", "bytes", false },
 	{ "accelerator_intel_qat", "1/s", true },
 	{ "cpu_scaling_frequency_hertz", "Hz", false },
+	{ "cpu_steal_seconds", "s/s", false }, /* vCPUs waited, and did nothing meanwhile */
 	{ "node_info", "", false },
 };
 

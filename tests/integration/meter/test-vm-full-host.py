@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """In a virtual machine that sees its vCPUs wait, the real program takes the host to be full where it serves the same part of
 whatever is wanted, and not where a limit holds the machine back: the first costs what a CPU of a full host does, to 2 %, the second
-more. /proc is a folder whose one process and whose account of the machine go on as they would; the model's curve is known."""
+more. Stolen time is a feature of models where the kernel has counted any.
+
+/proc is a folder whose one process and whose account of the machine go on as they would; the model's curve is known."""
 import json
 import math
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
 
-from rig import Exporter, Sensors, balanced, run_tests
+from rig import KEPLER, Exporter, Sensors, balanced, run_tests
 
 OPTIONS = ("--no-bpf.enabled", "--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0",
            "--model.machine=vm=true")
@@ -40,10 +43,11 @@ def write_model(folder):
 
 
 class Guest:
-    """@runs(wanted): the part of its CPUs' time that it gets when it wants that much; it wants 0.3 and 0.9 in turn."""
+    """@runs(wanted): the part of its CPUs' time that it gets when it wants that much; it wants 0.3 and 0.9 in turn. It has waited
+    for @waited_s before."""
 
-    def __init__(self, folder, runs):
-        self.runs, self.busy_s, self.waited_s, self.idle_s = runs, 1.0, 0.0, 1.0
+    def __init__(self, folder, runs, waited_s=0.0):
+        self.runs, self.busy_s, self.waited_s, self.idle_s = runs, 1.0, waited_s, 1.0
         self.procfs = pathlib.Path(folder, "proc")
         (self.procfs / "1000").mkdir(parents=True)
         for name in ("cpuinfo", "meminfo", "uptime"):
@@ -80,6 +84,9 @@ class Guest:
     def __exit__(self, *exc):
         self.ends.set()
         self.thread.join()
+        self.close()
+
+    def close(self):
         for file in self.files:
             os.close(file)
 
@@ -111,4 +118,38 @@ def a_limit():
     assert found > 1.2 * FULL_W, (found, FULL_W)
 
 
-run_tests([a_full_host, a_limit], at_once=2)
+def write_model_of_waiting(folder):
+    """On a straight line, so that loads of neighbours make no difference: 10 W a busy CPU, 3 W one that waits."""
+    path = pathlib.Path(write_model(folder).split("=", 1)[1])
+    model = json.loads(path.read_text())
+    component = model["components"][0]
+    component["features"] += [{"name": "cpu_steal_seconds", "unit": "s/s", "scale": 1, "minimum": 0, "maximum": HOST_CPUS}]
+    component["predictor"] = {"form": "linear", "weights": [0, 0.01, 3]}
+    path.write_text(json.dumps(model))
+    return f"--model.file={path}"
+
+
+def stolen_time_is_a_feature():
+    """Watts by it and by CPU time; where none was ever stolen, whether the kernel counts it is not known."""
+    def look(exporter, count):
+        metrics = balanced(exporter.intervals(count))
+        return [float(metrics.value(name)) for name in ("kepler_node_package_joules_total", "kepler_node_bpf_cpu_time_ms_total",
+                                                        "kepler_node_cpu_steal_seconds_total")]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, Sensors([]) as sensors:
+        sysfs, model = f"--host.sysfs={sensors.mount}", write_model_of_waiting(folder)
+        never = Guest(pathlib.Path(folder, "never"), lambda wanted: wanted)
+        doctor = [KEPLER, "doctor", sysfs, f"--host.procfs={never.procfs}", "--model.machine=vm=true", "--no-bpf.enabled", model]
+        said = subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
+        never.close()
+        assert 'needs the feature "cpu_steal_seconds"' in said, said
+        with Guest(folder, lambda wanted: 0.7 * wanted, waited_s=1.0) as guest, \
+                Exporter(*OPTIONS, sysfs, f"--host.procfs={guest.procfs}", model) as exporter:
+            before, after = look(exporter, 3), look(exporter, 4)
+            assert exporter.stop() == 0
+    joules, cpu_ms, waited = (b - a for a, b in zip(before, after))
+    assert waited > 0.1 * CPUS, waited
+    want = 10 * cpu_ms / 1000 + 3 * waited
+    assert abs(joules - want) < 0.01 * want + 0.5, (joules, want)
+
+
+run_tests([a_full_host, a_limit, stolen_time_is_a_feature], at_once=3)

@@ -386,6 +386,45 @@ static void test_a_frequency_is_no_rate(void **state)
 	model_meter_free(meter);
 }
 
+#define WAITING                                                                                    \
+	MODEL("DynPower", "4",                                                                     \
+	      COMPONENT("package",                                                                 \
+			TIME ", {\"name\": \"cpu_steal_seconds\", \"scale\": 1, "                  \
+			     "\"minimum\": 0, \"maximum\": 4}",                                    \
+			"0, 80, 10"))
+
+/* Of a guest of two vCPUs, whose waiting grows with its host as its work does. */
+static void test_stolen_time_is_a_rate(void **state)
+{
+	const struct model_meter_options options = { .cpus = 2,
+						     .is_vm = true,
+						     .signals = MODEL_SIGNAL_WAITED };
+	const struct model_meter_options without = { .cpus = 2, .is_vm = true };
+	struct model_meter *meter = meter_with(&options, WAITING);
+	struct node_work work = { .time_ns = NSEC_PER_SEC, .signals = options.signals };
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	work.time_ns = 3 * NSEC_PER_SEC;
+	work.busy_ns = 2 * NSEC_PER_SEC; /* one of two CPUs */
+	work.waited_ns = NSEC_PER_SEC;   /* half a second a second */
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	assert_int_equal(span.energy_uj, 2 * (20 + 5) * UJ_PER_J);
+	work.time_ns = 4 * NSEC_PER_SEC;
+	work.signals = 0; /* the account could not be read */
+	model_meter_feed(meter, &work);
+	assert_false(model_meter_advance(meter, 0, &span));
+	model_meter_free(meter);
+	meter = meter_of(&without);
+	assert_int_equal(add(meter, WAITING, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "cpu_steal_seconds"));
+	model_meter_free(meter);
+}
+
 static void test_outside_what_the_model_has_seen(void **state)
 {
 	const struct model_meter_options options = { .cpus = 4 };
@@ -480,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_a_long_hole_is_not_bridged),
 		cmocka_unit_test(test_a_frequency_is_no_rate),
+		cmocka_unit_test(test_stolen_time_is_a_rate),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
 		cmocka_unit_test(test_a_newer_model_goes_on_from_what_was_counted),
 		cmocka_unit_test(test_a_model_that_cannot_take_over_changes_nothing),

@@ -17,6 +17,8 @@ static void test_units_and_load(void **state)
 	assert_true(feature_find("bpf_cpu_time_ms")->is_load);
 	assert_false(feature_find("cpu_scaling_frequency_hertz")->is_load);
 	assert_string_equal(feature_unit("bpf_cpu_time_ms"), "ms/s");
+	assert_false(feature_find("cpu_steal_seconds")->is_load);
+	assert_string_equal(feature_unit("cpu_steal_seconds"), "s/s");
 	assert_string_equal(feature_unit("f0"), "");
 	assert_null(feature_find("bpf_cpu_time"));
 }
