@@ -178,7 +178,7 @@ static void update(const struct nvml_library *library, struct nvml_mig *mig,
 			known[k] = known[--known_count];
 			break;
 		}
-		instance->activity = NAN;
+		instance->activity = (double)NAN;
 	}
 	for (size_t k = 0; k < known_count; k++)
 		forget(library, &known[k]);
@@ -196,7 +196,7 @@ static double activity_between(const struct nvml_library *library, nvml_gpm_samp
 	};
 
 	if (library->gpm_metrics(&request) != VENDOR_OK)
-		return NAN;
+		return (double)NAN;
 	for (size_t i = 0; i < ARRAY_SIZE(request.metrics); i++) {
 		const struct nvml_gpm_metric *metric = &request.metrics[i];
 
@@ -204,7 +204,7 @@ static double activity_between(const struct nvml_library *library, nvml_gpm_samp
 		    metric->value <= PER_CENT_MAX)
 			return fmin(metric->value / 100, 1);
 	}
-	return NAN;
+	return (double)NAN;
 }
 
 static void sample(const struct nvml_library *library, vendor_device board,

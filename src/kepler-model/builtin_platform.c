@@ -61,7 +61,7 @@ static int judge(struct built_platform *built, struct diag *diag)
 {
 	struct platform_model *model = &built->model;
 
-	for (int trial = 0; trial < TRIALS; trial++) {
+	for (enum platform_trial trial = 0; trial < TRIALS; trial++) {
 		struct platform_result result;
 		int r = platform_try(&built->population, &built->fit, trial, false, &result, diag);
 

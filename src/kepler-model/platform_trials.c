@@ -191,7 +191,7 @@ int platform_print_parts(const struct platform_population *population, struct st
 		int r = platform_fit(population->types, population->count, steps[i].parts, &fit,
 				     diag);
 
-		for (int trial = 0; r == 0 && trial <= TRIAL_GENERATIONS; trial++) {
+		for (enum platform_trial trial = 0; r == 0 && trial <= TRIAL_GENERATIONS; trial++) {
 			struct platform_result result = { .covered = 0 };
 			const struct platform_errors *e = &result.errors;
 
@@ -279,7 +279,7 @@ int platform_print_bounds(const struct platform_population *population,
 	struct platform_result results[TRIALS] = { { .covered = 0 } };
 	int r = 0;
 
-	for (int trial = 0; r == 0 && trial < TRIALS; trial++)
+	for (enum platform_trial trial = 0; r == 0 && trial < TRIALS; trial++)
 		r = platform_try(population, fit, trial, true, &results[trial], diag);
 	if (r == 0)
 		print_bounds(population, results, out);

@@ -83,7 +83,6 @@ static void say(struct strbuf *out, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void say(struct strbuf *out, const char *label, const char *fmt, ...)
 {
-	CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
 	char *text = NULL;
 	va_list ap;
@@ -417,8 +416,8 @@ static const char *idle_rule(const struct explained_zone *zone)
 					  "kubelet gave to each container (--gpu.idle=holder):",
 	};
 	static const char *const parts_rules[] = {
-		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
-				    "not settled yet): unattributed (idle_policy)",
+		[IDLE_SHARE_NODE] = ("stays with the node (--idle.share=node, or another that has "
+				     "not settled yet): unattributed (idle_policy)"),
 		[IDLE_SHARE_SIZE] = "shared by the idle energy that each has of the parts:",
 		[IDLE_SHARE_USAGE] = "shared by the dynamic energy that each used of the parts:",
 		[IDLE_SHARE_EQUAL] = "shared by the idle energy that each has of the parts:",

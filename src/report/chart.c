@@ -63,7 +63,9 @@ static void round_out(struct range *range, bool from_zero, unsigned steps)
 
 static void measure(const struct chart *chart, struct plane *plane)
 {
-	*plane = (struct plane){ .x = { INFINITY, -INFINITY, 0 }, .y = { INFINITY, -INFINITY, 0 } };
+	const struct range none = { (double)INFINITY, -(double)INFINITY, 0 };
+
+	*plane = (struct plane){ .x = none, .y = none };
 	for (size_t s = 0; s < chart->series_count; s++) {
 		const struct chart_series *series = &chart->series[s];
 

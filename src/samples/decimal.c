@@ -51,7 +51,8 @@ static const char *read_exponent(const char *at, const char *end, struct decimal
 /* In 64 bits; false: which double is nearest cannot be said. */
 static bool round_wide(const struct decimal *decimal, double *ret)
 {
-	long double power = powers[decimal->power < 0 ? -decimal->power : decimal->power];
+	long double power =
+		(long double)powers[decimal->power < 0 ? -decimal->power : decimal->power];
 	long double value = (long double)decimal->digits;
 	uint64_t bits;
 

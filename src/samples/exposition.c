@@ -139,7 +139,7 @@ static int take_value(struct line *line, struct series_point *ret)
 	if (end == ret->text || *end || *line->at)
 		return malformed(line, "a number is missing behind the name and labels");
 	if (!isfinite(ret->value))
-		ret->value = NAN;
+		ret->value = (double)NAN;
 	return 0;
 }
 
