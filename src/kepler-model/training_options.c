@@ -56,8 +56,8 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	     "Columns that are features beside those of the group, separated by commas."),
 	TEXT("trainers", trainers, "NAMES",
 	     "Ways to train, separated by commas; the one with the smallest errors makes the "
-	     "model. By default RatioBlend, RatioTrees, SteadyTrees, BlendedTrees, "
-	     "ExtraTrees, XgboostFitTrainer, MonotoneBoosting, "
+	     "model. By default RatioBlend, RatioTrees, SteadyTrees, SteadyCurve, "
+	     "BlendedTrees, ExtraTrees, XgboostFitTrainer, MonotoneBoosting, "
 	     "GradientBoostingRegressorTrainer, PolynomialRegressionTrainer and "
 	     "LinearRegressionTrainer. There are also LeastSquares, Ridge, SGDRegressorTrainer, "
 	     "KNeighborsRegressorTrainer, SVRRegressorTrainer and Logarithmic-, Logistic- and "
@@ -128,6 +128,7 @@ static const char *const default_trainers[] = {
 	"RatioBlend",
 	"RatioTrees",
 	"SteadyTrees",
+	"SteadyCurve",
 	"BlendedTrees",
 	"ExtraTrees",
 	"XgboostFitTrainer",

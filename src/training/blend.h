@@ -31,3 +31,9 @@ int train_ratio_blend(const struct training_task *task, double *stretch, struct 
  */
 int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
 		       struct diag *diag);
+/*
+ * The same of trees that see only the load along which that power rises. On few rows other features
+ * tell them apart by chance.
+ */
+int train_steady_curve(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag);

@@ -32,6 +32,7 @@ struct steady {
 	size_t pool_count;
 	double *curve_w; /* [rows], in the task's order: of the best load so far */
 	double off_w;    /* by which it moves the rows, in sum */
+	size_t load;     /* the feature along which it rises */
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -164,6 +165,7 @@ static void try_load(struct steady *steady, size_t feature)
 	off_w = sum_off(steady);
 	if (off_w < steady->off_w) {
 		steady->off_w = off_w;
+		steady->load = feature;
 		keep_curve(steady);
 	}
 }
@@ -176,7 +178,7 @@ static void steady_release(struct steady *steady)
 	free(steady->curve_w);
 }
 
-int steady_rows_watts(const struct training_task *task, double *ret)
+int steady_rows_watts(const struct training_task *task, double *ret, size_t *ret_load)
 {
 	CLEANUP(steady_release)
 	struct steady steady = { .task = task, .off_w = (double)INFINITY };
@@ -196,5 +198,6 @@ int steady_rows_watts(const struct training_task *task, double *ret)
 	}
 	for (size_t i = 0; i < task->rows; i++)
 		ret[i] = moved(task->y[i], steady.curve_w[i]);
+	*ret_load = steady.load;
 	return 0;
 }

@@ -26,5 +26,8 @@
  */
 #define STEADY_STEPS 256
 
-/* W of each row of @task, in its order, into @ret [rows]: 0 or -ENOMEM. */
-int steady_rows_watts(const struct training_task *task, double *ret);
+/*
+ * W of each row of @task, in its order, into @ret [rows], and the feature that is the load into
+ * @ret_load: 0 or -ENOMEM.
+ */
+int steady_rows_watts(const struct training_task *task, double *ret, size_t *ret_load);

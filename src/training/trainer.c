@@ -28,6 +28,8 @@ const struct trainer trainers[] = {
 	  train_ratio_blend, .sample_rows = SAMPLE_ROWS },
 	{ "SteadyTrees", "the mean of many random trees, of the power of a load that lasts",
 	  train_steady_trees, .sample_rows = SAMPLE_ROWS },
+	{ "SteadyCurve", "the same of one feature, the load", train_steady_curve,
+	  .sample_rows = SAMPLE_ROWS },
 	{ "MonotoneBoosting", "boosted trees of which power never falls as load grows",
 	  train_monotone_boosting, .is_monotone = true, .boost = boost_monotone },
 	{ "LeastSquares", "a line, by ordinary least squares", train_least_squares,

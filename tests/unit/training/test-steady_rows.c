@@ -31,9 +31,10 @@ static void test_rows_that_rise_stay(void **state)
 	static const double x[] = { 3, 0, 1, 2 }, y[] = { 90, 0, 10, 10 };
 	struct training_task task = task_of(x, y, ARRAY_SIZE(y), 1);
 	double watts[ARRAY_SIZE(y)];
+	size_t load;
 
 	(void)state;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++)
 		assert_near(watts[i], y[i]);
 }
@@ -45,9 +46,10 @@ static void test_a_row_far_below_is_brought_near(void **state)
 	static const double y[] = { 100, 100, 100, 40, 95, 110, 110, 110 };
 	struct training_task task = task_of(x, y, ARRAY_SIZE(y), 1);
 	double watts[ARRAY_SIZE(y)];
+	size_t load;
 
 	(void)state;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++)
 		assert_near(watts[i], i == 3 ? 100 - STEADY_PART * MODEL_FALL_TREES * 100 : y[i]);
 }
@@ -59,9 +61,10 @@ static void test_a_row_far_above_is_brought_down(void **state)
 	static const double y[] = { 200, 60, 60, 60, 60, 60, 300, 300 };
 	struct training_task task = task_of(x, y, ARRAY_SIZE(y), 1);
 	double watts[ARRAY_SIZE(y)];
+	size_t load;
 
 	(void)state;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++) {
 		assert_true(watts[i] <= (i < 6 ? 67 : 300));
 		assert_true(watts[i] >= (i < 6 ? 60 : 300));
@@ -75,13 +78,14 @@ static void test_a_few_watts_may_fall_by_the_least(void **state)
 	static const double within[] = { 2, 1.6, 1.6, 1.6, 1.6 };
 	struct training_task task = task_of(x, y, ARRAY_SIZE(y), 1);
 	double watts[ARRAY_SIZE(y)];
+	size_t load;
 
 	(void)state;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	assert_near(watts[2], 1.7);
 	assert_near(watts[3], 2 - STEADY_PART * MODEL_FALL_LEAST_W);
 	task.y = within;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++)
 		assert_near(watts[i], within[i]);
 }
@@ -92,9 +96,10 @@ static void test_no_power_is_below_0(void **state)
 	static const double x[] = { 1, 2 }, y[] = { -5, -3 };
 	struct training_task task = task_of(x, y, ARRAY_SIZE(y), 1);
 	double watts[ARRAY_SIZE(y)];
+	size_t load;
 
 	(void)state;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	assert_near(watts[0], -STEADY_PART * MODEL_FALL_LEAST_W);
 	assert_near(watts[1], -STEADY_PART * MODEL_FALL_LEAST_W);
 }
@@ -122,12 +127,14 @@ static void test_the_load_is_found_among_the_features(void **state)
 	double *x = calloc(3 * ROWS, sizeof(*x)), *y = calloc(ROWS, sizeof(*y));
 	double *watts = calloc(ROWS, sizeof(*watts));
 	struct training_task task = task_of(x, y, ROWS, 3);
+	size_t load;
 
 	(void)state;
 	assert_true(x && y && watts);
 	make_rows(x, y);
 	task.grows = grows;
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
+	assert_int_equal(load, 0);
 	for (size_t i = 0; i < ROWS; i++) {
 		double lasting = 50 + x[3 * i];
 
@@ -136,7 +143,8 @@ static void test_the_load_is_found_among_the_features(void **state)
 		assert_true(watts[i] >= lasting * (1 - STEADY_PART * MODEL_FALL_TREES) - 6);
 	}
 	task.grows = NULL; /* along the last one no row is off */
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
+	assert_int_equal(load, 2);
 	for (size_t i = 0; i < ROWS; i++)
 		assert_true(fabs(watts[i] - y[i]) <= 0.02 * y[i] + 6);
 	free(x);
@@ -149,13 +157,14 @@ static void test_rows_of_one_load_are_together(void **state)
 {
 	double x[2 * STEADY_STEPS], y[ARRAY_SIZE(x)], watts[ARRAY_SIZE(x)];
 	struct training_task task = task_of(x, y, ARRAY_SIZE(x), 1);
+	size_t load;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(x); i++) {
 		x[i] = 7;
 		y[i] = i % 4 ? 100 : 10;
 	}
-	assert_int_equal(steady_rows_watts(&task, watts), 0);
+	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(x); i++)
 		assert_near(watts[i], i % 4 ? 100 : 100 * (1 - STEADY_PART * MODEL_FALL_TREES));
 }

@@ -335,7 +335,7 @@ static void test_trees_and_vectors_follow_steps(void **state)
 		{ "MonotoneBoosting", 0.3 },  { "GradientBoostingRegressorTrainer", 0.3 },
 		{ "XgboostFitTrainer", 0.3 }, { "SVRRegressorTrainer", 40 },
 		{ "RatioTrees", 4 },          { "RatioBlend", 4 },
-		{ "SteadyTrees", 20 },
+		{ "SteadyTrees", 20 },        { "SteadyCurve", 40 },
 	};
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
@@ -478,11 +478,52 @@ static void test_steady_trees_leave_out_where_load_begins(void **state)
 	predictor_release(&predictor);
 }
 
+/* The sum of errors of @name on 40 rows of a step by load, beside a feature that is chance. */
+static double error_beside_chance(const char *name)
+{
+	struct rows rows;
+	struct training_task task = task_of(&rows, 2);
+	struct predictor predictor;
+	double sum = 0;
+
+	fill_by_chance(&rows, 2);
+	for (size_t i = 0; i < ROWS; i++)
+		rows.y[i] = 100 + 10 * floor(8 * rows.x[2 * i]);
+	task.rows = 40;
+	predictor = train(name, &task);
+	for (size_t i = task.rows; i < ROWS; i++)
+		sum += fabs(predictor_watts(&predictor, rows.x + 2 * i) - rows.y[i]);
+	predictor_release(&predictor);
+	return sum;
+}
+
+static void test_a_steady_curve_sees_the_load_alone(void **state)
+{
+	struct rows rows;
+	struct training_task task = task_of(&rows, 2);
+	struct predictor predictor;
+
+	(void)state;
+	fill_by_chance(&rows, 2);
+	for (size_t i = 0; i < ROWS; i++)
+		rows.y[i] = 100 + 100 * rows.x[2 * i + 1];
+	predictor = train("SteadyCurve", &task);
+	assert_int_equal(predictor.features, 2);
+	for (unsigned step = 0; step <= 50; step++) {
+		double low[] = { 0, step / 50.0 }, high[] = { 1, step / 50.0 };
+
+		assert_true(fabs(predictor_watts(&predictor, low) -
+				 predictor_watts(&predictor, high)) < 1e-9);
+	}
+	predictor_release(&predictor);
+	assert_true(error_beside_chance("SteadyCurve") < 0.9 * error_beside_chance("SteadyTrees"));
+}
+
 static void test_names(void **state)
 {
 	(void)state;
 	assert_ptr_equal(trainer_find("XgboostFit"), trainer_find("XgboostFitTrainer"));
-	assert_ptr_equal(trainer_find("Ridge")->train, trainers[7].train);
+	assert_ptr_equal(trainer_find("Ridge")->train, trainers[8].train);
 	assert_ptr_equal(trainer_find("KNeighbors"), trainer_find("KNeighborsRegressorTrainer"));
 	assert_null(trainer_find("Xgb"));
 	assert_null(trainer_find(""));
@@ -564,6 +605,7 @@ int main(void)
 		cmocka_unit_test(test_monotone_trees_never_fall),
 		cmocka_unit_test(test_ratio_trees_see_ratios),
 		cmocka_unit_test(test_ratio_trees_rise_along_the_load),
+		cmocka_unit_test(test_a_steady_curve_sees_the_load_alone),
 		cmocka_unit_test(test_steady_trees_leave_out_where_load_begins),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_each_can_be_trained_on_rows_that_are_streamed),
