@@ -245,25 +245,12 @@ int train_ratio_blend(const struct training_task *task, double *stretch, struct 
 	return train(&recipe, task, stretch, ret, diag);
 }
 
-static const struct recipe steady_recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
-					     .with_ratios = true };
-
-int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
-{
-	CLEANUP_FREE double *y = calloc(task->rows, sizeof(*y));
-	struct training_task steady = *task;
-	size_t load;
-	int r = y ? steady_rows_watts(task, y, &load) : -ENOMEM;
-
-	steady.y = y;
-	return r < 0 ? r : train(&steady_recipe, &steady, stretch, ret, diag);
-}
-
 /* Of a feature that is 0 in each row trees see nothing. */
-int train_steady_curve(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
+static int train_steady(const struct training_task *task, bool only_load, double *stretch,
+			struct predictor *ret, struct diag *diag)
 {
+	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
+					      .with_ratios = true };
 	CLEANUP_FREE double *x = calloc(task->rows * task->features, sizeof(*x));
 	CLEANUP_FREE double *y = calloc(task->rows, sizeof(*y));
 	struct training_task steady = *task;
@@ -272,10 +259,24 @@ int train_steady_curve(const struct training_task *task, double *stretch, struct
 
 	if (r < 0)
 		return r;
+	steady.y = y;
 	for (size_t i = load; i < task->rows * task->features; i += task->features)
 		x[i] = task->x[i];
-	steady.x = x;
-	steady.y = y;
-	steady.ratio_count = 0;
-	return train(&steady_recipe, &steady, stretch, ret, diag);
+	if (only_load) {
+		steady.x = x;
+		steady.ratio_count = 0;
+	}
+	return train(&recipe, &steady, stretch, ret, diag);
+}
+
+int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag)
+{
+	return train_steady(task, false, stretch, ret, diag);
+}
+
+int train_steady_curve(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag)
+{
+	return train_steady(task, true, stretch, ret, diag);
 }
