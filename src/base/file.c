@@ -302,10 +302,10 @@ void file_replacement_close(struct file_replacement *file)
 	file->is_open = false;
 }
 
-/* Writes all of it to a file that is open with the result @r. */
+/* Writes all of it to a file that was opened with the result @r. */
 static int write_whole(struct file_replacement *file, int r, const void *data, size_t len)
 {
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = file_replacement_write(file, data, len);
 	if (r == 0)
@@ -316,7 +316,7 @@ static int write_whole(struct file_replacement *file, int r, const void *data, s
 
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode)
 {
-	struct file_replacement file;
+	struct file_replacement file = { .fd = -1 };
 	int r = file_replacement_open(&file, path, mode);
 
 	return write_whole(&file, r, data, len);
@@ -324,7 +324,7 @@ int write_file_atomic(const char *path, const void *data, size_t len, mode_t mod
 
 int write_output_file(const char *path, const void *data, size_t len, mode_t mode)
 {
-	struct file_replacement file;
+	struct file_replacement file = { .fd = -1 };
 	int r = file_output_open(&file, path, mode);
 
 	return write_whole(&file, r, data, len);

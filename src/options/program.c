@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "base/wrap.h"
+#include "options/completion.h"
 #include "options/render.h"
 #include "options/spelling.h"
 #include "options/version.h"
@@ -32,6 +33,14 @@ static int print_version(const struct program *program, FILE *out, FILE *err)
 	return put(program, &text, out, err);
 }
 
+static int print_completion(const struct program *program, FILE *out, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	completion_write(program, &text);
+	return put(program, &text, out, err);
+}
+
 static void add_usage(const struct program *program, struct strbuf *out)
 {
 	static const char help[] = "help [COMMAND]";
@@ -52,9 +61,13 @@ static void add_usage(const struct program *program, struct strbuf *out)
 	if (program->count == 0)
 		strbuf_addf(out, "usage: %s --help | --version\n", program->name);
 	else
-		strbuf_addf(out, "       %s %-*s    %s\n       %s --version\n", program->name,
-			    (int)width, help, "what a command does, and its options",
-			    program->name);
+		strbuf_addf(out,
+			    "       %s %-*s    %s\n"
+			    "       %s %-*s    %s\n"
+			    "       %s --version\n",
+			    program->name, (int)width, help, "what a command does, and its options",
+			    program->name, (int)width, "completion",
+			    "a script for bash that completes all this", program->name);
 }
 
 static int print_help(const struct program *program, FILE *out, FILE *err)
@@ -119,7 +132,8 @@ static bool wants_help(const struct command *command, int argc, char *const *arg
 /* @word is not a command, or it is a flag and the program takes none. */
 static int refuse(const struct program *program, const char *word, FILE *err)
 {
-	static const char *const common[] = { "version", "help", "--version", "--help" };
+	static const char *const common[] = { "version", "help", "completion", "--version",
+					      "--help" };
 	struct spelling_nearest best = spelling_begin(word);
 	char shown[128];
 
@@ -188,6 +202,8 @@ int program_run(const struct program *program, int argc, char *const *argv, char
 		return print_help(program, out, err);
 	if (word && is_version(word))
 		return print_version(program, out, err);
+	if (word && strcmp(word, "completion") == 0)
+		return print_completion(program, out, err);
 	if (program->unnamed && (!word || word[0] == '-'))
 		return run_command(program, program->unnamed, word ? argc - 1 : 0, argv + 1,
 				   environ_, err);

@@ -121,6 +121,37 @@ def wrong_operands_are_answered_with_the_commands_usage():
     assert (status, err) == (0, "") and "config check FILE" in out, (status, out, err)
 
 
+COMPLETE = """source "$1"
+compopt() { :; }
+while read -r line; do
+    read -ra COMP_WORDS <<<"${line//=/ = }"
+    [[ $line == *@ ]] && COMP_WORDS[-1]=''
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _kepler kepler "${COMP_WORDS[COMP_CWORD]}"
+    echo "${COMPREPLY[*]}"
+done
+"""
+
+
+def bash_completes_commands_options_and_values():
+    """As bash calls it, which takes "=" for a word; @ stands for a word that is not begun."""
+    cases = (("kepler @", "run doctor explain record replay config help version"), ("kepler do", "doctor"),
+             ("kepler --log.l", "--log.level="), ("kepler --log.level=", "debug info warn error"),
+             ("kepler run --log.level=de", "debug"), ("kepler doctor --js", "--json"), ("kepler help re", "record replay"),
+             ("kepler --no-bpf", "--no-bpf.enabled"), ("kepler replay --by=p", "process pod"),
+             ("kepler replay /etc/passw", None), ("kepler run --config.file=/etc/passw", None))
+    with tempfile.NamedTemporaryFile("w", suffix=".bash") as script:
+        script.write(kepler("completion"))
+        script.flush()
+        lines = "".join(f"{line}\n" for line, _ in cases)
+        done = subprocess.run(["bash", "-c", COMPLETE, "bash", script.name], input=lines, text=True, capture_output=True,
+                              timeout=60, check=True)
+    assert not done.stderr, done.stderr
+    for (line, want), got in zip(cases, done.stdout.splitlines(), strict=True):
+        assert got == want if want else "/etc/passwd" in got.split(), (line, want, got)
+
+
 def a_program_without_commands_says_so():
     for name in other_programs():
         has_commands = f"usage: {name} bench" in ask(name, "--help")[1]
@@ -132,4 +163,4 @@ def a_program_without_commands_says_so():
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
            the_doctor_names_the_rules_of_attribution, needs_are_those_of_the_configuration,
            each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
-           a_program_without_commands_says_so])
+           bash_completes_commands_options_and_values, a_program_without_commands_says_so])

@@ -114,6 +114,8 @@ static void help_is_made_of_the_table(void **state)
 				    "  look far\n"
 				    "       rule help [COMMAND]           what a command does, "
 				    "and its options\n"
+				    "       rule completion               a script for bash "
+				    "that completes all this\n"
 				    "       rule --version\n\n"
 				    "  --[no-]look.far\n"
 				    "      Sees. Default false; true or false.\n");
