@@ -98,8 +98,9 @@ static size_t size_of(const struct predictor *predictor)
 {
 	if (predictor->form == PREDICTOR_NEIGHBOURS || predictor->form == PREDICTOR_KERNEL)
 		return predictor->rows.row_count *
-		       ((predictor->features + 1) * sizeof(double) +
-			(predictor->rows.order ? sizeof(*predictor->rows.order) : 0));
+			       ((predictor->features + 1) * sizeof(double) +
+				(predictor->rows.order ? sizeof(*predictor->rows.order) : 0)) +
+		       predictor->rows.split_count * sizeof(*predictor->rows.splits);
 	if (predictor->form != PREDICTOR_TREES)
 		return 0;
 	return predictor->trees.prepared

@@ -222,8 +222,9 @@ static struct known_rows known_rows_of(const struct predictor *predictor)
 		.values = predictor->rows.values,
 		.count = predictor->rows.row_count,
 		.features = predictor->features,
-		.axis = predictor->rows.axis,
 		.order = predictor->rows.order,
+		.splits = predictor->rows.splits,
+		.split_count = predictor->rows.split_count,
 	};
 }
 
@@ -234,8 +235,9 @@ static int prepare_neighbours(struct predictor *predictor)
 
 	if (r < 0)
 		return r;
-	predictor->rows.axis = known.axis;
 	predictor->rows.order = known.order;
+	predictor->rows.splits = known.splits;
+	predictor->rows.split_count = known.split_count;
 	return 0;
 }
 
@@ -467,6 +469,7 @@ void predictor_release(struct predictor *predictor)
 		free(predictor->rows.rows);
 		free(predictor->rows.values);
 		free(predictor->rows.order);
+		free(predictor->rows.splits);
 		break;
 	case PREDICTOR_LOGARITHMIC:
 	case PREDICTOR_LOGISTIC:

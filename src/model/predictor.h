@@ -81,8 +81,9 @@ struct predictor {
 			size_t nearest;   /* neighbours: k */
 			double gamma;     /* kernel */
 			double intercept; /* kernel */
-			size_t axis;      /* neighbours that are prepared: see nearest_rows.h */
-			uint32_t *order;  /* likewise; or NULL */
+			uint32_t *order;  /* neighbours that are prepared: see nearest_rows.h */
+			struct row_split *splits; /* likewise */
+			size_t split_count;
 		} rows;
 	};
 };

@@ -63,8 +63,8 @@ static double mean_of_nearest(const double *rows, const double *values, size_t c
 static void check_rows(size_t count, unsigned different)
 {
 	double rows[ROWS * FEATURES], values[ROWS], sorted[ROWS * FEATURES], moved[ROWS];
-	struct known_rows plain = { rows, values, count, FEATURES, 0, NULL };
-	struct known_rows known = { sorted, moved, count, FEATURES, 0, NULL };
+	struct known_rows plain = { rows, values, count, FEATURES };
+	struct known_rows known = { sorted, moved, count, FEATURES };
 
 	for (size_t i = 0; i < count; i++) {
 		values[i] = draw(100);
@@ -85,6 +85,7 @@ static void check_rows(size_t count, unsigned different)
 		assert_true(mean - nearest_rows_mean(&known, nearest, point) < 1e-9);
 	}
 	free(known.order);
+	free(known.splits);
 }
 
 static void sorted_rows_have_the_same_neighbours(void **unused)
@@ -96,25 +97,37 @@ static void sorted_rows_have_the_same_neighbours(void **unused)
 	}
 }
 
-static void they_are_sorted_by_what_differs_most(void **unused)
+/* The second feature differs most among all rows, the first one within the halves. */
+static void ranges_are_halved_by_what_differs_most(void **unused)
 {
-	double rows[] = { 5, 100, 1, 6, 40, 2, 5, 70, 3 }, values[] = { 1, 2, 3 };
-	struct known_rows known = { rows, values, 3, 3, 0, NULL };
+	double rows[40 * 2], values[40];
+	struct known_rows known = { rows, values, 40, 2 };
 
 	(void)unused;
+	for (size_t i = 0; i < 40; i++) {
+		rows[2 * i] = (double)(i * 7 % 40);
+		rows[2 * i + 1] = i % 2 ? 100 : 200;
+		values[i] = (double)i;
+	}
 	assert_int_equal(nearest_rows_sort(&known), 0);
-	assert_int_equal(known.axis, 1);
-	assert_int_equal(known.order[0], 1);
-	assert_int_equal(known.order[2], 0);
-	assert_true(values[0] > 1.5 && values[0] < 2.5 && rows[2] < 2.5);
+	assert_int_equal(known.split_count, 3);
+	assert_int_equal(known.splits[0].feature, 1);
+	assert_true(known.splits[0].high - known.splits[0].low > 99);
+	assert_int_equal(known.splits[1].feature, 0);
+	assert_int_equal(known.splits[2].feature, 0);
+	for (size_t i = 0; i < 40; i++) {
+		assert_int_equal(known.order[i] % 2, i < 20);
+		assert_int_equal((size_t)values[i], known.order[i]);
+	}
 	free(known.order);
+	free(known.splits);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorted_rows_have_the_same_neighbours),
-		cmocka_unit_test(they_are_sorted_by_what_differs_most),
+		cmocka_unit_test(ranges_are_halved_by_what_differs_most),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

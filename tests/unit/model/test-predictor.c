@@ -286,6 +286,7 @@ static void test_neighbours(void **state)
 	predictor.rows.nearest = 6;
 	assert_true(predictor_check(&predictor, NULL) < 0);
 	free(predictor.rows.order);
+	free(predictor.rows.splits);
 }
 
 static void test_kernel(void **state)
