@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "model/feature.h"
 #include "model/trained_model.h"
 #include "training/trainer.h"
@@ -47,13 +48,6 @@ static void *must(void *memory)
 		return memory;
 	(void)fprintf(stderr, "bench-predict: out of memory\n");
 	exit(EXIT_FAILURE);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Microseconds a row, of about ROUND_NS. */

@@ -214,3 +214,10 @@ void format_duration(char *buf, size_t size, uint64_t ns)
 	else
 		(void)snprintf(buf, size, "%lluns", (unsigned long long)ns);
 }
+
+int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}

@@ -48,6 +48,9 @@ size_t format_double(char *buf, double value);
 /* Nanoseconds as a duration that parse_duration_ns reads: "5s", "500ms", "1m30s". Terminated. */
 void format_duration(char *buf, size_t size, uint64_t ns);
 
+/* The order of two doubles, neither of them NaN, for qsort() and bsearch(). */
+int compare_doubles(const void *a, const void *b);
+
 /* a × b / c in 128 bits; the caller guarantees that c > 0 and that the result fits 64 bits. */
 static inline uint64_t muldiv_u64(uint64_t a, uint64_t b, uint64_t c)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "training/boosting.h"
 #include "training/forest.h"
 #include "training/load_path.h"
@@ -68,13 +69,6 @@ static int blend(const struct predictor *a, const struct predictor *b, struct pr
 	add_part(b, &place, &whole);
 	*ret = whole;
 	return 0;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 
 #define COVERAGE   0.9
 #define ROWS_RATIO 50  /* of fewer rows no ratio is found */
@@ -13,13 +14,6 @@
 #define RATIO_STEP 0.02
 #define STEP_LEAST 0.002
 #define LEAST      0.01 /* of the mean prediction: no width is compared below its own */
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* The constant that, with @ratio, makes the interval wide enough; @errors is scratch. */
 static double constant_for(const double *watts, const double *predicted, size_t rows, double ratio,

@@ -12,6 +12,7 @@
 
 #include "base/exp_block.h"
 #include "base/macro.h"
+#include "base/num.h"
 
 #define COST      1.0
 #define EPSILON_W 0.2
@@ -62,13 +63,6 @@ static void kernel_row(const struct solver *solver, size_t i, double *ret)
 {
 	for (size_t first = 0; first < solver->rows; first += EXP_BLOCK)
 		kernel_block(solver, i, first, ret + first);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* As many coefficients at the upper bound as at the lower one, and of an odd number one at 0. */

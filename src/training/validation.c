@@ -6,17 +6,11 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "training/random.h"
 
 #define BOOTSTRAPS 200U
 #define TAIL       (BOOTSTRAPS / 20) /* 5 % on each side */
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Groups in an order of chance, dealt to the folds one after the other. */
 static int deal_groups(const struct validation_plan *plan, size_t rows, uint32_t *ret,

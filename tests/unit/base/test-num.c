@@ -233,6 +233,16 @@ static void muldiv(void **state)
 	assert_true(muldiv_u64(10, 10, 3) == 33);
 }
 
+static void order_of_doubles(void **state)
+{
+	double few = -1.5, many = 2;
+
+	(void)state;
+	assert_int_equal(compare_doubles(&few, &many), -1);
+	assert_int_equal(compare_doubles(&many, &few), 1);
+	assert_int_equal(compare_doubles(&many, &many), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +251,7 @@ int main(void)
 		cmocka_unit_test(double_refuses),      cmocka_unit_test(double_round_trip),
 		cmocka_unit_test(double_text),         cmocka_unit_test(durations),
 		cmocka_unit_test(duration_round_trip), cmocka_unit_test(muldiv),
+		cmocka_unit_test(order_of_doubles),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
