@@ -20,7 +20,8 @@
 #define PARTS_MAX      (2 * EXITS_MAX - 1)
 #define STATE_STEP     32 /* splits from one state that is kept to the next */
 #define PAIRS_AT_ONCE  4
-#define RESTS_AT_ONCE  20
+#define RESTS_AT_ONCE  20 /* or as few as these, where they are enough for as many rounds: */
+#define RESTS_FEWER    16
 #define REST_NODES_MAX UINT16_MAX
 #define KEY_HIGHEST    UINT32_MAX /* above that of each number */
 /* So that arguments that are constant cost nothing. */
@@ -507,9 +508,9 @@ static ALWAYS_INLINE const struct rest_node *next_node(const struct rest_node *n
 	return node + ((int64_t)node->right + to_left);
 }
 
-/* Walks the rests from @at [RESTS_AT_ONCE] on: the bits of their values. */
-static ALWAYS_INLINE void walk_rests(const struct rest_node **at, const struct seen_row *row,
-				     bool complete)
+/* Walks the rests from @at [count] on: the bits of their values. */
+static ALWAYS_INLINE void walk_rests(const struct rest_node **at, size_t count,
+				     const struct seen_row *row, bool complete)
 {
 	size_t moves;
 
@@ -518,30 +519,38 @@ static ALWAYS_INLINE void walk_rests(const struct rest_node **at, const struct s
 #ifndef __clang__ /* which does so by itself */
 #pragma GCC unroll 20
 #endif
-		for (size_t i = 0; i < RESTS_AT_ONCE; i++) {
+		for (size_t i = 0; i < count; i++) {
 			moves += at[i]->right;
 			at[i] = next_node(at[i], row, complete);
 		}
 	} while (moves > 0);
 }
 
-/* The exits of trees whose exits are rests become values. */
+/* The exits of trees whose exits are rests become values, @at_once of them together. */
 static ALWAYS_INLINE void replace_rests(const struct prepared_trees *trees,
-					const struct seen_row *row, uint32_t *exits, bool complete)
+					const struct seen_row *row, uint32_t *exits, size_t at_once,
+					bool complete)
 {
 	const struct rest_node *at[RESTS_AT_ONCE];
 	size_t rests = trees->with_rest < trees->count ? trees->with_rest : trees->count;
 
-	for (size_t i = 0; i < rests; i += RESTS_AT_ONCE) {
+	for (size_t i = 0; i < rests; i += at_once) {
 		size_t count = rests - i;
 
-		count = count < RESTS_AT_ONCE ? count : RESTS_AT_ONCE;
-		for (size_t j = 0; j < RESTS_AT_ONCE; j++)
+		count = count < at_once ? count : at_once;
+		for (size_t j = 0; j < at_once; j++)
 			at[j] = &trees->rests[exits[i + (j < count ? j : 0)]];
-		walk_rests(at, row, complete);
+		walk_rests(at, at_once, row, complete);
 		for (size_t j = 0; j < count; j++)
 			exits[i + j] = at[j]->key;
 	}
+}
+
+static bool fewer_are_enough(const struct prepared_trees *trees)
+{
+	size_t rounds = (trees->with_rest + RESTS_AT_ONCE - 1) / RESTS_AT_ONCE;
+
+	return trees->with_rest <= rounds * RESTS_FEWER;
 }
 
 void prepared_trees_leaves(const struct prepared_trees *trees, const float *row, float *ret)
@@ -558,8 +567,10 @@ void prepared_trees_leaves(const struct prepared_trees *trees, const float *row,
 	for (size_t i = 0; i < trees->count; i++)
 		exits[i] = trees->exits[i * EXITS_MAX + (unsigned)__builtin_ctzll(state[i])];
 	if (seen.lacks_some)
-		replace_rests(trees, &seen, exits, false);
+		replace_rests(trees, &seen, exits, RESTS_AT_ONCE, false);
+	else if (fewer_are_enough(trees))
+		replace_rests(trees, &seen, exits, RESTS_FEWER, true);
 	else
-		replace_rests(trees, &seen, exits, true);
+		replace_rests(trees, &seen, exits, RESTS_AT_ONCE, true);
 	memcpy(ret, exits, trees->count * sizeof(*ret));
 }
