@@ -214,8 +214,8 @@ static int train(const struct recipe *recipe, const struct training_task *task, 
 int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
 			struct diag *diag)
 {
-	static const struct recipe recipe = { .forest = { .trees = 50, .leaves_max = 1000 },
-					      .boost = train_monotone_boosting };
+	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1000 },
+					      .boost = train_short_monotone_boosting };
 
 	return train(&recipe, task, stretch, ret, diag);
 }
@@ -232,7 +232,7 @@ int train_ratio_trees(const struct training_task *task, double *stretch, struct 
 int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
 		      struct diag *diag)
 {
-	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
+	static const struct recipe recipe = { .forest = { .trees = 32, .leaves_max = 1200 },
 					      .boost = train_sampled_boosting,
 					      .with_ratios = true };
 
