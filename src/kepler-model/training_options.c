@@ -235,7 +235,9 @@ static int find_features(const struct sample_table *table, struct name_list *lis
 			 struct diag *diag)
 {
 	for (size_t i = 0; i < table->column_count && list->count < NAMES_MAX; i++) {
-		if (feature_find(table->names[i]))
+		const struct feature *known = feature_find(table->names[i]);
+
+		if (known && !known->by_name_only)
 			list->names[list->count++] = table->names[i];
 	}
 	if (list->count == 0)

@@ -6,26 +6,26 @@
 #include "base/macro.h"
 
 static const struct feature features[] = {
-	{ "bpf_cpu_time_ms", "ms/s", true },
-	{ "bpf_cpu_time_us", "us/s", true },
-	{ "bpf_page_cache_hit", "1/s", true },
-	{ "bpf_net_tx_irq", "1/s", true },
-	{ "bpf_net_rx_irq", "1/s", true },
-	{ "bpf_block_irq", "1/s", true },
-	{ "cpu_cycles", "1/s", true },
-	{ "cpu_instructions", "1/s", true },
-	{ "cache_miss", "1/s", true },
-	{ "cpu_ref_cycles", "1/s", true },
-	{ "cgroupfs_cpu_usage_us", "us/s", true },
-	{ "cgroupfs_system_cpu_usage_us", "us/s", true },
-	{ "cgroupfs_user_cpu_usage_us", "us/s", true },
-	{ "cgroupfs_memory_usage_bytes", "bytes", false },
-	{ "kubelet_cpu_usage", "s/s", true },
-	{ "kubelet_memory_bytes", "bytes", false },
-	{ "accelerator_intel_qat", "1/s", true },
-	{ "cpu_scaling_frequency_hertz", "Hz", false },
-	{ "cpu_steal_seconds", "s/s", false }, /* vCPUs waited, and did nothing meanwhile */
-	{ "node_info", "", false },
+	{ "bpf_cpu_time_ms", "ms/s", true, false },
+	{ "bpf_cpu_time_us", "us/s", true, false },
+	{ "bpf_page_cache_hit", "1/s", true, false },
+	{ "bpf_net_tx_irq", "1/s", true, false },
+	{ "bpf_net_rx_irq", "1/s", true, false },
+	{ "bpf_block_irq", "1/s", true, false },
+	{ "cpu_cycles", "1/s", true, false },
+	{ "cpu_instructions", "1/s", true, false },
+	{ "cache_miss", "1/s", true, false },
+	{ "cpu_ref_cycles", "1/s", true, false },
+	{ "cgroupfs_cpu_usage_us", "us/s", true, false },
+	{ "cgroupfs_system_cpu_usage_us", "us/s", true, false },
+	{ "cgroupfs_user_cpu_usage_us", "us/s", true, false },
+	{ "cgroupfs_memory_usage_bytes", "bytes", false, false },
+	{ "kubelet_cpu_usage", "s/s", true, false },
+	{ "kubelet_memory_bytes", "bytes", false, false },
+	{ "accelerator_intel_qat", "1/s", true, false },
+	{ "cpu_scaling_frequency_hertz", "Hz", false, false },
+	{ "cpu_steal_seconds", "s/s", false, true }, /* vCPUs waited, and did nothing meanwhile */
+	{ "node_info", "", false, false },
 };
 
 const struct feature_group feature_groups[] = {

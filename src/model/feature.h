@@ -13,8 +13,9 @@
 
 struct feature {
 	const char *name;
-	const char *unit; /* of its values: "ms/s", "1/s", "Hz" */
-	bool is_load;     /* the more of it, the more power; not so a frequency, or memory held */
+	const char *unit;  /* of its values: "ms/s", "1/s", "Hz" */
+	bool is_load;      /* the more of it, the more power; not so a frequency, or memory held */
+	bool by_name_only; /* few machines count it: no model has it that was not asked to */
 };
 
 /* NULL: no known one. */

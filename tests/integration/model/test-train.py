@@ -292,6 +292,17 @@ def a_model_for_each_group():
         assert [path.name for path in (folder / "models").iterdir()] == ["rapl-sysfs_AbsPower_BPFOnly.json"]
 
 
+def stolen_time_is_a_feature_of_models_that_are_asked_to_have_it():
+    with tempfile.TemporaryDirectory() as name:
+        rows, model = pathlib.Path(name, "rows.csv"), pathlib.Path(name, "m.json")
+        rows.write_text(machine().replace("cpu_cycles", "cpu_steal_seconds"), encoding="utf-8")
+        for words, features in ([[], ["bpf_cpu_time_ms"]],
+                                [["--features=bpf_cpu_time_ms,cpu_steal_seconds"], ["bpf_cpu_time_ms", "cpu_steal_seconds"]]):
+            kepler_model("train-from-data", rows, f"--output={model}", "--trainers=LeastSquares", *words)
+            parts = json.loads(model.read_text(encoding="utf-8"))["components"]
+            assert [[feature["name"] for feature in part["features"]] for part in parts] == [features], parts
+
+
 def bad_input_is_refused_with_the_reason():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -339,10 +350,10 @@ def main():
     if not MODEL.exists():
         skip("kepler-model is not built")
     run_tests((bad_input_is_refused_with_the_reason, a_model_is_written_and_read_again, a_model_for_each_group,
-               what_falls_with_load_makes_no_model, neighbours_on_ec2_have_the_published_errors,
-               neighbours_on_nx12_have_the_published_errors, boosted_trees_are_those_of_the_library_for_python,
-               rows_in_which_load_begins_make_no_model_fall, trees_on_nx12_are_better_than_what_is_published,
-               nine_of_ten_rows_lie_within_the_bound,
+               stolen_time_is_a_feature_of_models_that_are_asked_to_have_it, what_falls_with_load_makes_no_model,
+               neighbours_on_ec2_have_the_published_errors, neighbours_on_nx12_have_the_published_errors,
+               boosted_trees_are_those_of_the_library_for_python, rows_in_which_load_begins_make_no_model_fall,
+               trees_on_nx12_are_better_than_what_is_published, nine_of_ten_rows_lie_within_the_bound,
                *([on_ec2_random_trees_are_better_than_the_published_kinds,
                   on_ec2_what_is_chosen_is_better_than_the_best_published_trainer,
                   on_ec2_without_counters_what_is_chosen_is_better_than_the_best_published_trainer,

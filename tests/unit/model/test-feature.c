@@ -19,6 +19,8 @@ static void test_units_and_load(void **state)
 	assert_string_equal(feature_unit("bpf_cpu_time_ms"), "ms/s");
 	assert_false(feature_find("cpu_steal_seconds")->is_load);
 	assert_string_equal(feature_unit("cpu_steal_seconds"), "s/s");
+	assert_true(feature_find("cpu_steal_seconds")->by_name_only);
+	assert_false(feature_find("bpf_cpu_time_ms")->by_name_only);
 	assert_string_equal(feature_unit("f0"), "");
 	assert_null(feature_find("bpf_cpu_time"));
 }
