@@ -43,10 +43,11 @@ class Steps:
         return self.steps[-1][1]
 
     def joules(self, ago=0):
-        """Since the beginning, as it was so many seconds ago."""
+        """Since the beginning, as it was so many seconds ago; before it the power was that of the first step, and it is below 0."""
         now = time.monotonic() - ago
         ends = [began for began, _ in self.steps[1:]] + [math.inf]
-        return sum(watts * max(0, min(end, now) - began) for (began, watts), end in zip(self.steps, ends))
+        before = self.steps[0][1] * min(0, now - self.steps[0][0])
+        return before + sum(watts * max(0, min(end, now) - began) for (began, watts), end in zip(self.steps, ends))
 
 
 def link(path):
