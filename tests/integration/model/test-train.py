@@ -98,16 +98,17 @@ def trees_on_nx12_are_better_than_what_is_published():
     """3.53, 12.7 (CPU time alone) and 2.91 W are XGBoost's of upstream's parameters. Trees that see ratios make a model that can be
     used."""
     need(NX12)
-    cases = ((TIME_AND_CYCLES, 4.0, 5.5), (COUNTERS, 3.4, 6), (f"bpf_cpu_time_us,{COUNTERS}", 2.9, 5))
-    for features, most_w, blocked_w in cases if LONG else cases[:1]:
+    cases = (("RatioBlend", TIME_AND_CYCLES, 4.0, 5.5), ("RatioTrees", COUNTERS, 3.4, 6),
+             ("RatioBlend", f"bpf_cpu_time_us,{COUNTERS}", 2.9, 5))
+    for trainer, features, most_w, blocked_w in cases if LONG else cases[:1]:
         for validation, limit_w in (("random", most_w), ("blocked", blocked_w)) if LONG else (("random", most_w),):
             with tempfile.TemporaryDirectory() as name:
                 report = json.loads(kepler_model("train-from-data", NX12, f"--features={features}", "--components=package",
-                                                 "--trainers=RatioBlend", f"--validation={validation}", f"--output={name}/m.json",
+                                                 f"--trainers={trainer}", f"--validation={validation}", f"--output={name}/m.json",
                                                  "--format=json"))
                 assert pathlib.Path(name, "m.json").stat().st_size < 2 << 20, features
             found = report["results"][0]
-            assert report["trainer"] == "RatioBlend" and found["mae_w"] <= limit_w, f"{features}: {report}, at most {limit_w} W"
+            assert report["trainer"] == trainer and found["mae_w"] <= limit_w, f"{features}: {report}, at most {limit_w} W"
             assert found["mae_low_w"] < found["mae_w"] < found["mae_high_w"], report
 
 
@@ -226,15 +227,15 @@ def on_ec2_without_counters_what_is_chosen_is_better_than_the_best_published_tra
 
 
 def on_ec2_without_counters_dram_is_as_good_except_where_power_falls():
-    """As of the package; dram's power steps up with the first load, and does not rise with more. On m7i rows lie within 0.1 W."""
+    """As of the package; dram's power steps up with the first load, and does not rise with more. On m7i, where nearly all rows lie
+    within 0.1 W, both are 1 mW apart."""
     pairs = errors_of_pairs(False, 24, "RatioBlend,SteadyTrees,SteadyCurve,GradientBoosting,LinearRegression", "dram")
-    for machine_type, most in (("c5.metal", 1.35), ("m5.metal", 1.2)):
+    for machine_type, most in (("c5.metal", 1.35), ("m5.metal", 1.2), ("m7i.metal-24xl", 1.03)):
         worse, theirs, _ = pairs.pop((machine_type, "BPFOnly"))
         assert worse <= most * theirs, (machine_type, worse, theirs)
-    for pair, (ours, theirs, chance) in pairs.items():
-        assert ours - theirs <= 2 * chance, f"{pair}: {theirs} W, chosen {ours} W, +- {chance} W"
-        assert pair[1] == "BPFOnly" or ours <= theirs, f"{pair}: {theirs} W, chosen {ours} W"
-    assert len(pairs) >= 6
+    for pair, (ours, theirs, _) in pairs.items():
+        assert ours <= theirs, f"{pair}: {theirs} W, chosen {ours} W"
+    assert len(pairs) >= 5
 
 
 def rows_in_which_load_begins_make_no_model_fall():
