@@ -223,7 +223,7 @@ static int sync_directory(int dir_fd)
 /* A device, a pipe or a socket; a directory is refused by rename(). */
 static bool is_special(const struct stat *st)
 {
-	return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
+	return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode);
 }
 
 int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode)
@@ -252,14 +252,16 @@ int file_replacement_open(struct file_replacement *ret, const char *path, mode_t
 int file_output_open(struct file_replacement *ret, const char *path, mode_t mode)
 {
 	static const char devices[] = "/dev/";
-	bool is_device_link = strncmp(path, devices, strlen(devices)) == 0;
-	struct stat at_path, led_to;
+	bool is_link = false, exists;
+	struct stat st;
 	int fd;
 
-	if (lstat(path, &at_path) < 0 || stat(path, &led_to) < 0 ||
-	    (!is_special(&led_to) && !(S_ISLNK(at_path.st_mode) && is_device_link)))
+	exists = lstat(path, &st) == 0;
+	if (exists)
+		is_link = S_ISLNK(st.st_mode) && strncmp(path, devices, strlen(devices)) == 0;
+	if (!exists || (!is_special(&st) && !is_link))
 		return file_replacement_open(ret, path, mode);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return -errno;
 	*ret = (struct file_replacement){ .is_open = true, .dir_fd = -1, .fd = fd };

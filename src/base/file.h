@@ -54,8 +54,9 @@ struct file_replacement {
 /* 0 or -errno, as write_file_atomic(). */
 int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode);
 /*
- * The same for a path that a person names: a device, a pipe or a link below /dev (/dev/null,
- * /dev/stdout) is written into, as a shell's ">" does.
+ * The same for a path that a user names: a device, a pipe or a link below /dev (/dev/null,
+ * /dev/stdout) is written into, as a shell's ">" does. A link elsewhere may be another user's: what
+ * it leads to is never written into, and a link to a device is -ENOTSUP.
  */
 int file_output_open(struct file_replacement *ret, const char *path, mode_t mode);
 int write_output_file(const char *path, const void *data, size_t len, mode_t mode);

@@ -255,9 +255,12 @@ static void what_is_no_file_is_not_replaced(void **state)
 	assert_int_equal(unlink(place->path), 0);
 	assert_int_equal(symlink("/dev/full", place->path), 0);
 	assert_int_equal(write_file_atomic(place->path, "x", 1, 0600), -ENOTSUP);
-	assert_int_equal(write_output_file(place->path, "x", 1, 0600), -ENOSPC);
+	assert_int_equal(write_output_file(place->path, "x", 1, 0600), -ENOTSUP);
 	assert_int_equal(lstat(place->path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(write_output_file("/dev/full", "x", 1, 0600), -ENOSPC);
+	assert_int_equal(lstat("/dev/full", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
 	assert_int_equal(unlink(place->path), 0);
 	assert_int_equal(write_output_file(place->path, "new", 3, 0600), 0);
 	assert_int_equal(read_file_at(AT_FDCWD, place->path, text, sizeof(text)), 3);
