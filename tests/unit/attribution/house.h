@@ -87,12 +87,12 @@ static inline void begin(struct house *house, uint32_t sockets)
 	assert_int_equal(parties_reserve(&house->parties, 8), 0);
 }
 
-/* Container @who ran for so long, all of it in the socket at @place. */
-static inline void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
+/* Container @container ran for so long, all of it in the socket at @place. */
+static inline void ran(struct house *house, size_t container, uint32_t place, uint64_t ns)
 {
 	const uint64_t socket_ns[] = { place == 0 ? ns : 0, place == 1 ? ns : 0 };
 
-	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, socket_ns);
+	parties_add(&house->parties, LEDGER_NONE, house->owner[container], ns, socket_ns);
 	house->busy_ns += ns;
 }
 
@@ -120,10 +120,10 @@ static inline void count_cycles(struct house *house)
 }
 
 /* As ran(), at so many GHz. */
-static inline void ran_at(struct house *house, size_t who, uint32_t place, uint64_t ns,
+static inline void ran_at(struct house *house, size_t container, uint32_t place, uint64_t ns,
 			  uint64_t ghz)
 {
-	ran(house, who, place, ns);
+	ran(house, container, place, ns);
 	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * ghz);
 }
 
@@ -154,20 +154,20 @@ static inline void end(struct house *house, uint64_t first_j, uint64_t second_j)
 	ledger_close(house->accountant.ledger);
 }
 
-static inline uint64_t joules(const struct house *house, size_t who, uint32_t z)
+static inline uint64_t joules(const struct house *house, size_t container, uint32_t z)
 {
 	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
-			     house->owner[who])[ledger_column(house->accountant.ledger, z,
-							      MODE_DYNAMIC)] /
+			     house->owner[container])[ledger_column(house->accountant.ledger, z,
+								    MODE_DYNAMIC)] /
 	       1000000;
 }
 
-static inline uint64_t idle_joules(const struct house *house, size_t who)
+static inline uint64_t idle_joules(const struct house *house, size_t container)
 {
 	const struct ledger *ledger = house->accountant.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
-			     house->owner[who])[ledger_column(ledger, 0, MODE_IDLE)] /
+			     house->owner[container])[ledger_column(ledger, 0, MODE_IDLE)] /
 	       1000000;
 }
 

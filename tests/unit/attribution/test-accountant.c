@@ -157,14 +157,14 @@ static void count_all(struct house *house)
 }
 
 /* For so many halves of a second; a has instructions and cycles, b has cycles only. */
-static void run_halves(struct house *house, size_t who, uint64_t halves)
+static void run_halves(struct house *house, size_t container, uint64_t halves)
 {
 	uint64_t ns = halves * NSEC_PER_SEC / 2;
 
-	ran(house, who, 0, ns);
+	ran(house, container, 0, ns);
 	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
 	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
-	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, who ? 0 : ns * 4);
+	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, container ? 0 : ns * 4);
 }
 
 /* 10 W, 3 J for 1e9 cycles, 5 J for 1e9 instructions: what differs in these differs in energy. */
@@ -208,11 +208,11 @@ static void a_regression_is_used_where_it_is_better(void **state)
 }
 
 /* Both at 2 GHz, with 2 instructions to a cycle: no counter tells them apart. */
-static void run_alike(struct house *house, size_t who, uint64_t halves)
+static void run_alike(struct house *house, size_t container, uint64_t halves)
 {
 	uint64_t ns = halves * NSEC_PER_SEC / 2;
 
-	ran(house, who, 0, ns);
+	ran(house, container, 0, ns);
 	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
 	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
 	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, ns * 4);
@@ -508,20 +508,22 @@ static void idle_memory_is_shared_by_what_is_held(void **state)
 		if (*(const bool *)*state)
 			parties_know_held(&house.parties);
 		assert_int_equal(parties_reserve(&house.parties, 8), 0);
-		for (uint32_t who = 0; who < 2; who++) {
-			ran(&house, who, who, 500000000);
-			parties_add_signal(&house.parties, SIGNAL_RESIDENT, who ? 1000 : 3000);
+		for (uint32_t container = 0; container < 2; container++) {
+			ran(&house, container, container, 500000000);
+			parties_add_signal(&house.parties, SIGNAL_RESIDENT,
+					   container ? 1000 : 3000);
 			if (house.parties.knows_held)
-				parties_add_held(&house.parties, held[who]);
+				parties_add_held(&house.parties, held[container]);
 		}
 		end(&house, 10, 10);
 	}
-	for (size_t who = 0; who < 2; who++) {
-		const uint64_t *sums = ledger_values(ledger, LEVEL_CONTAINER, house.owner[who]);
+	for (size_t container = 0; container < 2; container++) {
+		const uint64_t *sums =
+			ledger_values(ledger, LEVEL_CONTAINER, house.owner[container]);
 
 		assert_int_equal(sums[ledger_column(ledger, 0, MODE_IDLE)], 8000000);
 		assert_int_equal(sums[ledger_column(ledger, 1, MODE_IDLE)],
-				 uj[house.parties.knows_held][who]);
+				 uj[house.parties.knows_held][container]);
 	}
 	tear_down_house(&house);
 }

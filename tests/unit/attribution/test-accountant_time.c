@@ -143,12 +143,12 @@ static void what_is_told_late_is_of_what_ran_then(void **state)
 	house.late_ns = late_s * NSEC_PER_SEC;
 	house.now_ns = 100 * NSEC_PER_SEC;
 	for (unsigned i = 0; i < 30; i++) {
-		unsigned who = i >= 15;
+		unsigned container = i >= 15;
 
 		begin(&house, 2);
 		if (i >= 10 && i < 20) { /* five seconds each; one draws more than the other */
-			ran(&house, who, 0, NSEC_PER_SEC / (1 + who));
-			told_j[i + late_s] = who ? 4 : 10;
+			ran(&house, container, 0, NSEC_PER_SEC / (1 + container));
+			told_j[i + late_s] = container ? 4 : 10;
 		}
 		end(&house, told_j[i], 0);
 	}
