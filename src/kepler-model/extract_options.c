@@ -133,6 +133,12 @@ void extract_print_summary(const char *command, const struct extraction *extract
 			      (unsigned long long)extraction->faults.not_numbers,
 			      (unsigned long long)extraction->duplicates,
 			      (unsigned long long)extraction->implausible);
+	if (extraction->steps_late)
+		(void)fprintf(stderr,
+			      "kepler-model %s: %llu steps were left out because the counters "
+			      "stood still in the step before: a step must be at least two of the "
+			      "exporter's intervals long\n",
+			      command, (unsigned long long)extraction->steps_late);
 }
 
 int extract_write(const char *path, const struct strbuf *text, struct diag *diag)

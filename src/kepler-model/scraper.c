@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@
 #include "net/http_client.h"
 #include "samples/exposition.h"
 
-#define CONNECT_MS   5000
-#define TIMEOUT_MS   30000
-#define PATH_SIZE    4096
-#define USEC_PER_SEC 1000000
+#define CONNECT_MS 5000
+#define TIMEOUT_MS 30000
+#define PATH_SIZE  4096
+/* How often the exporter reads its meters, in s. */
+#define INTERVAL_METRIC "kepler_exporter_interval_seconds"
+#define USEC_PER_SEC    1000000
 
 struct scraping {
 	const struct scraper_options *options;
@@ -35,6 +38,8 @@ struct scraping {
 	FILE *file;
 	char part[PATH_SIZE];
 	bool has_items, is_taken; /* the series that is read */
+	bool is_interval;         /* it says how often the exporter reads its meters */
+	double interval_s;        /* 0: the page does not say it */
 	uint64_t failures;
 };
 
@@ -46,6 +51,7 @@ static int take_series(void *userdata, const struct series_labels *labels)
 
 	metric_kind_find(labels, scraping->options->level, &kind);
 	scraping->is_taken = kind.subject != METRIC_IGNORED;
+	scraping->is_interval = strcmp(series_label(labels, "__name__"), INTERVAL_METRIC) == 0;
 	if (!scraping->is_taken)
 		return 0;
 	strbuf_add_str(out, scraping->has_items ? ",\n{\"metric\":{" : "\n{\"metric\":{");
@@ -64,6 +70,8 @@ static int take_point(void *userdata, const struct series_point *point)
 {
 	struct scraping *scraping = userdata;
 
+	if (scraping->is_interval)
+		scraping->interval_s = point->value;
 	if (!scraping->is_taken)
 		return 0;
 	strbuf_addf(&scraping->out, "},\"values\":[[%lld.%06d,\"",
@@ -196,6 +204,23 @@ static void tell_failure(struct scraping *scraping, const struct diag *diag)
 			      diag->text);
 }
 
+/*
+ * Where a step is hardly longer than an interval, some steps have the energy of two intervals and
+ * others none.
+ */
+static int check_step(const struct scraping *scraping, struct diag *diag)
+{
+	double step_s = (double)scraping->options->step_ns / NSEC_PER_SEC;
+
+	if (step_s >= SCRAPER_STEP_INTERVALS * scraping->interval_s)
+		return 0;
+	return diag_set(diag, -EINVAL,
+			"step: %g s is shorter than two of the exporter's intervals of %g s; use "
+			"--step=%.0fs or longer, or a shorter --monitor.interval of kepler",
+			step_s, scraping->interval_s,
+			ceil(SCRAPER_STEP_INTERVALS * scraping->interval_s));
+}
+
 /* Until the end is asked for: 0, or -errno with a diagnosis. */
 static int scrape_on(struct scraping *scraping, int ready_fd, struct diag *diag)
 {
@@ -208,6 +233,9 @@ static int scrape_on(struct scraping *scraping, int ready_fd, struct diag *diag)
 	if (!scraping->has_items)
 		return diag_set(diag, -ENODATA, "%s: has no metrics of Kepler",
 				scraping->options->url);
+	r = check_step(scraping, diag);
+	if (r < 0)
+		return r;
 	(void)!write(ready_fd, "", 1);
 	while (!ends) {
 		next_ns += scraping->options->step_ns;

@@ -13,7 +13,8 @@
 #include "base/diag.h"
 #include "samples/metric_kind.h"
 
-#define SCRAPER_PAGE_MAX (64U * 1024 * 1024) /* bytes of a page */
+#define SCRAPER_PAGE_MAX       (64U * 1024 * 1024) /* bytes of a page */
+#define SCRAPER_STEP_INTERVALS 2 /* a step is at least as long as so many of the exporter's */
 
 struct scraper_options {
 	const char *url;     /* of the page */
@@ -28,7 +29,8 @@ struct scraper_options {
 
 /*
  * Starts it, and waits until it has read the page for the first time: 0, or -errno with a
- * diagnosis. The process ends with ours. The caller has blocked SIGINT, SIGTERM and SIGHUP.
+ * diagnosis, as where the step is too short for the exporter's interval. The process ends with
+ * ours. The caller has blocked SIGINT, SIGTERM and SIGHUP.
  */
 int scraper_start(const struct scraper_options *options, pid_t *ret, struct diag *diag);
 /* Reads the page once more and ends: 0, or -EIO, after it has said why. */

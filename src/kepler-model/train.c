@@ -142,6 +142,94 @@ static int stream_rows(struct training_run *run)
 	return r;
 }
 
+/* Looks at a column that is trained on: it is refused, or what was left out of it is said. */
+static int check_column(struct training_run *run, const char *name, bool is_power)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	size_t index = row_screen_index(&run->input.screen, name);
+	const struct screened_column *column;
+	int r;
+
+	if (index == SAMPLE_COLUMN_NONE)
+		return 0;
+	column = &run->input.screen.columns[index];
+	r = screened_column_check(column, &run->diag);
+	if (r == 0 && is_power && screened_column_is_constant(column))
+		r = diag_set(&run->diag, -EINVAL,
+			     "%s is %g W in all rows; without a change of power nothing can be "
+			     "learned. --components leaves it out",
+			     name, column->lowest);
+	if (r < 0)
+		return r;
+	screened_column_describe(column, &text);
+	if (text.len)
+		(void)fprintf(stderr, "kepler-model: %s", text.data);
+	return 0;
+}
+
+/* Whether @name is one of the names in @list, which commas separate; "": all are. */
+static bool is_listed(const char *list, const char *name, size_t len)
+{
+	bool found = !*list;
+
+	while (*list && !found) {
+		size_t size = strcspn(list, ",");
+
+		found = size == len && strncmp(list, name, len) == 0;
+		list += size + (list[size] == ',');
+	}
+	return found;
+}
+
+/* Whether the options may choose the column, before it is known which columns have numbers. */
+static bool may_be_chosen(const struct training_values *values,
+			  const struct screened_column *column)
+{
+	const struct feature_group *group = feature_group_find(values->group);
+	const struct feature *known = feature_find(column->name);
+	bool found = !*values->group && known && !known->by_name_only;
+
+	if (column->is_power)
+		return is_listed(values->components, column->name,
+				 strlen(column->name) - strlen("_power"));
+	if (*values->features)
+		return is_listed(values->features, column->name, strlen(column->name));
+	for (size_t i = 0; group && group->features[i] && !found; i++)
+		found = strcmp(group->features[i], column->name) == 0;
+	return found;
+}
+
+/* A column whose values cannot be true would be taken for one without numbers. */
+static int check_units(struct training_run *run)
+{
+	const struct row_screen *screen = &run->input.screen;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < screen->count; i++) {
+		const struct screened_column *column = &screen->columns[i];
+
+		if (screened_column_is_impossible(column) && may_be_chosen(run->values, column))
+			r = screened_column_check(column, &run->diag);
+	}
+	return r;
+}
+
+static int check_columns(struct training_run *run)
+{
+	const struct training_request *request = &run->request;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < request->component_count; i++) {
+		char name[SAMPLE_NAME_MAX];
+
+		(void)snprintf(name, sizeof(name), "%.80s_power", request->components[i]);
+		r = check_column(run, name, true);
+	}
+	for (size_t i = 0; r == 0 && i < request->feature_count; i++)
+		r = check_column(run, request->features[i], false);
+	return r;
+}
+
 static int open_run(struct training_run *run)
 {
 	bool is_shown = isatty(STDERR_FILENO);
@@ -157,10 +245,14 @@ static int open_run(struct training_run *run)
 	run->input.files.skip_bad = run->values->skip_bad_rows;
 	run->input.group_by = run->values->group_by;
 	run->input.memory = memory_for(run->values);
+	run->input.screen.machine =
+		(struct screen_machine){ run->values->cores, run->values->chips };
 	run->input.progress = is_shown ? show_rows : NULL;
 	run->input.context = run;
 	if (r == 0)
 		r = training_input_read(&run->input, &run->diag);
+	if (r == 0)
+		r = check_units(run);
 	if (r == 0)
 		r = training_options_make(run->values, &run->input.table, &run->names,
 					  &run->request, &run->diag);
@@ -171,7 +263,7 @@ static int open_run(struct training_run *run)
 	if (r == 0 && run->input.files.bad_rows)
 		(void)fprintf(stderr, "kepler-model: %llu bad rows were skipped\n",
 			      (unsigned long long)run->input.files.bad_rows);
-	return r;
+	return r < 0 ? r : check_columns(run);
 }
 
 static void close_run(struct training_run *run)

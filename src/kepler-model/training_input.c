@@ -27,11 +27,41 @@ static size_t rows_max(const struct training_input *input)
 	return rows < TRAINING_ROWS_MAX ? rows : TRAINING_ROWS_MAX;
 }
 
+/* Columns of the table that have none in the screen yet get one. */
+static int screen_columns(struct training_input *input, struct diag *diag)
+{
+	for (size_t i = input->screen.count; i < input->table.column_count; i++) {
+		if (row_screen_add(&input->screen, input->table.names[i]) < 0)
+			return diag_set(diag, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/*
+ * Sets the cells of the row that was read to NAN where they cannot be true. @screened has the
+ * screen's column of each place; NULL: the places are those columns.
+ */
+static void screen_row(struct training_input *input, const size_t *screened, double *values)
+{
+	const struct csv_reader *reader = &input->files.reader;
+
+	for (size_t i = 0; i < reader->count; i++) {
+		size_t place = reader->place[i];
+
+		if (place != SAMPLE_COLUMN_NONE)
+			values[place] =
+				row_screen_cell(&input->screen, screened ? screened[place] : place,
+						values[place], reader->name, reader->row_line);
+	}
+}
+
 /* Columns of a file that was opened are columns of the table. */
 static int place_in_table(struct training_input *input, size_t *file_column, struct diag *diag)
 {
 	int r = sample_input_place(&input->files, &input->table, diag);
 
+	if (r == 0)
+		r = screen_columns(input, diag);
 	if (r < 0 || strcmp(input->group_by, FILE_COLUMN) != 0)
 		return r;
 	*file_column = sample_table_find(&input->table, FILE_COLUMN);
@@ -71,6 +101,7 @@ int training_input_read(struct training_input *input, struct diag *diag)
 				return r;
 			continue;
 		}
+		screen_row(input, NULL, values);
 		if (add_row(input, values) < 0)
 			return diag_set(diag, -ENOMEM, "out of memory");
 		if (file_column != SAMPLE_COLUMN_NONE)
@@ -84,6 +115,10 @@ int training_input_read(struct training_input *input, struct diag *diag)
 	}
 	if (r < 0)
 		return r;
+	if (input->table.rows == 0)
+		return diag_set(diag, -EINVAL,
+				"%.200s: no row follows the line with the names of the columns",
+				input->files.paths[0]);
 	sample_table_drop_text(&input->table);
 	return 0;
 }
@@ -177,6 +212,7 @@ static int spool_files(struct training_input *input, struct diag *diag)
 		r = sample_input_next(&input->files, row, diag);
 		if (r != SAMPLE_INPUT_ROW)
 			continue;
+		screen_row(input, input->screened, row);
 		if (by_file)
 			row[input->streamed.group_column] = (double)input->files.opened;
 		if (spool_row(input, row, diag) < 0)
@@ -201,6 +237,8 @@ int training_input_stream(struct training_input *input, const struct training_re
 			input->streamed.group_column = input->column_count;
 		if (is_group || is_wanted(request, input->table.names[i])) {
 			from[input->column_count] = i;
+			input->screened[input->column_count] =
+				row_screen_index(&input->screen, input->table.names[i]);
 			input->names[input->column_count++] = input->table.names[i];
 		}
 	}
@@ -224,6 +262,7 @@ void training_input_release(struct training_input *input)
 {
 	sample_input_release(&input->files);
 	sample_table_release(&input->table);
+	row_screen_release(&input->screen);
 	sample_spool_close(&input->spool);
 	map_release(&input->groups);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of training from many files: in memory as long as they fit, and otherwise through a file on
- * disk, with the columns that are trained on. What these are is decided by the first rows.
+ * disk, with the columns that are trained on. What these are is decided by the first rows. Cells
+ * that cannot be true are NAN, "not measured"; the screen has their counts.
  */
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/map.h"
+#include "samples/row_screen.h"
 #include "samples/sample_input.h"
 #include "samples/sample_spool.h"
 #include "samples/sample_table.h"
@@ -22,10 +24,12 @@
 struct training_input {
 	struct sample_input files;
 	struct sample_table table; /* the rows, or where they are streamed only its names */
+	struct row_screen screen;  /* a column for each of the table's, in the same order */
 	bool is_streamed;
 	struct sample_spool spool;
 	const char *names[SAMPLE_COLUMNS_MAX + 1]; /* of the spool, borrowed from the table */
 	size_t column_count;
+	size_t screened[SAMPLE_COLUMNS_MAX + 1]; /* [column_count]: their columns in the screen */
 	struct streamed_table streamed;
 	const char *group_by; /* "": none */
 	size_t memory;        /* bytes */

@@ -2,6 +2,7 @@
 #include "kepler-model/training_options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	     "ExponentialRegressionTrainer."),
 	TEXT("components", components, "NAMES",
 	     "Parts of the machine, separated by commas: the power of package is the column "
-	     "package_power. By default all whose power is above 0."),
+	     "package_power. By default all whose power is not the same in all rows."),
 	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
 	  .help = "AbsPower: idle power is part of the rows' power. DynPower: it is not." },
@@ -188,23 +189,26 @@ static bool component_of(const char *column, char *ret, size_t size)
 	return true;
 }
 
-static bool has_power(const struct sample_table *table, size_t column)
+/* A constant power, as that of a zone that is always 0, teaches nothing. */
+static bool power_varies(const struct sample_table *table, size_t column)
 {
+	double lowest = (double)INFINITY, highest = -(double)INFINITY;
+
 	for (size_t row = 0; row < table->rows; row++) {
-		if (table->columns[column][row] > 0)
-			return true;
+		lowest = fmin(lowest, table->columns[column][row]);
+		highest = fmax(highest, table->columns[column][row]);
 	}
-	return false;
+	return highest > lowest || (table->rows == 1 && highest > 0);
 }
 
-/* All components with power; their names replace the option's value, which owns them. */
+/* All components whose power varies; their names replace the option's value, which owns them. */
 static int find_components(struct training_values *values, const struct sample_table *table)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 	char name[SAMPLE_NAME_MAX];
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (component_of(table->names[i], name, sizeof(name)) && has_power(table, i))
+		if (component_of(table->names[i], name, sizeof(name)) && power_varies(table, i))
 			strbuf_addf(&names, "%s,", name);
 	}
 	if (strbuf_error(&names) < 0 || !names.data)
@@ -225,7 +229,7 @@ static int make_components(struct training_values *values, const struct sample_t
 	if (r == 0 && names->components.count == 0)
 		return diag_set(diag, -ENOENT,
 				"no column is the power of a component, such as package_power, or "
-				"all of them are 0");
+				"each of them has the same value in all rows");
 	if (r == 0 && names->components.count > MODEL_COMPONENTS_MAX)
 		return diag_set(diag, -EINVAL, "components: more than %d", MODEL_COMPONENTS_MAX);
 	return r;

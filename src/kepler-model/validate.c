@@ -16,6 +16,7 @@
 #include "kepler-model/series_check.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/training_report.h"
+#include "model/trained_model.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/sample_source.h"
@@ -47,7 +48,7 @@ static const struct option rows[] = {
 	{ "limit", NULL, OPTION_U32, .offset = offsetof(struct validate_config, limit_percent),
 	  .max = 1000, .default_text = "0", .metavar = "PERCENT", .only_flag = true,
 	  .help = "Exit with 1 if a component's errors, all together, exceed this part of its "
-		  "power; 0: no limit." },
+		  "power; 0: no limit. A model that kepler refuses also ends with 1." },
 	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Instead of models: series that were collected, of which it says what they have, "
@@ -92,6 +93,7 @@ struct judged_model {
 	struct trained_model model;
 	struct model_validation components[MODEL_COMPONENTS_MAX];
 	struct training_result results[MODEL_COMPONENTS_MAX];
+	struct diag refusal; /* why kepler does not use it; "": it does */
 };
 
 struct validation {
@@ -102,7 +104,7 @@ struct validation {
 	struct strbuf out;
 	const char *operand; /* whose models are loaded */
 	size_t lines;
-	bool is_beyond; /* the limit */
+	bool is_beyond; /* the limit, or what kepler uses */
 	struct diag diag;
 };
 
@@ -122,6 +124,8 @@ static int take_model(void *userdata, const char *name, struct trained_model *mo
 	*judged = (struct judged_model){ .model = *model };
 	*model = (struct trained_model){ .node_type = -1 };
 	judged->name = strdup(slash ? slash + 1 : name);
+	if (trained_model_check(&judged->model, &judged->refusal) < 0)
+		validation->is_beyond = true;
 	return judged->name ? 0 : diag_set(diag, -ENOMEM, "out of memory");
 }
 
@@ -196,6 +200,21 @@ static void print_component(struct validation *validation, const struct judged_m
 	report_add_object(component, judged->name, &judged->results[c], &validation->out);
 }
 
+/* Its errors are known, but it is of no use to an agent. */
+static void print_refusal(struct validation *validation, const struct judged_model *judged)
+{
+	if (validation->config->format == VALIDATE_TABLE) {
+		strbuf_addf(&validation->out, "kepler refuses %s: %s\n", judged->name,
+			    judged->refusal.text);
+		return;
+	}
+	strbuf_addf(&validation->out, "%s{\"model\":\"", validation->lines++ ? "," : "");
+	strbuf_add_json(&validation->out, judged->name);
+	strbuf_add_str(&validation->out, "\",\"refused\":\"");
+	strbuf_add_json(&validation->out, judged->refusal.text);
+	strbuf_add_str(&validation->out, "\"}");
+}
+
 static int print_models(struct validation *validation)
 {
 	bool json = validation->config->format == VALIDATE_JSON;
@@ -211,6 +230,8 @@ static int print_models(struct validation *validation)
 			finish_component(validation, judged, c);
 			print_component(validation, judged, c);
 		}
+		if (judged->refusal.text[0])
+			print_refusal(validation, judged);
 	}
 	if (json)
 		strbuf_add_str(&validation->out, "]}\n");

@@ -35,6 +35,9 @@ static const struct {
 	{ "\x1f\x8b", 2, "compressed (gzip); unpack it first" },
 	{ "{L", 2, "UBJSON; save the booster as JSON: save_model(\"model.json\")" },
 	{ "binf", 4, "XGBoost's old binary format; save the booster as JSON" },
+	{ "tree\n", 5, "a LightGBM model; kepler-model trains XGBoost's trees on the same rows" },
+	{ "\x08", 1, "a binary file, such as ONNX; use JSON of XGBoost or of kepler-model" },
+	{ "<?xml", 5, "XML, such as PMML; use JSON of XGBoost or of kepler-model" },
 	{ "<", 1, "a page of HTML or XML, such as a server's error; check the URL" },
 };
 

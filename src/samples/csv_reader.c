@@ -214,6 +214,11 @@ static int add_name(struct csv_reader *reader, const struct line *line, struct d
 	if (line->is_long)
 		return refuse_names(reader, -EINVAL, "the name of a column has more than 95 bytes",
 				    "", diag);
+	if (reader->count == 0 && memchr(line->cell, '\t', line->len))
+		return refuse_names(reader, -EINVAL,
+				    "the columns must be separated by commas, "
+				    "not by tabs",
+				    "", diag);
 	if (!is_name(line->cell, line->len))
 		return refuse_names(reader, -EINVAL,
 				    "the name of a column has control characters or is not UTF-8",
@@ -242,6 +247,47 @@ static int try_names(struct csv_reader *reader, struct diag *diag)
 	return r;
 }
 
+/* Files of other programs that are taken for CSV, by their first bytes. */
+static const struct {
+	const char *begin;
+	const char *advice;
+} other_formats[] = {
+	{ "PAR1",
+	  "it is Parquet; write it as CSV: duckdb -c \"COPY (FROM 'FILE') TO 'rows.csv'\"" },
+	{ "ARROW1", "it is an Arrow file; write it as CSV" },
+	{ "FEA1", "it is a Feather file; write it as CSV" },
+	{ "\x80\x04", "it is a pickle; write the frame with to_csv(\"rows.csv\")" },
+	{ "\x80\x05", "it is a pickle; write the frame with to_csv(\"rows.csv\")" },
+	{ "PK\x03\x04", "it is a zip archive, or a spreadsheet; write the rows as CSV" },
+	{ "SQLite format 3", "it is an SQLite database; write the rows as CSV" },
+	{ "\x89HDF", "it is an HDF5 file; write the rows as CSV" },
+};
+
+static int refuse_other_formats(const struct csv_reader *reader, struct diag *diag)
+{
+	size_t len = (size_t)(reader->end - reader->at);
+
+	for (size_t i = 0; i < ARRAY_SIZE(other_formats); i++) {
+		size_t size = strlen(other_formats[i].begin);
+
+		if (len >= size && memcmp(reader->at, other_formats[i].begin, size) == 0)
+			return diag_set(diag, -EINVAL, "%.200s: %s", reader->name,
+					other_formats[i].advice);
+	}
+	return 1;
+}
+
+/* A single column whose name has semicolons: commas were meant. */
+static int check_separator(const struct csv_reader *reader, struct diag *diag)
+{
+	if (reader->count == 1 && strchr(reader->names[0], ';'))
+		return diag_set(diag, -EINVAL,
+				"%.200s: the columns must be separated by commas, not by "
+				"semicolons",
+				reader->name);
+	return 0;
+}
+
 static int read_names(struct csv_reader *reader, struct diag *diag)
 {
 	const size_t mark = strlen(BYTE_ORDER_MARK);
@@ -252,6 +298,8 @@ static int read_names(struct csv_reader *reader, struct diag *diag)
 	if ((size_t)(reader->end - reader->at) >= mark &&
 	    memcmp(reader->at, BYTE_ORDER_MARK, mark) == 0)
 		reader->at += mark;
+	if (r >= 0)
+		r = refuse_other_formats(reader, diag);
 	if (r >= 0)
 		r = skip_empty_lines(reader, diag);
 	if (r == 0) {
@@ -264,7 +312,7 @@ static int read_names(struct csv_reader *reader, struct diag *diag)
 		if (r == -EAGAIN)
 			r = read_more(reader, diag) < 0 ? -EINVAL : 1;
 	}
-	return r;
+	return r < 0 ? r : check_separator(reader, diag);
 }
 
 int csv_reader_open(struct csv_reader *reader, const char *name, const char *text, size_t size,

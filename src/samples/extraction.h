@@ -57,6 +57,7 @@ struct extraction {
 	size_t *owner_at;     /* [table.rows] with by_owner: places in owners */
 	int64_t step_us;      /* the usual one */
 	uint64_t series, points, steps_left_out, duplicates, implausible;
+	uint64_t steps_late; /* of those left out: counters stood still in the one before */
 	struct points_faults faults;
 	struct extraction_component components[16];
 	size_t component_count;

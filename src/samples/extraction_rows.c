@@ -143,18 +143,24 @@ static int add_columns(struct extract_work *work, struct places *places,
 	return r;
 }
 
-/* Powers of a step; whether any is known, and not all are 0. */
-static bool find_powers(const struct extract_work *work, const struct power_component *components,
-			size_t count, size_t step, double powers[static POWER_COMPONENTS_MAX])
+enum step_powers { POWERS_UNKNOWN, POWERS_ZERO, POWERS_KNOWN };
+
+/* Powers of a step: none is known, all that are known are 0, or some are above 0. */
+static enum step_powers find_powers(const struct extract_work *work,
+				    const struct power_component *components, size_t count,
+				    size_t step, double powers[static POWER_COMPONENTS_MAX])
 {
-	bool any = false;
+	enum step_powers found = POWERS_UNKNOWN;
 
 	for (size_t i = 0; i < count; i++) {
 		powers[i] = power_accounts_watts(&work->power, &components[i], ALL_PACKAGES,
 						 &work->grid, step);
-		any |= powers[i] > 0;
+		if (powers[i] > 0)
+			found = POWERS_KNOWN;
+		else if (powers[i] <= 0 && found == POWERS_UNKNOWN)
+			found = POWERS_ZERO;
 	}
-	return any;
+	return found;
 }
 
 static void put(struct sample_table *table, size_t column, double value)
@@ -342,14 +348,23 @@ static void begin_result(struct extract_work *work, const struct power_component
 	}
 }
 
+/*
+ * Counters that stand still for a step were not read anew in it, as where the exporter's interval
+ * is as long as a step. What they count next is of both steps, and no row is made of it.
+ */
 static int add_step(struct extract_work *work, const struct places *places,
 		    const struct power_component *components, size_t count, size_t step,
 		    size_t *size)
 {
 	double powers[POWER_COMPONENTS_MAX];
+	enum step_powers found = find_powers(work, components, count, step, powers);
+	bool is_late = work->stood_still && found == POWERS_KNOWN;
 	int r;
 
-	if (!find_powers(work, components, count, step, powers)) {
+	work->stood_still = found == POWERS_ZERO && work->was_counted;
+	work->was_counted = found == POWERS_KNOWN;
+	work->result->steps_late += is_late;
+	if (found != POWERS_KNOWN || is_late) {
 		work->result->steps_left_out++;
 		return 0;
 	}

@@ -71,6 +71,14 @@ static void fill_error(const struct training_request *request, const struct trai
 	};
 }
 
+/* An error that is no number says nothing; one of 1e300 W comes from rows that cannot be. */
+static int check_error(const struct model_error *error, const char *component, struct diag *diag)
+{
+	if (isfinite(error->mae_w) && isfinite(error->bound_w) && isfinite(error->bound_ratio))
+		return 0;
+	return diag_set(diag, -EINVAL, "the errors of %.80s are not finite", component);
+}
+
 static void drop_components(struct trained_model *model)
 {
 	for (size_t i = 0; i < model->component_count; i++) {
@@ -104,6 +112,8 @@ static int make_model(const struct maker *maker, size_t trainer,
 			       request->components[c]);
 		r = maker->make(maker->context, trainer, c, &model->components[c], diag);
 		fill_error(request, &report->results[trainer][c], &model->components[c].error);
+		if (r == 0)
+			r = check_error(&model->components[c].error, request->components[c], diag);
 	}
 	return r < 0 ? r : trained_model_check(model, diag);
 }

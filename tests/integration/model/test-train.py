@@ -251,13 +251,13 @@ def rows_in_which_load_begins_make_no_model_fall():
 
 
 @functools.cache
-def machine():
+def machine(counter="cpu_cycles", most=9e9):
     """Rows of a machine that is made up: 40 W idle, 100 W more at full load."""
     chance = random.Random(1)
-    lines = ["timestamp,bpf_cpu_time_ms,cpu_cycles,package_power,core_power"]
+    lines = [f"timestamp,bpf_cpu_time_ms,{counter},package_power,core_power"]
     for step in range(200):
         load = chance.random()
-        lines.append(f"{step},{load * 4000},{load * 9e9 * chance.uniform(0.9, 1.1)},{40 + 100 * load + chance.gauss(0, 1)},0")
+        lines.append(f"{step},{load * 4000},{load * most * chance.uniform(0.9, 1.1)},{40 + 100 * load + chance.gauss(0, 1)},0")
     return "\n".join(lines) + "\n"
 
 
@@ -296,7 +296,7 @@ def a_model_for_each_group():
 def stolen_time_is_a_feature_of_models_that_are_asked_to_have_it():
     with tempfile.TemporaryDirectory() as name:
         rows, model = pathlib.Path(name, "rows.csv"), pathlib.Path(name, "m.json")
-        rows.write_text(machine().replace("cpu_cycles", "cpu_steal_seconds"), encoding="utf-8")
+        rows.write_text(machine("cpu_steal_seconds", 2), encoding="utf-8")
         for words, features in ([[], ["bpf_cpu_time_ms"]],
                                 [["--features=bpf_cpu_time_ms,cpu_steal_seconds"], ["bpf_cpu_time_ms", "cpu_steal_seconds"]]):
             kepler_model("train-from-data", rows, f"--output={model}", "--trainers=LeastSquares", *words)
@@ -314,7 +314,20 @@ def bad_input_is_refused_with_the_reason():
                 ("a,b\n1\n", [], "rows.csv:2:2: this line has 1 cells, the first one has 2"),
                 ("a,package_power\n1,2\n", [], "no column is a known feature"),
                 ("bpf_cpu_time_ms\n1\n", [], "no column is the power of a component"),
-                ("bpf_cpu_time_ms,package_power\nnan,2\n5,inf\n", ["--components=package"], "none of 2 rows has all features"),
+                ("bpf_cpu_time_ms,package_power\nnan,2\n5,inf\nnan,3\nnan,5", ["--components=package"],
+                 "none of 4 rows has all features"),
+                ("bpf_cpu_time_ms,package_power\n", [], "rows.csv: no row follows the line with the names"),
+                ("bpf_cpu_time_ms;package_power\n1;2\n", [], "separated by commas, not by semicolons"),
+                ("bpf_cpu_time_ms,package_power\n" + "1,-50\n" * 20, [],
+                 "package_power: of 20 cells 20 are negative; the first is "),
+                ("bpf_cpu_time_ms,package_power\n" + "1,20000\n2,40000\n" * 20, [], "power must be in W, not mW"),
+                ("bpf_cpu_time_ms,package_power\n" + "1000000,20\n2000000,40\n" * 20, ["--machine.cores=2"],
+                 "are above 2200; the first is "),
+                ("bpf_cpu_time_ms,package_power\n" + "1,42\n2,42\n" * 20, [], "the same value in all rows"),
+                ("bpf_cpu_time_ms,package_power\n" + "1,42\n2,42\n" * 20, ["--components=package"],
+                 "package_power is 42 W in all rows"),
+                ("bpf_cpu_time_ms,package_power\n" + "1,N/A\n2,N/A\n" * 20, ["--components=package"],
+                 "package_power"),
                 (None, ["--trainers=RandomForest"], "there is no trainer RandomForest"),
                 (None, ["--feature-group=CounterOnly"], "CounterOnly needs the column cache_miss"),
                 (None, ["--feature-group=Counters"], "there is no group Counters, but AcceleratorOnly, BPFOnly"),
@@ -335,6 +348,50 @@ def bad_input_is_refused_with_the_reason():
             kepler_model(*words, status=2)
 
 
+def cells_that_cannot_be_are_left_out_and_counted():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows, model = folder / "rows.csv", folder / "m.json"
+        lines = ["bpf_cpu_time_ms,package_power", *(f"{step * 10},{20 + step / 2}" for step in range(200))]
+        clean = "\n".join(lines) + "\n"
+        rows.write_text(clean, encoding="utf-8")
+        kepler_model("train-from-data", rows, f"--output={model}", "--trainers=LeastSquares")
+        without = json.loads(model.read_text(encoding="utf-8"))["components"][0]
+        for fault, why in (("40,1e308", "1 is above 4000 W; the first is {}:202: 1e+308"),
+                           ("40,50000", "1 is above 4000 W; the first is {}:202: 50000"),
+                           ("40,N/A", "1 is not a number; the first is {}:202"),
+                           ("40,-3", "1 is negative; the first is {}:202: -3")):
+            rows.write_text(clean + fault + "\n", encoding="utf-8")
+            done = subprocess.run([MODEL, "train-from-data", rows, f"--output={model}", "--trainers=LeastSquares"],
+                                  capture_output=True, text=True, check=True)
+            assert f"package_power: 1 of 201 cells are left out: {why.format(rows)}\n" in done.stderr, done.stderr
+            part = json.loads(model.read_text(encoding="utf-8"))["components"][0]
+            assert part["maximum_w"] == without["maximum_w"] and part["error"] == without["error"], part
+        rows.write_text(clean + "1e308,40\n", encoding="utf-8")
+        done = subprocess.run([MODEL, "train-from-data", rows, f"--output={model}", "--trainers=LeastSquares"],
+                              capture_output=True, text=True, check=True)
+        assert "bpf_cpu_time_ms: 1 of 201 cells are left out: 1 is above" in done.stderr, done.stderr
+
+
+def what_kepler_refuses_is_not_valid():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows, model = folder / "rows.csv", folder / "m.json"
+        rows.write_text(machine(), encoding="utf-8")
+        kepler_model("train-from-data", rows, f"--output={model}", "--trainers=LeastSquares")
+        kepler_model("validate", model, rows)
+        weights = {"package": {"All_Weights": {"Bias_Weight": 40, "Categorical_Variables": {}, "Numerical_Variables": {
+            "bpf_cpu_time_ms": {"scale": 1000, "weight": -30}}}}, "model_name": "SGDRegressorTrainer_1"}
+        model.write_text(json.dumps(weights), encoding="utf-8")
+        done = subprocess.run([MODEL, "validate", model, rows], capture_output=True, text=True, check=False)
+        said = done.stdout
+        assert done.returncode == 1 and "package" in said and "kepler refuses m.json: " in said and "falls" in said, said
+        done = subprocess.run([MODEL, "validate", model, rows, "--format=json"], capture_output=True, text=True, check=False)
+        listed = json.loads(done.stdout)["results"]
+        assert done.returncode == 1, done
+        assert "mae_w" in listed[0] and "falls" in listed[1]["refused"], listed
+
+
 def what_falls_with_load_makes_no_model():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -350,7 +407,8 @@ def what_falls_with_load_makes_no_model():
 def main():
     if not MODEL.exists():
         skip("kepler-model is not built")
-    run_tests((bad_input_is_refused_with_the_reason, a_model_is_written_and_read_again, a_model_for_each_group,
+    run_tests((bad_input_is_refused_with_the_reason, cells_that_cannot_be_are_left_out_and_counted,
+               what_kepler_refuses_is_not_valid, a_model_is_written_and_read_again, a_model_for_each_group,
                stolen_time_is_a_feature_of_models_that_are_asked_to_have_it, what_falls_with_load_makes_no_model,
                neighbours_on_ec2_have_the_published_errors, neighbours_on_nx12_have_the_published_errors,
                boosted_trees_are_those_of_the_library_for_python, rows_in_which_load_begins_make_no_model_fall,

@@ -129,6 +129,32 @@ static void test_a_line_without_end_is_refused(void **state)
 	assert_string_equal(diag.text, "f.csv:2: the line has more than 1048576 bytes");
 }
 
+/* What users have instead of CSV is named. */
+static void test_other_formats_are_named(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} files[] = {
+		{ "PAR1\x15\x04\x15", "f.csv: it is Parquet" },
+		{ "\x80\x04\x95\x12", "f.csv: it is a pickle" },
+		{ "PK\x03\x04\x14", "f.csv: it is a zip archive, or a spreadsheet" },
+		{ "a;b;c\n1;2;3\n", "f.csv: the columns must be separated by commas, not by "
+				    "semicolons" },
+		{ "a\tb\n1\t2\n", "f.csv:1: the columns must be separated by commas, not by tabs" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct csv_reader reader = { .line = 0 };
+		struct diag diag = { "" };
+
+		assert_int_equal(csv_reader_open(&reader, "f.csv", files[i].text,
+						 strlen(files[i].text), NULL, NULL, &diag),
+				 -EINVAL);
+		assert_memory_equal(diag.text, files[i].why, strlen(files[i].why));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +162,7 @@ int main(void)
 		cmocka_unit_test(test_behind_a_bad_row),
 		cmocka_unit_test(test_text_is_a_value_where_it_is_wanted),
 		cmocka_unit_test(test_a_line_without_end_is_refused),
+		cmocka_unit_test(test_other_formats_are_named),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

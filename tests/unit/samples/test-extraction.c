@@ -126,6 +126,27 @@ static void test_stolen_time(void **state)
 	}
 }
 
+/* Steps as long as the exporter's interval: one reads nothing new, the next one two intervals. */
+static void test_counters_that_stand_still(void **state)
+{
+	struct extraction all;
+	struct diag diag = { "" };
+
+	(void)state;
+	add_series(PACKAGE("0", "dynamic"),
+		   "[10,\"0\"],[11,\"20\"],[12,\"20\"],[13,\"60\"],[14,\"80\"]");
+	add_series(CYCLES("a"), "[10,\"0\"],[11,\"2\"],[12,\"2\"],[13,\"6\"],[14,\"8\"]");
+	assert_int_equal(extract(&usual, &all, &diag), 0);
+	assert_int_equal(all.table.rows, 2);
+	assert_int_equal(all.steps_left_out, 2);
+	assert_int_equal(all.steps_late, 1);
+	for (size_t row = 0; row < 2; row++) {
+		assert_near(cell(&all, "package_power", row), 20, 1e-9);
+		assert_near(cell(&all, "cpu_cycles", row), 2, 1e-9);
+	}
+	extraction_release(&all);
+}
+
 /* An exporter that begins again: what flowed meanwhile is unknown, and so is the step. */
 static void test_restart_under_other_labels(void **state)
 {
@@ -330,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_power_and_features),
 		cmocka_unit_test(test_stolen_time),
+		cmocka_unit_test(test_counters_that_stand_still),
 		cmocka_unit_test(test_restart_under_other_labels),
 		cmocka_unit_test(test_hostile_values),
 		cmocka_unit_test(test_current_names),
