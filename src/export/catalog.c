@@ -853,6 +853,10 @@ static const struct family table[] = {
 	{ "kepler_exporter_http_accept_errors", COUNTER, "", BOTH,
 	  OF_HTTP, HTTP(accept_errors), L_NONE,
 	  "HTTP connections that found no file descriptor, some of them accepted later.", NULL },
+	{ "kepler_exporter_http_misdirected_requests", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(misdirected), L_NONE,
+	  "HTTP requests refused with 421 because their Host is not a name of this machine; "
+	  "web.allowed-hosts allows more names.", NULL },
 	{ "kepler_exporter_http_sent_bytes", COUNTER, "bytes", BOTH,
 	  OF_HTTP, HTTP(bytes_sent), L_NONE,
 	  "Bytes of answers sent, without headers.", NULL },

@@ -2,7 +2,9 @@
 #include "kepler-model/web_options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -32,8 +34,8 @@ const struct option web_rows_of_options[WEB_OPTION_COUNT] = {
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS, LIST(allowed_hosts, WEB_HOSTS_MAX),
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
 	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
-		  "names without a dot, *.svc and *.cluster.local: NAME, *.NAME for all names "
-		  "below "
+		  "names without a dot, *.svc, *.cluster.local and, where it listens beyond the "
+		  "loopback, HOST.* of this machine's host name: NAME, *.NAME for all names below "
 		  "it, or * for any." },
 	{ "web.max-connections", NULL, OPTION_U32, OWN(max_connections), .min = 4, .max = 10000,
 	  .default_text = "512", .metavar = "N",
@@ -72,6 +74,8 @@ int web_options_start(const struct web_values *values, const struct http_options
 	CLEANUP_FREE char *certificate = NULL;
 	CLEANUP_FREE char *key = NULL;
 	struct http_options all = *options;
+	static struct http_own_names own; /* lives as long as the server */
+	char host[HOST_NAME_MAX + 1] = "";
 	int r = http_unix_parse_mode(values->socket_mode, &all.socket_mode, diag);
 
 	if (r == 0 && *values->certificate)
@@ -80,9 +84,11 @@ int web_options_start(const struct web_values *values, const struct http_options
 		r = web_options_read_pem(values->key, true, &key, diag);
 	if (r < 0)
 		return r;
+	if (gethostname(host, sizeof(host)) == 0)
+		http_own_names_add_host(&own, host);
 	all.max_connections = values->max_connections;
 	all.hosts = (struct http_hosts){ (const char *const *)values->allowed_hosts,
-					 values->allowed_hosts_count };
+					 values->allowed_hosts_count, &own };
 	all.tls_certificate = certificate;
 	all.tls_key = key;
 	return http_server_start(&all, ret, diag);

@@ -666,9 +666,12 @@ static const struct option web_rows[] = {
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
 	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
 		  "names without a dot, the names of this host and node, *.svc and "
-		  "*.cluster.local: NAME, *.NAME for all names below it, or * for any. Other "
-		  "requests are answered with 421, so that no web page can read the metrics "
-		  "through a name of its own (DNS rebinding)." },
+		  "*.cluster.local. Where Kepler listens beyond the loopback, also HOST.* for the "
+		  "names of this host, node and pod, names of this machine's addresses by reverse "
+		  "look-up, and services of the own namespace in Kubernetes. NAME, *.NAME for all "
+		  "names below it, or * for any. Other requests are answered with 421, so that no "
+		  "web page can read the metrics through a name of its own (DNS rebinding); each "
+		  "such name is logged once. kepler doctor lists the names that are accepted." },
 	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
 	  .default_text = "false", .reloadable = true,
 	  .help = "Allow a monitor.interval below 1s where processes outside this machine can "

@@ -261,6 +261,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 	struct monitor monitor = {
 		.args = { .argc = argc, .argv = argv, .environ_ = environ_ },
 		.signal_fd = -1,
+		.name_finder = NAME_FINDER_INIT,
 		.stats.stat_fd = -1,
 	};
 	struct diag diag = { "" };

@@ -21,6 +21,15 @@ int64_t monitor_realtime_ms(void)
 	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
 }
 
+static void sweep_web(struct monitor *monitor, uint64_t now_ns)
+{
+	const char *name;
+
+	while ((name = name_finder_next(&monitor->name_finder)))
+		web_add_name(monitor->web, name);
+	web_sweep(monitor->web, now_ns);
+}
+
 void monitor_run_interval(struct monitor *monitor)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -50,7 +59,7 @@ void monitor_run_interval(struct monitor *monitor)
 	monitor_tell_of_unseen(monitor);
 	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)
-		web_sweep(monitor->web, began_ns);
+		sweep_web(monitor, began_ns);
 	if (monitor->table)
 		monitor_enter_step(monitor, STEP_TABLE);
 	monitor_show_table(monitor);

@@ -24,6 +24,7 @@
 #include "kepler/web.h"
 #include "kepler/zone_watch.h"
 #include "service/heartbeat.h"
+#include "service/name_finder.h"
 #include "service/notify.h"
 #include "service/schedule.h"
 
@@ -40,6 +41,7 @@ struct monitor {
 	struct scrape_pace pace;    /* the server's thread writes it */
 	struct explain_desk *desk;
 	struct web *web;
+	struct name_finder name_finder; /* of names that requests may be for */
 	struct notify *notify;
 	struct offload *jobs; /* NULL where there was no descriptor for it */
 	struct reload reload;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → files
- * limited (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped →
- * meters and names, with their threads → system calls confined → first snapshot → READY. So no
- * thread but this one ever held a capability that is not needed, as the one that talks to the
- * network begins without any, and whatever may take long, or hang, finds /healthz answering, and a
- * signal to stop obeyed.
+ * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → the one
+ * that looks up names (only where other machines can connect; it ends by itself) → files limited
+ * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
+ * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
+ * this one ever held a capability that is not needed, as the one that talks to the network begins
+ * without any, and whatever may take long, or hang, finds /healthz answering, and a signal to stop
+ * obeyed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -264,6 +265,9 @@ int monitor_start(struct monitor *monitor)
 	if (device_holders_start(monitor->config, &monitor->holders, &diag) < 0)
 		log_warn("which processes use the GPUs of AMD and Intel is not known: %s",
 			 diag.text);
+	if (config_reachable_address(monitor->config) &&
+	    name_finder_start(&monitor->name_finder, &address_names_system, &diag) < 0)
+		log_warn("names of this machine's addresses are not looked up: %s", diag.text);
 	monitor->landlock_abi = file_limits_enter(monitor->config);
 	r = listen_early(monitor);
 	return r < 0 ? r : open_watched(monitor);
@@ -281,6 +285,7 @@ static void close_state(struct monitor *monitor)
 void monitor_finish(struct monitor *monitor)
 {
 	web_stop(monitor->web);
+	name_finder_close(&monitor->name_finder);
 	reload_close(&monitor->reload);
 	model_watch_close(&monitor->model_watch);
 	close_state(monitor);

@@ -2,7 +2,6 @@
 #include "kepler/web.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +11,13 @@
 #include "export/landing_page.h"
 #include "export/prometheus.h"
 #include "kepler/explain_page.h"
+#include "kepler/own_names.h"
 #include "net/http_server.h"
 #include "net/http_unix.h"
 #include "service/privileges.h"
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
-#define OWN_NAMES       4 /* the host's and the node's */
 #define STARVED_EVERY   (60 * NSEC_PER_SEC)
 
 struct web {
@@ -32,6 +31,7 @@ struct web {
 	struct http_route routes[5];
 	char *names[OWN_NAMES + CONFIG_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
+	struct http_own_names own;
 	uint64_t accept_errors, starved_ns; /* when they were logged */
 };
 
@@ -187,9 +187,10 @@ static void start_listening(void *userdata)
 }
 
 /* On -ENOMEM the name is left out: requests for it are refused. */
-static void add_name(struct web *web, const char *name)
+static void add_name(void *userdata, const char *name)
 {
-	char *copy = name && *name ? strdup(name) : NULL;
+	struct web *web = userdata;
+	char *copy = *name ? strdup(name) : NULL;
 
 	if (copy)
 		web->names[web->name_count++] = copy;
@@ -197,13 +198,8 @@ static void add_name(struct web *web, const char *name)
 
 static void collect_names(struct web *web, const struct config *config)
 {
-	char host[HOST_NAME_MAX + 1] = "";
-
-	(void)gethostname(host, sizeof(host)); /* none is empty */
-	add_name(web, host);
-	add_name(web, config->kube.node_name);
-	add_name(web, getenv("KEPLER_NODE_NAME"));
-	add_name(web, getenv("NODE_NAME"));
+	own_names_each(config, add_name, web);
+	own_names_collect(config, &web->own);
 	for (size_t i = 0; i < config->web.allowed_hosts_count; i++)
 		add_name(web, config->web.allowed_hosts[i]);
 }
@@ -216,7 +212,7 @@ static int start_server(struct web *web, const struct config *config, struct dia
 		.listen = (const char *const *)config->web.listen,
 		.listen_count = config->web.listen_count,
 		.socket_mode = mode,
-		.hosts = { (const char *const *)web->names, web->name_count },
+		.hosts = { (const char *const *)web->names, web->name_count, &web->own },
 		.max_connections = config->web.max_connections,
 		.routes = web->routes,
 		.route_count = ARRAY_SIZE(web->routes),
@@ -284,11 +280,27 @@ void web_reconfigure(struct web *web, const struct config *config)
 	page_cache_set_options(web->pages, &config->pages);
 }
 
+void web_add_name(struct web *web, const char *name)
+{
+	(void)http_own_names_add_found(&web->own, name);
+}
+
+static void tell_refused(struct web *web)
+{
+	const char *name;
+
+	while ((name = http_server_take_refused(web->server)))
+		log_warn("HTTP requests for %s are answered with 421, because it is not a name "
+			 "of this machine; --web.allowed-hosts=%s accepts them",
+			 name, name);
+}
+
 void web_sweep(struct web *web, uint64_t now_ns)
 {
 	struct http_stats stats;
 
 	http_server_sweep(web->server, now_ns);
+	tell_refused(web);
 	http_server_get_stats(web->server, &stats);
 	if (stats.accept_errors == web->accept_errors ||
 	    (web->starved_ns && now_ns - web->starved_ns < STARVED_EVERY))

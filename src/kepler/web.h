@@ -29,7 +29,12 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	      struct explain_desk *desk, struct web **ret, struct diag *diag);
 void web_stop(struct web *web);
 void web_reconfigure(struct web *web, const struct config *config);
-/* Once per interval: cuts connections that exceeded their deadline. */
+/*
+ * Once per interval: cuts connections that exceeded their deadline, and logs what a person has to
+ * know of the server.
+ */
 void web_sweep(struct web *web, uint64_t now_ns);
+/* Accepts requests for @name, too, where other machines can connect. By the thread that sweeps. */
+void web_add_name(struct web *web, const char *name);
 /* "http://127.0.0.1:28282/metrics" of the first listener. */
 void web_url(const struct web *web, char *buf, size_t size);

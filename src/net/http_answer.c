@@ -405,8 +405,17 @@ static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_
 
 struct host_check {
 	const struct http_hosts *hosts;
+	struct http_refused *refused;
 	bool ours;
 };
+
+static void check_one_host(struct host_check *check, const char *host, size_t len)
+{
+	if (http_host_is_ours(host, len, check->hosts))
+		return;
+	check->ours = false;
+	http_refused_note(check->refused, host, len);
+}
 
 static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char *name,
 				  const char *value)
@@ -415,7 +424,7 @@ static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char
 
 	(void)kind;
 	if (value && strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
-		check->ours = check->ours && http_host_is_ours(value, strlen(value), check->hosts);
+		check_one_host(check, value, strlen(value));
 	return MHD_YES;
 }
 
@@ -423,15 +432,19 @@ static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char
  * No browser reaches a unix socket; a proxy that forwards to it checks its own peers. A host in the
  * target stands for that of the header (RFC 9112 §3.2.2); both have to be ours.
  */
-static bool is_for_us(const struct http_answerer *answerer, struct MHD_Connection *mhd,
+static bool is_for_us(struct http_answerer *answerer, struct MHD_Connection *mhd,
 		      const struct http_connection *connection, const char *host, size_t host_len)
 {
-	struct host_check check = { &answerer->hosts, true };
+	struct host_check check = { &answerer->hosts, &answerer->refused, true };
 
 	if (connection->local)
 		return true;
 	(void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, check_host, &check);
-	return check.ours && (!host || http_host_is_ours(host, host_len, &answerer->hosts));
+	if (host)
+		check_one_host(&check, host, host_len);
+	if (!check.ours)
+		http_count(&answerer->stats.misdirected, 1);
+	return check.ours;
 }
 
 static enum MHD_Result check_origin(void *cls, enum MHD_ValueKind kind, const char *name,

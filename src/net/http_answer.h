@@ -14,6 +14,7 @@
 #include "net/http_connections.h"
 #include "net/http_handler.h"
 #include "net/http_host.h"
+#include "net/http_refused.h"
 
 struct http_answerer {
 	struct http_connections *connections;
@@ -23,6 +24,7 @@ struct http_answerer {
 	unsigned busy_connections; /* from this many on, answers close theirs */
 	bool tls;                  /* nothing may be sent beside the library */
 	struct http_stats stats;   /* by atomic operations only */
+	struct http_refused refused;
 };
 
 /*

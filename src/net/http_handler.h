@@ -103,4 +103,5 @@ struct http_stats {
 	uint64_t connections_total;
 	uint64_t bytes_sent;
 	uint64_t accept_errors; /* connections could not be accepted: descriptors, memory */
+	uint64_t misdirected;   /* requests whose Host is no name of this machine: 421 */
 };

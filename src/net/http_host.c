@@ -13,9 +13,8 @@
 
 #include "base/macro.h"
 
-#define NAME_MAX_DNS 253
-#define DIGITS       "0123456789"
-#define NAME_CHARS   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
+#define DIGITS     "0123456789"
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
 
 /* @text is an IPv6 address, with or without a zone, which is the name of an interface. */
 static bool is_ipv6(char *text)
@@ -76,7 +75,7 @@ static bool is_allowed(const char *name, size_t len, const struct http_hosts *ho
 		if (matches(name, len, hosts->names[i]))
 			return true;
 	}
-	return false;
+	return hosts->own && http_own_names_have(hosts->own, name, len);
 }
 
 /* Ends @text before its ":PORT"; false when what is there is no port. */
@@ -102,7 +101,7 @@ static bool bracketed_is_ours(char *text)
 
 bool http_host_is_ours(const char *host, size_t len, const struct http_hosts *hosts)
 {
-	char text[NAME_MAX_DNS + sizeof(".:65535")];
+	char text[HTTP_NAME_MAX + sizeof(".:65535")];
 	size_t name_len;
 
 	for (; len && (host[0] == ' ' || host[0] == '\t'); len--)
@@ -133,7 +132,7 @@ int http_host_check_name(const char *text, struct diag *diag)
 	size_t len = strlen(name);
 
 	len -= len > 0 && name[len - 1] == '.';
-	if (strcmp(text, "*") == 0 || (len <= NAME_MAX_DNS && strspn(name, NAME_CHARS) >= len &&
+	if (strcmp(text, "*") == 0 || (len <= HTTP_NAME_MAX && strspn(name, NAME_CHARS) >= len &&
 				       len > 0 && name[0] != '.' && !strstr(name, "..")))
 		return 0;
 	return diag_set(diag, -EINVAL,

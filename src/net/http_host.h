@@ -11,10 +11,13 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "net/http_own_names.h"
 
 struct http_hosts {
 	const char *const *names; /* "node1.example.org", "*.example.org", or "*" for all */
 	size_t count;
+	/* borrowed: where other machines can connect, those by which they do; NULL: none */
+	const struct http_own_names *own;
 };
 
 /*

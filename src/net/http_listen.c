@@ -150,6 +150,15 @@ bool http_listen_is_local(const char *text)
 	return ntohl(address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
+bool http_listen_is_open(const char *const *listen, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!http_listen_is_local(listen[i]))
+			return true;
+	}
+	return false;
+}
+
 int http_listen_address(const struct http_listener *listener, char *buf, size_t size)
 {
 	char host[INET6_ADDRSTRLEN];

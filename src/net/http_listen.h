@@ -30,3 +30,5 @@ int http_listen_address(const struct http_listener *listener, char *buf, size_t 
 int http_listen_check(const char *text, struct diag *diag);
 /* Can only processes of this machine connect to @text, which passes http_listen_check()? */
 bool http_listen_is_local(const char *text);
+/* Can other machines connect to any of the @count listeners? */
+bool http_listen_is_open(const char *const *listen, size_t count);

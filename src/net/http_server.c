@@ -355,6 +355,9 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.busy_connections = max - max / 4,
 		.tls = options->tls_certificate,
 	};
+	if (!http_listen_is_open(options->listen, options->listen_count))
+		server->answerer.hosts.own = NULL;
+	http_refused_init(&server->answerer.refused);
 	r = http_connections_init(&server->connections, max);
 	if (r == 0)
 		r = start_daemon(server, options);
@@ -415,6 +418,11 @@ void http_server_hurry(struct http_server *server, const void *old, const void *
 					   clock_ns(CLOCK_MONOTONIC));
 }
 
+const char *http_server_take_refused(struct http_server *server)
+{
+	return http_refused_take(&server->answerer.refused);
+}
+
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret)
 {
 	const struct http_stats *stats = &server->answerer.stats;
@@ -422,6 +430,7 @@ void http_server_get_stats(const struct http_server *server, struct http_stats *
 	*ret = (struct http_stats){
 		.connections = http_connections_used(&server->connections),
 		.connections_total = __atomic_load_n(&stats->connections_total, __ATOMIC_RELAXED),
+		.misdirected = __atomic_load_n(&stats->misdirected, __ATOMIC_RELAXED),
 		.accept_errors = __atomic_load_n(&stats->accept_errors, __ATOMIC_RELAXED),
 		.bytes_sent = __atomic_load_n(&stats->bytes_sent, __ATOMIC_RELAXED),
 	};

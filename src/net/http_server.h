@@ -27,7 +27,11 @@ struct http_options {
 	unsigned max_connections;        /* default 128 */
 	const struct http_route *routes; /* borrowed for the server's life */
 	size_t route_count;
-	struct http_hosts hosts; /* borrowed, too: names that requests may be for beside our own */
+	/*
+	 * Borrowed, too: names that requests may be for besides our own. Those of hosts.own count
+	 * only if other machines can connect to one of the listeners.
+	 */
+	struct http_hosts hosts;
 	/* PEM, copied: the chain of certificates and the key of TLS 1.2 and 1.3; NULL: no TLS */
 	const char *tls_certificate, *tls_key;
 };
@@ -54,4 +58,9 @@ void http_server_sweep(struct http_server *server, uint64_t now_ns);
  * (http_connections.h). Handlers then answer HTTP_ASK_AGAIN.
  */
 void http_server_hurry(struct http_server *server, const void *old, const void *newest);
+/*
+ * The next Host that was refused and was not taken before, printable; NULL: none. It lives as long
+ * as the server; at most HTTP_REFUSED_NAMES are kept.
+ */
+const char *http_server_take_refused(struct http_server *server);
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret);

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = { "*.lab.example" };
-	const struct http_hosts hosts = { names, 1 }, none = { NULL, 0 };
+	const struct http_hosts hosts = { names, 1, NULL }, none = { NULL, 0, NULL };
 	char *text = malloc(size + 1);
 	const char *host, *path;
 	size_t len;

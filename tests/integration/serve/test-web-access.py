@@ -127,6 +127,24 @@ def hosts():
         assert exporter.stop() == 0
 
 
+def own_names():
+    """Scrapers know the machine by its full name: accepted where they can connect, refused on the loopback; logged once."""
+    full = f"{socket.gethostname()}.lab.example"
+    for listen, want in ((), 421), (("--web.listen-address=:0",), 200):
+        with Exporter(*listen, binary=release_binary()) as exporter:
+            exporter.wait_snapshot(1)
+            address = exporter.url.removeprefix("http://")
+            for host, expected in ((full, want), (f"{full}:28282", want), ("evil.example", 421), ("evil.example", 421)):
+                status, _ = ask(http.client.HTTPConnection(address, timeout=10), "/healthz", host)
+                assert status == expected, (listen, host, status)
+            exporter.intervals(2)
+            refused = exporter.scrape().value("kepler_exporter_http_misdirected_requests_total")
+            assert refused == (2 if want == 200 else 4), refused
+            assert exporter.stop() == 0
+            assert exporter.output().count('HTTP requests for evil.example are answered with 421') == 1, exporter.output()
+            assert "--web.allowed-hosts=evil.example" in exporter.output() and "denied" not in exporter.output()
+
+
 def one_value_an_interval():
     """A thousand scrapes between two readings: the same bytes each time."""
     with Exporter("--monitor.interval=30s", binary=release_binary()) as exporter:
@@ -179,4 +197,4 @@ def fast_updates():
             assert exporter.stop() == 0
 
 
-run_tests([a_unix_socket, hosts, one_value_an_interval, fast_updates, a_proxy_of_the_group])
+run_tests([a_unix_socket, hosts, own_names, one_value_an_interval, fast_updates, a_proxy_of_the_group])

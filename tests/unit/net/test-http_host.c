@@ -11,7 +11,7 @@
 #include "net/http_host.h"
 
 static const char *const allowed[] = { "node1.example.org", "*.lab.example", "dotted.example." };
-static const struct http_hosts hosts = { allowed, ARRAY_SIZE(allowed) };
+static const struct http_hosts hosts = { allowed, ARRAY_SIZE(allowed), NULL };
 
 static bool is_ours(const char *host)
 {
@@ -105,10 +105,22 @@ static void names_of_strangers_are_not(void **state)
 	assert_false(http_host_is_ours("localhost\0.evil", 15, &hosts));
 }
 
+static void own_names_count_where_they_are_given(void **state)
+{
+	struct http_own_names own = { .label_count = 0 };
+	const struct http_hosts open = { NULL, 0, &own }, closed = { NULL, 0, NULL };
+
+	(void)state;
+	http_own_names_add_host(&own, "node1");
+	assert_true(http_host_is_ours("node1.example.org.:28282", 24, &open));
+	assert_false(http_host_is_ours("node2.example.org:28282", 23, &open));
+	assert_false(http_host_is_ours("node1.example.org", 17, &closed));
+}
+
 static void a_star_allows_every_name(void **state)
 {
 	static const char *const all[] = { "*" };
-	const struct http_hosts any = { all, 1 };
+	const struct http_hosts any = { all, 1, NULL };
 
 	(void)state;
 	assert_true(http_host_is_ours("evil.example:1", 14, &any));
@@ -157,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_and_local_names_are_ours),
 		cmocka_unit_test(names_of_strangers_are_not),
+		cmocka_unit_test(own_names_count_where_they_are_given),
 		cmocka_unit_test(a_star_allows_every_name),
 		cmocka_unit_test(allowed_names_are_checked),
 		cmocka_unit_test(a_target_may_be_absolute),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By which names this machine is known to those that scrape it: those of the host, the node and the
+ * pod, and the namespace in Kubernetes. Reverse look-ups (service/name_finder.h) add others later.
+ */
+#pragma once
+
+#include "kepler/config.h"
+#include "net/http_own_names.h"
+
+#define OWN_NAMES 5 /* at most: of the host, the node and the pod */
+
+/* Calls @add with each name; a name may be "". */
+void own_names_each(const struct config *config, void (*add)(void *userdata, const char *name),
+		    void *userdata);
+/* Those names, and the namespace, for a server that other machines can connect to. */
+void own_names_collect(const struct config *config, struct http_own_names *ret);
