@@ -88,7 +88,7 @@ static int run_needs(const struct option_args *args, FILE *out, FILE *err)
 
 	if (config_load(args, &config, &diag) < 0)
 		return complain(diag.text, err);
-	needs_write_unit(config_needs(&config), &text);
+	needs_write_unit(config_needs(&config), config_reachable_address(&config), &text);
 	return put(&text, out, err);
 }
 

@@ -19,6 +19,7 @@
 #include "kepler/doctor_io.h"
 #include "kepler/doctor_reads.h"
 #include "kepler/doctor_record.h"
+#include "kepler/doctor_web.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
@@ -752,7 +753,7 @@ static int measure(struct interval_engine *engine, struct self_stats *stats)
 }
 
 static void examine_sources(struct findings *findings, struct sources *sources,
-			    const struct config *config)
+			    const struct config *config, struct name_finder *finder)
 {
 	struct snapshot_holder *holder = NULL;
 	struct interval_engine *engine = NULL;
@@ -798,6 +799,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 				      (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC));
 		examine_series(findings, config);
 		examine_limits(findings, config);
+		doctor_examine_web(findings, config, finder);
 		examine_users(findings, engine);
 	}
 	interval_engine_free(engine);
@@ -808,17 +810,22 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 struct findings *doctor_examine(const struct config *config)
 {
 	struct findings *findings = calloc(1, sizeof(*findings));
+	struct name_finder finder = NAME_FINDER_INIT;
 	struct sources sources;
 	struct diag diag = { "" };
 
 	if (!findings)
 		return NULL;
+	if (config_reachable_address(config))
+		(void)name_finder_start(&finder, &address_names_system, NULL);
 	if (sources_open(config, &sources, &diag) < 0) {
 		findings_add(findings, FINDING_FAIL, "start", NULL, "%s", diag.text);
+		name_finder_close(&finder);
 		return findings;
 	}
-	examine_sources(findings, &sources, config);
+	examine_sources(findings, &sources, config, &finder);
 	sources_close(&sources);
+	name_finder_close(&finder);
 	return findings;
 }
 
@@ -832,15 +839,17 @@ static size_t text_width(void)
 }
 
 /* The exit status; 2 when nothing could be said, and why is said instead. */
-static int tell(const struct findings *findings, bool json)
+static int tell(const struct findings *findings, bool json, bool verbose)
 {
+	const struct findings_view view = { verbose, terminal_wants_colour(STDOUT_FILENO),
+					    text_width() };
 	struct strbuf out = STRBUF_INIT;
 	int status = 2;
 
 	if (findings && json)
 		findings_print_json(findings, &out);
 	else if (findings)
-		findings_print(findings, terminal_wants_colour(STDOUT_FILENO), text_width(), &out);
+		findings_print(findings, &view, &out);
 	if (!findings || strbuf_error(&out) < 0)
 		(void)fputs("kepler: out of memory\n", stderr);
 	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
@@ -853,13 +862,16 @@ static int tell(const struct findings *findings, bool json)
 
 struct doctor_config {
 	struct config config;
-	bool json;
+	bool json, verbose;
 };
 
 static const struct option own_rows[] = {
 	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, json),
 	  .default_text = "false", .only_flag = true,
 	  .help = "Print what was found as JSON, for machines." },
+	{ "verbose", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, verbose),
+	  .default_text = "false", .only_flag = true,
+	  .help = "Also print what is fine, and what cannot be changed on this machine." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 
@@ -885,7 +897,7 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 		return 2;
 	}
 	findings = doctor_examine(&doctor.config);
-	status = tell(findings, doctor.json);
+	status = tell(findings, doctor.json, doctor.verbose);
 	options_release(&doctor_options, &doctor.config.options);
 	return status;
 }

@@ -41,49 +41,92 @@ int findings_exit_status(const struct findings *findings)
 	return 0;
 }
 
-static bool has_choice(const struct findings *findings)
+/* A person can do something about it. */
+static bool is_open(const struct finding *finding)
 {
+	return finding->level >= FINDING_FIX || finding->fix[0];
+}
+
+static void add_verdict(const struct findings *findings, const struct findings_view *view,
+			struct strbuf *out)
+{
+	size_t fixes = 0, choices = 0, failures = 0;
+
 	for (size_t i = 0; i < findings->count; i++) {
-		if (findings->list[i].fix[0])
-			return true;
+		failures += findings->list[i].level == FINDING_FAIL;
+		fixes += findings->list[i].level == FINDING_FIX;
+		choices += is_open(&findings->list[i]);
 	}
-	return false;
+	strbuf_add_str(out, view->colour ? "\033[1m" : "");
+	if (failures)
+		strbuf_add_str(out, "Kepler cannot work here.");
+	else if (fixes)
+		strbuf_addf(out,
+			    "Kepler works, and %zu thing%s can be improved: each FIX says "
+			    "what, and → how.",
+			    fixes, fixes == 1 ? "" : "s");
+	else if (choices)
+		strbuf_add_str(out, "Nothing has to be fixed; each → is a choice.");
+	else
+		strbuf_add_str(out, "Everything this machine offers is in use.");
+	strbuf_addf(out, "%s\n", view->colour ? "\033[0m" : "");
 }
 
-static const char *conclusion(const struct findings *findings)
+static void add_finding(const struct finding *finding, const struct findings_view *view,
+			struct strbuf *out)
 {
-	if (findings_exit_status(findings))
-		return "Some of the above can be improved: each FIX says what, and → how.";
-	return has_choice(findings) ? "Nothing has to be fixed; each → is a choice."
-				    : "Everything this machine offers is in use.";
+	if (finding->level == FINDING_SHOW) {
+		strbuf_addf(out, "  %s\n", finding->text);
+		return;
+	}
+	strbuf_addf(out, "  %s%s%s  ", view->colour ? level_colours[finding->level] : "",
+		    level_marks[finding->level], view->colour ? "\033[0m" : "");
+	wrap_text(out, finding->text, TEXT_INDENT, TEXT_INDENT, view->width);
+	strbuf_add_char(out, '\n');
+	if (!finding->fix[0])
+		return;
+	strbuf_addf(out, "%*s→ ", TEXT_INDENT, "");
+	wrap_text(out, finding->fix, FIX_INDENT, FIX_INDENT, view->width);
+	strbuf_add_char(out, '\n');
 }
 
-void findings_print(const struct findings *findings, bool colour, size_t width, struct strbuf *out)
+/* Those that are @open, below their topics. */
+static void add_findings(const struct findings *findings, const struct findings_view *view,
+			 bool open, struct strbuf *out)
 {
 	const char *topic = "";
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->list[i];
 
+		if (is_open(finding) != open)
+			continue;
 		if (strcmp(finding->topic, topic) != 0)
-			strbuf_addf(out, "%s%s%s%s\n", i ? "\n" : "", colour ? "\033[1m" : "",
-				    finding->topic, colour ? "\033[0m" : "");
+			strbuf_addf(out, "\n%s%s%s\n", view->colour ? "\033[1m" : "",
+				    finding->topic, view->colour ? "\033[0m" : "");
 		topic = finding->topic;
-		if (finding->level == FINDING_SHOW) {
-			strbuf_addf(out, "  %s\n", finding->text);
-			continue;
-		}
-		strbuf_addf(out, "  %s%s%s  ", colour ? level_colours[finding->level] : "",
-			    level_marks[finding->level], colour ? "\033[0m" : "");
-		wrap_text(out, finding->text, TEXT_INDENT, TEXT_INDENT, width);
-		strbuf_add_char(out, '\n');
-		if (!finding->fix[0])
-			continue;
-		strbuf_addf(out, "%*s→ ", TEXT_INDENT, "");
-		wrap_text(out, finding->fix, FIX_INDENT, FIX_INDENT, width);
-		strbuf_add_char(out, '\n');
+		add_finding(finding, view, out);
 	}
-	strbuf_addf(out, "\n%s\n", conclusion(findings));
+}
+
+void findings_print(const struct findings *findings, const struct findings_view *view,
+		    struct strbuf *out)
+{
+	size_t rest = 0;
+
+	add_verdict(findings, view, out);
+	add_findings(findings, view, true, out);
+	if (view->verbose) {
+		add_findings(findings, view, false, out);
+		return;
+	}
+	for (size_t i = 0; i < findings->count; i++)
+		rest += !is_open(&findings->list[i]) && findings->list[i].level != FINDING_SHOW;
+	if (rest)
+		strbuf_addf(out,
+			    "\n%zu further finding%s about this machine: kepler doctor "
+			    "--verbose\n",
+			    rest, rest == 1 ? "" : "s");
 }
 
 static void add_field(struct strbuf *out, const char *name, const char *value)

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 
 enum finding_level {
-	FINDING_SHOW, /* a line of a picture */
+	FINDING_SHOW, /* a line of a picture, which is shown with the rest */
 	FINDING_OK,
 	FINDING_NOTE, /* true of this machine; a fix, if any, is a choice */
 	FINDING_FIX,  /* something is missing that a setting would give */
@@ -34,6 +34,15 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 		  const char *fix, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* 1 when anything is to be fixed or fails, else 0: the exit status. */
 int findings_exit_status(const struct findings *findings);
-/* For people, in lines of @width columns; 0: each finding is one line, as for grep. */
-void findings_print(const struct findings *findings, bool colour, size_t width, struct strbuf *out);
+struct findings_view {
+	bool verbose; /* also what nothing can be done about, and what is fine */
+	bool colour;
+	size_t width; /* columns; 0: each finding is one line, as for grep */
+};
+
+/*
+ * For people: the verdict, then what they can act on, then the rest, or how many findings that is.
+ */
+void findings_print(const struct findings *findings, const struct findings_view *view,
+		    struct strbuf *out);
 void findings_print_json(const struct findings *findings, struct strbuf *out);

@@ -150,7 +150,24 @@ static void add_system_calls(unsigned needs, struct strbuf *out)
 	}
 }
 
-void needs_write_unit(unsigned needs, struct strbuf *out)
+/* The unit allows the loopback alone, in both directions. */
+static void add_addresses(unsigned needs, const char *reachable, struct strbuf *out)
+{
+	if (reachable)
+		strbuf_addf(
+			out,
+			"# Other machines connect to web.listen-address=%s. To admit fewer, name "
+			"the addresses of\n# those that scrape: IPAddressAllow=10.0.0.0/8\n"
+			"IPAddressAllow=any\n",
+			reachable);
+	else if (needs & NEED_CLIENTS)
+		strbuf_add_str(out,
+			       "# If servers that are asked are not on this machine, name their "
+			       "addresses and that of the name\n# server:\n"
+			       "#IPAddressAllow=10.0.0.10 10.0.0.53\n");
+}
+
+void needs_write_unit(unsigned needs, const char *reachable, struct strbuf *out)
 {
 	const uint64_t capabilities = needs_capabilities(needs);
 	bool locks_memory = false, is_root = false;
@@ -173,4 +190,5 @@ void needs_write_unit(unsigned needs, struct strbuf *out)
 	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");
 	add_system_calls(needs, out);
 	add_devices(needs, out);
+	add_addresses(needs, reachable, out);
 }

@@ -55,6 +55,7 @@ uint64_t needs_capabilities(unsigned needs);
 uint64_t needs_kept_capabilities(unsigned needs);
 /*
  * A drop-in for the unit kepler.service, which grants what @needs say and takes away the rest, with
- * each need as a comment; and, as a comment, the securityContext of a container.
+ * each need as a comment; and, as a comment, the securityContext of a container. @reachable: the
+ * address that other machines can connect to, which the unit denies by default, or NULL.
  */
-void needs_write_unit(unsigned needs, struct strbuf *out);
+void needs_write_unit(unsigned needs, const char *reachable, struct strbuf *out);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "host/kernel_version.h"
 
 #define BIT(capability) (1ULL << (capability))
@@ -34,6 +36,7 @@ void privileges_read(struct privilege_state *ret)
 	(void)capng_get_caps_process(); /* on failure none counts as held */
 	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
 	*ret = (struct privilege_state){
+		.runner = privileges_runner(),
 		.root = geteuid() == 0,
 		.cap_bpf = have(CAP_BPF),
 		.cap_perfmon = have(CAP_PERFMON),
@@ -46,26 +49,67 @@ void privileges_read(struct privilege_state *ret)
 	};
 }
 
-static const struct privilege_gap gap_bpf = {
-	"CAP_BPF", "BPF programs cannot be loaded, so processes are read from /proc",
-	"AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit, or capabilities: add: [BPF, PERFMON]"
+#define SETCAP "sudo setcap cap_bpf,cap_perfmon,cap_dac_read_search=ep $(command -v kepler)"
+#define BPF_REMEDIES                                                                               \
+	{                                                                                          \
+		[RUN_BY_PERSON] = "CAP_BPF and CAP_PERFMON: sudo kepler; or once: " SETCAP,        \
+		[RUN_BY_SYSTEMD] = "AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit",          \
+		[RUN_IN_CONTAINER] = "CAP_BPF and CAP_PERFMON for the container: capabilities: "   \
+				     "{add: [BPF, PERFMON]}",                                      \
+	}
+
+/* A gap, with its remedy for each runner. */
+struct gap {
+	const char *missing, *consequence, *remedies[PROGRAM_RUNNERS];
 };
-static const struct privilege_gap gap_perfmon = {
+
+static const struct gap gap_bpf = {
+	"CAP_BPF", "BPF programs cannot be loaded, so processes are read from /proc", BPF_REMEDIES
+};
+static const struct gap gap_perfmon = {
 	"CAP_PERFMON", "BPF programs cannot read the kernel, so processes are read from /proc",
-	"AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit, or capabilities: add: [BPF, PERFMON]"
+	BPF_REMEDIES
 };
-static const struct privilege_gap gap_memlock = {
+static const struct gap gap_memlock = {
 	"LimitMEMLOCK=infinity",
 	"before kernel 5.11 BPF memory counts against RLIMIT_MEMLOCK, so processes are read from "
 	"/proc",
-	"LimitMEMLOCK=infinity in the unit, or ulimit -l unlimited"
+	{
+		[RUN_BY_PERSON] = "sudo kepler; or as root, ulimit -l unlimited before it",
+		[RUN_BY_SYSTEMD] = "LimitMEMLOCK=infinity in the unit",
+		[RUN_IN_CONTAINER] = "an unlimited memlock limit (ulimit -l) for the container",
+	}
 };
-static const struct privilege_gap gap_read = {
+static const struct gap gap_read = {
 	"CAP_DAC_READ_SEARCH",
 	"energy_uj is readable by root only, and cgroups cannot be opened by their id",
-	"run as root; or AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit, or capabilities: "
-	"add: [DAC_READ_SEARCH]"
+	{
+		[RUN_BY_PERSON] = "CAP_DAC_READ_SEARCH: sudo kepler; or once: " SETCAP,
+		[RUN_BY_SYSTEMD] = "AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit",
+		[RUN_IN_CONTAINER] = "CAP_DAC_READ_SEARCH for the container: capabilities: "
+				     "{add: [DAC_READ_SEARCH]}",
+	}
 };
+
+enum program_runner privileges_runner(void)
+{
+	const char *pid = getenv("SYSTEMD_EXEC_PID"); /* inherited by children of a service, too */
+	uint64_t number;
+
+	if (getenv("KUBERNETES_SERVICE_HOST") || getenv("container") ||
+	    access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
+		return RUN_IN_CONTAINER;
+	if (getenv("NOTIFY_SOCKET") ||
+	    (pid && parse_u64(pid, strlen(pid), &number) == 0 && number == (uint64_t)getpid()))
+		return RUN_BY_SYSTEMD;
+	return RUN_BY_PERSON;
+}
+
+static struct privilege_gap gap_of(const struct gap *gap, const struct privilege_state *state)
+{
+	return (struct privilege_gap){ gap->missing, gap->consequence,
+				       gap->remedies[state->runner] };
+}
 
 static bool lacks_read(const struct privilege_state *state, unsigned needs)
 {
@@ -82,15 +126,15 @@ size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 
 	if (needs & NEED_BPF) {
 		if (!state->cap_bpf && !state->cap_sys_admin)
-			gaps[n++] = gap_bpf;
+			gaps[n++] = gap_of(&gap_bpf, state);
 		if (!state->cap_perfmon && !state->cap_sys_admin)
-			gaps[n++] = gap_perfmon;
+			gaps[n++] = gap_of(&gap_perfmon, state);
 		if (state->memlock_is_charged && !state->memlock_unlimited &&
 		    !state->cap_sys_resource)
-			gaps[n++] = gap_memlock;
+			gaps[n++] = gap_of(&gap_memlock, state);
 	}
 	if (lacks_read(state, needs))
-		gaps[n++] = gap_read;
+		gaps[n++] = gap_of(&gap_read, state);
 	return n;
 }
 

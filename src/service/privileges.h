@@ -19,8 +19,17 @@
 #include "base/diag.h"
 #include "service/needs.h"
 
+/* What started this program decides how it can be granted a privilege. */
+enum program_runner {
+	RUN_BY_PERSON, /* from a shell */
+	RUN_BY_SYSTEMD,
+	RUN_IN_CONTAINER,
+	PROGRAM_RUNNERS
+};
+
 /* What the process may do, as facts: privileges_read() asks the kernel, a test invents them. */
 struct privilege_state {
+	enum program_runner runner;
 	bool root; /* effective uid 0 */
 	bool cap_bpf, cap_perfmon, cap_dac_read_search, cap_dac_override, cap_sys_resource;
 	bool cap_sys_admin;      /* implies BPF and PERFMON */
@@ -32,12 +41,14 @@ struct privilege_state {
 struct privilege_gap {
 	const char *missing;     /* "CAP_BPF" */
 	const char *consequence; /* what does not work without */
-	const char *remedy;      /* the setting that grants it */
+	const char *remedy;      /* what grants it, for the state's runner */
 };
 
 #define PRIVILEGE_GAPS_MAX 4
 
 void privileges_read(struct privilege_state *ret);
+/* By the environment: a service manager and container runtimes leave marks there. */
+enum program_runner privileges_runner(void);
 /* Pure: what of @needs (enum need) @state does not grant. The number of gaps. */
 size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);

@@ -160,8 +160,8 @@ def check_switches():
         case(f'context switches: {"looked at" if HAS_TASK_STORAGE else "left alone"}, burner {burner}')
         assert exporter.stop() == 0
     # The two CPUs are threads of one core: time beside a busy sibling is known where the switches are.
-    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--counters.switches=true'], capture_output=True, text=True, timeout=60,
-                          check=False)
+    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--verbose', '--counters.switches=true'], capture_output=True,
+                          text=True, timeout=60, check=False)
     assert 'smt-time' in done.stdout and ('smt-time (needs' in done.stdout) != HAS_TASK_STORAGE, done
     if HAS_TASK_STORAGE:
         test = os.environ['KEPLER_BUILD'] + '/tests/integration/test-activity-switches'
@@ -176,7 +176,8 @@ def check_io():
         burner = check_burner(exporter)
         assert exporter.scrape().value('kepler_exporter_bpf_programs_refused') == 0, exporter.output()
         assert exporter.stop() == 0
-    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--bpf.io=all'], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--verbose', '--bpf.io=all'], capture_output=True, text=True,
+                          timeout=60, check=False)
     lines = [line for line in done.stdout.splitlines() if 'counted' in line and 'caused' in line or 'not counted on' in line]
     assert any('net_rx_irq' in line for line in lines), done
     case(f'input and output: burner {burner}\n' + '\n'.join(lines))
@@ -195,7 +196,7 @@ def check_each_refused():
 
 
 def check_doctor():
-    done = subprocess.run([os.environ['KEPLER'], 'doctor'], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--verbose'], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done
     case('doctor:\n' + done.stdout + done.stderr)
 

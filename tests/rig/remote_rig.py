@@ -123,7 +123,7 @@ def counted_and_flowed(law, exporter):
 
 
 def doctor(*options):
-    done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.sysfs=/nonexistent", *options], text=True,
-                          capture_output=True, check=False, timeout=60, env=OTHERS_ENVIRONMENT)
+    done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.sysfs=/nonexistent", *options],
+                          text=True, capture_output=True, check=False, timeout=60, env=OTHERS_ENVIRONMENT)
     look_for_secrets(done.stdout + done.stderr)
     return done.stdout

@@ -74,6 +74,8 @@ def needs_are_those_of_the_configuration():
     assert "# bpf: " in text and "# clients: " not in text, text
     for key in ("AmbientCapabilities", "CapabilityBoundingSet", "LimitMEMLOCK"):
         assert settings[key] == unit_capabilities(key), (key, settings)
+    assert "IPAddressAllow" not in settings
+    assert needs("--web.listen-address=:28282")[1]["IPAddressAllow"] == "any"
     assert "# clients: " in needs("--kube.kubeconfig=/nonexistent")[0]
     assert "# clients: " in needs("--runtimes.docker-socket=/run/docker.sock")[0]
     assert needs("--no-bpf.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"

@@ -176,8 +176,8 @@ def one_fewer(binary, sysfs, missing):
         up = metrics.value("kepler_exporter_source_up", zone="package")
         assert up == (0 if missing == "dac_read_search" else 1), f"{missing}: up {up}"
         check_threads(exporter, 2)
-        doctor = subprocess.run([*as_nobody(kept), binary, "doctor", f"--host.sysfs={sysfs}", "--config.file=/dev/null"],
-                                capture_output=True, text=True, check=False)
+        doctor = subprocess.run([*as_nobody(kept), binary, "doctor", "--verbose", f"--host.sysfs={sysfs}",
+                                "--config.file=/dev/null"], capture_output=True, text=True, check=False)
         assert name in doctor.stdout, doctor.stdout
         assert exporter.stop() == 0
     print(f"without {name}: {warnings[0].partition('msg=')[2]}")

@@ -148,7 +148,7 @@ def missing_kubeconfig():
             metrics = exporter.intervals(2)
             assert metrics.value("kepler_exporter_name_source_up", source="kubernetes") == 0
             assert re.search(r"names from Kubernetes: .*kubeconfig.*retrying", exporter.output()), exporter.output()
-            done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--kube.pods=apiserver",
+            done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--kube.pods=apiserver",
                                    f"--kube.kubeconfig={path}"], capture_output=True, text=True, check=False)
             assert "Kubernetes is not asked, so pods have no names" in done.stdout, done.stdout + done.stderr
             descriptor = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)

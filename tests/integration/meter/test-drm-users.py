@@ -268,7 +268,7 @@ def what_may_not_be_read_is_said():
         machine.opens(only, 5, "renderD128", I915, 7, 0.5)
         (machine.procfs / str(only) / "fdinfo").chmod(0)
         prefix = [need_program("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
-        doctor = subprocess.run([*prefix, KEPLER, "doctor", "--config.file=/dev/null", f"--host.sysfs={machine.sysfs}",
+        doctor = subprocess.run([*prefix, KEPLER, "doctor", "--verbose", "--config.file=/dev/null", f"--host.sysfs={machine.sysfs}",
                                  f"--host.procfs={machine.procfs}", "--no-bpf.enabled"], text=True, capture_output=True,
                                 check=False, env=OTHERS_ENVIRONMENT).stdout
         assert "unread: 1 device files" in doctor and "CAP_SYS_PTRACE" in doctor, doctor

@@ -30,7 +30,7 @@ def a_server():
                 assert metrics.select("kepler_zone_info", zone=zone, quality="estimated", path="rapl-components-1"), zone
                 assert metrics.sum(f"kepler_process_{zone}_joules_total", mode="dynamic", source=SOURCE) > 0, zone
             assert exporter.stop() == 0
-        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        said = subprocess.run([KEPLER, "doctor", "--verbose", *options], capture_output=True, text=True, check=False).stdout
         assert 'parts of "platform" are ESTIMATED by model rapl-components-1' in said, said
         assert "dram of this machine" in said, said
 

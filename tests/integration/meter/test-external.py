@@ -153,8 +153,9 @@ def doctor_says_what_is_wrong():
     with private_folder() as folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors:
         path = pathlib.Path(folder, "plug")
         path.write_text("kepler-meter 1\nzone=platform watts=5\n")
-        done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}",
-                               f"--meter.external={path}"], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=",
+                               f"--host.sysfs={sensors.mount}", f"--meter.external={path}"],
+                              capture_output=True, text=True, timeout=60, check=False,
                               env=OTHERS_ENVIRONMENT)
         text = " ".join(done.stdout.split())
         assert 'plug (--meter.external): line 2: "watts=5" is none of zone=' in text, done.stdout + done.stderr

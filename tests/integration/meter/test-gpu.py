@@ -145,8 +145,8 @@ def current_names_are_of_gpus_too():
 
 
 def doctor(gpus, option):
-    return subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", option], text=True, capture_output=True, check=False,
-                          env={**OTHERS_ENVIRONMENT, "NVML_LAB_STATE": str(gpus.state)}).stdout
+    return subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", option], text=True, capture_output=True,
+                          check=False, env={**OTHERS_ENVIRONMENT, "NVML_LAB_STATE": str(gpus.state)}).stdout
 
 
 def what_cannot_be_read_is_said():

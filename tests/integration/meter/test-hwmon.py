@@ -143,7 +143,8 @@ def check_stall(sensors, exporter):
 
 def doctor(sensors, *options):
     """What it says, in one line."""
-    command = [KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}", *options]
+    command = [KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}",
+               *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=OTHERS_ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
     return " ".join(done.stdout.split())

@@ -40,7 +40,7 @@ class Guest:
         return float(share), labels["host_cpus_source"]
 
     def doctor(self, *options):
-        command = [KEPLER, "doctor", "--host.state-dir=", *self.options, *options]
+        command = [KEPLER, "doctor", "--verbose", "--host.state-dir=", *self.options, *options]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 

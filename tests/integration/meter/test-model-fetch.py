@@ -274,8 +274,8 @@ def doctor():
         options = [f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", "--model.machine=vm=false"]
 
         def say(page):
-            return subprocess.run([KEPLER, "doctor", *options, f"--model.url={server.url}/{page}"], capture_output=True, text=True,
-                                  check=False).stdout
+            return subprocess.run([KEPLER, "doctor", "--verbose", *options, f"--model.url={server.url}/{page}"],
+                                  capture_output=True, text=True, check=False).stdout
 
         assert 'the model "lab-1" was fetched from' in say("lab.json")
         assert "HTTP 404" in say("none.json")

@@ -86,7 +86,7 @@ def one_that_is_refused():
             assert metrics.value("kepler_node_model_error_watts", zone="platform") > 0
             assert "gives an idle power of -5 W" in exporter.output()
             assert exporter.stop() == 0
-        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        said = subprocess.run([KEPLER, "doctor", "--verbose", *options], capture_output=True, text=True, check=False).stdout
         assert "gives an idle power of -5 W" in said, said
 
 
@@ -100,7 +100,7 @@ def the_best_of_two():
             assert metrics.value("kepler_node_model_info", zone="platform", model="better") == 1
             assert metrics.value("kepler_node_model_info", zone="dram", model="worse") == 1
             assert exporter.stop() == 0
-        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        said = subprocess.run([KEPLER, "doctor", "--verbose", *options], capture_output=True, text=True, check=False).stdout
         assert 'of several models: platform of model "better"' in said, said
 
 
@@ -115,7 +115,7 @@ def the_frequency_of_cpus():
         component["features"] += [{"name": "cpu_scaling_frequency_hertz", "scale": 1e9, "minimum": 1e9, "maximum": 3e9}]
         component["predictor"]["weights"] += [10.0]
         path.write_text(json.dumps(model))
-        doctor = [KEPLER, "doctor", f"--host.sysfs={sysfs}", option]
+        doctor = [KEPLER, "doctor", "--verbose", f"--host.sysfs={sysfs}", option]
         refused = subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
         assert 'needs the feature "cpu_scaling_frequency_hertz"' in refused, refused
         for cpu, khz in ((0, 1500000), (1, 2500000)):
@@ -173,7 +173,7 @@ def in_a_virtual_machine():
             assert [float(load) for load in loads] == [0.2, 0.6], loads
             assert exporter.stop() == 0
         load_result(burner)
-        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        said = subprocess.run([KEPLER, "doctor", "--verbose", *options], capture_output=True, text=True, check=False).stdout
         assert "(--vm.host-cpus), whose other CPUs are busy for 20 to 60 % of the time" in said, said
 
 

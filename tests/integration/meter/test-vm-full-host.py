@@ -138,7 +138,8 @@ def stolen_time_is_a_feature():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, Sensors([]) as sensors:
         sysfs, model = f"--host.sysfs={sensors.mount}", write_model_of_waiting(folder)
         never = Guest(pathlib.Path(folder, "never"), lambda wanted: wanted)
-        doctor = [KEPLER, "doctor", sysfs, f"--host.procfs={never.procfs}", "--model.machine=vm=true", "--no-bpf.enabled", model]
+        doctor = [KEPLER, "doctor", "--verbose", sysfs, f"--host.procfs={never.procfs}", "--model.machine=vm=true",
+                  "--no-bpf.enabled", model]
         said = subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
         never.close()
         assert 'needs the feature "cpu_steal_seconds"' in said, said

@@ -55,7 +55,8 @@ def some_events():
         assert not metrics.select("kepler_node_cache_miss_total")
         assert f"cache-misses ({NO_SUCH}): this processor" in exporter.output(), exporter.output()
         assert exporter.stop() == 0
-    doctor = subprocess.run([KEPLER, "doctor", *events], capture_output=True, text=True, check=False, timeout=60).stdout
+    doctor = subprocess.run([KEPLER, "doctor", "--verbose", *events], capture_output=True, text=True, check=False,
+                            timeout=60).stdout
     assert f"cache-misses ({NO_SUCH})" in doctor, doctor
 
 

@@ -85,8 +85,8 @@ def charged_is_what_ran():
 
 def doctor_says_it():
     def doctor(*prefix):
-        done = subprocess.run([*prefix, KEPLER, "doctor", "--host.state-dir="], capture_output=True, text=True, check=False,
-                              env={**os.environ, "NO_COLOR": "1"})
+        done = subprocess.run([*prefix, KEPLER, "doctor", "--verbose", "--host.state-dir="], capture_output=True, text=True,
+                              check=False, env={**os.environ, "NO_COLOR": "1"})
         return done.stdout
 
     assert "hostPID" in doctor(*OWN), doctor(*OWN)

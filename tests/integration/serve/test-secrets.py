@@ -157,8 +157,9 @@ class Rig:
             time.sleep(0.05)
 
     def doctor(self, config):
-        done = subprocess.run([*self.prefix(), self.binary, "doctor", "--config.file=/dev/null", "--kube.pods=apiserver",
-                               "--log.level=debug", f"--kube.kubeconfig={config}"], capture_output=True, text=True, check=False,
+        done = subprocess.run([*self.prefix(), self.binary, "doctor", "--verbose", "--config.file=/dev/null",
+                               "--kube.pods=apiserver", "--log.level=debug", f"--kube.kubeconfig={config}"],
+                              capture_output=True, text=True, check=False,
                               timeout=20)
         assert "kubeconfig" in done.stdout + done.stderr or "pods" in done.stdout, done
         self.look("doctor", done.stdout + done.stderr)

@@ -22,50 +22,75 @@ static void test_status_is_1_only_when_something_can_be_done(void **state)
 	assert_int_equal(findings_exit_status(findings), 1);
 }
 
-static void test_text_names_the_fix(void **state)
+static const struct findings_view plain = { .width = 0 };
+static const struct findings_view verbose = { .verbose = true };
+
+static void expect_text(const struct findings *findings, const struct findings_view *view,
+			const char *text)
 {
-	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 	struct strbuf out = STRBUF_INIT;
 
-	(void)state;
-	findings_add(findings, FINDING_FIX, "energy", "run as root", "cannot read");
-	findings_print(findings, false, 0, &out);
-	assert_non_null(strstr(out.data, "energy\n  FIX   cannot read\n        → run as root\n"));
-	assert_null(strchr(out.data, '\033'));
+	findings_print(findings, view, &out);
+	assert_string_equal(out.data, text);
 	strbuf_release(&out);
+}
+
+static void test_what_can_be_acted_on_follows_the_verdict(void **state)
+{
+	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
+
+	(void)state;
+	findings_add(findings, FINDING_OK, "machine", NULL, "a machine");
+	findings_add(findings, FINDING_FIX, "energy", "run as root", "cannot read");
+	findings_add(findings, FINDING_NOTE, "energy", NULL, "so it is");
+	findings_add(findings, FINDING_NOTE, "names", "ask for it", "not asked");
+	findings_add(findings, FINDING_SHOW, "ran", NULL, "a line");
+	expect_text(findings, &plain,
+		    "Kepler works, and 1 thing can be improved: each FIX says what, and → how.\n"
+		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
+		    "\nnames\n  note  not asked\n        → ask for it\n"
+		    "\n2 further findings about this machine: kepler doctor --verbose\n");
+	expect_text(findings, &verbose,
+		    "Kepler works, and 1 thing can be improved: each FIX says what, and → how.\n"
+		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
+		    "\nnames\n  note  not asked\n        → ask for it\n"
+		    "\nmachine\n  ok    a machine\n"
+		    "\nenergy\n  note  so it is\n"
+		    "\nran\n  a line\n");
+	findings_add(findings, FINDING_FAIL, "start", NULL, "no memory");
+	expect_text(findings, &plain,
+		    "Kepler cannot work here.\n"
+		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
+		    "\nnames\n  note  not asked\n        → ask for it\n"
+		    "\nstart\n  FAIL  no memory\n"
+		    "\n2 further findings about this machine: kepler doctor --verbose\n");
 }
 
 static void test_text_is_as_wide_as_asked(void **state)
 {
+	const struct findings_view narrow = { .width = 20 };
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
-	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
 	findings_add(findings, FINDING_NOTE, "energy", "ask for it at once", "it is ±4 W off");
-	findings_print(findings, false, 20, &out);
-	assert_string_equal(out.data, "energy\n"
-				      "  note  it is ±4 W\n"
-				      "        off\n"
-				      "        → ask for it\n"
-				      "          at once\n"
-				      "\nNothing has to be fixed; each → is a choice.\n");
-	strbuf_release(&out);
+	expect_text(findings, &narrow,
+		    "Nothing has to be fixed; each → is a choice.\n"
+		    "\nenergy\n"
+		    "  note  it is ±4 W\n"
+		    "        off\n"
+		    "        → ask for it\n"
+		    "          at once\n");
 }
 
 static void test_nothing_is_missing_only_where_nothing_can_be_had(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
-	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
 	findings_add(findings, FINDING_NOTE, "energy", NULL, "no meter");
-	findings_print(findings, false, 0, &out);
-	assert_non_null(strstr(out.data, "\nEverything this machine offers is in use.\n"));
-	strbuf_reset(&out);
-	findings_add(findings, FINDING_NOTE, "energy", "ask for it", "not asked");
-	findings_print(findings, false, 0, &out);
-	assert_null(strstr(out.data, "Everything"));
-	strbuf_release(&out);
+	expect_text(findings, &plain,
+		    "Everything this machine offers is in use.\n"
+		    "\n1 further finding about this machine: kepler doctor --verbose\n");
 }
 
 static void test_json_is_json_whatever_the_text(void **state)
@@ -103,7 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_is_1_only_when_something_can_be_done),
-		cmocka_unit_test(test_text_names_the_fix),
+		cmocka_unit_test(test_what_can_be_acted_on_follows_the_verdict),
 		cmocka_unit_test(test_text_is_as_wide_as_asked),
 		cmocka_unit_test(test_nothing_is_missing_only_where_nothing_can_be_had),
 		cmocka_unit_test(test_json_is_json_whatever_the_text),

@@ -53,12 +53,12 @@ static void capabilities_are_those_of_the_needs(void **state)
 	}
 }
 
-static void expect_unit(unsigned needs, const char *lines)
+static void expect_unit(unsigned needs, const char *reachable, const char *lines)
 {
 	struct strbuf out = STRBUF_INIT;
 	const char *service;
 
-	needs_write_unit(needs, &out);
+	needs_write_unit(needs, reachable, &out);
 	assert_int_equal(strbuf_error(&out), 0);
 	service = strstr(out.data, "[Service]\n");
 	assert_non_null(service);
@@ -72,42 +72,49 @@ static void expect_unit(unsigned needs, const char *lines)
 static void the_drop_in_grants_them_and_no_more(void **state)
 {
 	(void)state;
-	expect_unit(NEEDS_ALL, "[Service]\n"
-			       "DynamicUser=no\n"
-			       "User=root\n"
-			       "AmbientCapabilities=\n"
-			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
-			       "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
-			       "CapabilityBoundingSet=\n"
-			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
-			       "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
-			       "LimitMEMLOCK=infinity\n"
-			       "SystemCallFilter=bpf\n"
-			       "SystemCallFilter=open_by_handle_at\n"
-			       "SystemCallFilter=perf_event_open\n"
-			       "PrivateDevices=no\n"
-			       "DevicePolicy=closed\n"
-			       "DeviceAllow=char-nvidia* rw\n"
-			       "DeviceAllow=char-cpu/msr r\n"
-			       "DeviceAllow=char-ipmidev r\n"
-			       "DeviceAllow=char-accel rw\n"
-			       "DeviceAllow=char-habanalabs rw\n");
-	expect_unit(NEED_READ_ENERGY, "[Service]\n"
-				      "AmbientCapabilities=\n"
-				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"
-				      "CapabilityBoundingSet=\n"
-				      "CapabilityBoundingSet=CAP_DAC_READ_SEARCH\n"
-				      "LimitMEMLOCK=8M\n"
-				      "SystemCallFilter=~bpf\n"
-				      "SystemCallFilter=~open_by_handle_at\n"
-				      "SystemCallFilter=~perf_event_open\n");
-	expect_unit(0, "[Service]\n"
-		       "AmbientCapabilities=\n"
-		       "CapabilityBoundingSet=\n"
-		       "LimitMEMLOCK=8M\n"
-		       "SystemCallFilter=~bpf\n"
-		       "SystemCallFilter=~open_by_handle_at\n"
-		       "SystemCallFilter=~perf_event_open\n");
+	expect_unit(NEEDS_ALL, ":28282",
+		    "[Service]\n"
+		    "DynamicUser=no\n"
+		    "User=root\n"
+		    "AmbientCapabilities=\n"
+		    "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
+		    "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
+		    "CapabilityBoundingSet=\n"
+		    "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
+		    "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
+		    "LimitMEMLOCK=infinity\n"
+		    "SystemCallFilter=bpf\n"
+		    "SystemCallFilter=open_by_handle_at\n"
+		    "SystemCallFilter=perf_event_open\n"
+		    "PrivateDevices=no\n"
+		    "DevicePolicy=closed\n"
+		    "DeviceAllow=char-nvidia* rw\n"
+		    "DeviceAllow=char-cpu/msr r\n"
+		    "DeviceAllow=char-ipmidev r\n"
+		    "DeviceAllow=char-accel rw\n"
+		    "DeviceAllow=char-habanalabs rw\n"
+		    "# Other machines connect to web.listen-address=:28282. To admit "
+		    "fewer, name the addresses of\n# those that scrape: "
+		    "IPAddressAllow=10.0.0.0/8\n"
+		    "IPAddressAllow=any\n");
+	expect_unit(NEED_READ_ENERGY, NULL,
+		    "[Service]\n"
+		    "AmbientCapabilities=\n"
+		    "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"
+		    "CapabilityBoundingSet=\n"
+		    "CapabilityBoundingSet=CAP_DAC_READ_SEARCH\n"
+		    "LimitMEMLOCK=8M\n"
+		    "SystemCallFilter=~bpf\n"
+		    "SystemCallFilter=~open_by_handle_at\n"
+		    "SystemCallFilter=~perf_event_open\n");
+	expect_unit(0, NULL,
+		    "[Service]\n"
+		    "AmbientCapabilities=\n"
+		    "CapabilityBoundingSet=\n"
+		    "LimitMEMLOCK=8M\n"
+		    "SystemCallFilter=~bpf\n"
+		    "SystemCallFilter=~open_by_handle_at\n"
+		    "SystemCallFilter=~perf_event_open\n");
 }
 
 int main(void)

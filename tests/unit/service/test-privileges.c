@@ -38,9 +38,37 @@ static void expect_gap(struct privilege_state state, unsigned needs, const char 
 	assert_int_equal(privileges_missing(&state, needs, gaps), 1);
 	assert_string_equal(gaps[0].missing, missing);
 	assert_non_null(gaps[0].consequence);
-	assert_non_null(strstr(gaps[0].remedy, strncmp(missing, "CAP_", 4) == 0
-						       ? "AmbientCapabilities="
-						       : "LimitMEMLOCK"));
+	for (unsigned runner = 0; runner < PROGRAM_RUNNERS; runner++) {
+		static const char *const ways[PROGRAM_RUNNERS][2] = {
+			[RUN_BY_PERSON] = { "setcap", "ulimit -l" },
+			[RUN_BY_SYSTEMD] = { "AmbientCapabilities=", "LimitMEMLOCK=" },
+			[RUN_IN_CONTAINER] = { "add: [", "for the container" },
+		};
+
+		state.runner = runner;
+		assert_int_equal(privileges_missing(&state, needs, gaps), 1);
+		assert_non_null(
+			strstr(gaps[0].remedy, ways[runner][strncmp(missing, "CAP_", 4) != 0]));
+	}
+}
+
+static void the_environment_tells_what_started_it(void **state)
+{
+	char pid[24];
+
+	(void)state;
+	(void)unsetenv("KUBERNETES_SERVICE_HOST");
+	(void)unsetenv("NOTIFY_SOCKET");
+	(void)setenv("container", "oci", 1);
+	assert_int_equal(privileges_runner(), RUN_IN_CONTAINER);
+	(void)unsetenv("container");
+	if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
+		return;                           /* these tests run in a container */
+	(void)setenv("SYSTEMD_EXEC_PID", "1", 1); /* of a service that started a shell */
+	assert_int_equal(privileges_runner(), RUN_BY_PERSON);
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	(void)setenv("SYSTEMD_EXEC_PID", pid, 1);
+	assert_int_equal(privileges_runner(), RUN_BY_SYSTEMD);
 }
 
 static void names_what_is_missing(void **state)
@@ -213,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_what_is_missing),
+		cmocka_unit_test(the_environment_tells_what_started_it),
 		cmocka_unit_test(drops_what_is_not_needed),
 		cmocka_unit_test(bpf_runs_on),
 	};
