@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/total.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -14,7 +13,7 @@ static const enum zone_kind whole_of[ZONE_KIND_COUNT] = {
 	[ZONE_GPU] = ZONE_PSYS,     [ZONE_OTHER] = ZONE_PLATFORM,
 };
 
-static bool is_in(enum zone_kind part, enum zone_kind whole)
+bool total_kind_is_in(enum zone_kind part, enum zone_kind whole)
 {
 	while (part != whole && whole_of[part] != part)
 		part = whole_of[part];
@@ -37,7 +36,7 @@ static bool overlap(const struct zone *a, const struct zone *b)
 		return false;
 	if (a->kind == b->kind)
 		return !are_of_two_sockets(a, b);
-	return is_in(a->kind, b->kind) || is_in(b->kind, a->kind);
+	return total_kind_is_in(a->kind, b->kind) || total_kind_is_in(b->kind, a->kind);
 }
 
 /* An estimate of the machine has no devices in it: they do not stand in its place. */

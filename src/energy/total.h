@@ -25,6 +25,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,8 @@
 
 #define TOTAL_NONE 0 /* in no total */
 
+/* Pure: whether all energy of kind @part is also in @whole, in that tree; a kind is in itself. */
+bool total_kind_is_in(enum zone_kind part, enum zone_kind whole);
 /*
  * Pure: decides of zones [known, count), which were found at once; the first @known were found
  * before and stay in, or out. @total [count] gets the number of the total that each is in: those of

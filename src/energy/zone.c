@@ -129,21 +129,6 @@ bool zone_is_inside(const struct zone *part, const struct zone *whole)
 	       strcmp(part->source, whole->source) == 0;
 }
 
-bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret)
-{
-	static const enum zone_kind preferred[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS,
-						    ZONE_CORE,    ZONE_DRAM,     ZONE_UNCORE,
-						    ZONE_GPU,     ZONE_OTHER };
-
-	for (size_t i = 0; i < ARRAY_SIZE(preferred); i++) {
-		if (has[preferred[i]]) {
-			*ret = preferred[i];
-			return true;
-		}
-	}
-	return false;
-}
-
 uint64_t zone_kind_max_power_uw(enum zone_kind kind)
 {
 	static const uint64_t watts[ZONE_KIND_COUNT] = {

@@ -145,12 +145,6 @@ bool zone_kind_is_metered(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);
 /*
- * The kind that stands for a node's or a process's power where one number is shown, of those that
- * there are (@has): package, else platform, psys, core, dram, uncore, gpu. False where none is.
- */
-bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret);
-
-/*
  * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
  * fault and not energy; and low enough that a counter's turn takes seconds. Chosen well above what
  * is published; the figures are as others report them, and no standard bounds them.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Shows the node's name, the sources of its power and the largest consumers: owners, then
- * processes. Names are untrusted: all text goes through html_add_text().
+ * Shows the node's power, the largest consumers (owners, then processes) and the sources. Names are
+ * untrusted: all text goes through html_add_text().
  */
 #include "export/landing_page.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/html.h"
-#include "base/macro.h"
+#include "base/watts_text.h"
+#include "snapshot/power_text.h"
 
 #define TOP_MAX 10
 
@@ -23,7 +23,7 @@ static const char head[] =
 	"a{color:#0645ad}table{border-collapse:collapse;margin:1rem 0;width:100%}"
 	"caption{text-align:left;font-weight:600}"
 	"th,td{padding:.2rem 1rem .2rem 0;text-align:left;border-bottom:1px solid #ccc}"
-	"main{overflow-x:auto}"
+	"main{overflow-x:auto}strong.w{font-size:2rem}"
 	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
 	"@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}a{color:#8ab4f8}"
 	"th,td{border-color:#444}}"
@@ -31,21 +31,22 @@ static const char head[] =
 
 static const char tail[] = "<nav aria-label=\"Pages\"><ul>"
 			   "<li><a href=\"/metrics\">Metrics</a>, for Prometheus</li>"
+			   "<li><a href=\"/api/v1/now\">Power now</a>, as JSON</li>"
 			   "<li><a href=\"/healthz\">Is it alive?</a></li>"
 			   "<li><a href=\"/readyz\">Are its readings fresh?</a></li>"
 			   "</ul></nav>\n</main></body></html>\n";
 
 static void add_watts(struct strbuf *out, double watts)
 {
-	if (watts > 0 && watts < 0.01)
-		strbuf_add_str(out, "&lt; 0.01 W");
-	else if (isfinite(watts)) {
-		long hundredths = lround(watts * 100);
+	char text[WATTS_TEXT_MAX];
 
-		strbuf_addf(out, "%ld.%02ld W", hundredths / 100,
-			    hundredths % 100); /* no locale's comma */
-	} else
+	if (!isfinite(watts)) {
 		strbuf_add_str(out, "no reading");
+		return;
+	}
+	watts_text(text, watts);
+	html_add_text(out, text, sizeof(text));
+	strbuf_add_str(out, " W");
 }
 
 static double zone_watts(const struct snapshot_zone *zone)
@@ -73,6 +74,7 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 			    "class=\"n\">Now</th></tr>\n");
 	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
 		const struct snapshot_zone *zone = &snapshot->zones[i];
+		char bound[WATTS_TEXT_MAX];
 
 		strbuf_add_str(out, "<tr><td>");
 		strbuf_add_str(out, zone_kind_name(zone->zone.kind));
@@ -83,127 +85,72 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		strbuf_add_str(out, "</td><td class=\"n\">");
 		add_watts(out, zone_watts(zone));
 		if (zone->zone.quality == QUALITY_ESTIMATED && zone->model_error_w > 0) {
-			strbuf_add_str(out, " ± ");
-			add_watts(out, zone->model_error_w);
+			watts_bound_text(bound, zone->model_error_w);
+			strbuf_addf(out, " ± %s W", bound);
 		}
 		strbuf_add_str(out, "</td></tr>\n");
 	}
 	strbuf_add_str(out, "</table>\n");
 }
 
-/* Consumers are ranked by the zones of one kind, if possible one with known power. */
-static bool find_ranking_kind(const struct snapshot *snapshot, enum zone_kind *ret)
+/* The node's power, what it is made of, and what it is used for. */
+static void add_headline(struct strbuf *out, const struct power_picture *power)
 {
-	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
-
-	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
-		const struct snapshot_zone *zone = &snapshot->zones[i];
-
-		is_there[zone->zone.kind] |= !zone->ended;
-	}
-	for (uint32_t i = 0; i < snapshot->account_count; i++) {
-		const struct snapshot_account *account = &snapshot->accounts[i];
-
-		has_power[snapshot->zones[account->first_zone].zone.kind] |= account->span_ns > 0;
-	}
-	return zone_kind_to_show(has_power, ret) || zone_kind_to_show(is_there, ret);
-}
-
-struct consumer {
-	uint32_t row;
-	double watts;
-};
-
-static double row_watts(const struct snapshot *snapshot, enum level level, uint32_t row,
-			enum zone_kind kind)
-{
-	const uint64_t *deltas = snapshot->level[level].deltas + (size_t)row * snapshot->columns;
-	double sum = 0;
-
-	for (uint32_t i = 0; i < snapshot->account_count; i++) {
-		const struct snapshot_account *account = &snapshot->accounts[i];
-
-		if (snapshot->zones[account->first_zone].zone.kind == kind && account->span_ns)
-			sum += (double)deltas[account->column[MODE_DYNAMIC]] * 1e3 /
-			       (double)account->span_ns; /* µJ in ns are kW */
-	}
-	return sum;
-}
-
-static size_t find_top(const struct snapshot *snapshot, enum level level, enum zone_kind kind,
-		       struct consumer top[TOP_MAX])
-{
-	size_t count = 0;
-
-	for (uint32_t row = 0; row < snapshot->level[level].count; row++) {
-		struct consumer one = { row, row_watts(snapshot, level, row, kind) };
-		size_t at = count;
-
-		if (one.watts <= 0)
-			continue;
-		while (at > 0 && top[at - 1].watts < one.watts)
-			at--;
-		if (at == TOP_MAX)
-			continue;
-		if (count < TOP_MAX)
-			count++;
-		memmove(&top[at + 1], &top[at], (count - at - 1) * sizeof(*top));
-		top[at] = one;
-	}
-	return count;
-}
-
-/* "web", or of a container in a pod "web in shop/checkout-7d9f" */
-static void add_owner(struct strbuf *out, const struct owner_names *names)
-{
-	html_add_text(out, names->text[LABEL_CONTAINER_NAME], OWNER_NAME_MAX + 1);
-	if (!names->text[LABEL_POD_ID][0])
+	if (!power->is_known)
 		return;
-	strbuf_add_str(out, " in ");
-	html_add_text(out, names->text[LABEL_NAMESPACE], OWNER_NAME_MAX + 1);
-	strbuf_add_char(out, '/');
-	html_add_text(out, names->text[LABEL_POD_NAME], OWNER_NAME_MAX + 1);
+	strbuf_add_str(out, "<p><strong class=\"w\">");
+	power_text_total(power, out);
+	strbuf_add_str(out, "</strong><br>");
+	power_text_parts(power, out);
+	strbuf_add_str(out, "<br>");
+	power_text_uses(power, out);
+	strbuf_add_str(out, "</p>\n");
 }
 
-static void add_process(struct strbuf *out, const struct series_labels *labels)
+static void add_consumer(struct strbuf *out, const struct power_row *row)
 {
-	html_add_text(out, labels->command, sizeof(labels->command));
-	if (labels->pid)
-		strbuf_addf(out, " (%u)", labels->pid);
-	strbuf_add_str(out, "</td><td>");
+	strbuf_add_str(out, "<tr><td>");
+	if (row->pid) {
+		html_add_text(out, row->command, sizeof(row->command));
+		strbuf_addf(out, " (%u)</td><td>", row->pid);
+	}
+	html_add_text(out, row->owner, sizeof(row->owner));
+	strbuf_add_str(out, "</td><td class=\"n\">");
+	add_watts(out, (double)row->power_uw / 1e6);
+	strbuf_add_str(out, "</td></tr>\n");
 }
 
-/* @level: the process with its owner, or owners alone. */
-static void add_consumers(struct strbuf *out, const struct snapshot *snapshot, enum level level)
+static void add_consumers(struct strbuf *out, const struct power_picture *power, bool processes)
 {
-	struct consumer top[TOP_MAX];
-	enum zone_kind kind;
-	size_t count;
+	const struct power_list *list = processes ? &power->processes : &power->owners;
+	uint32_t shown = list->count < TOP_MAX ? list->count : TOP_MAX;
+	uint64_t rest_uw = list->other_uw;
 
-	if (!find_ranking_kind(snapshot, &kind))
+	if (!power->is_known || !shown)
 		return;
-	count = find_top(snapshot, level, kind, top);
-	if (count == 0)
-		return;
-	strbuf_addf(out, "<table><caption>Largest %s (",
-		    level == LEVEL_PROCESS ? "processes" : "owners");
-	strbuf_add_str(out, zone_kind_name(kind));
+	for (uint32_t i = shown; i < list->count; i++)
+		rest_uw += power->rows[list->first + i].power_uw;
 	strbuf_addf(out,
-		    ", dynamic)</caption><tr>%s<th scope=\"col\">Owner</th><th scope=\"col\" "
-		    "class=\"n\">Power</th></tr>\n",
-		    level == LEVEL_PROCESS ? "<th scope=\"col\">Process</th>" : "");
-	for (size_t i = 0; i < count; i++) {
-		const struct series_labels *labels = snapshot->level[level].rows[top[i].row].labels;
+		    "<table><caption>Largest %s</caption><tr>%s<th scope=\"col\">Owner</th><th "
+		    "scope=\"col\" class=\"n\">Power</th></tr>\n",
+		    processes ? "processes" : "owners",
+		    processes ? "<th scope=\"col\">Process</th>" : "");
+	for (uint32_t i = 0; i < shown; i++)
+		add_consumer(out, &power->rows[list->first + i]);
+	strbuf_addf(out, "<tr><td%s>all others</td><td class=\"n\">",
+		    processes ? " colspan=\"2\"" : "");
+	add_watts(out, (double)rest_uw / 1e6);
+	strbuf_add_str(out, "</td></tr>\n</table>\n");
+}
 
-		strbuf_add_str(out, "<tr><td>");
-		if (level == LEVEL_PROCESS)
-			add_process(out, labels);
-		add_owner(out, labels->names);
-		strbuf_add_str(out, "</td><td class=\"n\">");
-		add_watts(out, top[i].watts);
-		strbuf_add_str(out, "</td></tr>\n");
-	}
-	strbuf_add_str(out, "</table>\n");
+/* Why counters of a new exporter show nothing yet. */
+static void add_settling(struct strbuf *out, const struct snapshot_self *self)
+{
+	if (self->settle_s > 0)
+		strbuf_addf(out,
+			    "<p>In <a href=\"/metrics\">/metrics</a> a new series shows 0 for the "
+			    "first %.0f s, so that Prometheus counts it from its start.</p>\n",
+			    self->settle_s);
 }
 
 int landing_page(const struct snapshot *snapshot, struct strbuf *out)
@@ -215,9 +162,11 @@ int landing_page(const struct snapshot *snapshot, struct strbuf *out)
 		strbuf_add_str(out, "</strong>, Kepler ");
 		html_add_text(out, snapshot->self.version, sizeof(snapshot->self.version));
 		strbuf_add_str(out, ".</p>\n");
+		add_headline(out, snapshot->power);
+		add_consumers(out, snapshot->power, false);
+		add_consumers(out, snapshot->power, true);
 		add_zones(out, snapshot);
-		add_consumers(out, snapshot, LEVEL_CONTAINER);
-		add_consumers(out, snapshot, LEVEL_PROCESS);
+		add_settling(out, &snapshot->self);
 	} else {
 		strbuf_add_str(out, "<p>Nothing has been read yet; try again in a second.</p>\n");
 	}

@@ -708,16 +708,16 @@ static void examine_series(struct findings *findings, const struct config *confi
 static void examine_users(struct findings *findings, const struct interval_engine *engine)
 {
 	const struct live_table_view view = { .url = "", .source = "", .rows = 18, .columns = 80 };
-	struct strbuf frame = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 	char *line, *rest;
 
-	if (live_table_draw(engine, &view, &frame) == 0) {
-		rest = strstr(frame.data, "     PID");
-		while (rest && (line = strsep(&rest, "\n")) && *line)
+	if (live_table_draw(interval_engine_power(engine), &view, &frame) < 0)
+		return;
+	for (rest = frame.data; (line = strsep(&rest, "\n"));) {
+		if (*line)
 			findings_add(findings, FINDING_SHOW, "ran in the last second", NULL, "%s",
 				     line);
 	}
-	strbuf_release(&frame);
 }
 
 static void wait_a_second(void)

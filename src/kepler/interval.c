@@ -37,7 +37,6 @@
 #include "kepler/zone_picture.h"
 #include "kepler/zone_spans.h"
 #include "meter/component_meter.h"
-#include "snapshot/account_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
 
@@ -526,6 +525,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 		self_stats_idle_states(self, engine->sources.reads);
 	self->process_overflows = ledger_overflows(engine->ledger, LEVEL_PROCESS) + info.overflows;
 	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
+	self->elapsed_ns = measured->dt_ns;
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
 	vm_picture_self(engine->sources.models, engine->sources.estimate, engine->sources.host,
@@ -850,19 +850,14 @@ const struct energy_span *interval_engine_spans(const struct interval_engine *en
 	return engine->spans;
 }
 
+const struct power_picture *interval_engine_power(const struct interval_engine *engine)
+{
+	return publisher_power(engine->publisher);
+}
+
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
 {
 	return engine->ledger;
-}
-
-uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index)
-{
-	return engine->accountant.zones[index].span_ns;
-}
-
-uint64_t interval_engine_account_span_ns(const struct interval_engine *engine, uint32_t account)
-{
-	return account_span_ns(ledger_layout(engine->ledger), account, engine->published);
 }
 
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)

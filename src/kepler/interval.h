@@ -110,10 +110,8 @@ const struct zone_status *interval_engine_status(const struct interval_engine *e
 const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
 						size_t *ret_count);
 
-/* For the live table: the ledger of the interval just run, and its length. */
+/* Which process draws how much, as the snapshot of the interval just run has it. */
+const struct power_picture *interval_engine_power(const struct interval_engine *engine);
+/* The ledger of the interval just run, and its length. */
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine);
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);
-/* Time that a zone's energy in that ledger took: after a gap more than the interval; 0: unknown. */
-uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index);
-/* Likewise of what rows have of an account of its layout, as account_span_ns() (snapshot). */
-uint64_t interval_engine_account_span_ns(const struct interval_engine *engine, uint32_t account);

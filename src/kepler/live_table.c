@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/live_table.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/num.h"
 #include "base/utf8.h"
+#include "base/watts_text.h"
+#include "snapshot/power_text.h"
 
-#define CHROME_LINES 10 /* lines of a frame that are not processes */
+#define CHROME_LINES    11   /* lines of a frame that are not processes */
+#define OTHERS_LEAST_UW 5000 /* less would be shown as nothing */
 
 /*
  * Columns: a pid and what follows it, CPU and power have fixed ones; owners have what is left, and
@@ -25,90 +25,6 @@
 struct widths {
 	size_t command, owner; /* owner 0: it is not shown */
 };
-
-struct line {
-	uint32_t process;
-	double watts; /* NaN while not known */
-	uint64_t cpu_ns;
-};
-
-/*
- * Chooses a kind with known power, if there is one: a meter that was found late does not count at
- * once.
- */
-static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
-{
-	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
-	const struct layout *layout = ledger_layout(interval_engine_ledger(engine));
-
-	for (uint32_t i = 0; i < layout->account_count; i++) {
-		enum zone_kind kind = layout_account_zone(layout, i)->kind;
-
-		is_there[kind] = true;
-		has_power[kind] |= interval_engine_account_span_ns(engine, i) > 0;
-	}
-	return zone_kind_to_show(has_power, ret_kind) || zone_kind_to_show(is_there, ret_kind);
-}
-
-/* NaN while @span_ns is not known. µJ in ns are kW. */
-static double watts(uint64_t energy_uj, uint64_t span_ns)
-{
-	return span_ns ? (double)energy_uj * 1e3 / (double)span_ns : (double)NAN;
-}
-
-static double zone_watts(const struct interval_engine *engine, size_t z, uint64_t energy_uj)
-{
-	return watts(energy_uj, interval_engine_span_ns(engine, z));
-}
-
-/* Σ over the accounts of @kind of the modes, of a row of deltas; NaN while one is not known. */
-static double row_watts(const struct interval_engine *engine, enum zone_kind kind,
-			const uint64_t *deltas)
-{
-	const struct layout *layout = ledger_layout(interval_engine_ledger(engine));
-	double sum = 0;
-
-	for (uint32_t i = 0; i < layout->account_count; i++) {
-		if (layout_account_zone(layout, i)->kind == kind)
-			sum += watts(account_sum(&layout->accounts[i], deltas),
-				     interval_engine_account_span_ns(engine, i));
-	}
-	return sum;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	/* Both are NaN or neither is; then CPU time decides. */
-	if (x->watts < y->watts || x->watts > y->watts)
-		return x->watts < y->watts ? 1 : -1;
-	if (x->cpu_ns != y->cpu_ns)
-		return x->cpu_ns < y->cpu_ns ? 1 : -1;
-	return x->process < y->process ? -1 : x->process > y->process;
-}
-
-static size_t collect_lines(const struct interval_engine *engine, enum zone_kind kind,
-			    struct line **ret_lines)
-{
-	const struct ledger *ledger = interval_engine_ledger(engine);
-	size_t touched_count, count = 0;
-	const uint32_t *touched = ledger_touched(ledger, LEVEL_PROCESS, &touched_count);
-	struct line *lines = calloc(touched_count ? touched_count : 1, sizeof(*lines));
-
-	for (size_t i = 0; lines && i < touched_count; i++) {
-		const uint64_t *deltas = ledger_deltas(ledger, LEVEL_PROCESS, touched[i]);
-
-		if (!deltas || !deltas[ledger_cpu_column(ledger)])
-			continue;
-		lines[count++] = (struct line){ touched[i], row_watts(engine, kind, deltas),
-						deltas[ledger_cpu_column(ledger)] };
-	}
-	if (lines)
-		qsort(lines, count, sizeof(*lines), compare_lines);
-	*ret_lines = lines;
-	return count;
-}
 
 /*
  * Untrusted bytes for a terminal: printable characters only, cut to @width columns with "…" in the
@@ -146,12 +62,16 @@ static void add_cell(struct strbuf *out, const char *text, size_t width)
 		strbuf_add_char(out, ' ');
 }
 
-static void add_power(struct strbuf *out, double watts)
+/* The end of a line; no power while the total is not known. */
+static void add_power(struct strbuf *out, const struct power_picture *picture, uint64_t power_uw)
 {
-	if (isnan(watts))
-		strbuf_add_str(out, "       –  ");
+	char text[WATTS_TEXT_MAX];
+
+	watts_text(text, (double)power_uw / 1e6);
+	if (picture->is_known)
+		strbuf_addf(out, "%8s W\n", text);
 	else
-		strbuf_addf(out, "%8.*f W", watts < 100 ? 2 : 1, watts);
+		strbuf_add_str(out, "       –  \n");
 }
 
 /*
@@ -169,56 +89,70 @@ static void add_title(struct strbuf *out, const struct live_table_view *view, si
 	strbuf_add_str(out, "\n\n");
 }
 
-static void add_node_power(struct strbuf *out, const struct interval_engine *engine,
-			   enum zone_kind kind, size_t columns)
+static void add_cut(struct strbuf *out, const struct strbuf *line, size_t columns)
 {
-	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
-	const struct ledger *ledger = interval_engine_ledger(engine);
-	double dynamic = 0, idle = 0, error_w = 0;
-	bool estimated = false;
-
-	for (uint32_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		if (interval_engine_zone(engine, z)->kind != kind)
-			continue;
-		dynamic += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_DYNAMIC));
-		idle += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_IDLE));
-		estimated |= interval_engine_zone(engine, z)->quality == QUALITY_ESTIMATED;
-		/* At most one of a kind is estimated now. */
-		if (interval_engine_error_w(engine, z) > 0)
-			error_w = interval_engine_error_w(engine, z);
-	}
-	strbuf_addf(&line, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
-	add_power(&line, dynamic + idle);
-	if (error_w > 0)
-		strbuf_addf(&line, " ±%.1f W", error_w);
-	if (idle > 0)
-		strbuf_addf(&line, "   (idle %.1f W, dynamic %.1f W)", idle, dynamic);
-	(void)add_text(out, line.data ? line.data : "", columns);
-	strbuf_add_str(out, "\n\n");
+	(void)add_text(out, line->data ? line->data : "", columns);
+	strbuf_add_char(out, '\n');
 }
 
-static void add_line(struct strbuf *out, const struct interval_engine *engine,
-		     const struct line *line, const struct widths *widths)
+/* The node's power, what it is made of, and what it is used for. */
+static void add_node_power(struct strbuf *out, const struct power_picture *picture, size_t columns)
 {
-	const struct ledger *ledger = interval_engine_ledger(engine);
-	const struct ledger_process *process = ledger_process_at(ledger, line->process);
-	const struct owner_names *names = ledger_container_at(ledger, process->container)->names;
-	const char *pod = names->text[LABEL_POD_ID];
-	char name[2 * OWNER_NAME_MAX + 2];
-	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 
-	strbuf_addf(out, "%8u  ", process->pid);
-	add_cell(out, process->comm, widths->command);
-	if (pod[0])
-		(void)snprintf(name, sizeof(name), "%s/%s", names->text[LABEL_NAMESPACE],
-			       names->text[LABEL_POD_NAME]);
+	strbuf_add_str(&line, "Node: ");
+	power_text_total(picture, &line);
+	if (picture->is_known)
+		strbuf_add_str(&line, "   = ");
+	power_text_parts(picture, &line);
+	add_cut(out, &line, columns);
+	strbuf_reset(&line);
+	power_text_uses(picture, &line);
+	add_cut(out, &line, columns);
+	strbuf_add_char(out, '\n');
+}
+
+/* Of one CPU; with the percent sign in the header. */
+static void add_cpu(struct strbuf *out, const struct power_picture *picture, uint64_t cpu_ns)
+{
+	double seconds = (double)picture->elapsed_ns / 1e9;
+
+	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
+}
+
+static void add_line(struct strbuf *out, const struct power_picture *picture,
+		     const struct power_row *row, const struct widths *widths)
+{
+	strbuf_addf(out, "%8u  ", row->pid);
+	add_cell(out, row->command, widths->command);
 	if (widths->owner) {
 		strbuf_add_char(out, ' ');
-		add_cell(out, pod[0] ? name : names->text[LABEL_CONTAINER_NAME], widths->owner);
+		add_cell(out, row->owner, widths->owner);
 	}
-	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)line->cpu_ns / 1e7 / seconds : 0.0);
-	add_power(out, line->watts);
-	strbuf_add_char(out, '\n');
+	add_cpu(out, picture, row->cpu_ns);
+	add_power(out, picture, row->power_uw);
+}
+
+/* What is in no line above: so that the column makes the sum that is said to be of processes. */
+static void add_others(struct strbuf *out, const struct power_picture *picture, uint32_t shown,
+		       const struct widths *widths)
+{
+	const struct power_list *list = &picture->processes;
+	uint64_t power_uw = list->other_uw, cpu_ns = list->other_cpu_ns;
+	uint32_t more = list->left_out + list->count - shown;
+	char text[64];
+
+	for (uint32_t i = shown; i < list->count; i++) {
+		power_uw += picture->rows[list->first + i].power_uw;
+		cpu_ns += picture->rows[list->first + i].cpu_ns;
+	}
+	if (!more && power_uw < OTHERS_LEAST_UW)
+		return;
+	(void)snprintf(text, sizeof(text), more ? "… and %u more" : "… work of no process", more);
+	strbuf_addf(out, "%10s", "");
+	add_cell(out, text, widths->command + (widths->owner ? widths->owner + 1 : 0));
+	add_cpu(out, picture, cpu_ns);
+	add_power(out, picture, power_uw);
 }
 
 static struct widths choose_widths(size_t columns)
@@ -247,29 +181,22 @@ static void add_header(struct strbuf *out, bool colour, const struct widths *wid
 	strbuf_addf(out, " %7s %9s%s\n", "CPU %", "POWER", colour ? "\033[0m" : "");
 }
 
-int live_table_draw(const struct interval_engine *engine, const struct live_table_view *view,
+int live_table_draw(const struct power_picture *picture, const struct live_table_view *view,
 		    struct strbuf *out)
 {
-	enum zone_kind kind = ZONE_PACKAGE;
-	bool has_zone = choose_kind(engine, &kind);
 	unsigned rows = view->rows ? view->rows : 24, columns = view->columns ? view->columns : 80;
+	const struct power_list *list = &picture->processes;
 	const struct widths widths = choose_widths(columns);
-	CLEANUP_FREE struct line *lines = NULL;
-	size_t limit, count;
+	uint32_t limit = rows > CHROME_LINES ? rows - CHROME_LINES : 1;
+	uint32_t shown = list->count < limit ? list->count : limit;
 
-	limit = rows > CHROME_LINES ? rows - CHROME_LINES : 1;
-	count = collect_lines(engine, kind, &lines);
-	if (!lines)
-		return -ENOMEM;
 	if (view->url[0])
 		add_title(out, view, columns);
-	if (has_zone)
-		add_node_power(out, engine, kind, columns);
+	add_node_power(out, picture, columns);
 	add_header(out, view->colour, &widths);
-	for (size_t i = 0; i < count && i < limit; i++)
-		add_line(out, engine, &lines[i], &widths);
-	if (count > limit)
-		strbuf_addf(out, "          … and %zu more that ran\n", count - limit);
+	for (uint32_t i = 0; i < shown; i++)
+		add_line(out, picture, &picture->rows[list->first + i], &widths);
+	add_others(out, picture, shown, &widths);
 	if (view->url[0])
 		strbuf_add_str(out, "\nCtrl-C stops it.\n");
 	return strbuf_error(out);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The small live table of `kepler run` on a terminal: the current power of each process.
+ * The small live table of `kepler run` on a terminal: the node's power and that of each process.
  *
- * Shows every process from the first interval on, admitted to the metrics or not. Drawn from the
- * ledger's last interval into a buffer; live_screen.h shows it.
+ * Shows a power_picture, so every process from the first interval on, admitted to the metrics or
+ * not. It is drawn into a buffer; live_screen.h shows it.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/strbuf.h"
-#include "kepler/interval.h"
+#include "snapshot/power_picture.h"
 
 struct live_table_view {
 	const char *url;        /* "http://127.0.0.1:28282/metrics" */
@@ -20,6 +19,8 @@ struct live_table_view {
 	bool colour;
 };
 
-/* Appends one frame. Pure but for the engine it reads. 0 or -ENOMEM. */
-int live_table_draw(const struct interval_engine *engine, const struct live_table_view *view,
+/*
+ * Appends one frame; without a URL and the lines around it where that is "". Pure. 0 or -ENOMEM.
+ */
+int live_table_draw(const struct power_picture *picture, const struct live_table_view *view,
 		    struct strbuf *out);

@@ -38,7 +38,7 @@ void monitor_show_table(struct monitor *monitor)
 		return;
 	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
 	strbuf_reset(&monitor->frame);
-	if (live_table_draw(monitor->engine, &view, &monitor->frame) == 0)
+	if (live_table_draw(interval_engine_power(monitor->engine), &view, &monitor->frame) == 0)
 		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 

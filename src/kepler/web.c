@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "export/landing_page.h"
+#include "export/now_page.h"
 #include "export/prometheus.h"
 #include "kepler/explain_page.h"
 #include "kepler/own_names.h"
@@ -28,7 +29,7 @@ struct web {
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
 	struct explain_desk *desk;
-	struct http_route routes[5];
+	struct http_route routes[6];
 	char *names[OWN_NAMES + CONFIG_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
 	struct http_own_names own;
@@ -150,26 +151,50 @@ static void release_page(void *owner)
 	free(page);
 }
 
-static void handle_root(void *userdata, const struct http_request *request,
-			struct http_response *response)
+/* A page that is made anew for each request. */
+static void answer_page(struct web *web, int (*make)(const struct snapshot *, struct strbuf *),
+			const char *type, struct http_response *response)
 {
-	struct web *web = userdata;
 	const struct snapshot *snapshot = snapshot_get(web->holder);
 	struct strbuf *page = calloc(1, sizeof(*page));
+	int r = page ? make(snapshot, page) : -ENOMEM;
 
-	(void)request;
-	if (page && landing_page(snapshot, page) == 0) {
+	if (r == 0) {
 		response->status = 200;
-		response->content_type = LANDING_PAGE_TYPE;
+		response->content_type = type;
 		response->body = page->data;
 		response->len = page->len;
 		response->release = release_page;
 		response->owner = page;
 	} else {
-		free(page);
-		answer_text(response, 503, "out of memory\n");
+		if (page)
+			release_page(page);
+		answer_text(response, 503,
+			    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
+		response->retry_after_s = 1;
 	}
 	snapshot_put(web->holder, snapshot);
+}
+
+static void handle_root(void *userdata, const struct http_request *request,
+			struct http_response *response)
+{
+	(void)request;
+	answer_page(userdata, landing_page, LANDING_PAGE_TYPE, response);
+}
+
+static void handle_now(void *userdata, const struct http_request *request,
+		       struct http_response *response)
+{
+	struct web *web = userdata;
+	const struct heartbeat_state state =
+		heartbeat_look(web->heartbeat, clock_ns(CLOCK_MONOTONIC));
+
+	(void)request;
+	if (!state.alive)
+		answer_hung(response, &state);
+	else
+		answer_page(web, now_page, NOW_PAGE_TYPE, response);
 }
 
 struct start_request {
@@ -252,6 +277,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, .spare = true };
 	web->routes[4] = (struct http_route){ EXPLAIN_PATH,  handle_explain, web,
 					      .spare = true, .prefix = true, .local_only = true };
+	web->routes[5] = (struct http_route){ NOW_PAGE_PATH, handle_now, web };
 	collect_names(web, config);
 	r = start_server(web, config, diag);
 	if (r < 0) {

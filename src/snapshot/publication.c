@@ -87,6 +87,7 @@ void publication_release(struct publication *publication)
 	value_table_release(&publication->elsewhere);
 	free(publication->other_labels);
 	retired_table_release(&publication->retired_processes);
+	power_scratch_release(&publication->power_scratch);
 }
 
 static int follow_columns(struct publication *publication)

@@ -44,6 +44,8 @@ struct publication {
 	/* By number of the namespace: */
 	struct retired_table retired[LEVEL_COUNT];
 	uint32_t namespaces;
+	struct power_picture power;
+	struct power_scratch power_scratch;
 };
 
 /* 0 or -ENOMEM; to be released in either case. */

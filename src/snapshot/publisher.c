@@ -277,6 +277,9 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 		publisher->missed = true;
 		return hide(publisher, now_ns, r);
 	}
+	/* Before rows are released. Without memory the last one stays. */
+	(void)power_picture_take(&publication->power, publication->ledger, zones, self->elapsed_ns,
+				 realtime_ms, &publication->power_scratch);
 	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
 	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)
@@ -299,4 +302,9 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	merge_containers(publisher, &at); /* what they were given in this interval is shown */
 	limit_containers(publication);
 	return 0;
+}
+
+const struct power_picture *publisher_power(const struct publisher *publisher)
+{
+	return &publisher->publication.power;
 }

@@ -88,6 +88,9 @@ void publisher_set_options(struct publisher *publisher, const struct publisher_o
 int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self);
 
+/* What the snapshots say of power now; valid until the next one. */
+const struct power_picture *publisher_power(const struct publisher *publisher);
+
 /* How a row of the ledger is shown since the last publisher_publish(). */
 struct publisher_view {
 	bool is_there; /* the ledger still has the row: the rest is 0 without it */

@@ -27,6 +27,7 @@
 #include "attribution/share_rule.h"
 #include "energy/total.h"
 #include "energy/zone.h"
+#include "snapshot/power_picture.h"
 
 const char *snapshot_level_name(enum level level); /* "process", "container", … */
 
@@ -259,6 +260,7 @@ struct snapshot_self {
 	struct snapshot_model models[SNAPSHOT_MODELS];
 	struct snapshot_recording recording;
 	double node_busy_ratio; /* 0..1 of the last interval */
+	uint64_t elapsed_ns;    /* that the last pass over processes covers; 0: not known */
 	uint64_t node_cpu_ns;
 	double node_cpu_steal_seconds;    /* vCPUs waited for the host; NaN: never */
 	double vm_host_share_ratio;       /* of the host that this VM is taken to be; NaN: none */
@@ -285,6 +287,7 @@ struct snapshot {
 	uint32_t counter_count;
 	struct snapshot_counter counters[SIGNAL_COUNT]; /* of the signals that are counted */
 	struct snapshot_table level[LEVEL_COUNT];
+	const struct power_picture *power;
 	struct snapshot_self self;
 };
 

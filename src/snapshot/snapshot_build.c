@@ -39,7 +39,7 @@ static struct counts count_rows(const struct publication *publication)
 static size_t memory_needed(const struct counts *counts)
 {
 	size_t line = counts->columns * sizeof(uint64_t);
-	size_t size = counts->zones * sizeof(struct snapshot_zone) +
+	size_t size = sizeof(struct power_picture) + counts->zones * sizeof(struct snapshot_zone) +
 		      counts->accounts * sizeof(struct snapshot_account);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
@@ -330,11 +330,14 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	const struct layout *layout = ledger_layout(publication->ledger);
 	struct snapshot_account *accounts;
 	struct snapshot_zone *zones_out;
+	struct power_picture *power;
 	char *free_memory;
 
 	if (!buffer)
 		return -ENOMEM;
 	free_memory = buffer->memory;
+	power = carve(&free_memory, sizeof(*power));
+	*power = publication->power;
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
@@ -351,6 +354,7 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		.by_zone = layout->by_zone,
 		.account_count = (uint32_t)counts.accounts,
 		.accounts = accounts,
+		.power = power,
 		.self = *self,
 	};
 	for (enum level level = 0; level < LEVEL_COUNT; level++)

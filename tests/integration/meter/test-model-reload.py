@@ -93,7 +93,7 @@ def a_file_that_was_bad_at_the_start():
         write(path, "bad", -5)
         with Exporter(*OPTIONS, f"--host.sysfs={sysfs}", f"--model.file={path}", "--table=always") as exporter:
             first = balanced(exporter.intervals(3))
-            assert re.search(r"platform \(estimated\): +[\d.]+ W ±[\d.]+ W", exporter.output())
+            assert re.search(r"Node: [\d.]+ W ± [\d.]+ W, estimated", exporter.output())
             assert model_of(first).startswith("specpower-platform") and first.value("kepler_node_model_error_watts") > 0
             assert first.value("kepler_exporter_model_files_up") == 0
             write(path, "lab-1", 20)

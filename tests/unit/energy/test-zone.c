@@ -58,32 +58,6 @@ static void parts_are_inside_their_own_package_only(void **state)
 	assert_false(zone_is_inside(&part, &die));
 }
 
-static void one_kind_is_shown(void **state)
-{
-	bool has[ZONE_KIND_COUNT] = { false };
-	enum zone_kind kind = ZONE_DRAM;
-
-	(void)state;
-	assert_false(zone_kind_to_show(has, &kind));
-	assert_int_equal(kind, ZONE_DRAM);
-	for (enum zone_kind only = 0; only < ZONE_KIND_COUNT; only++) {
-		bool just[ZONE_KIND_COUNT] = { false };
-
-		just[only] = true;
-		assert_true(zone_kind_to_show(just, &kind));
-		assert_int_equal(kind, only);
-	}
-	has[ZONE_CORE] = has[ZONE_DRAM] = has[ZONE_PSYS] = true;
-	assert_true(zone_kind_to_show(has, &kind));
-	assert_int_equal(kind, ZONE_PSYS);
-	has[ZONE_PLATFORM] = true;
-	assert_true(zone_kind_to_show(has, &kind));
-	assert_int_equal(kind, ZONE_PLATFORM);
-	has[ZONE_PACKAGE] = true;
-	assert_true(zone_kind_to_show(has, &kind));
-	assert_int_equal(kind, ZONE_PACKAGE);
-}
-
 static void a_meter_alone_knows_which_device_it_is(void **state)
 {
 	(void)state;
@@ -120,7 +94,6 @@ int main(void)
 		cmocka_unit_test(ids_have_an_instance_where_there_is_one),
 		cmocka_unit_test(options_name_a_zone_or_all_of_its_kind),
 		cmocka_unit_test(parts_are_inside_their_own_package_only),
-		cmocka_unit_test(one_kind_is_shown),
 		cmocka_unit_test(a_meter_alone_knows_which_device_it_is),
 		cmocka_unit_test(an_estimate_need_not_be_a_models),
 		cmocka_unit_test(words_are_those_of_the_metrics),

@@ -417,6 +417,7 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	for (uint32_t z = 0; z < 4; z++)
 		fixture->zones[z].rows_have_mode[MODE_IDLE] = shape->idle_on_rows;
 	choose_total(fixture, shape->taken_over, shape->zones);
+	fixture->snapshot.power = &fixture->power;
 	fixture->snapshot.zones = fixture->zones;
 	fixture->snapshot.zone_count = shape->zones;
 	make_accounts(fixture, shape);
@@ -430,6 +431,33 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	make_table(fixture, LEVEL_VM, shape->groups ? GROUPS : 0);
 	make_table(fixture, LEVEL_NAMESPACE, shape->groups ? GROUPS : 1);
 	fixture_balance(fixture);
+}
+
+void fixture_power(struct fixture *fixture)
+{
+	static const struct power_part parts[] = {
+		{ .kind = ZONE_PACKAGE, .power_uw = 92000000 },
+		{ .kind = ZONE_DRAM, .power_uw = 9000000 },
+		{ .kind = ZONE_PSYS, .is_rest = true, .power_uw = 97000000 },
+	};
+	struct power_picture *power = &fixture->power;
+
+	*power = (struct power_picture){
+		.realtime_ms = BIRTH_MS,
+		.elapsed_ns = 1000000000,
+		.is_known = true,
+		.total_uw = 198000000,
+		.has_idle = true,
+		.idle_uw = 26000000,
+		.unattributed_uw = 1000000,
+		.part_count = ARRAY_SIZE(parts),
+		.processes = { .count = 2, .left_out = 3, .other_uw = 1000000 },
+		.owners = { .first = 2, .count = 1, .other_uw = 1000000 },
+		.rows = { { 7, "burner", "shop/checkout-7d9f", 140000000, 5000000, 1500000000 },
+			  { 8, "reader", "shop/checkout-7d9f", 30000000, 4000000, 250000000 },
+			  { 0, "", "web in shop/checkout-7d9f", 170000000, 9000000, 1750000000 } },
+	};
+	memcpy(power->parts, parts, sizeof(parts));
 }
 
 void fixture_node(struct fixture *fixture)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,7 +42,7 @@ static void says_what_there_is(void **state)
 	fixture_vm(&fixture);
 	assert_page(&fixture.snapshot, "estimated", "measured<");
 	fixture.zones[0].model_error_w = 4.496;
-	assert_page(&fixture.snapshot, " W ± 4.50 W</td>", NULL);
+	assert_page(&fixture.snapshot, " W ± 4.5 W</td>", NULL);
 	fixture_release(&fixture);
 	fixture_bare(&fixture);
 	assert_page(&fixture.snapshot, "No power zone", "<table>");
@@ -53,89 +55,77 @@ static void names_stay_text(void **state)
 
 	(void)state;
 	fixture_node(&fixture);
-	for (int i = 0; i < 6; i++)
-		(void)snprintf(fixture.labels[LEVEL_PROCESS][i].command, LEDGER_COMM_MAX, "%s",
-			       "<b>\"&'\xff\n");
-	(void)snprintf(fixture.names[0].name, 128, "</td><script>");
+	fixture_power(&fixture);
+	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "%s", "<b>\"&'\xff\n");
+	(void)snprintf(fixture.power.rows[2].owner, POWER_OWNER_SIZE, "</td><script>");
 	assert_page(&fixture.snapshot, "&lt;b&gt;&quot;&amp;&#39;\xef\xbf\xbd\xef\xbf\xbd", "<b>");
 	assert_page(&fixture.snapshot, "&lt;/td&gt;&lt;script&gt;", "<script");
 	fixture_release(&fixture);
 }
 
-/* The name of a container alone says little in a cluster. */
-static void owners_are_named_with_their_pods(void **state)
+/* Each number of the table that begins with @caption, and the next one before "W". */
+static double sum_table(const char *page, const char *caption)
+{
+	const char *at = strstr(page, caption), *end;
+	double sum = 0;
+
+	assert_non_null(at);
+	end = strstr(at, "</table>");
+	for (at = strstr(at, "class=\"n\">Power"); at && at < end;
+	     at = strstr(at + 1, "<td class=\"n\">"))
+		sum += strtod(strchr(at, '>') + 1, NULL);
+	return sum;
+}
+
+static void rows_idle_and_unattributed_make_the_headline(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
-	static const struct fixture_shape shape = { .zones = 1, .containers = 2, .processes = 2 };
 	struct fixture fixture;
-	const char *owners, *processes;
 
 	(void)state;
-	fixture_make(&fixture, &shape);
-	for (uint32_t i = 0; i < shape.containers; i++) {
-		fixture.names[i].text.text[LABEL_CONTAINER_NAME] = "web";
-		fixture.names[i].text.text[LABEL_NAMESPACE] = "shop";
-		fixture.names[i].text.text[LABEL_POD_ID] = i == 0 ? "0b5c" : "";
-		fixture.names[i].text.text[LABEL_POD_NAME] = "checkout-7d9f";
+	fixture_node(&fixture);
+	fixture_power(&fixture);
+	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
+	assert_non_null(strstr(page.data, "<strong class=\"w\">198.0 W</strong>"));
+	assert_non_null(strstr(page.data, "package 92.0 · dram 9.0 · rest of psys 97.0<"));
+	assert_non_null(strstr(page.data, "processes 171.0 · unattributed 1.0 · idle 26.0<"));
+	assert_true(fabs(sum_table(page.data, "Largest processes") - 171) < 0.01);
+	assert_true(fabs(sum_table(page.data, "Largest owners") - 171) < 0.01);
+	assert_non_null(strstr(page.data, "<td>web in shop/checkout-7d9f</td>"));
+	assert_non_null(strstr(page.data, "<td>burner (7)</td><td>shop/checkout-7d9f</td>"));
+	fixture_release(&fixture);
+}
+
+/* More rows than are shown. */
+static void what_is_not_shown_is_among_the_others(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	fixture_power(&fixture);
+	fixture.power.processes.count = 40;
+	fixture.power.processes.other_uw = 3000000;
+	for (uint32_t i = 0; i < 40; i++) {
+		fixture.power.rows[i].pid = 100 + i;
+		fixture.power.rows[i].power_uw = (40 - i) * 1000000;
 	}
 	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
-	owners = strstr(page.data, "<caption>Largest owners (");
-	assert_non_null(owners);
-	assert_non_null(strstr(owners, "<td>web in shop/checkout-7d9f</td>"));
-	assert_non_null(strstr(owners, "<td>web</td>")); /* of no pod */
-	processes = strstr(owners, "<caption>Largest processes (");
-	assert_non_null(processes);
-	assert_non_null(strstr(processes, "<th scope=\"col\">Owner</th>"));
+	assert_non_null(strstr(page.data, "31.00 W"));
+	assert_non_null(strstr(page.data, "468.0 W")); /* 30 + 29 + … + 1, and 3 */
 	fixture_release(&fixture);
 }
 
-static void ranks_by_power(void **state)
+static void a_new_series_shows_0_for_a_while(void **state)
 {
-	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
-	static const struct fixture_shape shape = { .zones = 1, .containers = 1, .processes = 40 };
 	struct fixture fixture;
-	const char *first;
 
 	(void)state;
-	fixture_make(&fixture, &shape);
-	for (uint32_t i = 0; i < 40; i++)
-		((uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas)[i * 2] =
-			(i * 17 % 40) * 1000000;
-	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
-	first = strstr(page.data, "39.00 W");
-	assert_non_null(first);
-	assert_non_null(strstr(first, "38.00 W"));
-	assert_non_null(strstr(page.data, "30.00 W"));
-	assert_null(strstr(page.data, "29.00 W"));
-	fixture_release(&fixture);
-}
-
-/* A meter that was found late has no power yet: until then the estimate ranks. */
-static void ranks_by_what_has_power(void **state)
-{
-	static const struct fixture_shape shape = {
-		.zones = 2, .containers = 1, .processes = 2, .by_zone = true
-	};
-	struct fixture fixture;
-	uint64_t *deltas;
-
-	(void)state;
-	fixture_make(&fixture, &shape);
-	fixture.zones[0].zone.kind = ZONE_PLATFORM;
-	fixture.zones[0].zone.quality = QUALITY_ESTIMATED;
-	fixture.zones[1].span_ns = 0;
-	fixture_follow_zones(&fixture);
-	deltas = (uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas;
-	deltas[0] = 39000000;
-	assert_page(&fixture.snapshot, "(platform, dynamic)", "(package");
-	assert_page(&fixture.snapshot, "39.00 W", NULL);
-	fixture.zones[0].ended = true; /* it is over now, and counts no more */
-	fixture.zones[0].span_ns = 0;
-	fixture.zones[1].span_ns = 1000000000;
-	fixture_follow_zones(&fixture);
-	deltas[1] = 17000000;
-	assert_page(&fixture.snapshot, "(package, dynamic)", "(platform");
-	assert_page(&fixture.snapshot, "17.00 W", "39.00 W");
+	fixture_node(&fixture);
+	assert_page(&fixture.snapshot, "Kepler", "shows 0");
+	fixture.snapshot.self.settle_s = 30;
+	assert_page(&fixture.snapshot, "a new series shows 0 for the first 30 s", NULL);
 	fixture_release(&fixture);
 }
 
@@ -144,9 +134,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_there_is),
 		cmocka_unit_test(names_stay_text),
-		cmocka_unit_test(owners_are_named_with_their_pods),
-		cmocka_unit_test(ranks_by_power),
-		cmocka_unit_test(ranks_by_what_has_power),
+		cmocka_unit_test(rows_idle_and_unattributed_make_the_headline),
+		cmocka_unit_test(what_is_not_shown_is_among_the_others),
+		cmocka_unit_test(a_new_series_shows_0_for_a_while),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

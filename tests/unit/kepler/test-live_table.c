@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/live_table.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -32,7 +34,7 @@ static void draw(unsigned columns, struct strbuf *frame)
 	(void)pass(&machine, 100, 0, 0);
 	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
 	strbuf_reset(frame);
-	assert_int_equal(live_table_draw(machine.engine, &view, frame), 0);
+	assert_int_equal(live_table_draw(interval_engine_power(machine.engine), &view, frame), 0);
 	machine_stop(&machine);
 }
 
@@ -88,6 +90,74 @@ static void the_last_line_is_ended(void **state)
 			    "Ctrl-C stops it.\n");
 }
 
+/* The numbers of a column that ends with " W", in lines from @from on. */
+static double sum_of_rows(const char *from)
+{
+	double sum = 0;
+
+	for (const char *line = strchr(from, '\n'); line && line[1] && line[1] != '\n';
+	     line = strchr(line + 1, '\n')) {
+		const char *end = line + 1 + strcspn(line + 1, "\n") - strlen(" W");
+
+		while (end[-1] != ' ')
+			end--;
+		sum += strtod(end, NULL);
+	}
+	return sum;
+}
+
+/* What is written in the head, before the word. */
+static double number_after(const char *frame, const char *word)
+{
+	const char *at = strstr(frame, word);
+
+	assert_non_null(at);
+	return strtod(at + strlen(word), NULL);
+}
+
+static void rows_idle_and_unattributed_make_the_headline(void **state)
+{
+	const struct live_table_view view = { .url = "", .source = "", .rows = 15, .columns = 90 };
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+	struct power_picture picture = {
+		.elapsed_ns = NSEC_PER_SEC,
+		.is_known = true,
+		.total_uw = 198000000,
+		.has_idle = true,
+		.idle_uw = 26000000,
+		.unattributed_uw = 1000000,
+		.processes = { .count = 20, .left_out = 3, .other_uw = 1000000 },
+	};
+	double sum;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		picture.rows[i].power_uw = 8500000;
+	assert_int_equal(live_table_draw(&picture, &view, &frame), 0);
+	assert_non_null(strstr(frame.data, "… and 19 more"));
+	assert_true(fabs(number_after(frame.data, "Node: ") - 198) < 0.01);
+	sum = sum_of_rows(strstr(frame.data, "PID"));
+	assert_true(fabs(number_after(frame.data, "processes ") - sum) < 0.05);
+	sum += number_after(frame.data, "idle ") + number_after(frame.data, "unattributed ");
+	assert_true(fabs(sum - 198) < 0.05);
+}
+
+static void power_that_is_not_known_is_not_0(void **state)
+{
+	const struct live_table_view view = { .url = "", .source = "" };
+	const struct power_picture picture = {
+		.processes = { .count = 1 },
+		.rows = { { .pid = 7, .command = "burner", .cpu_ns = 1 } },
+	};
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(live_table_draw(&picture, &view, &frame), 0);
+	assert_non_null(strstr(frame.data, "Node: not known\n"));
+	assert_non_null(strstr(frame.data, "–"));
+	assert_null(strstr(frame.data, " W\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +165,8 @@ int main(void)
 		cmocka_unit_test(a_narrow_terminal_has_no_owners),
 		cmocka_unit_test(what_is_cut_shows_it),
 		cmocka_unit_test(the_last_line_is_ended),
+		cmocka_unit_test(rows_idle_and_unattributed_make_the_headline),
+		cmocka_unit_test(power_that_is_not_known_is_not_0),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

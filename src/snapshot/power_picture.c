@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A row has a column an account and mode, so power is added up over the accounts of the total, each
+ * with the time that its energy took. What all rows got is the sum of the owners, as every charge
+ * is one to an owner; the rest of an interval's energy is idle or unattributed. Each sum is rounded
+ * down once an account, which leaves at most a few µW to what is unattributed.
+ */
+#include "snapshot/power_picture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/num.h"
+#include "energy/label_text.h"
+#include "energy/total.h"
+#include "snapshot/account_picture.h"
+
+/* An account that is in the total. */
+struct counted {
+	const struct account *account;
+	uint64_t span_ns;          /* 0: its power is not known, or it does not count now */
+	uint64_t node[MODE_COUNT]; /* its energy of the interval */
+	uint64_t rows[MODE_COUNT]; /* and what owners were charged of it */
+};
+
+struct counting {
+	const struct ledger *ledger;
+	const struct snapshot_zone *zones;
+	struct counted *accounts;
+	uint32_t count;
+	bool is_known;    /* the power of each account that counts is */
+	bool is_late;     /* it is not, but only because a source has no new reading */
+	uint64_t rows_uj; /* all that rows got since the start */
+	uint64_t cpu_ns;  /* of all owners in the interval */
+};
+
+void power_scratch_release(struct power_scratch *scratch)
+{
+	free(scratch->accounts);
+	ranking_release(&scratch->ranking);
+	*scratch = (struct power_scratch){ 0 };
+}
+
+static uint64_t power_uw(uint64_t energy_uj, uint64_t span_ns)
+{
+	return span_ns ? muldiv_u64(energy_uj, NSEC_PER_SEC, span_ns) : 0;
+}
+
+/* A zone that is gone, or new, draws nothing. */
+static bool draws(const struct snapshot_zone *zone)
+{
+	return zone->has_begun && !zone->ended && zone->state != ZONE_ABSENT;
+}
+
+static const struct layout *layout_of(const struct counting *counting)
+{
+	return ledger_layout(counting->ledger);
+}
+
+/* What is known of the energy of a zone in the total. */
+static void look_at_zone(struct counting *counting, struct counted *counted, uint32_t z)
+{
+	const struct ledger *ledger = counting->ledger;
+
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+		counted->node[mode] += ledger_node_delta(ledger, z, mode);
+		counting->rows_uj += ledger_node_value(ledger, z, mode);
+		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
+		     reason++)
+			counting->rows_uj -= ledger_unattributed_value(ledger, z, mode, reason);
+	}
+	if (!counted->span_ns && draws(&counting->zones[z])) {
+		counting->is_late &= counting->zones[z].state == ZONE_UP;
+		counting->is_known = false;
+	}
+}
+
+static void look_at_accounts(struct counting *counting)
+{
+	const struct layout *layout = layout_of(counting);
+	bool any = false;
+
+	counting->is_known = counting->is_late = true;
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		const struct account *account = &layout->accounts[i];
+		struct counted *counted = &counting->accounts[counting->count];
+
+		if (counting->zones[account->first_zone].total == TOTAL_NONE)
+			continue;
+		*counted = (struct counted){
+			.account = account,
+			.span_ns = account_span_ns(layout, i, counting->zones),
+		};
+		for (uint32_t z = account->first_zone; z != ZONE_NONE; z = layout->zones[z].next)
+			look_at_zone(counting, counted, z);
+		any |= counted->span_ns > 0;
+		counting->count++;
+	}
+	counting->is_late &= !counting->is_known;
+	counting->is_known &= any;
+}
+
+/* What all owners were charged. */
+static void look_at_owners(struct counting *counting)
+{
+	size_t count;
+	const uint32_t *touched = ledger_touched(counting->ledger, LEVEL_CONTAINER, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *deltas =
+			ledger_deltas(counting->ledger, LEVEL_CONTAINER, touched[i]);
+
+		if (!deltas)
+			continue;
+		counting->cpu_ns += deltas[ledger_cpu_column(counting->ledger)];
+		for (uint32_t a = 0; a < counting->count; a++) {
+			struct counted *counted = &counting->accounts[a];
+
+			for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
+				counted->rows[mode] +=
+					account_value(counted->account, mode, deltas);
+		}
+	}
+}
+
+static uint64_t row_power_uw(const struct counting *counting, const uint64_t *deltas)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t a = 0; counting->is_known && a < counting->count; a++)
+		sum += power_uw(account_sum(counting->accounts[a].account, deltas),
+				counting->accounts[a].span_ns);
+	return sum;
+}
+
+static uint64_t row_energy_uj(const struct counting *counting, const uint64_t *values)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t a = 0; a < counting->count; a++)
+		sum += account_sum(counting->accounts[a].account, values);
+	return sum;
+}
+
+/* "checkout.service", "shop/checkout-7d9f" or, where @whole is set, "web in shop/checkout-7d9f". */
+static void write_owner(const struct owner_names *names, bool whole, char ret[POWER_OWNER_SIZE])
+{
+	const char *const *text = names->text;
+	char long_text[3 * OWNER_NAME_MAX + sizeof(" in /")];
+	const char *name = text[LABEL_CONTAINER_NAME][0] ? text[LABEL_CONTAINER_NAME]
+							 : text[LABEL_CONTAINER_ID];
+
+	if (!text[LABEL_POD_ID][0])
+		(void)snprintf(long_text, sizeof(long_text), "%s", name);
+	else
+		(void)snprintf(long_text, sizeof(long_text), "%s%s%s/%s", whole ? name : "",
+			       whole ? " in " : "", text[LABEL_NAMESPACE], text[LABEL_POD_NAME]);
+	label_text(ret, POWER_OWNER_SIZE, long_text);
+}
+
+static void write_row(const struct counting *counting, enum level level, uint32_t row,
+		      struct power_row *ret)
+{
+	const struct ledger *ledger = counting->ledger;
+	const uint64_t *deltas = ledger_deltas(ledger, level, row);
+	uint32_t container = row;
+
+	ret->pid = 0;
+	ret->command[0] = '\0';
+	if (level == LEVEL_PROCESS) {
+		const struct ledger_process *process = ledger_process_at(ledger, row);
+
+		ret->pid = process->pid;
+		label_text(ret->command, sizeof(ret->command), process->comm);
+		container = process->container;
+	}
+	write_owner(ledger_container_at(ledger, container)->names, level == LEVEL_CONTAINER,
+		    ret->owner);
+	ret->power_uw = row_power_uw(counting, deltas);
+	ret->energy_uj = row_energy_uj(counting, ledger_values(ledger, level, row));
+	ret->cpu_ns = deltas[ledger_cpu_column(ledger)];
+}
+
+/* Of rows that used as much the first in the ledger comes first. How many there are. */
+static uint32_t rank_rows(const struct counting *counting, enum level level,
+			  struct ranking *ranking)
+{
+	const struct ledger *ledger = counting->ledger;
+	uint32_t cpu = ledger_cpu_column(ledger), used = 0;
+	size_t count;
+	const uint32_t *touched = ledger_touched(ledger, level, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *deltas = ledger_deltas(ledger, level, touched[i]);
+		uint64_t power = deltas ? row_power_uw(counting, deltas) : 0;
+
+		if (!deltas || (!power && !deltas[cpu]))
+			continue;
+		used++;
+		ranking_offer(ranking, UINT64_MAX - (counting->is_known ? power : deltas[cpu]),
+			      touched[i]);
+	}
+	ranking_sort_smallest_first(ranking);
+	return used;
+}
+
+/* @charged_uw: to all rows of the level. */
+static void take_rows(const struct counting *counting, enum level level, uint64_t charged_uw,
+		      struct ranking *ranking, struct power_picture *picture)
+{
+	bool is_process = level == LEVEL_PROCESS;
+	struct power_list *list = is_process ? &picture->processes : &picture->owners;
+	uint32_t used;
+
+	/* There is memory for the most: power_picture_take(). */
+	(void)ranking_begin(ranking, is_process ? POWER_TOP_PROCESSES : POWER_TOP_OWNERS);
+	used = rank_rows(counting, level, ranking);
+	*list = (struct power_list){
+		.first = is_process ? 0 : POWER_TOP_PROCESSES,
+		.count = ranking->count,
+		.left_out = used - ranking->count,
+		.other_uw = charged_uw,
+		.other_uj = counting->rows_uj,
+		.other_cpu_ns = counting->cpu_ns,
+	};
+	for (uint32_t i = 0; i < ranking->count; i++) {
+		struct power_row *row = &picture->rows[list->first + i];
+
+		write_row(counting, level, ranking->ranked[i].row, row);
+		list->other_uw -= row->power_uw;
+		list->other_uj -= row->energy_uj;
+		list->other_cpu_ns -= row->cpu_ns;
+	}
+}
+
+/* The power of each kind of zone: in the total, and inside a zone of it. */
+struct kinds {
+	uint64_t in_total_uw[ZONE_KIND_COUNT];
+	uint64_t inside_uw[ZONE_KIND_COUNT];
+};
+
+static struct kinds sum_kinds(const struct counting *counting, enum zone_quality quality)
+{
+	const struct layout *layout = layout_of(counting);
+	struct kinds kinds = { { 0 } };
+
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		const struct snapshot_zone *first =
+			&counting->zones[layout->accounts[i].first_zone];
+		uint64_t *sums = first->total == TOTAL_NONE ? kinds.inside_uw : kinds.in_total_uw;
+		uint64_t energy_uj = 0;
+
+		if (first->zone.quality != quality)
+			continue;
+		for (uint32_t z = layout->accounts[i].first_zone; z != ZONE_NONE;
+		     z = layout->zones[z].next)
+			energy_uj += ledger_node_delta(counting->ledger, z, MODE_DYNAMIC) +
+				     ledger_node_delta(counting->ledger, z, MODE_IDLE);
+		sums[first->zone.kind] +=
+			power_uw(energy_uj, account_span_ns(layout, i, counting->zones));
+	}
+	return kinds;
+}
+
+/*
+ * Whether @part is shown inside @whole: it is in it, and in nothing between the two. The remainder
+ * of a platform is the rest that is shown in any case.
+ */
+static bool is_shown_inside(const struct kinds *kinds, enum zone_kind part, enum zone_kind whole)
+{
+	if (part == whole || !kinds->inside_uw[part] || !zone_kind_is_metered(part) ||
+	    !total_kind_is_in(part, whole))
+		return false;
+	for (enum zone_kind mid = 0; mid < ZONE_KIND_COUNT; mid++) {
+		if (mid != part && mid != whole && kinds->inside_uw[mid] &&
+		    total_kind_is_in(part, mid) && total_kind_is_in(mid, whole))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t sum_inside(const struct kinds *kinds, enum zone_kind whole)
+{
+	uint64_t sum = 0;
+
+	for (enum zone_kind part = 0; part < ZONE_KIND_COUNT; part++)
+		sum += is_shown_inside(kinds, part, whole) ? kinds->inside_uw[part] : 0;
+	return sum;
+}
+
+static void add_part(struct power_picture *picture, enum zone_kind kind, enum zone_quality quality,
+		     bool is_rest, uint64_t power)
+{
+	if (power || !is_rest)
+		picture->parts[picture->part_count++] =
+			(struct power_part){ kind, quality, is_rest, power };
+}
+
+static void add_kind(struct power_picture *picture, const struct kinds *kinds, enum zone_kind kind,
+		     enum zone_quality quality, uint64_t power);
+
+static void add_inside(struct power_picture *picture, const struct kinds *kinds,
+		       enum zone_kind whole, enum zone_quality quality)
+{
+	for (enum zone_kind part = 0; part < ZONE_KIND_COUNT; part++) {
+		if (is_shown_inside(kinds, part, whole))
+			add_kind(picture, kinds, part, quality, kinds->inside_uw[part]);
+	}
+}
+
+/* It goes no deeper than the whole machine's zones: two. */
+static void add_kind(struct power_picture *picture, const struct kinds *kinds, enum zone_kind kind,
+		     enum zone_quality quality, uint64_t power)
+{
+	uint64_t inside = zone_kind_is_whole(kind) ? sum_inside(kinds, kind) : 0;
+
+	if (!inside || inside > power) {
+		add_part(picture, kind, quality, false, power);
+		return;
+	}
+	add_inside(picture, kinds, kind, quality);
+	add_part(picture, kind, quality, true, power - inside);
+}
+
+static void take_parts(const struct counting *counting, struct power_picture *picture)
+{
+	for (enum zone_quality quality = QUALITY_MEASURED; quality <= QUALITY_ESTIMATED;
+	     quality++) {
+		const struct kinds kinds = sum_kinds(counting, quality);
+
+		for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
+			if (kinds.in_total_uw[kind])
+				add_kind(picture, &kinds, kind, quality, kinds.in_total_uw[kind]);
+		}
+	}
+}
+
+static void look_at_kinds_of_power(const struct counting *counting, struct power_picture *picture)
+{
+	picture->is_estimated = picture->has_idle = false;
+	picture->error_w = 0;
+	for (uint32_t z = 0; z < ledger_zones(counting->ledger); z++) {
+		const struct snapshot_zone *zone = &counting->zones[z];
+
+		if (zone->total == TOTAL_NONE || !draws(zone))
+			continue;
+		picture->has_idle |= zone->has_mode[MODE_IDLE];
+		picture->is_estimated |= zone->zone.quality == QUALITY_ESTIMATED;
+		if (zone->zone.quality == QUALITY_ESTIMATED && zone->model_error_w > 0)
+			picture->error_w += zone->model_error_w;
+	}
+}
+
+/* The total and what no row is charged. Returns what rows are. */
+static uint64_t take_total(const struct counting *counting, struct power_picture *picture)
+{
+	uint64_t charged = 0;
+
+	picture->total_uw = picture->idle_uw = 0;
+	for (uint32_t a = 0; counting->is_known && a < counting->count; a++) {
+		const struct counted *counted = &counting->accounts[a];
+		const uint64_t *node = counted->node, *rows = counted->rows;
+
+		picture->total_uw +=
+			power_uw(node[MODE_DYNAMIC] + node[MODE_IDLE], counted->span_ns);
+		charged += power_uw(rows[MODE_DYNAMIC] + rows[MODE_IDLE], counted->span_ns);
+		picture->idle_uw += power_uw(node[MODE_IDLE] - rows[MODE_IDLE], counted->span_ns);
+	}
+	picture->unattributed_uw = picture->total_uw - charged - picture->idle_uw;
+	return charged;
+}
+
+int power_picture_take(struct power_picture *picture, const struct ledger *ledger,
+		       const struct snapshot_zone *zones, uint64_t elapsed_ns, int64_t realtime_ms,
+		       struct power_scratch *scratch)
+{
+	struct counting counting = { .ledger = ledger, .zones = zones };
+	uint64_t charged;
+
+	if (ARRAY_RESERVE(scratch->accounts, scratch->room, ledger_layout(ledger)->account_count) <
+		    0 ||
+	    ranking_begin(&scratch->ranking, POWER_TOP_PROCESSES) < 0)
+		return -ENOMEM;
+	counting.accounts = scratch->accounts;
+	look_at_accounts(&counting);
+	if (counting.is_late && picture->is_known)
+		return 0;
+	look_at_owners(&counting);
+	picture->realtime_ms = realtime_ms;
+	picture->elapsed_ns = elapsed_ns;
+	picture->is_known = counting.is_known;
+	charged = take_total(&counting, picture);
+	look_at_kinds_of_power(&counting, picture);
+	picture->part_count = 0;
+	if (counting.is_known)
+		take_parts(&counting, picture);
+	take_rows(&counting, LEVEL_PROCESS, charged, &scratch->ranking, picture);
+	take_rows(&counting, LEVEL_CONTAINER, charged, &scratch->ranking, picture);
+	return 0;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/now_page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "fixture.h"
+
+static const struct fixture_shape shape = { .zones = 4, .containers = 1, .processes = 1 };
+
+static json_t *load(const struct snapshot *snapshot)
+{
+	struct strbuf page = STRBUF_INIT;
+	json_t *root;
+
+	assert_int_equal(now_page(snapshot, &page), 0);
+	root = json_loadb(page.data, page.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	strbuf_release(&page);
+	return root;
+}
+
+static double number(const json_t *root, const char *key)
+{
+	assert_true(json_is_number(json_object_get(root, key)));
+	return json_number_value(json_object_get(root, key));
+}
+
+static double sum(const json_t *root, const char *array)
+{
+	const json_t *rows = json_object_get(root, array);
+	double watts = 0;
+
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		watts += number(json_array_get(rows, i), "watts");
+	return watts;
+}
+
+static void rows_idle_and_unattributed_make_the_total(void **state)
+{
+	struct fixture fixture;
+	json_t *root, *rows;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_power(&fixture);
+	root = load(&fixture.snapshot);
+	assert_true(fabs(number(root, "total_watts") - 198) < 1e-9);
+	assert_true(fabs(sum(root, "rows") + number(root, "idle_watts") +
+			 number(root, "unattributed_watts") - 198) < 1e-9);
+	assert_true(fabs(sum(root, "parts") - 198) < 1e-9);
+	rows = json_object_get(root, "rows");
+	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "pid")), 7);
+	assert_true(number(json_array_get(rows, 0), "cpu_percent") >= 150);
+	assert_true(json_is_null(json_object_get(json_array_get(rows, 2), "pid")));
+	assert_int_equal(json_array_size(json_object_get(root, "zones")), 4);
+	json_decref(root);
+	fixture_release(&fixture);
+}
+
+static void names_stay_text(void **state)
+{
+	struct fixture fixture;
+	json_t *root, *row;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_power(&fixture);
+	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "\"},{\\\n\xff");
+	root = load(&fixture.snapshot);
+	row = json_array_get(json_object_get(root, "rows"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "command")),
+			    "\"},{\\\n\xef\xbf\xbd");
+	json_decref(root);
+	fixture_release(&fixture);
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	struct strbuf page = STRBUF_INIT;
+	struct fixture fixture;
+	json_t *root, *row;
+
+	(void)state;
+	assert_int_equal(now_page(NULL, &page), -ENODATA);
+	fixture_make(&fixture, &shape);
+	fixture_power(&fixture);
+	fixture.power.is_known = false;
+	fixture.power.elapsed_ns = 0;
+	root = load(&fixture.snapshot);
+	row = json_array_get(json_object_get(root, "rows"), 0);
+	assert_true(json_is_null(json_object_get(root, "total_watts")));
+	assert_true(json_is_null(json_object_get(root, "idle_watts")));
+	assert_true(json_is_null(json_object_get(row, "watts")));
+	assert_true(json_is_null(json_object_get(row, "cpu_percent")));
+	json_decref(root);
+	fixture_release(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_idle_and_unattributed_make_the_total),
+		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(what_is_not_known_is_null),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/power_picture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "energy/total.h"
+#include "snapshot/power_text.h"
+#include "snapshot/snapshot.h"
+#include "tests/rig/test_owner.h"
+
+#define SECOND_NS 1000000000ULL
+#define W         1000000ULL /* µJ in a second, and µW */
+
+enum { PACKAGE, DRAM, PSYS, ZONES };
+
+/* psys is the total; package and dram are inside it. */
+struct node {
+	struct zone kinds[ZONES];
+	struct snapshot_zone zones[ZONES];
+	struct ledger *ledger;
+	struct power_scratch scratch;
+	struct power_picture picture;
+	uint64_t now_ns;
+	uint32_t container;
+};
+
+static void set_up(struct node *node, bool shares_idle)
+{
+	static const enum zone_kind kinds[ZONES] = { ZONE_PACKAGE, ZONE_DRAM, ZONE_PSYS };
+	static const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
+	static const struct ledger_options options = { .max_processes = 200,
+						       .max_containers = 10,
+						       .overflow = &overflow };
+
+	*node = (struct node){ .now_ns = SECOND_NS };
+	assert_int_equal(ledger_new(&options, &node->ledger), 0);
+	if (shares_idle)
+		assert_int_equal(ledger_bear_idle(node->ledger), 0);
+	for (uint32_t z = 0; z < ZONES; z++) {
+		node->kinds[z] = (struct zone){ .kind = kinds[z], .source = "told" };
+		assert_int_equal(ledger_add_zone(node->ledger, &node->kinds[z]), 0);
+		node->zones[z] = (struct snapshot_zone){ .zone = node->kinds[z],
+							 .state = ZONE_UP,
+							 .has_begun = true,
+							 .has_mode = { true, true },
+							 .span_ns = SECOND_NS,
+							 .total = z == PSYS ? 1 : TOTAL_NONE };
+	}
+}
+
+static void tear_down(struct node *node)
+{
+	power_scratch_release(&node->scratch);
+	ledger_free(node->ledger);
+}
+
+static void begin(struct node *node)
+{
+	static const struct test_owner owner = {
+		.names.text = { [LABEL_CONTAINER_ID] = "c1",
+				[LABEL_CONTAINER_NAME] = "web",
+				[LABEL_NAMESPACE] = "shop",
+				[LABEL_POD_NAME] = "checkout-7d9f",
+				[LABEL_POD_ID] = "0b5c" },
+	};
+
+	node->now_ns += SECOND_NS;
+	ledger_begin(node->ledger, node->now_ns);
+	node->container = enter_owner(node->ledger, &owner);
+}
+
+/* Energy of the node, of which rows get all that is dynamic but @unattributed. */
+static void use_zone(struct node *node, uint32_t zone, uint64_t dynamic, uint64_t idle,
+		     uint64_t unattributed)
+{
+	ledger_node(node->ledger, zone, MODE_DYNAMIC, dynamic);
+	ledger_node(node->ledger, zone, MODE_IDLE, idle);
+	ledger_unattributed(node->ledger, zone, MODE_IDLE, UNATTRIBUTED_IDLE_POLICY, idle);
+	ledger_unattributed(node->ledger, zone, MODE_DYNAMIC, UNATTRIBUTED_DROPPED, unattributed);
+}
+
+static void use(struct node *node, uint32_t pid, uint32_t zone, uint64_t energy_uj)
+{
+	uint32_t process = ledger_process(node->ledger, pid, 1, "worker", node->container);
+	uint32_t column = ledger_column(node->ledger, zone, MODE_DYNAMIC);
+
+	if (process == LEDGER_NONE)
+		ledger_charge_container(node->ledger, node->container, column, energy_uj);
+	else
+		ledger_charge(node->ledger, process, column, energy_uj);
+}
+
+static void take(struct node *node)
+{
+	ledger_close(node->ledger);
+	assert_int_equal(power_picture_take(&node->picture, node->ledger, node->zones, SECOND_NS,
+					    1000, &node->scratch),
+			 0);
+}
+
+static uint64_t sum_list(const struct power_picture *picture, const struct power_list *list)
+{
+	uint64_t sum = list->other_uw;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		sum += picture->rows[list->first + i].power_uw;
+	return sum;
+}
+
+static void assert_sums(const struct power_picture *picture)
+{
+	uint64_t rest = picture->idle_uw + picture->unattributed_uw, parts = 0;
+
+	for (uint32_t i = 0; i < picture->part_count; i++)
+		parts += picture->parts[i].power_uw;
+	assert_int_equal(parts, picture->total_uw);
+	assert_int_equal(sum_list(picture, &picture->processes) + rest, picture->total_uw);
+	assert_int_equal(sum_list(picture, &picture->owners) + rest, picture->total_uw);
+}
+
+static void assert_text(void (*print)(const struct power_picture *, struct strbuf *),
+			const struct power_picture *picture, const char *expected)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	print(picture, &text);
+	assert_string_equal(text.data ? text.data : "", expected);
+	strbuf_release(&text);
+}
+
+/* 198 W, of which package and dram are inside. */
+static void an_interval(struct node *node)
+{
+	begin(node);
+	use_zone(node, PACKAGE, 80 * W, 12 * W, 0);
+	use_zone(node, DRAM, 9 * W, 0, 0);
+	use_zone(node, PSYS, 172 * W, 26 * W, W);
+	use(node, 1, PACKAGE, 80 * W);
+	use(node, 1, PSYS, 31 * W);
+	use(node, 2, PSYS, 140 * W);
+}
+
+static void rows_are_of_the_total(void **state)
+{
+	const struct power_row *rows;
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	an_interval(&node);
+	take(&node);
+	assert_true(node.picture.is_known);
+	assert_int_equal(node.picture.total_uw, 198 * W);
+	assert_int_equal(node.picture.idle_uw, 26 * W);
+	assert_int_equal(node.picture.unattributed_uw, W);
+	assert_sums(&node.picture);
+	rows = node.picture.rows + node.picture.processes.first;
+	assert_int_equal(node.picture.processes.count, 2);
+	assert_int_equal(rows[0].pid, 2);
+	assert_int_equal(rows[0].power_uw, 140 * W);
+	assert_int_equal(rows[1].power_uw, 31 * W);
+	assert_int_equal(rows[1].energy_uj, 31 * W);
+	assert_string_equal(rows[0].owner, "shop/checkout-7d9f");
+	assert_string_equal(node.picture.rows[node.picture.owners.first].owner,
+			    "web in shop/checkout-7d9f");
+	tear_down(&node);
+}
+
+static void what_is_inside_is_shown_inside(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	an_interval(&node);
+	take(&node);
+	assert_text(power_text_total, &node.picture, "198.0 W");
+	assert_text(power_text_parts, &node.picture, "package 92.0 · dram 9.0 · rest of psys 97.0");
+	assert_text(power_text_uses, &node.picture,
+		    "processes 171.0 · unattributed 1.0 · idle 26.0");
+	/* As where a meter of the machine does not cover the parts. */
+	begin(&node);
+	use_zone(&node, PACKAGE, 80 * W, 0, 80 * W);
+	use_zone(&node, PSYS, 70 * W, 0, 70 * W);
+	take(&node);
+	assert_text(power_text_parts, &node.picture, "psys 70.00");
+	assert_sums(&node.picture);
+	/* Zones beside each other. */
+	node.zones[PACKAGE].total = node.zones[DRAM].total = 1;
+	node.zones[PSYS].total = TOTAL_NONE;
+	an_interval(&node);
+	take(&node);
+	assert_text(power_text_parts, &node.picture, "package 92.0 · dram 9.0");
+	assert_int_equal(node.picture.total_uw, 101 * W);
+	assert_sums(&node.picture);
+	tear_down(&node);
+}
+
+static void printed_parts_make_the_printed_sum(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	begin(&node);
+	use_zone(&node, PACKAGE, 3333333, 0, 3333333);
+	use_zone(&node, DRAM, 3333333, 0, 3333333);
+	use_zone(&node, PSYS, 10000000, 0, 10000000);
+	take(&node);
+	assert_text(power_text_total, &node.picture, "10.00 W");
+	assert_text(power_text_parts, &node.picture,
+		    "package 3.33 · dram 3.33 · rest of psys 3.34");
+	tear_down(&node);
+}
+
+/* More than there is room for, and spans that do not divide. */
+static void what_is_left_out_is_in_other(void **state)
+{
+	uint64_t sum = 0;
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	begin(&node);
+	for (uint32_t pid = 1; pid <= 150; pid++) {
+		use(&node, pid, PSYS, pid * 7919);
+		sum += pid * 7919;
+	}
+	use(&node, 0, PSYS, 5 * W); /* of a container, and no process */
+	use_zone(&node, PSYS, sum + 5 * W, 0, 0);
+	node.zones[PSYS].span_ns = 1000000007;
+	take(&node);
+	assert_int_equal(node.picture.processes.count, POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.processes.left_out, 150 - POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.rows[0].pid, 150);
+	assert_int_equal(node.picture.rows[POWER_TOP_PROCESSES - 1].pid, 151 - POWER_TOP_PROCESSES);
+	assert_sums(&node.picture);
+	tear_down(&node);
+}
+
+/* A source that is read less often than once an interval. */
+static void a_late_reading_changes_nothing(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	an_interval(&node);
+	take(&node);
+	begin(&node);
+	node.zones[PSYS].span_ns = 0;
+	take(&node);
+	assert_true(node.picture.is_known);
+	assert_int_equal(node.picture.total_uw, 198 * W);
+	assert_sums(&node.picture);
+	tear_down(&node);
+}
+
+static void a_fault_is_not_an_old_number(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	an_interval(&node);
+	take(&node);
+	begin(&node);
+	node.zones[PSYS].span_ns = 0;
+	node.zones[PSYS].state = ZONE_ERROR;
+	use(&node, 7, PACKAGE, W);
+	take(&node);
+	assert_false(node.picture.is_known);
+	assert_int_equal(node.picture.total_uw, 0);
+	assert_text(power_text_total, &node.picture, "not known");
+	assert_text(power_text_parts, &node.picture, "");
+	assert_text(power_text_uses, &node.picture, "");
+	tear_down(&node);
+}
+
+static void shared_idle_power_is_in_rows(void **state)
+{
+	struct node node;
+	uint32_t process;
+
+	(void)state;
+	set_up(&node, true);
+	begin(&node);
+	ledger_node(node.ledger, PSYS, MODE_IDLE, 20 * W);
+	process = ledger_process(node.ledger, 1, 1, "worker", node.container);
+	ledger_charge(node.ledger, process, ledger_column(node.ledger, PSYS, MODE_IDLE), 15 * W);
+	ledger_unattributed(node.ledger, PSYS, MODE_IDLE, UNATTRIBUTED_NO_ACTIVITY, 5 * W);
+	take(&node);
+	assert_int_equal(node.picture.rows[0].power_uw, 15 * W);
+	assert_int_equal(node.picture.idle_uw, 5 * W);
+	assert_sums(&node.picture);
+	tear_down(&node);
+}
+
+static void an_estimate_says_so_and_how_wide(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	begin(&node);
+	node.zones[PSYS].zone.quality = QUALITY_ESTIMATED;
+	node.zones[PSYS].model_error_w = 0.034;
+	node.zones[PSYS].has_mode[MODE_IDLE] = false; /* of a virtual machine */
+	use_zone(&node, PSYS, 3340000, 0, 0);
+	use(&node, 1, PSYS, 3340000);
+	take(&node);
+	assert_text(power_text_total, &node.picture, "3.34 W ± 0.034 W, estimated");
+	assert_text(power_text_uses, &node.picture, "processes 3.34 · unattributed 0.00");
+	tear_down(&node);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_of_the_total),
+		cmocka_unit_test(what_is_inside_is_shown_inside),
+		cmocka_unit_test(printed_parts_make_the_printed_sum),
+		cmocka_unit_test(what_is_left_out_is_in_other),
+		cmocka_unit_test(a_late_reading_changes_nothing),
+		cmocka_unit_test(a_fault_is_not_an_old_number),
+		cmocka_unit_test(shared_idle_power_is_in_rows),
+		cmocka_unit_test(an_estimate_says_so_and_how_wide),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
