@@ -81,6 +81,8 @@ void api_metrics_print(const struct model_api *api, struct strbuf *out)
 		  edition->repository->problem_count);
 	print_one(out, "kepler_model_server_kept_bytes", "gauge",
 		  "Bytes of files that are kept in memory.", edition->kept_bytes);
+	print_one(out, "kepler_model_server_response_bytes", "gauge",
+		  "Bytes of all responses in memory, kept or being sent.", served_bodies_total());
 	print_one(out, "kepler_model_server_answers_kept", "gauge",
 		  "Requests for a model whose answer is kept.", edition->kept_count);
 	print_one(out, "kepler_model_server_unauthorized_total", "counter",

@@ -13,13 +13,17 @@
 enum api_kind { API_MODEL, API_BEST, API_V2_MODELS, API_V2_MODEL, API_V2_FILE, API_KIND_COUNT };
 
 struct model_api {
+	double max_error; /* of all choices; 0: any */
+	bool refuses_pickles;
+	/* ---- the server's thread only ---- */
+	uint64_t turn;    /* of the server's loop, in which the work below was done */
+	uint64_t work_ns; /* that answers in it took */
+	/* ---- under the lock ---- */
 	pthread_mutex_t lock;
 	struct edition *edition;
 	struct access_tokens tokens;
-	double max_error; /* of all choices; 0: any */
-	bool refuses_pickles;
 	uint64_t answered[API_KIND_COUNT], refused[API_KIND_COUNT];
 	uint64_t unauthorized;
-	uint64_t reloads, failed_reloads; /* under the lock */
+	uint64_t reloads, failed_reloads;
 	const struct http_server *server; /* for /metrics; set before it is asked */
 };

@@ -5,19 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler-model/api_metrics.h"
 #include "kepler-model/api_request.h"
 #include "net/http_url.h"
+#include "repository/entry_filter.h"
 #include "repository/model_json.h"
 #include "repository/model_report.h"
 
-#define TEXT_TYPE  "text/plain; charset=utf-8"
-#define JSON_TYPE  "application/json"
-#define FILES_PATH "/api/v2/files/"
-#define LIST_MAX   1000 /* models of one answer */
-#define LIST_USUAL 100
+#define TEXT_TYPE         "text/plain; charset=utf-8"
+#define JSON_TYPE         "application/json"
+#define FILES_PATH        "/api/v2/files/"
+#define LIST_MAX          1000 /* models of one answer */
+#define LIST_USUAL        100
+#define WORK_OF_A_TURN_NS (5 * NSEC_PER_MSEC)
+#define WAIT_MAX_NS       (10 * NSEC_PER_SEC) /* of a request, for a turn that has time left */
 
 static void answer_text(struct http_response *response, int status, const char *text)
 {
@@ -56,50 +60,90 @@ static int v2_status_of(int result)
 	return result == -EINVAL ? 400 : 503;
 }
 
-/* Status of an answer that says what was wrong with a request. */
-static int status_of(int result)
-{
-	return result == -EINVAL || result == -ENOENT ? 400 : 503;
-}
-
 /* ---- common to all requests ---- */
 
 /* Gives @body's reference to the answer. */
 static void answer(struct model_api *api, enum api_kind kind, const struct http_request *request,
 		   struct http_response *response, struct served_body *body)
 {
-	if (!body) {
-		answer_text(response, 503, "503: out of memory\n");
-		response->retry_after_s = 1;
-	} else {
+	if (body)
 		served_body_answer(body, request, response);
-	}
+	else
+		answer_text(response, 503, "503: too much is being sent; try again\n");
+	if (response->status == 503)
+		response->retry_after_s = 1;
+	(void)pthread_mutex_lock(&api->lock);
 	if (response->status == 200 || response->status == 304)
 		api->answered[kind]++;
 	else
 		api->refused[kind]++;
+	(void)pthread_mutex_unlock(&api->lock);
 	served_body_unref(body);
 }
 
-typedef struct served_body *make_answer(struct model_api *api, const struct http_request *request);
+/* What a request is answered from: the settings, and the edition of the time when it came. */
+struct api_view {
+	const struct model_api *api;
+	struct edition *edition;
+};
 
-/* Answers under the lock what @make makes, to clients that are admitted. */
-static void answer_with(struct model_api *api, enum api_kind kind, make_answer *make,
-			const struct http_request *request, struct http_response *response)
+typedef struct served_body *make_answer(const struct api_view *view,
+					const struct http_request *request);
+
+/* A reference to the edition; NULL: the client is not admitted, and has its answer. */
+static struct edition *admit(struct model_api *api, const struct http_request *request,
+			     struct http_response *response)
 {
+	struct edition *edition = NULL;
+
 	(void)pthread_mutex_lock(&api->lock);
-	if (!access_tokens_admit(&api->tokens, request->authorization)) {
+	if (access_tokens_admit(&api->tokens, request->authorization)) {
+		edition = edition_ref(api->edition);
+	} else {
 		answer_text(response, 401,
 			    "401: this server wants a token: Authorization: Bearer TOKEN\n");
 		api->unauthorized++;
-	} else {
-		answer(api, kind, request, response, make(api, request));
 	}
 	(void)pthread_mutex_unlock(&api->lock);
+	return edition;
 }
 
-static void limit_choice(const struct model_api *api, struct choice_request *choice)
+/*
+ * Whether this turn of the server's loop has no time left: the request then waits for a later one,
+ * so that requests for little, such as those of probes, are answered between those for much.
+ */
+static bool turn_is_over(struct model_api *api, const struct http_request *request)
 {
+	if (api->turn != request->turn) {
+		api->turn = request->turn;
+		api->work_ns = 0;
+	}
+	return api->work_ns >= WORK_OF_A_TURN_NS;
+}
+
+/* Answers with what @make makes, to clients that are admitted. No lock is held meanwhile. */
+static void answer_with(struct model_api *api, enum api_kind kind, make_answer *make,
+			const struct http_request *request, struct http_response *response)
+{
+	struct api_view view = { .api = api };
+	uint64_t began_ns;
+
+	if (turn_is_over(api, request))
+		return; /* HTTP_ASK_AGAIN */
+	view.edition = admit(api, request, response);
+	if (!view.edition)
+		return;
+	began_ns = clock_ns(CLOCK_MONOTONIC);
+	edition_make_room(view.edition);
+	answer(api, kind, request, response, make(&view, request));
+	edition_unref(view.edition);
+	api->work_ns += clock_ns(CLOCK_MONOTONIC) - began_ns;
+}
+
+static void limit_choice(const struct api_view *view, struct choice_request *choice)
+{
+	const struct model_api *api = view->api;
+
 	if (api->max_error > 0 && !(choice->max_error > 0 && choice->max_error < api->max_error))
 		choice->max_error = api->max_error;
 	choice->no_pickles = choice->no_pickles || api->refuses_pickles;
@@ -107,42 +151,54 @@ static void limit_choice(const struct model_api *api, struct choice_request *cho
 
 /* ---- POST /model ---- */
 
-static struct served_body *model_of(struct model_api *api, const struct api_request *request,
-				    struct diag *diag, int *ret_status)
+/* What fits, or a refusal that the caller owns; neither: no memory. */
+static struct edition_answer choose(const struct api_view *view, const struct http_request *request)
 {
-	struct choice choice = { 0 };
-	struct served_body *body;
-	int r = choice_make(api->edition->repository, &request->choice, &choice, diag);
-
-	*ret_status = status_of(r);
-	if (r < 0)
-		return NULL;
-	body = request->weights ? edition_weights(api->edition, choice.entry, diag)
-				: edition_file(api->edition, choice.entry, FILE_ARCHIVE, diag);
-	*ret_status = 503;
-	return body;
-}
-
-static struct served_body *make_model(struct model_api *api, const struct http_request *request)
-{
+	struct edition_answer answer = { .entry = NULL };
 	struct api_request asked;
+	struct choice choice = { 0 };
 	struct diag diag = { "out of memory" };
-	struct served_body *body =
-		edition_find_answer(api->edition, request->body, request->body_len);
-	int status = 400;
+	int r = api_request_read(request->body, request->body_len, &asked, &diag);
 
-	if (body)
-		return body;
-	if (api_request_read(request->body, request->body_len, &asked, &diag) == 0) {
-		limit_choice(api, &asked.choice);
+	if (r == 0) {
+		limit_choice(view, &asked.choice);
 		asked.choice.upstream_only = true;
-		body = model_of(api, &asked, &diag, &status);
+		r = choice_make(view->edition->repository, &asked.choice, &choice, &diag);
+		answer.weights = asked.weights;
 		api_request_release(&asked);
 	}
-	if (!body)
-		body = text_body(status, diag.text);
-	if (body && body->status != 503)
-		edition_keep_answer(api->edition, request->body, request->body_len, body);
+	if (r == 0)
+		answer.entry = choice.entry;
+	else if (r != -ENOMEM)
+		answer.refusal = text_body(400, diag.text);
+	return answer;
+}
+
+static struct served_body *body_of(const struct api_view *view, const struct edition_answer *answer)
+{
+	struct diag diag = { "out of memory" };
+	struct served_body *body;
+
+	if (!answer->entry)
+		return answer->refusal ? served_body_ref(answer->refusal) : NULL;
+	body = answer->weights ? edition_weights(view->edition, answer->entry, &diag)
+			       : edition_file(view->edition, answer->entry, FILE_ARCHIVE, &diag);
+	return body ? body : text_body(503, diag.text);
+}
+
+static struct served_body *make_model(const struct api_view *view,
+				      const struct http_request *request)
+{
+	struct edition_answer answer;
+	struct served_body *body;
+
+	if (edition_find_answer(view->edition, request->body, request->body_len, &answer))
+		return body_of(view, &answer);
+	answer = choose(view, request);
+	if (answer.entry || answer.refusal)
+		edition_keep_answer(view->edition, request->body, request->body_len, &answer);
+	body = body_of(view, &answer);
+	served_body_unref(answer.refusal);
 	return body;
 }
 
@@ -166,36 +222,22 @@ static void *without_const(const struct http_request *request)
 }
 
 /* The best of each feature group, as {GROUP: NAME}; NULL with a diagnosis. */
-static json_t *best_by_group(const struct model_api *api, struct choice_request *request,
+static json_t *best_by_group(const struct api_view *view, const struct choice_request *request,
 			     struct diag *diag)
 {
-	const struct repository *repository = api->edition->repository;
-	const char *wanted = request->group;
-	json_t *groups = json_object();
+	CLEANUP_FREE struct choice *best = NULL;
+	size_t count = 0;
+	int r = choice_make_by_group(view->edition->repository, request, &best, &count, diag);
+	json_t *groups = r == 0 ? json_object() : NULL;
 
-	for (size_t i = 0; i < repository->entry_count; i++) {
-		const struct model_entry *entry = &repository->entries[i];
-		struct choice choice;
-		int r;
-
-		if (entry->output != request->output || json_object_get(groups, entry->group) ||
-		    (*wanted && strcmp(wanted, entry->group) != 0))
-			continue;
-		request->group = entry->group;
-		r = choice_make(repository, request, &choice, diag);
-		if (r == -EINVAL) {
-			json_decref(groups);
-			return NULL;
-		}
-		if (r == 0)
-			(void)json_object_set_new(groups, entry->group,
-						  json_string(choice.entry->name));
-	}
-	request->group = wanted;
+	for (size_t i = 0; i < count; i++)
+		(void)json_object_set_new(groups, best[i].entry->group,
+					  json_string(best[i].entry->name));
 	return groups;
 }
 
-static struct served_body *make_best(struct model_api *api, const struct http_request *request)
+static struct served_body *make_best(const struct api_view *view,
+				     const struct http_request *request)
 {
 	struct api_request asked;
 	struct diag diag = { "" };
@@ -203,14 +245,14 @@ static struct served_body *make_best(struct model_api *api, const struct http_re
 	json_t *best = json_object();
 	int r = api_request_best(argument_of, without_const(request), &asked, &any_output, &diag);
 
-	limit_choice(api, &asked.choice);
+	limit_choice(view, &asked.choice);
 	for (int i = 0; r == 0 && i < MODEL_OUTPUT_COUNT; i++) {
 		json_t *groups;
 
 		if (!any_output && i != (int)asked.choice.output)
 			continue;
 		asked.choice.output = (enum model_output)i;
-		groups = best_by_group(api, &asked.choice, &diag);
+		groups = best_by_group(view, &asked.choice, &diag);
 		r = groups ? json_object_set_new(best, model_output_name((enum model_output)i),
 						 groups)
 			   : -EINVAL;
@@ -230,7 +272,7 @@ static void handle_best(void *userdata, const struct http_request *request,
 /* ---- the second API ---- */
 
 static void set_file(json_t *report, const struct edition *edition, const struct model_entry *entry,
-		     enum model_file file, const struct served_body *body)
+		     enum model_file file, const struct file_facts *facts)
 {
 	char path[REPOSITORY_PATH_MAX], url[REPOSITORY_PATH_MAX + sizeof(FILES_PATH)];
 	json_t *json = json_object();
@@ -241,20 +283,21 @@ static void set_file(json_t *report, const struct edition *edition, const struct
 	}
 	(void)json_object_set_new(json, "format",
 				  json_string(file == FILE_ARCHIVE ? "archive" : "weights"));
-	(void)json_object_set_new(json, "size", json_integer((json_int_t)body->len));
-	(void)json_object_set_new(json, "sha256", json_string(body->sha256));
-	if (body->signature)
-		(void)json_object_set_new(json, "signature", json_string(body->signature));
+	(void)json_object_set_new(json, "size", json_integer((json_int_t)facts->size));
+	(void)json_object_set_new(json, "sha256", json_string(facts->sha256));
+	if (facts->signature[0])
+		(void)json_object_set_new(json, "signature", json_string(facts->signature));
 	(void)json_object_set_new(report, "file", json);
 }
 
 /* NULL with a diagnosis, and the status that it is answered with. */
-static struct served_body *describe_choice(struct model_api *api, const struct api_request *asked,
-					   struct diag *diag, int *ret_status)
+static struct served_body *describe_choice(const struct api_view *view,
+					   const struct api_request *asked, struct diag *diag,
+					   int *ret_status)
 {
-	struct edition *edition = api->edition;
+	struct edition *edition = view->edition;
 	struct choice choice;
-	struct served_body *file;
+	struct file_facts facts;
 	enum model_file form;
 	json_t *report;
 	int r = choice_make(edition->repository, &asked->choice, &choice, diag);
@@ -265,20 +308,19 @@ static struct served_body *describe_choice(struct model_api *api, const struct a
 	form = choice.entry->files & FILE_WEIGHTS && asked->choice.files != FILE_ARCHIVE
 		       ? FILE_WEIGHTS
 		       : FILE_ARCHIVE;
-	file = edition_file(edition, choice.entry, form, diag);
-	report = file ? json_object() : NULL;
-	if (!report) {
-		served_body_unref(file);
+	r = edition_describe(edition, choice.entry, form, &facts, diag);
+	*ret_status = 503;
+	report = r == 0 ? json_object() : NULL;
+	if (!report)
 		return NULL;
-	}
 	(void)json_object_set_new(report, "model", model_report(edition->repository, choice.entry));
 	(void)json_object_set_new(report, "match", choice_report(&choice));
-	set_file(report, edition, choice.entry, form, file);
-	served_body_unref(file);
+	set_file(report, edition, choice.entry, form, &facts);
 	return json_body(report);
 }
 
-static struct served_body *make_v2_model(struct model_api *api, const struct http_request *request)
+static struct served_body *make_v2_model(const struct api_view *view,
+					 const struct http_request *request)
 {
 	struct api_request asked;
 	struct diag diag = { "out of memory" };
@@ -286,8 +328,8 @@ static struct served_body *make_v2_model(struct model_api *api, const struct htt
 	int status = 400;
 
 	if (api_request_query(argument_of, without_const(request), &asked, &diag) == 0) {
-		limit_choice(api, &asked.choice);
-		body = describe_choice(api, &asked, &diag, &status);
+		limit_choice(view, &asked.choice);
+		body = describe_choice(view, &asked, &diag, &status);
 	}
 	return body ? body : text_body(status, diag.text);
 }
@@ -321,28 +363,27 @@ static size_t count_argument(const struct http_request *request, const char *nam
 		       : usual;
 }
 
-static json_t *list_models(struct model_api *api, const struct http_request *request,
+static json_t *list_models(const struct api_view *view, const struct http_request *request,
 			   const struct choice_request *asked, struct diag *diag)
 {
-	const struct repository *repository = api->edition->repository;
+	const struct repository *repository = view->edition->repository;
 	size_t limit = count_argument(request, "limit", LIST_USUAL), found = 0;
 	size_t offset = count_argument(request, "offset", 0);
 	bool any_output = !http_request_argument(request, "output");
-	json_t *report = json_object(), *models = json_array();
+	struct entry_filter filter;
+	json_t *report, *models;
 
+	if (entry_filter_parse(asked->filter, &filter, diag) < 0)
+		return NULL;
+	report = json_object();
+	models = json_array();
 	limit = limit < LIST_MAX ? limit : LIST_MAX;
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *entry = &repository->entries[i];
-		int r = is_listed(asked, any_output, repository, entry)
-				? choice_passes_filter(entry, asked->filter, diag)
-				: 0;
 
-		if (r < 0) {
-			json_decref(models);
-			json_decref(report);
-			return NULL;
-		}
-		if (r && found++ >= offset && json_array_size(models) < limit)
+		if (is_listed(asked, any_output, repository, entry) &&
+		    entry_filter_passes(&filter, entry) && found++ >= offset &&
+		    json_array_size(models) < limit)
 			(void)json_array_append_new(models, model_report(repository, entry));
 	}
 	(void)json_object_set_new(report, "models", models);
@@ -351,14 +392,15 @@ static json_t *list_models(struct model_api *api, const struct http_request *req
 	return report;
 }
 
-static struct served_body *make_v2_models(struct model_api *api, const struct http_request *request)
+static struct served_body *make_v2_models(const struct api_view *view,
+					  const struct http_request *request)
 {
 	struct api_request asked;
 	struct diag diag = { "" };
 	json_t *report = NULL;
 
 	if (api_request_query(argument_of, without_const(request), &asked, &diag) == 0)
-		report = list_models(api, request, &asked.choice, &diag);
+		report = list_models(view, request, &asked.choice, &diag);
 	return report ? json_body(report) : text_body(400, diag.text);
 }
 
@@ -368,7 +410,8 @@ static void handle_v2_models(void *userdata, const struct http_request *request,
 	answer_with(userdata, API_V2_MODELS, make_v2_models, request, response);
 }
 
-static struct served_body *make_v2_file(struct model_api *api, const struct http_request *request)
+static struct served_body *make_v2_file(const struct api_view *view,
+					const struct http_request *request)
 {
 	char path[REPOSITORY_PATH_MAX];
 	const struct model_entry *entry = NULL;
@@ -377,10 +420,10 @@ static struct served_body *make_v2_file(struct model_api *api, const struct http
 	enum model_file file;
 
 	if (http_url_unescape(request->path + strlen(FILES_PATH), path, sizeof(path)) == 0)
-		entry = repository_find(api->edition->repository, path, &file);
-	if (!entry || (api->refuses_pickles && model_entry_is_pickled(entry)))
+		entry = repository_find(view->edition->repository, path, &file);
+	if (!entry || (view->api->refuses_pickles && model_entry_is_pickled(entry)))
 		return text_body(404, "404: there is no such file; /api/v2/models lists them");
-	body = edition_file(api->edition, entry, file, &diag);
+	body = edition_file(view->edition, entry, file, &diag);
 	return body ? body : text_body(503, diag.text);
 }
 
@@ -449,11 +492,13 @@ static void handle_readyz(void *userdata, const struct http_request *request,
 void model_api_routes(struct model_api *api, struct http_route routes[MODEL_API_ROUTES])
 {
 	const struct http_route all[MODEL_API_ROUTES] = {
-		{ "/model", handle_model, api, .spare = true, .post_max = MODEL_API_REQUEST_MAX },
-		{ "/best-models", handle_best, api, .spare = true },
-		{ "/api/v2/models", handle_v2_models, api, .spare = true },
-		{ "/api/v2/model", handle_v2_model, api, .spare = true },
-		{ FILES_PATH, handle_v2_file, api, .spare = true, .prefix = true },
+		{ "/model", handle_model, api, .spare = true, .post_max = MODEL_API_REQUEST_MAX,
+		  .hold_ns = WAIT_MAX_NS },
+		{ "/best-models", handle_best, api, .spare = true, .hold_ns = WAIT_MAX_NS },
+		{ "/api/v2/models", handle_v2_models, api, .spare = true, .hold_ns = WAIT_MAX_NS },
+		{ "/api/v2/model", handle_v2_model, api, .spare = true, .hold_ns = WAIT_MAX_NS },
+		{ FILES_PATH, handle_v2_file, api, .spare = true, .prefix = true,
+		  .hold_ns = WAIT_MAX_NS },
 		{ "/metrics", handle_metrics, api, .spare = true },
 		{ "/healthz", handle_healthz, api, .spare = true },
 		{ "/readyz", handle_readyz, api, .spare = true },
@@ -475,7 +520,7 @@ void model_api_replace(struct model_api *api, struct edition *edition, struct ac
 	api->reloads++;
 	(void)pthread_mutex_unlock(&api->lock);
 	*tokens = (struct access_tokens){ 0 };
-	edition_free(old);
+	edition_unref(old);
 	access_tokens_release(&old_tokens);
 }
 

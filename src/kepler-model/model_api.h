@@ -3,8 +3,10 @@
  * The pages of the model server: upstream's POST /model and GET /best-models, the second API below
  * /api/v2/, /metrics, /healthz and /readyz. docs/model-server.md describes them.
  *
- * All answers come from one edition of the repository (edition.h). The server's thread holds the
- * lock while it answers, the main thread while it puts a new edition in place of the old one.
+ * An answer comes from one edition of the repository (edition.h), to which the server's thread has
+ * a reference meanwhile; the lock is held only to take the reference, and to put a new edition in
+ * place of the old one. In one turn of the server's loop answers are made for some milliseconds;
+ * requests that come after that wait for a later turn.
  */
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "options/program.h"
 #include "repository/archive.h"
 #include "repository/choice.h"
+#include "repository/entry_filter.h"
 #include "repository/model_json.h"
 #include "repository/model_report.h"
 #include "repository/published_copy.h"
@@ -71,17 +72,15 @@ const struct option_set repo_options = {
 
 /* ---- list ---- */
 
-/* 1, 0, or -EINVAL with what is wrong in the filter. */
-static int is_wanted(const struct repo_config *config, const struct model_entry *entry,
-		     struct diag *diag)
+static bool is_wanted(const struct repo_config *config, const struct entry_filter *filter,
+		      const struct model_entry *entry)
 {
-	if ((*config->source &&
-	     strcmp(choice_source(config->source), choice_source(entry->source)) != 0) ||
-	    (config->output >= 0 && config->output != (int)entry->output) ||
-	    (*config->group && strcmp(config->group, entry->group) != 0) ||
-	    (*config->trainer && strcmp(config->trainer, entry->trainer) != 0))
-		return 0;
-	return choice_passes_filter(entry, config->filter, diag);
+	return (!*config->source ||
+		strcmp(choice_source(config->source), choice_source(entry->source)) == 0) &&
+	       (config->output < 0 || config->output == (int)entry->output) &&
+	       (!*config->group || strcmp(config->group, entry->group) == 0) &&
+	       (!*config->trainer || strcmp(config->trainer, entry->trainer) == 0) &&
+	       entry_filter_passes(filter, entry);
 }
 
 static void add_number(struct strbuf *out, double number)
@@ -119,21 +118,23 @@ static int list(const struct repo_config *config, const struct repository *repos
 {
 	CLEANUP(model_json_release) json_t *reports = json_object();
 	json_t *models = json_array();
+	struct entry_filter filter;
 
 	(void)json_object_set_new(reports, "models", models);
+	if (entry_filter_parse(config->filter, &filter, diag) < 0)
+		return -EINVAL;
 	if (!config->json)
 		strbuf_addf(out, "%-18s %-11s %-9s %-19s %-40s %9s%9s  %-17s %s\n", "PIPELINE",
 			    "SOURCE", "OUTPUT", "GROUP", "MODEL", "MAE W", "MAPE %", "FORM",
 			    "PROCESSOR");
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *entry = &repository->entries[i];
-		int r = is_wanted(config, entry, diag);
 
-		if (r < 0)
-			return r;
-		if (r && config->json)
+		if (!is_wanted(config, &filter, entry))
+			continue;
+		if (config->json)
 			(void)json_array_append_new(models, model_report(repository, entry));
-		else if (r)
+		else
 			add_line(repository, entry, out);
 	}
 	if (config->json)

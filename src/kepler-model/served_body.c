@@ -6,21 +6,62 @@
 
 #include "base/macro.h"
 
+static size_t total; /* of all bodies; by atomic operations only */
+
+size_t served_body_bytes(const struct served_body *body)
+{
+	return sizeof(*body) + body->len;
+}
+
+size_t served_bodies_total(void)
+{
+	return __atomic_load_n(&total, __ATOMIC_RELAXED);
+}
+
+/* A body that is refused is added and taken off again, so that two threads cannot both fit. */
+static bool fits(const struct served_body *body)
+{
+	size_t bytes = served_body_bytes(body);
+	size_t limit = SERVED_BODIES_MAX;
+
+	if (body->len > SERVED_BODY_SMALL)
+		limit -= SERVED_BODIES_RESERVE;
+	if (__atomic_add_fetch(&total, bytes, __ATOMIC_RELAXED) <= limit)
+		return true;
+	__atomic_fetch_sub(&total, bytes, __ATOMIC_RELAXED);
+	return false;
+}
+
+/*
+ * Gives back what a buffer that grew by doubling has beyond its text and the zero after it. A small
+ * one is copied: the rest of it would be a hole in the heap.
+ */
+static char *without_spare(char *data, size_t len)
+{
+	char *exact = len <= SERVED_BODY_SMALL ? malloc(len + 1) : realloc(data, len + 1);
+
+	if (!exact || len > SERVED_BODY_SMALL)
+		return exact ? exact : data;
+	memcpy(exact, data, len + 1);
+	free(data);
+	return exact;
+}
+
 struct served_body *served_body_new(int status, const char *type, char *data, size_t len,
 				    const char *file_name)
 {
 	struct served_body *body = data ? calloc(1, sizeof(*body)) : NULL;
 
-	if (!body || checksum_of(data, len, body->sha256) < 0) {
+	if (body)
+		*body = (struct served_body){
+			.refs = 1, .status = status, .type = type, .data = data, .len = len
+		};
+	if (!body || checksum_of(data, len, body->sha256) < 0 || !fits(body)) {
 		free(data);
 		free(body);
 		return NULL;
 	}
-	body->refs = 1;
-	body->status = status;
-	body->type = type;
-	body->data = data;
-	body->len = len;
+	body->data = without_spare(data, len);
 	(void)snprintf(body->etag, sizeof(body->etag), "\"%s\"", body->sha256);
 	if (file_name)
 		(void)snprintf(body->file_name, sizeof(body->file_name), "%s", file_name);
@@ -37,9 +78,15 @@ void served_body_unref(struct served_body *body)
 {
 	if (!body || __atomic_sub_fetch(&body->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
+	__atomic_fetch_sub(&total, served_body_bytes(body), __ATOMIC_RELAXED);
 	free(body->signature);
 	free(body->data);
 	free(body);
+}
+
+bool served_body_is_unshared(const struct served_body *body)
+{
+	return __atomic_load_n(&body->refs, __ATOMIC_ACQUIRE) == 1;
 }
 
 static void release(void *owner)

@@ -109,9 +109,9 @@ const char *http_request_argument(const struct http_request *request, const char
 	return NULL;
 }
 
-static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd,
-			struct http_connection *connection, const char *path, bool head,
-			struct http_response *response)
+static void ask_handler(const struct http_answerer *answerer, const struct http_route *route,
+			struct MHD_Connection *mhd, struct http_connection *connection,
+			const char *path, bool head, struct http_response *response)
 {
 	struct http_request request = {
 		.path = path,
@@ -121,6 +121,7 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
 		.if_none_match = header_or_empty(mhd, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.authorization = header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION),
 		.source = mhd,
+		.turn = answerer->turn,
 		.ticket = &connection->ticket,
 	};
 	const struct http_upload *upload = connection->upload;
@@ -136,17 +137,17 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
 }
 
 /*
- * A page is answered when fewer pages are being read than the limit; else its request waits until a
- * reader has ended or was cut. false: it waits.
+ * A page is answered when fewer pages are being read than the limit, what is spare always, and both
+ * if the handler does not want to be asked again; else the request waits. false: it waits.
  */
-static bool ask_for_page(struct http_answerer *answerer, const struct http_route *route,
-			 struct MHD_Connection *mhd, struct http_connection *connection,
-			 const char *path, bool head, struct http_response *response)
+static bool ask_or_hold(struct http_answerer *answerer, const struct http_route *route,
+			struct MHD_Connection *mhd, struct http_connection *connection,
+			const char *path, bool head, struct http_response *response)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (http_connections_room(answerer->connections, connection, now_ns))
-		ask_handler(route, mhd, connection, path, head, response);
+	if (route->spare || http_connections_room(answerer->connections, connection, now_ns))
+		ask_handler(answerer, route, mhd, connection, path, head, response);
 	if (response->status != HTTP_ASK_AGAIN)
 		return true;
 	if (http_connections_hold(answerer->connections, connection, mhd,
@@ -490,9 +491,7 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 			      "unix socket, not by a proxy\n");
 	else if (upload_is_unfit(connection->upload, &response))
 		; /* it has the answer */
-	else if (route->spare)
-		ask_handler(route, mhd, connection, path, head, &response);
-	else if (!ask_for_page(answerer, route, mhd, connection, path, head, &response))
+	else if (!ask_or_hold(answerer, route, mhd, connection, path, head, &response))
 		return MHD_YES;
 	return queue_answer(answerer, mhd, connection, &response, route, head);
 }

@@ -23,6 +23,7 @@ struct http_answerer {
 	struct http_hosts hosts;   /* borrowed: which hosts requests may name */
 	unsigned busy_connections; /* from this many on, answers close theirs */
 	bool tls;                  /* nothing may be sent beside the library */
+	uint64_t turn;             /* of the server's loop */
 	struct http_stats stats;   /* by atomic operations only */
 	struct http_refused refused;
 };

@@ -29,6 +29,8 @@ struct http_request {
 	const char *body;
 	size_t body_len;
 	void *source; /* the server's, for http_request_argument() */
+	/* Of the server's loop: in one turn each connection is looked at once. */
+	uint64_t turn;
 	/*
 	 * A number that the handler keeps with a request that it answers with HTTP_ASK_AGAIN; 0
 	 * when it is asked for the first time.

@@ -228,6 +228,7 @@ static bool loop_turn(struct http_server *server, uint64_t *last_sweep_ns)
 		keep_spares(server);
 	if (incoming)
 		accept_all(server);
+	server->answerer.turn++;
 	(void)MHD_run(server->daemon); /* NO means no daemon */
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (server->crowded)

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "base/macro.h"
-#include "base/num.h"
+#include "base/map.h"
+#include "repository/entry_filter.h"
 
 #define MACHINES_KEPT 512
 #define ANY_ERROR     1e9
@@ -41,126 +44,6 @@ static const char *const lacking[CONDITION_COUNT] = {
 const char *choice_source(const char *source)
 {
 	return !*source || strstr(source, "rapl") ? "rapl-sysfs" : source;
-}
-
-/* ---- filters ---- */
-
-/* The text of attribute @name, or NULL. */
-static const char *text_of(const struct model_entry *entry, const char *name)
-{
-	const struct {
-		const char *name, *value;
-	} texts[] = {
-		{ "trainer", entry->trainer },
-		{ "model_name", entry->name },
-		{ "model_class", entry->kind },
-		{ "feature_group", entry->group },
-		{ "source", entry->source },
-		{ "output_type", model_output_name(entry->output) },
-		{ "processor", entry->machine.processor },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (strcmp(texts[i].name, name) == 0)
-			return texts[i].value;
-	return NULL;
-}
-
-/* An error of the entry, of which a filter gives the highest. False: @name is none. */
-static bool error_of(const struct model_entry *entry, const char *name, double *ret)
-{
-	char own[32];
-
-	*ret = (double)NAN;
-	if (strcmp(name, "mae") == 0 || strcmp(name, "mape") == 0) {
-		*ret = name[2] == 'e' ? entry->mae_w : entry->mape_percent;
-		return true;
-	}
-	for (size_t i = 0; i < entry->error_count; i++) {
-		const struct entry_error *error = &entry->errors[i];
-
-		(void)snprintf(own, sizeof(own), "%s_mae", error->component);
-		if (strcmp(own, name) == 0)
-			*ret = error->mae_w;
-		(void)snprintf(own, sizeof(own), "%s_mape", error->component);
-		if (strcmp(own, name) == 0)
-			*ret = error->mape_percent;
-	}
-	/* Another model may have the component that this one lacks. */
-	return strlen(name) > 4 && (strcmp(name + strlen(name) - 4, "_mae") == 0 ||
-				    strcmp(name + strlen(name) - 5, "_mape") == 0);
-}
-
-/* A number that must be the same, or NULL. */
-static bool number_of(const struct model_entry *entry, const char *name, double *ret)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{ "node_type", entry->node_type },
-		{ "cores", entry->machine.cores },
-		{ "chips", entry->machine.chips },
-		{ "memory", entry->machine.memory_gb },
-		{ "frequency", entry->machine.frequency_mhz },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (strcmp(numbers[i].name, name) == 0) {
-			*ret = numbers[i].value;
-			return true;
-		}
-	return false;
-}
-
-static int passes(const struct model_entry *entry, const char *name, const char *value,
-		  struct diag *diag)
-{
-	const char *text = text_of(entry, name);
-	double own, wanted;
-	bool is_error;
-
-	if (text)
-		return strcmp(text, value) == 0;
-	is_error = error_of(entry, name, &own);
-	if (!is_error && !number_of(entry, name, &own))
-		return diag_set(diag, -EINVAL,
-				"filter: there is no attribute \"%.40s\"; known are mae, mape, "
-				"COMPONENT_mae, COMPONENT_mape (at most), node_type, cores, chips, "
-				"memory, frequency, processor, trainer, model_name, model_class, "
-				"feature_group, source, output_type (equal)",
-				name);
-	if (parse_double(value, &wanted) < 0)
-		return diag_set(diag, -EINVAL, "filter: %.40s: must be a number, not \"%.40s\"",
-				name, value);
-	return is_error ? own <= wanted : fabs(own - wanted) < 1e-9;
-}
-
-/* All of @filter is read, so that what is wrong in it is found whatever the entry. */
-int choice_passes_filter(const struct model_entry *entry, const char *filter, struct diag *diag)
-{
-	int all = 1;
-
-	for (size_t i = 0; *filter; i++) {
-		char part[160], *value;
-		size_t len = strcspn(filter, ";");
-		int r;
-
-		if (i == CHOICE_FILTERS_MAX || len >= sizeof(part))
-			return diag_set(diag, -EINVAL, "filter: is too long");
-		(void)snprintf(part, sizeof(part), "%.*s", (int)len, filter);
-		filter += len + (filter[len] == ';');
-		value = strchr(part, ':');
-		if (!value)
-			return diag_set(diag, -EINVAL,
-					"filter: must be ATTRIBUTE:VALUE;…, not \"%.40s\"", part);
-		*value++ = '\0';
-		r = passes(entry, part, value, diag);
-		if (r < 0)
-			return r;
-		all = all && r;
-	}
-	return all;
 }
 
 /* ---- conditions ---- */
@@ -332,10 +215,10 @@ static bool is_better(const struct choice *one, const struct choice *other, bool
 	       is_lower(one->entry->mae_w, other->entry->mae_w);
 }
 
-/* What was found so far, of all models or of some of them. */
+/* A search through all models, for the best of them or the best of each group. */
 struct search {
 	struct examination examination;
-	struct choice best;
+	struct entry_filter filter;
 	enum condition furthest; /* that a model came without being the best */
 	bool machine_is_known;
 };
@@ -350,59 +233,138 @@ static bool is_near(const struct choice_request *request, const struct model_ent
 }
 
 /* Another machine only adds to a model's own error. */
-static bool cannot_win(const struct search *search, const struct model_entry *entry, bool near)
+static bool cannot_win(const struct search *search, const struct choice *best,
+		       const struct model_entry *entry, bool near)
 {
-	double own = entry->mape_percent / 100, least = search->best.expected_error;
+	double own = entry->mape_percent / 100, least = best->expected_error;
 
-	if (!search->best.entry || !search->machine_is_known || isnan(least))
+	if (!best->entry || !search->machine_is_known || isnan(least))
 		return false;
 	return near ? !(own <= least) : !(own < least);
 }
 
-static void look_at(struct search *search, size_t index, bool near)
+/* Puts @entry in the place of *@best if it fits and is better. */
+static void look_at(struct search *search, const struct model_entry *entry, bool near,
+		    struct choice *best)
 {
-	const struct choice_request *request = search->examination.request;
-	const struct model_entry *entry = &search->examination.repository->entries[index];
+	const struct examination *examination = &search->examination;
+	const bool *excluded = examination->request->excluded;
 	struct choice choice = { 0 };
 	enum condition lacks;
 
-	if (cannot_win(search, entry, near))
+	if (cannot_win(search, best, entry, near))
 		return;
 	lacks = examine(&search->examination, entry, &choice);
-	if (lacks == WANTS_FILTER && request->excluded && request->excluded[index])
+	if (lacks == WANTS_FILTER && excluded && excluded[entry - examination->repository->entries])
 		lacks = WANTS_USE;
 	if (lacks > search->furthest)
 		search->furthest = lacks;
-	if (lacks == WANTS_FILTER && is_better(&choice, &search->best, search->machine_is_known) &&
-	    choice_passes_filter(entry, request->filter, NULL) == 1)
-		search->best = choice;
+	if (lacks == WANTS_FILTER && is_better(&choice, best, search->machine_is_known) &&
+	    entry_filter_passes(&search->filter, entry))
+		*best = choice;
+}
+
+static int begin_search(struct search *search, const struct repository *repository,
+			const struct choice_request *request, struct diag *diag)
+{
+	search->examination = (struct examination){
+		.repository = repository,
+		.request = request,
+		.source = choice_source(request->source),
+		.uncertainty = machine_spec_unknown(&request->machine),
+	};
+	search->furthest = WANTS_OUTPUT;
+	search->machine_is_known =
+		request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
+	return entry_filter_parse(request->filter, &search->filter, diag);
 }
 
 /* The models of the machine itself first: most others then cannot win, and need no comparison. */
 int choice_make(const struct repository *repository, const struct choice_request *request,
 		struct choice *ret, struct diag *diag)
 {
-	static const struct model_entry none = { .node_type = -1 };
-	struct search search = {
-		.examination = { .repository = repository,
-				 .request = request,
-				 .source = choice_source(request->source),
-				 .uncertainty = machine_spec_unknown(&request->machine) },
-		.furthest = WANTS_OUTPUT,
-		.machine_is_known =
-			request->node_type >= 0 || !machine_spec_is_empty(&request->machine),
-	};
+	struct search search;
+	struct choice best = { .entry = NULL };
 
-	if (choice_passes_filter(&none, request->filter, diag) < 0)
+	if (begin_search(&search, repository, request, diag) < 0)
 		return -EINVAL;
 	for (int near = 1; near >= 0; near--)
 		for (size_t i = 0; i < repository->entry_count; i++)
 			if (is_near(request, &repository->entries[i]) == near)
-				look_at(&search, i, near);
-	if (!search.best.entry)
+				look_at(&search, &repository->entries[i], near, &best);
+	if (!best.entry)
 		return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s",
 				model_output_name(request->output), search.examination.source,
 				lacking[search.furthest]);
-	*ret = search.best;
+	*ret = best;
+	return 0;
+}
+
+/* ---- the best of each group ---- */
+
+struct group_search {
+	struct search search;
+	struct map by_name;
+	struct choice *best; /* [count], by group */
+	size_t count, size;
+};
+
+/* Where the best model of the group of @entry is; NULL: no memory. */
+static struct choice *place_of(struct group_search *groups, const struct model_entry *entry)
+{
+	struct map_key key = { hash64_text(HASH64_START, entry->group), strlen(entry->group) };
+	uint32_t index = map_find(&groups->by_name, key);
+
+	if (index != MAP_NONE)
+		return &groups->best[index];
+	if (ARRAY_RESERVE(groups->best, groups->size, groups->count + 1) < 0 ||
+	    map_put(&groups->by_name, key, (uint32_t)groups->count) < 0)
+		return NULL;
+	groups->best[groups->count] = (struct choice){ .entry = NULL };
+	return &groups->best[groups->count++];
+}
+
+static int search_groups(struct group_search *groups)
+{
+	const struct repository *repository = groups->search.examination.repository;
+	const struct choice_request *request = groups->search.examination.request;
+
+	for (int near = 1; near >= 0; near--)
+		for (size_t i = 0; i < repository->entry_count; i++) {
+			const struct model_entry *entry = &repository->entries[i];
+			struct choice *best;
+
+			if (entry->output != request->output ||
+			    !is_of(request->group, entry->group) || is_near(request, entry) != near)
+				continue;
+			best = place_of(groups, entry);
+			if (!best)
+				return -ENOMEM;
+			look_at(&groups->search, entry, near, best);
+		}
+	return 0;
+}
+
+int choice_make_by_group(const struct repository *repository, const struct choice_request *request,
+			 struct choice **ret, size_t *ret_count, struct diag *diag)
+{
+	struct group_search groups = { .best = NULL };
+	size_t kept = 0;
+	int r = begin_search(&groups.search, repository, request, diag);
+
+	if (r < 0)
+		return r;
+	map_init(&groups.by_name, REPOSITORY_MODELS_MAX);
+	r = search_groups(&groups);
+	map_release(&groups.by_name);
+	if (r < 0) {
+		free(groups.best);
+		return diag_set(diag, r, "out of memory");
+	}
+	for (size_t i = 0; i < groups.count; i++)
+		if (groups.best[i].entry)
+			groups.best[kept++] = groups.best[i];
+	*ret = groups.best;
+	*ret_count = kept;
 	return 0;
 }

@@ -19,8 +19,6 @@
 #include "model/selection.h"
 #include "repository/repository.h"
 
-#define CHOICE_FILTERS_MAX 16
-
 struct choice_request {
 	const char *source; /* "" → rapl-sysfs, as all names with "rapl" */
 	enum model_output output;
@@ -40,7 +38,7 @@ struct choice_request {
 	bool upstream_only;
 	bool no_pickles;      /* only models that can be used without one */
 	const bool *excluded; /* of each entry of the repository; NULL: none */
-	const char *filter;   /* "mae:10;trainer:XgboostFitTrainer" */
+	const char *filter;   /* entry_filter.h: "mae:10;trainer:XgboostFitTrainer" */
 	double max_error;     /* expected, of power: 0.5 is 50 %; 0: any, of unknown error too */
 };
 
@@ -59,7 +57,12 @@ struct choice {
  */
 int choice_make(const struct repository *repository, const struct choice_request *request,
 		struct choice *ret, struct diag *diag);
-/* Whether @entry passes @filter: 1 or 0; -EINVAL with what is wrong in the filter. */
-int choice_passes_filter(const struct model_entry *entry, const char *filter, struct diag *diag);
+/*
+ * The best model of each feature group, of those that have one that fits: a list that the caller
+ * frees, NULL when it is empty. One pass over all models, however many groups there are. 0;
+ * -EINVAL: the filter is wrong; -ENOMEM.
+ */
+int choice_make_by_group(const struct repository *repository, const struct choice_request *request,
+			 struct choice **ret, size_t *ret_count, struct diag *diag);
 /* "intel_rapl", "rapl-msr", "" → "rapl-sysfs"; others as they are. */
 const char *choice_source(const char *source);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/macro.h"
 #include "repository/archive.h"
 
@@ -231,6 +232,33 @@ static int read_from_archive(const struct file_tree *tree, const char *path, siz
 	*ret = TAKE_PTR(text);
 	*ret_len = len;
 	return 0;
+}
+
+static uint64_t identity_of(const struct stat *st)
+{
+	const uint64_t facts[] = { st->st_dev,
+				   st->st_ino,
+				   (uint64_t)st->st_size,
+				   (uint64_t)st->st_mtim.tv_sec,
+				   (uint64_t)st->st_mtim.tv_nsec,
+				   (uint64_t)st->st_ctim.tv_sec,
+				   (uint64_t)st->st_ctim.tv_nsec };
+	uint64_t hash = hash64_bytes(HASH64_START, (const char *)facts, sizeof(facts));
+
+	return hash ? hash : 1;
+}
+
+uint64_t file_tree_identity(const struct file_tree *tree, const char *path)
+{
+	char full[PATH_SIZE];
+	struct stat st;
+
+	if (tree->archive)
+		return archive_find(tree->archive, path) != SIZE_MAX;
+	if (path_join(full, sizeof(full), tree->root, path) < 0 || lstat(full, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	return identity_of(&st);
 }
 
 int file_tree_read(const struct file_tree *tree, const char *path, size_t max, char **ret,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 
@@ -37,6 +38,11 @@ enum file_kind file_tree_kind(const struct file_tree *tree, const char *path);
 /* What is in the folder @path, but names that begin with a dot: 0 or -ENOMEM. */
 int file_tree_list(const struct file_tree *tree, const char *path, struct tree_names *ret);
 void tree_names_release(struct tree_names *names);
+/*
+ * A number that changes with the file's content, from its size and times; all files of an archive
+ * have the same one, as it is held in memory. 0: there is no such file.
+ */
+uint64_t file_tree_identity(const struct file_tree *tree, const char *path);
 /* The file's bytes, terminated, given to the caller: 0, -EFBIG beyond @max, or another -errno. */
 int file_tree_read(const struct file_tree *tree, const char *path, size_t max, char **ret,
 		   size_t *ret_len);

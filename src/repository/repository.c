@@ -476,21 +476,38 @@ int repository_read(const struct repository *repository, const struct model_entr
 	return r < 0 ? diag_set(diag, r, "%s: %s", entry->name, strerrordesc_np(-r)) : 0;
 }
 
+uint64_t repository_file_identity(const struct repository *repository,
+				  const struct model_entry *entry, enum model_file file)
+{
+	char path[REPOSITORY_PATH_MAX];
+
+	return repository_path(repository, entry, file, path, sizeof(path)) == 0
+		       ? file_tree_identity(repository->tree, path)
+		       : 0;
+}
+
+/* Names are compared first: to print the paths of all models would take 50 ms. */
 const struct model_entry *repository_find(const struct repository *repository, const char *path,
 					  enum model_file *ret_file)
 {
-	static const enum model_file files[] = { FILE_WEIGHTS, FILE_ARCHIVE };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 	char own[REPOSITORY_PATH_MAX];
+	size_t len = 0;
+	unsigned file = file_of(name, &len);
 
-	for (size_t i = 0; i < repository->entry_count; i++)
-		for (size_t f = 0; f < ARRAY_SIZE(files); f++)
-			if (repository->entries[i].files & files[f] &&
-			    repository_path(repository, &repository->entries[i], files[f], own,
-					    sizeof(own)) == 0 &&
-			    strcmp(own, path) == 0) {
-				*ret_file = files[f];
-				return &repository->entries[i];
-			}
+	for (size_t i = 0; file && i < repository->entry_count; i++) {
+		const struct model_entry *entry = &repository->entries[i];
+
+		if (entry->files & file && strncmp(entry->name, name, len) == 0 &&
+		    !entry->name[len] &&
+		    repository_path(repository, entry, (enum model_file)file, own, sizeof(own)) ==
+			    0 &&
+		    strcmp(own, path) == 0) {
+			*ret_file = (enum model_file)file;
+			return entry;
+		}
+	}
 	return NULL;
 }
 

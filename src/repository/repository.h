@@ -57,6 +57,9 @@ int repository_path(const struct repository *repository, const struct model_entr
 /* The file's bytes, given to the caller: 0, or -errno with a diagnosis. */
 int repository_read(const struct repository *repository, const struct model_entry *entry,
 		    enum model_file file, char **ret, size_t *ret_len, struct diag *diag);
+/* file_tree_identity() of that file. */
+uint64_t repository_file_identity(const struct repository *repository,
+				  const struct model_entry *entry, enum model_file file);
 /*
  * The entry that has this path, as repository_path() gives it, and in *ret_file the file; or NULL.
  */

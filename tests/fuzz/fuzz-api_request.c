@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kepler-model/api_request.h"
+#include "repository/entry_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,6 +18,7 @@ static const char *same(void *userdata, const char *name)
 static void check(const struct choice_request *choice)
 {
 	const struct model_entry entry = { .source = "acpi", .node_type = 1 };
+	struct entry_filter filter;
 	struct diag diag = { "" };
 
 	if (choice->feature_count > API_METRICS_MAX || choice->node_type < -1 ||
@@ -25,7 +27,9 @@ static void check(const struct choice_request *choice)
 	for (size_t i = 0; i < choice->feature_count; i++)
 		if (!choice->features[i])
 			abort();
-	if (choice_passes_filter(&entry, choice->filter, &diag) < 0 && !diag.text[0])
+	if (entry_filter_parse(choice->filter, &filter, &diag) == 0)
+		(void)entry_filter_passes(&filter, &entry);
+	else if (!diag.text[0])
 		abort();
 }
 

@@ -416,6 +416,41 @@ static void knows_what_begins_so(void **state)
 	http_server_stop(server);
 }
 
+/* The turn in which a request was first asked is kept in @userdata. */
+static void answer_in_a_later_turn(void *userdata, const struct http_request *request,
+				   struct http_response *response)
+{
+	uint64_t *first = userdata;
+
+	if (!*first)
+		*first = request->turn;
+	if (*first == request->turn)
+		return; /* HTTP_ASK_AGAIN */
+	*response = (struct http_response){ .status = 200, .body = "later", .len = 5 };
+}
+
+static void a_request_can_wait_for_a_later_turn(void **state)
+{
+	static uint64_t first;
+	static const struct http_route waits[] = {
+		{ .path = "/",
+		  .handler = answer_in_a_later_turn,
+		  .userdata = &first,
+		  .spare = true },
+	};
+	const char *const address[] = { "127.0.0.1:0" };
+	const struct http_options options = {
+		.listen = address, .listen_count = 1, .routes = waits, .route_count = 1
+	};
+	struct http_server *server = NULL;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(http_server_start(&options, &server, &diag), 0);
+	assert_has(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "\r\n\r\nlater");
+	http_server_stop(server);
+}
+
 static void counts(void **state)
 {
 	struct http_server *server = start(0);
@@ -454,6 +489,7 @@ int main(void)
 		cmocka_unit_test(stop_closes_everything),
 		cmocka_unit_test(listens_in_several_places),
 		cmocka_unit_test(a_taken_address_is_named),
+		cmocka_unit_test(a_request_can_wait_for_a_later_turn),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(knows_what_begins_so),
 	};

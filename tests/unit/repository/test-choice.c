@@ -115,6 +115,38 @@ static void filters_are_applied(void **state)
 	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -EINVAL);
 }
 
+/* Groups come in any order, and a request for one of them gets that one. */
+static void each_group_has_its_best(void **state)
+{
+	struct choice_request request = anything();
+	struct choice *best = NULL;
+	size_t count = 0;
+
+	(void)state;
+	add("A_1", 3);
+	(void)snprintf(add("B_1", 9)->group, ENTRY_NAME_MAX, "CounterOnly");
+	add("C_1", 2);
+	(void)snprintf(add("D_1", 1)->group, ENTRY_NAME_MAX, "CounterOnly");
+	(void)snprintf(add("E_1", 90)->group, ENTRY_NAME_MAX, "Basic");
+	request.filter = "mae:50";
+	assert_int_equal(choice_make_by_group(&repository, &request, &best, &count, NULL), 0);
+	assert_int_equal(count, 2); /* none of Basic passes */
+	assert_string_equal(best[0].entry->name, "C_1");
+	assert_string_equal(best[1].entry->name, "D_1");
+	free(best);
+	request.group = "CounterOnly";
+	assert_int_equal(choice_make_by_group(&repository, &request, &best, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(best[0].entry->name, "D_1");
+	free(best);
+	request.group = "None";
+	assert_int_equal(choice_make_by_group(&repository, &request, &best, &count, NULL), 0);
+	assert_int_equal(count, 0);
+	free(best);
+	request.filter = "colour:blue";
+	assert_int_equal(choice_make_by_group(&repository, &request, &best, &count, NULL), -EINVAL);
+}
+
 static void features_must_all_be_there(void **state)
 {
 	const char *const enough[] = { "bpf_page_cache_hit", "bpf_cpu_time_ms", "cpu_cycles" };
@@ -221,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup(node_types_are_compared_whole, begin),
 		cmocka_unit_test_setup(the_lowest_error_wins, begin),
 		cmocka_unit_test_setup(filters_are_applied, begin),
+		cmocka_unit_test_setup(each_group_has_its_best, begin),
 		cmocka_unit_test_setup(features_must_all_be_there, begin),
 		cmocka_unit_test_setup(the_least_expected_error_wins, begin),
 		cmocka_unit_test_setup(forms_and_sources_must_fit, begin),
