@@ -33,7 +33,7 @@
 #include "options/program.h"
 
 #define LOG_MAX        (16U * 1024 * 1024)
-#define PHASE_FILES    4
+#define PHASE_FILES    6
 #define SCRAPES_BEHIND 2 /* steps after the last load that its energy may take to be stored */
 #define PROBE_FILE     "probe.json"
 #define SERIES_FILE    "series.json"
@@ -314,6 +314,8 @@ static int train(struct bench *bench, const char *rows_name, const char *type)
 	bench_step_add(&step, "%s", path_of(bench, rows_name, path));
 	(void)snprintf(name, sizeof(name), "%s.json", type);
 	bench_step_add(&step, "--output=%s", path_of(bench, name, path));
+	(void)snprintf(name, sizeof(name), "%s.held-out.csv", type);
+	bench_step_add(&step, "--held-out=%s", path_of(bench, name, path));
 	bench_step_add(&step, "--output-type=%s", type);
 	bench_step_add(&step, "--energy-source=%s", config->source);
 	bench_step_add(&step, "--feature-group=%s", config->feature_group);
@@ -337,23 +339,29 @@ static int run_train(struct bench *bench)
 	return status ? status : train(bench, "dynamic.csv", "DynPower");
 }
 
-static int plot(struct bench *bench, const char *model, const char *rows_name, const char *page)
+static int plot(struct bench *bench, const char *type, const char *rows_name)
 {
+	char name[40];
+
 	struct bench_step step = { .run = plot_main };
 	char path[DATA_PATH_SIZE];
 
-	bench_step_add(&step, "%s", path_of(bench, model, path));
+	(void)snprintf(name, sizeof(name), "%s.json", type);
+	bench_step_add(&step, "%s", path_of(bench, name, path));
 	bench_step_add(&step, "%s", path_of(bench, rows_name, path));
-	bench_step_add(&step, "--output=%s", path_of(bench, page, path));
+	(void)snprintf(name, sizeof(name), "%s.html", type);
+	bench_step_add(&step, "--output=%s", path_of(bench, name, path));
+	(void)snprintf(name, sizeof(name), "%s.held-out.csv", type);
+	bench_step_add(&step, "--held-out=%s", path_of(bench, name, path));
 	return run_step(&step);
 }
 
 static int run_report(struct bench *bench)
 {
-	int status = plot(bench, "AbsPower.json", "rows.csv", "AbsPower.html");
+	int status = plot(bench, "AbsPower", "rows.csv");
 
 	if (status == 0)
-		status = plot(bench, "DynPower.json", "dynamic.csv", "DynPower.html");
+		status = plot(bench, "DynPower", "dynamic.csv");
 	if (status != 0)
 		return status;
 	return bench_summary_write(bench->folder, &bench->diag) < 0 ? fail(bench) : 0;
@@ -375,8 +383,9 @@ static const struct {
 			    run_isolate },
 	[PHASE_TRAIN] = { "train",
 			  "models, judged by blocks of time that are held out",
-			  { "AbsPower.json", "DynPower.json", "AbsPower.txt", "DynPower.txt" },
-			  4,
+			  { "AbsPower.json", "DynPower.json", "AbsPower.txt", "DynPower.txt",
+			    "AbsPower.held-out.csv", "DynPower.held-out.csv" },
+			  6,
 			  run_train },
 	[PHASE_REPORT] = { "report",
 			   "pages of the models",

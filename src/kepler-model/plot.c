@@ -17,7 +17,7 @@
 
 struct plot_config {
 	struct settings settings;
-	char *output;
+	char *output, *held_out;
 	struct model_input_filter models;
 	struct row_values rows;
 };
@@ -27,6 +27,10 @@ struct plot_config {
 static const struct option own_rows[] = {
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
 	  .only_flag = true, .help = "Where the page goes. -: standard output." },
+	{ "held-out", NULL, OPTION_STRING, OWN(held_out), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "What was said of rows while they were held out: the file that --held-out of "
+		  "train-from-data has written. The charts of errors then show these." },
 };
 static const struct option_section own_sections[] = {
 	{ own_rows, ARRAY_SIZE(own_rows), 0 },
@@ -48,11 +52,17 @@ static int plot(const struct plot_config *config, const struct operands *operand
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .component_count = 0 };
 	CLEANUP(sample_source_close) struct sample_source samples = { .rows = 0 };
+	CLEANUP(sample_source_close) struct sample_source held_out = { .rows = 0 };
+	bool has_held_out = *config->held_out;
 	int r = model_input_best(operands->words[0], &config->models, &model, diag);
 
 	if (r == 0)
 		r = sample_source_open(&samples, operands->words[1], config->rows.memory, diag);
-	return r < 0 ? r : html_report_add(out, &model, &samples, diag);
+	if (r == 0 && has_held_out)
+		r = sample_source_open(&held_out, config->held_out, config->rows.memory, diag);
+	return r < 0 ? r
+		     : html_report_add(out, &model, &samples, has_held_out ? &held_out : NULL,
+				       diag);
 }
 
 static int write_page(const char *path, const struct strbuf *out, struct diag *diag)

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "kepler-model/held_out.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/training_input.h"
@@ -48,6 +49,7 @@ struct training_run {
 	struct training_names names;
 	struct training_request request;
 	struct training_report *report;
+	struct held_out held_out;
 	size_t made; /* models that were written */
 	struct diag diag;
 };
@@ -269,6 +271,7 @@ static int open_run(struct training_run *run)
 static void close_run(struct training_run *run)
 {
 	training_input_release(&run->input);
+	held_out_release(&run->held_out);
 	free(run->report);
 }
 
@@ -354,6 +357,19 @@ static int train_one(struct training_run *run, const char *group, const char *pa
 	return r;
 }
 
+/* Of the trainer that makes the model, or would make it. */
+static int write_held_out(struct training_run *run)
+{
+	CLEANUP_FREE char *path = NULL;
+
+	if (!run->request.held_out)
+		return 0;
+	if (training_options_path(run->values, run->values->held_out, &path) < 0)
+		return diag_set(&run->diag, -ENOMEM, "out of memory");
+	return held_out_write(&run->held_out, &run->input.table, &run->request, run->report->chosen,
+			      path, &run->diag);
+}
+
 static int train_from_data(struct training_run *run)
 {
 	const struct feature_group *group;
@@ -363,9 +379,21 @@ static int train_from_data(struct training_run *run)
 	if (r < 0)
 		return r;
 	group = feature_group_of(run->request.features, run->request.feature_count);
+	if (*run->values->held_out && !*run->values->output)
+		return diag_set(&run->diag, -EINVAL, "held-out: needs --output, the model");
+	if (*run->values->held_out && run->input.is_streamed)
+		return diag_set(&run->diag, -ENOTSUP,
+				"held-out: the rows do not fit in --memory=%u MiB",
+				run->values->memory >> 20);
+	if (*run->values->held_out) {
+		run->held_out.rows = run->input.table.rows;
+		run->request.held_out = held_out_take;
+		run->request.context = &run->held_out;
+	}
 	if (training_options_path(run->values, run->values->output, &path) < 0)
 		return diag_set(&run->diag, -ENOMEM, "out of memory");
-	return train_one(run, group ? group->name : "", *run->values->output ? path : "");
+	r = train_one(run, group ? group->name : "", *run->values->output ? path : "");
+	return r < 0 ? r : write_held_out(run);
 }
 
 /* The model of a group, if the rows have its features. */

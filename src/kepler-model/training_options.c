@@ -109,6 +109,9 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 		  "trees block by block, others on a sample." },
 	TEXT("spool-dir", spool_dir, "FOLDER",
 	     "Where rows are kept that do not fit in memory. By default TMPDIR, or /var/tmp."),
+	TEXT("held-out", held_out, "FILE",
+	     "train-from-data: also write what the chosen trainer said of each row while it was "
+	     "held out, as CSV; plot shows it. Rows that do not fit in memory have none."),
 	{ "skip-bad-rows", NULL, OPTION_BOOL, OWN(skip_bad_rows), .default_text = "false",
 	  .only_flag = true,
 	  .help = "Count rows that cannot be read instead of ending at the first one." },

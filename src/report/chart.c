@@ -143,17 +143,26 @@ static void add_label(struct strbuf *out, const char *class, double x, double y,
 	strbuf_add_str(out, "</text>");
 }
 
-/* 12000000 is "12M": labels of an axis have room for six characters. */
-static void format_tick(char *buf, size_t size, double value, double step)
+/*
+ * 12000000 is "12M", and on an axis that ends at 0.000008 that is "8µ": labels have room for six
+ * characters.
+ */
+static void format_tick(char *buf, size_t size, double value, const struct range *range)
 {
 	static const struct {
-		double unit;
+		double unit, least; /* of the axis' largest value */
 		const char *name;
-	} units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
+	} units[] = {
+		{ 1e12, 0, "T" }, { 1e9, 0, "G" },     { 1e6, 0, "M" },     { 1e3, 0, "k" },
+		{ 1, 1e-2, "" },  { 1e-3, 1e-5, "m" }, { 1e-6, 1e-8, "µ" }, { 1e-9, 0, "n" }
+	};
+	const double step = range->step, most = fmax(fabs(range->low), fabs(range->high));
 	struct strbuf text = STRBUF_INIT;
 	size_t u = 0;
 
 	while (u < 4 && fmax(fabs(value), step) < 10 * units[u].unit)
+		u++;
+	while (u >= 4 && u + 1 < sizeof(units) / sizeof(*units) && most < units[u].least)
 		u++;
 	add_number(&text, value / units[u].unit,
 		   step / units[u].unit >= 1 ? 0 : (int)ceil(-log10(step / units[u].unit) - 1e-9));
@@ -178,13 +187,13 @@ static void add_axes(struct strbuf *out, const struct chart *chart, const struct
 		strbuf_addf(out, "<path class=\"g\" d=\"M%d ", LEFT);
 		add_number(out, y, 1);
 		strbuf_addf(out, "H%d\"/>", WIDTH - RIGHT);
-		format_tick(text, sizeof(text), value, plane->y.step);
+		format_tick(text, sizeof(text), value, &plane->y);
 		add_label(out, "ty", LEFT - 7, y + 4, text);
 	}
 	for (unsigned i = 0; i <= steps_of(&plane->x); i++) {
 		double value = plane->x.low + i * plane->x.step;
 
-		format_tick(text, sizeof(text), value, plane->x.step);
+		format_tick(text, sizeof(text), value, &plane->x);
 		add_label(out, "tx", at_x(plane, value), HEIGHT - BOTTOM + 17, text);
 	}
 	strbuf_addf(out, "<path class=\"a\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM,
@@ -256,13 +265,14 @@ static void add_band(struct strbuf *out, const struct plane *plane,
 }
 
 static void add_series(struct strbuf *out, const struct plane *plane,
-		       const struct chart_series *series, size_t number)
+		       const struct chart_series *series)
 {
 	static const char form[] = {
 		[CHART_POINTS] = 'p', [CHART_LINE] = 'n', [CHART_BARS] = 'b', [CHART_BAND] = 'd'
 	};
 
-	strbuf_addf(out, "<path class=\"%c s%zu\" d=\"", form[series->form], number);
+	strbuf_addf(out, "<path class=\"%c s%u\" d=\"", form[series->form],
+		    (unsigned)series->colour);
 	if (series->form == CHART_BARS)
 		add_bars(out, plane, series);
 	else if (series->form == CHART_BAND)
@@ -297,7 +307,9 @@ static void add_legend(struct strbuf *out, const struct chart *chart)
 		return;
 	for (size_t s = chart->series_count; s-- > 0;) {
 		x -= 7.2 * (double)strlen(chart->series[s].name) + 24;
-		strbuf_addf(out, "<path class=\"k s%zu\" d=\"M", s);
+		strbuf_addf(out, "<path class=\"k%s s%u\" d=\"M",
+			    chart->series[s].form == CHART_BAND ? " w" : "",
+			    (unsigned)chart->series[s].colour);
 		add_coordinates(out, x, 10);
 		strbuf_add_str(out, "h12\"/>");
 		add_label(out, "l", x + 16, 14, chart->series[s].name);
@@ -319,7 +331,7 @@ void chart_add(struct strbuf *out, const struct chart *chart)
 	begin(out, chart->title, HEIGHT);
 	add_axes(out, chart, &plane);
 	for (size_t s = chart->series_count; s-- > 0;)
-		add_series(out, &plane, &chart->series[s], s);
+		add_series(out, &plane, &chart->series[s]);
 	add_lines(out, chart, &plane);
 	add_legend(out, chart);
 	strbuf_add_str(out, "</svg>\n");

@@ -24,9 +24,13 @@ enum chart_form {
 	CHART_BAND, /* between y and y2 */
 };
 
+/* One colour for one thing in all pictures. */
+enum chart_colour { CHART_PREDICTED, CHART_MEASURED };
+
 struct chart_series {
 	const char *name;
 	enum chart_form form;
+	enum chart_colour colour;
 	const double *x;
 	const double *y;
 	const double *y2; /* of a band */

@@ -9,19 +9,28 @@
 
 #include "base/html.h"
 #include "base/macro.h"
+#include "model/feature.h"
 #include "report/chart.h"
 #include "report/judged_samples.h"
 
+#define MANY_POINTS  500 /* of a picture: smaller ones */
 #define CURVE_POINTS 41
+#define CURVE_ROWS   1500 /* of the samples, beside it */
+
+/* Groups of columns. */
+#define HELD_OUT "not seen"
+#define THESE    "these samples"
+#define ERROR_HEADS                                                                                \
+	"<th class=\"n\">samples</th><th class=\"n\">MAE</th><th class=\"n\">MAPE</th>"            \
+	"<th class=\"n\">MAE of range</th><th class=\"n\">within bound</th>"
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
 	"<style>"
-	":root{--ink:#1b1b1b;--soft:#666;--rule:#ddd;--page:#fff;--s0:#1f6fb4;--s1:#d9661f;"
-	"--s2:#3a8f5a;--s3:#8a56ac}"
+	":root{--ink:#1b1b1b;--soft:#666;--rule:#ddd;--page:#fff;--s0:#1f6fb4;--s1:#d9661f}"
 	"@media(prefers-color-scheme:dark){:root{--ink:#eee;--soft:#aaa;--rule:#3a3a3a;"
-	"--page:#161616;--s0:#6db3f2;--s1:#f59a5b;--s2:#78c795;--s3:#c39be0}}"
+	"--page:#161616;--s0:#6db3f2;--s1:#f59a5b}}"
 	"body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;"
 	"color:var(--ink);background:var(--page)}"
 	"h1{margin-bottom:.2rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--rule)}"
@@ -39,8 +48,14 @@ static const char head[] =
 	".p{stroke-width:4.5;stroke-linecap:round;fill:none;opacity:.6}"
 	".n{fill:none}svg .n{stroke-width:1.8;stroke-linejoin:round}.k{stroke-width:3;fill:none}"
 	".p.s0,svg .n.s0,.k.s0{stroke:var(--s0)}.p.s1,svg .n.s1,.k.s1{stroke:var(--s1)}"
-	".p.s2,svg .n.s2,.k.s2{stroke:var(--s2)}.p.s3,svg .n.s3,.k.s3{stroke:var(--s3)}"
 	".b.s0,.d.s0{fill:var(--s0)}.b.s1,.d.s1{fill:var(--s1)}.d{opacity:.18;stroke:none}"
+	".k.w{stroke-width:9;opacity:.3}.many .p{stroke-width:2.5}"
+	/* On a narrow screen each component is a list of its errors. */
+	"@media(max-width:44rem){.errors thead{display:none}.errors td{display:flex;"
+	"justify-content:space-between;padding:.15rem 0;border:0}.errors tr{display:block;"
+	"border-bottom:1px solid var(--rule);padding:.4rem 0}"
+	".errors td::before{content:attr(data-l);color:var(--soft);margin-right:1rem}"
+	".errors,.errors tbody{display:block}}"
 	"</style>";
 
 static int by_value(const void *a, const void *b)
@@ -51,14 +66,11 @@ static int by_value(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-static int add_importance(struct strbuf *out, const struct judged *judged)
+static void add_importance(struct strbuf *out, const struct model_component *component,
+			   const double *growth)
 {
-	const struct model_component *component = judged_component(judged);
 	struct chart_amount amounts[PREDICTOR_FEATURES_MAX];
-	double growth[PREDICTOR_FEATURES_MAX];
 
-	if (judged_importance(judged, growth) < 0)
-		return -ENOMEM;
 	for (size_t f = 0; f < component->feature_count; f++)
 		amounts[f] = (struct chart_amount){ .name = component->features[f].name,
 						    .value = growth[f] };
@@ -68,7 +80,6 @@ static int add_importance(struct strbuf *out, const struct judged *judged)
 	chart_add_amounts(out, "By how much the error grows without a feature", "W", amounts,
 			  component->feature_count);
 	strbuf_add_str(out, "</figure>\n");
-	return 0;
 }
 
 /* The rows of a picture as columns of numbers. */
@@ -137,17 +148,19 @@ static void add_course(struct strbuf *out, const struct points *points)
 	const struct chart_series series[2] = {
 		{ .name = "measured",
 		  .form = CHART_POINTS,
+		  .colour = CHART_MEASURED,
 		  .x = points->order,
 		  .y = points->measured,
 		  .count = points->count },
+		/* A line through thousands of samples would be a field. */
 		{ .name = "predicted",
-		  .form = CHART_LINE,
+		  .form = points->count > MANY_POINTS ? CHART_POINTS : CHART_LINE,
 		  .x = points->order,
 		  .y = points->predicted,
 		  .count = points->count },
 	};
 	const struct chart chart = {
-		.title = "Measured and predicted power, sample by sample",
+		.title = "Measured and predicted power in the order of the samples",
 		.x_label = "sample",
 		.y_label = "W",
 		.series = series,
@@ -155,7 +168,7 @@ static void add_course(struct strbuf *out, const struct points *points)
 		.from_zero = true,
 	};
 
-	add_figure(out, "Sample by sample", &chart);
+	add_figure(out, "Measured and predicted, in the order of the samples", &chart);
 }
 
 static void add_residuals(struct strbuf *out, const struct points *points)
@@ -177,7 +190,7 @@ static void add_residuals(struct strbuf *out, const struct points *points)
 	add_figure(out, "Residuals", &chart);
 }
 
-/* Residuals by size: all but the largest hundredth on each side, which would hide the rest. */
+/* Residuals by size; the outermost bars have what is larger. */
 static void add_histogram(struct strbuf *out, const struct judged *judged)
 {
 	double edges[JUDGED_BINS], width = judged_bin_width(judged);
@@ -198,81 +211,178 @@ static void add_histogram(struct strbuf *out, const struct judged *judged)
 	};
 
 	for (size_t i = 0; i < JUDGED_BINS; i++)
-		edges[i] = -fmax(4 * judged->mae_w, 1e-6) + (double)i * width;
+		edges[i] = ((double)i - JUDGED_BINS / 2.0) * width;
 	add_figure(out, "How large residuals are; the outermost bars have the rest", &chart);
 }
 
-/* All features grow together from nothing to the largest load of the samples. */
-static void add_curve(struct strbuf *out, const struct judged *judged)
-{
-	const struct model_component *component = judged_component(judged);
+/* Power along a load in which all features grow together, and what was measured. */
+struct load_curve {
 	double load[CURVE_POINTS], watts[CURVE_POINTS], low[CURVE_POINTS], high[CURVE_POINTS];
+	double *row_load, *row_watts; /* [rows] of the samples */
+	size_t rows;
+};
+
+static void predict_curve(const struct judged *judged, size_t main, struct load_curve *curve)
+{
 	double values[PREDICTOR_FEATURES_MAX];
-	bool bound = judged->rows && isfinite(judged->first_bound_w);
-	const struct chart_series series[2] = {
-		{ .name = "predicted",
-		  .form = CHART_LINE,
-		  .x = load,
-		  .y = watts,
-		  .count = CURVE_POINTS },
-		{ .name = "90 % bound",
-		  .form = CHART_BAND,
-		  .x = load,
-		  .y = low,
-		  .y2 = high,
-		  .count = CURVE_POINTS },
-	};
-	const struct chart chart = {
-		.title = "Power by load, all features growing together",
-		.x_label = "load, % of the largest of the samples",
-		.y_label = "W",
-		.series = series,
-		.series_count = bound ? 2 : 1,
-		.from_zero = true,
-	};
 
 	for (size_t i = 0; i < CURVE_POINTS; i++) {
 		double share = (double)i / (CURVE_POINTS - 1);
 		struct model_answer answer;
 
-		for (size_t f = 0; f < component->feature_count; f++)
+		for (size_t f = 0; f < judged_component(judged)->feature_count; f++)
 			values[f] = share * judged->most[f];
 		judged_predict(judged, values, &answer);
-		load[i] = 100 * share;
-		watts[i] = answer.watts;
-		low[i] = fmax(0, answer.watts - answer.bound_w);
-		high[i] = answer.watts + answer.bound_w;
+		curve->load[i] = values[main];
+		curve->watts[i] = answer.watts;
+		curve->low[i] = fmax(0, answer.watts - answer.bound_w);
+		curve->high[i] = answer.watts + answer.bound_w;
 	}
-	add_figure(out, "Power by load", &chart);
 }
 
-static void add_cell(struct strbuf *out, double value, const char *unit)
+/* As many of the samples as can be told apart. */
+static int measure_curve(const struct judged *judged, size_t main, struct load_curve *curve)
 {
+	size_t features = judged_component(judged)->feature_count;
+	size_t step = judged->exchanged / CURVE_ROWS + 1;
+
+	curve->row_load = calloc(judged->exchanged / step + 1, sizeof(double));
+	curve->row_watts = calloc(judged->exchanged / step + 1, sizeof(double));
+	if (!curve->row_load || !curve->row_watts)
+		return -ENOMEM;
+	for (size_t row = 0; row < judged->exchanged; row += step) {
+		curve->row_load[curve->rows] = judged->values[row * features + main];
+		curve->row_watts[curve->rows++] = judged->measured[row];
+	}
+	return 0;
+}
+
+static void curve_release(struct load_curve *curve)
+{
+	free(curve->row_load);
+	free(curve->row_watts);
+}
+
+/* The feature that matters most. */
+static size_t main_feature(const struct model_component *component, const double *growth)
+{
+	size_t main = 0;
+
+	for (size_t f = 1; f < component->feature_count; f++)
+		main = growth[f] > growth[main] ? f : main;
+	return main;
+}
+
+static void draw_curve(struct strbuf *out, const struct judged *judged, size_t main,
+		       const struct load_curve *curve)
+{
+	const struct model_component *component = judged_component(judged);
+	const struct chart_series series[3] = {
+		{ .name = "predicted",
+		  .form = CHART_LINE,
+		  .x = curve->load,
+		  .y = curve->watts,
+		  .count = CURVE_POINTS },
+		{ .name = "measured",
+		  .form = CHART_POINTS,
+		  .colour = CHART_MEASURED,
+		  .x = curve->row_load,
+		  .y = curve->row_watts,
+		  .count = curve->rows },
+		{ .name = "90 % bound",
+		  .form = CHART_BAND,
+		  .x = curve->load,
+		  .y = curve->low,
+		  .y2 = curve->high,
+		  .count = CURVE_POINTS },
+	};
+	const char *feature = component->features[main].name, *unit = feature_unit(feature);
+	char label[MODEL_NAME_MAX + 40];
+	const struct chart chart = {
+		.title = "Power by load: the line is the model's where all features grow together",
+		.x_label = label,
+		.y_label = "W",
+		.series = series,
+		.series_count = judged->rows && isfinite(judged->first_bound_w) ? 3 : 2,
+		.from_zero = true,
+	};
+
+	(void)snprintf(label, sizeof(label), "%s%s%s", feature, *unit ? ", " : "", unit);
+	add_figure(out, "Power by load, all features growing together", &chart);
+}
+
+static int add_curve(struct strbuf *out, const struct judged *judged, const double *growth)
+{
+	CLEANUP(curve_release) struct load_curve curve = { .rows = 0 };
+	size_t main = main_feature(judged_component(judged), growth);
+	int r;
+
+	predict_curve(judged, main, &curve);
+	r = measure_curve(judged, main, &curve);
+	if (r == 0)
+		draw_curve(out, judged, main, &curve);
+	return r;
+}
+
+static void begin_cell(struct strbuf *out, const char *group, const char *name)
+{
+	strbuf_addf(out, "<td class=\"n\" data-l=\"%s%s%s\">", group, *group ? ": " : "", name);
+}
+
+static void add_cell(struct strbuf *out, const char *group, const char *name, double value,
+		     const char *unit)
+{
+	begin_cell(out, group, name);
 	if (isfinite(value))
-		strbuf_addf(out, "<td class=\"n\">%.2f %s</td>", value, unit);
+		strbuf_addf(out, "%.2f %s</td>", value, unit);
 	else
-		strbuf_add_str(out, "<td class=\"n\">unknown</td>");
+		strbuf_add_str(out, "unknown</td>");
+}
+
+static void add_count(struct strbuf *out, const char *group, const char *name, size_t count)
+{
+	begin_cell(out, group, name);
+	strbuf_addf(out, "%zu</td>", count);
+}
+
+static void add_errors(struct strbuf *out, const char *group, const struct judged_errors *errors,
+		       bool has_bound)
+{
+	add_count(out, group, "samples", errors->rows);
+	add_cell(out, group, "MAE", errors->mae_w, "W");
+	add_cell(out, group, "MAPE", errors->mape_percent, "%");
+	add_cell(out, group, "MAE of range", errors->range_percent, "%");
+	add_cell(out, group, "within bound",
+		 errors->rows && has_bound ? 100.0 * (double)errors->covered / (double)errors->rows
+					   : (double)NAN,
+		 "%");
+}
+
+/* What is known of samples that the model had not seen; in its file where no others are given. */
+static struct judged_errors unseen_errors(const struct judged *judged)
+{
+	const struct model_error *error = &judged_component(judged)->error;
+
+	if (judged->held_out.rows)
+		return judged->held_out;
+	return (struct judged_errors){ .rows = error->rows,
+				       .mae_w = error->mae_w,
+				       .mape_percent = error->mape_percent,
+				       .range_percent = (double)NAN };
 }
 
 static void add_row(struct strbuf *out, const struct judged *judged)
 {
 	const struct model_component *component = judged_component(judged);
+	const struct judged_errors unseen = unseen_errors(judged);
+	bool has_bound = isfinite(component->error.bound_w);
 
-	strbuf_add_str(out, "<tr><td>");
+	strbuf_add_str(out, "<tr><td data-l=\"component\">");
 	html_add_text(out, component->name, sizeof(component->name));
-	strbuf_addf(out, "</td><td class=\"n\">%zu</td>",
-		    judged_has_power(judged) ? judged->rows : 0);
-	add_cell(out, judged->mae_w, "W");
-	add_cell(out, judged->mape_percent, "%");
-	add_cell(out, judged->range_percent, "%");
-	add_cell(out,
-		 judged_has_power(judged) && judged->rows && isfinite(judged->first_bound_w)
-			 ? 100.0 * (double)judged->covered / (double)judged->rows
-			 : (double)NAN,
-		 "%");
-	strbuf_addf(out, "<td class=\"n\">%zu</td>", judged->outside);
-	add_cell(out, component->error.mae_w, "W");
-	add_cell(out, component->error.mape_percent, "%");
+	strbuf_add_str(out, "</td>");
+	add_errors(out, HELD_OUT, &unseen, has_bound && judged->held_out.rows);
+	add_errors(out, THESE, &judged->errors, has_bound);
+	add_count(out, THESE, "outside", judged->outside);
 	strbuf_add_str(out, "</tr>\n");
 }
 
@@ -311,22 +421,25 @@ static void add_head(struct strbuf *out, const struct trained_model *model)
 	html_add_text(out, model->name, sizeof(model->name));
 	strbuf_add_str(out, "</h1>\n");
 	add_facts(out, model);
-	strbuf_add_str(
-		out, "<h2>Errors</h2>\n<div class=\"wide\"><table><thead><tr><th>component</th>"
-		     "<th class=\"n\">samples</th><th class=\"n\">MAE</th><th class=\"n\">MAPE</th>"
-		     "<th class=\"n\">MAE, of the range</th><th class=\"n\">within the 90 % "
-		     "bound</th><th class=\"n\">outside</th><th class=\"n\">held out: MAE</th>"
-		     "<th class=\"n\">held out: MAPE</th></tr></thead><tbody>\n");
+	strbuf_add_str(out, "<h2>Errors</h2>\n<div class=\"wide\"><table class=\"errors\">"
+			    "<thead><tr><th></th><th class=\"n\" colspan=\"5\">" HELD_OUT "</th>"
+			    "<th class=\"n\" colspan=\"6\">" THESE "</th></tr>"
+			    "<tr><th>component</th>" ERROR_HEADS ERROR_HEADS
+			    "<th class=\"n\">outside</th></tr></thead><tbody>\n");
 }
 
 /* All pictures that compare what is predicted with what was measured. */
-static int add_comparison(struct strbuf *out, const struct judged *judged)
+static int add_comparison(struct strbuf *out, const struct judged *judged, const double *growth)
 {
 	CLEANUP(points_release) struct points points = { .count = 0 };
 	int r = points_of(judged, &points);
 
 	if (r < 0)
 		return r;
+	strbuf_addf(out, "</div><h3>%s</h3>\n<div class=\"charts%s\">\n",
+		    judged->held_out.rows ? "What was predicted of samples while they were held out"
+					  : "What is predicted of these samples",
+		    points.count > MANY_POINTS ? " many" : "");
 	add_scatter(out, &points);
 	add_course(out, &points);
 	add_residuals(out, &points);
@@ -336,11 +449,15 @@ static int add_comparison(struct strbuf *out, const struct judged *judged)
 			    "<p class=\"note\">Which features matter is measured on %zu of the "
 			    "samples.</p>\n",
 			    judged->exchanged);
-	return add_importance(out, judged);
+	/* With one feature there is nothing to compare. */
+	if (judged_component(judged)->feature_count > 1)
+		add_importance(out, judged_component(judged), growth);
+	return 0;
 }
 
 static int add_component(struct strbuf *out, const struct judged *judged)
 {
+	double growth[PREDICTOR_FEATURES_MAX] = { 0 };
 	int r = 0;
 
 	strbuf_add_str(out, "<h2>");
@@ -352,31 +469,59 @@ static int add_component(struct strbuf *out, const struct judged *judged)
 			    "are left out.</p>\n",
 			    judged->left_out);
 	strbuf_add_str(out, "<div class=\"charts\">\n");
-	add_curve(out, judged);
 	if (judged_has_power(judged) && judged->rows)
-		r = add_comparison(out, judged);
+		r = judged_importance(judged, growth);
+	if (r == 0)
+		r = add_curve(out, judged, growth);
+	if (r == 0 && judged_has_power(judged) && judged->rows)
+		r = add_comparison(out, judged, growth);
 	strbuf_add_str(out, "</div>\n");
 	return r;
 }
 
+/* Where the errors on the samples are far smaller than those held out. */
+static void add_notes(struct strbuf *out, const struct judged_samples *all)
+{
+	bool knows = false, draws_known = false;
+
+	for (size_t c = 0; c < all->count; c++) {
+		const struct judged *judged = &all->components[c];
+		double unseen_w = unseen_errors(judged).mae_w;
+
+		if (judged->errors.mae_w < unseen_w / 2) {
+			knows = true;
+			draws_known |= !judged->held_out.rows;
+		}
+	}
+	strbuf_add_str(out,
+		       "<p class=\"note\">“Not seen” are errors on samples that the model had not "
+		       "seen when it predicted them: they are what to expect elsewhere. MAE is the "
+		       "mean absolute error, MAPE the mean error relative to the measured power. "
+		       "“Outside” counts samples with a feature beyond the range that the model "
+		       "was trained on.</p>\n");
+	if (knows)
+		strbuf_add_str(out, "<p class=\"note\">The model was probably trained on these "
+				    "samples: its errors on them say little.</p>\n");
+	if (draws_known)
+		strbuf_add_str(out, "<p class=\"note\">The charts below show these samples. "
+				    "--held-out of train-from-data writes the predictions that "
+				    "show the model’s real errors; give the file to plot.</p>\n");
+}
+
 int html_report_add(struct strbuf *out, const struct trained_model *model,
-		    const struct sample_source *samples, struct diag *diag)
+		    const struct sample_source *samples, const struct sample_source *held_out,
+		    struct diag *diag)
 {
 	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };
-	int r = judged_samples_read(model, samples, &all, diag);
+	int r = judged_samples_read(model, samples, held_out, &all, diag);
 
 	if (r < 0)
 		return r;
 	add_head(out, model);
 	for (size_t c = 0; c < all.count; c++)
 		add_row(out, &all.components[c]);
-	strbuf_add_str(
-		out,
-		"</tbody></table></div>\n<p class=\"note\">MAE is the mean absolute error, MAPE "
-		"the same in percent of what was measured. “Outside” counts samples with a "
-		"feature beyond what the model was trained on. The last two columns are "
-		"the model’s own errors on samples that it had not seen; where it was "
-		"trained on these samples, only they count.</p>\n");
+	strbuf_add_str(out, "</tbody></table></div>\n");
+	add_notes(out, &all);
 	for (size_t c = 0; r == 0 && c < all.count; c++)
 		r = add_component(out, &all.components[c]);
 	if (r < 0)

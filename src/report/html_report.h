@@ -6,8 +6,8 @@
  * matter.
  *
  * The samples are those that the caller gives. Where the model was trained on them, the errors are
- * smaller than on a machine that it has not seen; the page prints the model's own held-out error
- * beside them.
+ * smaller than on a machine that it has not seen. So errors of samples that were held out come
+ * first, and the pictures of errors are of these where the caller has them.
  */
 #pragma once
 
@@ -18,7 +18,9 @@
 
 /*
  * A component without measured power has its curve alone. Samples that lack a feature or the power
- * are left out, and the page says how many. Errors are those of judged_samples_read().
+ * are left out, and the page says how many. @held_out may be NULL (judged_samples.h). Errors are
+ * those of judged_samples_read().
  */
 int html_report_add(struct strbuf *out, const struct trained_model *model,
-		    const struct sample_source *samples, struct diag *diag);
+		    const struct sample_source *samples, const struct sample_source *held_out,
+		    struct diag *diag);

@@ -60,17 +60,22 @@ void judged_predict(const struct judged *judged, const double *values, struct mo
 	trained_model_predict(judged->model, judged->component, &columns, values, ret);
 }
 
-static void add_error(struct judged *judged, const struct model_answer *answer, double measured)
+static void add_error(struct judged_errors *errors, double predicted, double bound_w,
+		      double measured)
 {
-	double error = fabs(answer->watts - measured);
+	double error = fabs(predicted - measured);
 
-	judged->covered += error <= answer->bound_w;
-	judged->absolute += error;
-	judged->low = fmin(judged->low, measured);
-	judged->high = fmax(judged->high, measured);
+	if (errors->rows++ == 0) {
+		errors->low = (double)INFINITY;
+		errors->high = -(double)INFINITY;
+	}
+	errors->covered += error <= bound_w;
+	errors->absolute += error;
+	errors->low = fmin(errors->low, measured);
+	errors->high = fmax(errors->high, measured);
 	if (measured > 0) {
-		judged->relative += error / measured;
-		judged->positive++;
+		errors->relative += error / measured;
+		errors->positive++;
 	}
 }
 
@@ -91,20 +96,18 @@ static void judge_row(struct judged *judged, const double *row)
 	for (size_t f = 0; f < judged_component(judged)->feature_count; f++)
 		judged->most[f] = fmax(judged->most[f], values[f]);
 	if (judged_has_power(judged))
-		add_error(judged, &answer, measured);
+		add_error(&judged->errors, answer.watts, answer.bound_w, measured);
 }
 
-static void finish_errors(struct judged *judged)
+static void finish_errors(struct judged_errors *errors)
 {
-	bool known = judged_has_power(judged);
+	double rows = (double)errors->rows;
 
-	judged->mae_w =
-		known && judged->rows ? judged->absolute / (double)judged->rows : (double)NAN;
-	judged->mape_percent = known && judged->positive
-				       ? 100 * judged->relative / (double)judged->positive
-				       : (double)NAN;
-	judged->range_percent = judged->high > judged->low
-					? 100 * judged->mae_w / (judged->high - judged->low)
+	errors->mae_w = errors->rows ? errors->absolute / rows : (double)NAN;
+	errors->mape_percent =
+		errors->positive ? 100 * errors->relative / (double)errors->positive : (double)NAN;
+	errors->range_percent = errors->high > errors->low
+					? 100 * errors->mae_w / (errors->high - errors->low)
 					: (double)NAN;
 }
 
@@ -161,14 +164,19 @@ static size_t *exchange(size_t rows)
 	return order;
 }
 
+const struct judged_errors *judged_drawn_errors(const struct judged *judged)
+{
+	return judged->held_out.rows ? &judged->held_out : &judged->errors;
+}
+
 double judged_bin_width(const struct judged *judged)
 {
-	return 2 * fmax(4 * judged->mae_w, 1e-6) / JUDGED_BINS;
+	return 2 * fmax(4 * judged_drawn_errors(judged)->mae_w, 1e-6) / JUDGED_BINS;
 }
 
 static void add_to_histogram(struct judged *judged, double residual)
 {
-	double at = (residual + fmax(4 * judged->mae_w, 1e-6)) / judged_bin_width(judged);
+	double at = residual / judged_bin_width(judged) + JUDGED_BINS / 2.0;
 
 	judged->counts[(size_t)fmin(fmax(at, 0), JUDGED_BINS - 1)]++;
 }
@@ -197,9 +205,7 @@ static int begin(struct judged_samples *all, const struct trained_model *model,
 		(void)snprintf(power, sizeof(power), "%s_power", model->components[c].name);
 		*judged = (struct judged){ .model = model,
 					   .component = c,
-					   .power = sample_source_find(samples, power),
-					   .low = (double)INFINITY,
-					   .high = -(double)INFINITY };
+					   .power = sample_source_find(samples, power) };
 		r = trained_model_bind(model, c, samples->names, samples->column_count,
 				       &judged->columns, diag);
 	}
@@ -228,10 +234,11 @@ static int reserve(struct judged *judged)
 	size_t drawn = judged->rows / step_of(judged->rows, POINTS_MAX) + 1;
 	size_t exchanged = judged->rows / step_of(judged->rows, EXCHANGED_MAX) + 1;
 
-	finish_errors(judged);
+	finish_errors(&judged->errors);
 	if (!judged_has_power(judged))
 		return 0;
-	judged->drawn = calloc(drawn, sizeof(*judged->drawn));
+	if (!judged->drawn)
+		judged->drawn = calloc(drawn, sizeof(*judged->drawn));
 	judged->values = calloc(exchanged * judged_component(judged)->feature_count + 1,
 				sizeof(*judged->values));
 	judged->measured = calloc(exchanged, sizeof(*judged->measured));
@@ -253,10 +260,12 @@ static void draw_row(struct judged *judged, const double *row)
 	if (at >= judged->rows)
 		return; /* the file has grown since */
 	judged_predict(judged, values, &answer);
-	add_to_histogram(judged, answer.watts - measured);
-	if (at % step_of(judged->rows, POINTS_MAX) == 0)
-		judged->drawn[judged->drawn_count++] =
-			(struct drawn_row){ (double)order, measured, answer.watts };
+	if (!judged->held_out.rows) {
+		add_to_histogram(judged, answer.watts - measured);
+		if (at % step_of(judged->rows, POINTS_MAX) == 0)
+			judged->drawn[judged->drawn_count++] =
+				(struct drawn_row){ (double)order, measured, answer.watts };
+	}
 	if (at % step_of(judged->rows, EXCHANGED_MAX) == 0) {
 		memcpy(judged->values + judged->exchanged * features, values,
 		       features * sizeof(*values));
@@ -275,6 +284,95 @@ static int draw_all(void *userdata, const double *row, struct diag *diag)
 	return 0;
 }
 
+/* ---- what was said of samples while they were held out ---- */
+
+struct held_out_pass {
+	struct judged_samples *all;
+	size_t power[MODEL_COMPONENTS_MAX], predicted[MODEL_COMPONENTS_MAX]; /* columns */
+	bool draws; /* the second reading */
+};
+
+static size_t find_column(const struct sample_source *source, const char *component,
+			  const char *suffix)
+{
+	char name[MODEL_NAME_MAX + sizeof("_held_out")];
+
+	(void)snprintf(name, sizeof(name), "%s%s", component, suffix);
+	return sample_source_find(source, name);
+}
+
+/* The model's bound around a prediction that it made while it was trained on fewer rows. */
+static double bound_of(const struct judged *judged, double predicted)
+{
+	const struct model_error *error = &judged_component(judged)->error;
+
+	return fmax(error->bound_w, error->bound_ratio * predicted);
+}
+
+static void draw_held_out(struct judged *judged, double predicted, double measured)
+{
+	size_t at = judged->held_row++;
+
+	add_to_histogram(judged, predicted - measured);
+	if (at < judged->held_out.rows && at % step_of(judged->held_out.rows, POINTS_MAX) == 0)
+		judged->drawn[judged->drawn_count++] =
+			(struct drawn_row){ (double)judged->held_order, measured, predicted };
+}
+
+static int take_held_out(void *userdata, const double *row, struct diag *diag)
+{
+	struct held_out_pass *pass = userdata;
+
+	(void)diag;
+	for (size_t c = 0; c < pass->all->count; c++) {
+		struct judged *judged = &pass->all->components[c];
+		double predicted, measured;
+
+		if (pass->power[c] == SAMPLE_COLUMN_NONE ||
+		    pass->predicted[c] == SAMPLE_COLUMN_NONE)
+			continue;
+		predicted = row[pass->predicted[c]];
+		measured = row[pass->power[c]];
+		if (isfinite(predicted) && isfinite(measured)) {
+			if (pass->draws)
+				draw_held_out(judged, predicted, measured);
+			else
+				add_error(&judged->held_out, predicted, bound_of(judged, predicted),
+					  measured);
+		}
+		judged->held_order += pass->draws;
+	}
+	return 0;
+}
+
+static int read_held_out(struct judged_samples *all, const struct sample_source *held_out,
+			 struct diag *diag)
+{
+	struct held_out_pass pass = { .all = all };
+	int r;
+
+	for (size_t c = 0; c < all->count; c++) {
+		const char *component = judged_component(&all->components[c])->name;
+
+		pass.power[c] = find_column(held_out, component, "_power");
+		pass.predicted[c] = find_column(held_out, component, "_held_out");
+	}
+	r = sample_source_each(held_out, take_held_out, &pass, diag);
+	for (size_t c = 0; r == 0 && c < all->count; c++) {
+		struct judged *judged = &all->components[c];
+		size_t points = judged->held_out.rows / step_of(judged->held_out.rows, POINTS_MAX);
+
+		finish_errors(&judged->held_out);
+		judged->drawn = calloc(points + 1, sizeof(*judged->drawn));
+		if (!judged->drawn)
+			r = -ENOMEM;
+	}
+	pass.draws = true;
+	return r < 0 ? r : sample_source_each(held_out, take_held_out, &pass, diag);
+}
+
+/* ---- all ---- */
+
 static int read_twice(struct judged_samples *all, const struct sample_source *samples,
 		      struct diag *diag)
 {
@@ -286,12 +384,15 @@ static int read_twice(struct judged_samples *all, const struct sample_source *sa
 }
 
 int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
-			struct judged_samples *ret, struct diag *diag)
+			const struct sample_source *held_out, struct judged_samples *ret,
+			struct diag *diag)
 {
 	int r;
 
 	ret->count = 0;
 	r = begin(ret, model, samples, diag);
+	if (r == 0 && held_out)
+		r = read_held_out(ret, held_out, diag);
 	if (r == 0)
 		r = read_twice(ret, samples, diag);
 	if (r < 0)

@@ -2,6 +2,10 @@
 /*
  * What a model says of samples, component by component: its errors, and what pictures of them need.
  *
+ * A model knows the samples that it was trained on, and its errors on them say little. What it said
+ * of them while they were held out (kepler-model/held_out.h) can be given beside them; then the
+ * pictures of errors are of that.
+ *
  * Errors, counts and the histogram are of all samples. Rows for pictures are at most 4,000, every
  * n-th one; importance is measured on every n-th one where there are more than 50,000. So memory
  * does not grow with the samples.
@@ -27,6 +31,15 @@ struct drawn_row {
 	double measured, predicted;
 };
 
+/* Errors of predictions; sums while samples are read, then the others. */
+struct judged_errors {
+	size_t rows;
+	size_t covered;  /* measured lies within the bound */
+	size_t positive; /* rows of which power is above 0 */
+	double absolute, relative, low, high;
+	double mae_w, mape_percent, range_percent; /* NAN: not known */
+};
+
 /*
  * One component on the samples. Rows are those that have all features and the power. Sums are of
  * all rows; the pictures and the measure of importance are of every n-th row, which a second
@@ -39,16 +52,15 @@ struct judged {
 	size_t power;                 /* its column; SAMPLE_COLUMN_NONE: the samples have none */
 	size_t rows;
 	size_t left_out;
-	size_t covered; /* measured lies within the bound */
 	size_t outside;
-	size_t positive; /* rows of which power is above 0 */
-	double absolute, relative, low, high;
-	double mae_w, mape_percent, range_percent;
+	struct judged_errors errors;   /* of the model, on the samples */
+	struct judged_errors held_out; /* of samples while they were held out; rows 0: not given */
 	double first_bound_w;
 	double most[PREDICTOR_FEATURES_MAX]; /* of each feature, the largest */
 	/* Of the second reading. */
 	size_t row, order; /* that come next: whole rows, and samples */
-	struct drawn_row *drawn;
+	size_t held_row, held_order;
+	struct drawn_row *drawn; /* of those held out, where they are given */
 	size_t drawn_count;
 	double counts[JUDGED_BINS];   /* residuals by size */
 	double *values;               /* [exchanged] × features, in the features' order */
@@ -63,16 +75,20 @@ struct judged_samples {
 
 /*
  * Reads @samples twice. The measured power of component "package" is the column "package_power".
- * 0, -ENOENT with the feature that no column has, -ENOMEM, or an error of reading with a diagnosis.
+ * @held_out, or NULL, has "package_held_out" beside it. 0, -ENOENT with the feature that no column
+ * has, -ENOMEM, or an error of reading with a diagnosis.
  */
 int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
-			struct judged_samples *ret, struct diag *diag);
+			const struct sample_source *held_out, struct judged_samples *ret,
+			struct diag *diag);
 void judged_samples_release(struct judged_samples *samples);
 
 const struct model_component *judged_component(const struct judged *judged);
 bool judged_has_power(const struct judged *judged);
 /* What the model says of @values, in the order of the component's features. */
 void judged_predict(const struct judged *judged, const double *values, struct model_answer *ret);
+/* Those that the pictures of errors are of. */
+const struct judged_errors *judged_drawn_errors(const struct judged *judged);
 /* W; the histogram is as far below 0 as above. */
 double judged_bin_width(const struct judged *judged);
 /* By how much the mean error grows without each feature, in W, into @ret. 0 or -ENOMEM. */

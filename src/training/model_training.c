@@ -21,7 +21,7 @@ struct job {
 
 /* What the threads share; each writes results of its own. */
 struct validations {
-	pthread_mutex_t lock; /* guards calls of progress() */
+	pthread_mutex_t lock; /* guards calls of progress() and held_out() */
 	const struct job *job;
 	struct training_report *report;
 };
@@ -89,18 +89,25 @@ static int validate_split(const struct job *job, const struct trainer *trainer,
 	if (r == 0)
 		r = validation_predict_split(trainer, rows, held_out, seed, predicted,
 					     &ret->failure);
-	return r < 0 ? r : score_rows(rows->y, predicted, held_out, rows->rows, seed, ret);
+	if (r == 0)
+		r = score_rows(rows->y, predicted, held_out, rows->rows, seed, ret);
+	for (size_t i = 0; r == 0 && i < rows->rows; i++) {
+		if (!held_out[i])
+			predicted[i] = (double)NAN;
+	}
+	return r;
 }
 
+/* Scores @ret; what is said of each row when it is held out goes to @predicted [rows]. */
 static int validate(const struct job *job, const struct trainer *trainer,
-		    const struct training_rows *rows, struct training_result *ret)
+		    const struct training_rows *rows, double *predicted,
+		    struct training_result *ret)
 {
-	CLEANUP_FREE double *predicted = calloc(rows->rows, sizeof(*predicted));
 	CLEANUP_FREE double *group = NULL;
 	struct validation_plan plan = job->request->plan;
-	int r = predicted ? 0 : -ENOMEM;
+	int r = 0;
 
-	if (r == 0 && job->request->split_column)
+	if (job->request->split_column)
 		return validate_split(job, trainer, rows, predicted, ret);
 	if (r == 0 && plan.kind == FOLDS_GROUPS)
 		r = column_of_rows(job, rows, job->request->group_column, &group, &ret->failure);
@@ -116,7 +123,12 @@ static int validate_one(void *context, size_t index)
 	struct validations *all = context;
 	const struct training_request *request = all->job->request;
 	size_t t = index / request->component_count, c = index % request->component_count;
+	const struct training_rows *rows = &all->job->rows[c];
+	CLEANUP_FREE double *predicted = calloc(rows->rows, sizeof(*predicted));
 	int r;
+
+	if (!predicted)
+		return -ENOMEM;
 
 	if (request->progress) {
 		(void)pthread_mutex_lock(&all->lock);
@@ -124,8 +136,12 @@ static int validate_one(void *context, size_t index)
 				  request->components[c]);
 		(void)pthread_mutex_unlock(&all->lock);
 	}
-	r = validate(all->job, request->trainers[t], &all->job->rows[c],
-		     &all->report->results[t][c]);
+	r = validate(all->job, request->trainers[t], rows, predicted, &all->report->results[t][c]);
+	if (r == 0 && request->held_out) {
+		(void)pthread_mutex_lock(&all->lock);
+		request->held_out(request->context, t, c, rows->source, predicted, rows->rows);
+		(void)pthread_mutex_unlock(&all->lock);
+	}
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -29,6 +29,13 @@ struct training_request {
 	unsigned threads; /* that validate side by side; 0: as many as there are processors */
 	/* Is called before each validation, by one thread at a time, or NULL. */
 	void (*progress)(void *context, const char *trainer, const char *component);
+	/*
+	 * Is called after each validation of rows in memory, by one thread at a time, or NULL: what
+	 * the trainer said of @rows that it had not seen, NAN of others. @row [rows] has their
+	 * numbers in the table.
+	 */
+	void (*held_out)(void *context, size_t trainer, size_t component, const uint32_t *row,
+			 const double *predicted_w, size_t rows);
 	void *context;
 };
 

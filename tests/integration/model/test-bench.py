@@ -26,8 +26,9 @@ from rig import BUILD, Exporter, Sensors, free_port, need_program, rapl_zone, ru
 
 PROGRAM = BUILD / "kepler-model"
 IDLE_W, BUSY_W = 20, 30  # of the package: always, and for each CPU that is busy
-FILES = ["AbsPower.html", "AbsPower.json", "AbsPower.txt", "DynPower.html", "DynPower.json", "DynPower.txt", "dynamic.csv",
-         "rows.csv", "series.json", "stress.json", "summary.txt"]
+FILES = ["AbsPower.held-out.csv", "AbsPower.html", "AbsPower.json", "AbsPower.txt", "DynPower.held-out.csv",
+         "DynPower.html", "DynPower.json", "DynPower.txt", "dynamic.csv", "rows.csv", "series.json", "stress.json",
+         "summary.txt"]
 PLAN = ["--load=cpu", "--load=matrix", "--instances=1,2", "--load-time=3s", "--pause=1s", "--idle=4s", "--step=1s",
         "--frequencies=current", "--trainers=LinearRegressionTrainer,Ridge,PolynomialRegressionTrainer",
         "--folds=5"]
@@ -134,6 +135,11 @@ def without_a_prometheus():
             plan = bench(folder, *args, "--dry-run").stdout
             assert "4 steps on" in plan and "take 0:00:20" in plan and os.listdir(folder) == [], plan
             done = bench(folder, *args)
+        # 500 ms of the exporter are two in each step; at 1 s some steps would have the energy of two, others none.
+        with metered("--monitor.interval=1s") as slow, tempfile.TemporaryDirectory() as other:
+            said = bench(other, f"--exporter={slow.url}/metrics", *PLAN, status=1).stderr
+            assert "step: 1 s is shorter than two of the exporter's intervals of 1 s; use --step=2s or longer" in said, said
+            assert not os.path.exists(f"{other}/stress.json")
         assert sorted(os.listdir(folder)) == FILES, os.listdir(folder)
         assert "AbsPower.json: package: mean error" in done.stdout, done.stdout
         check_models(folder)

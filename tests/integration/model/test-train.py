@@ -373,6 +373,28 @@ def cells_that_cannot_be_are_left_out_and_counted():
         assert "bpf_cpu_time_ms: 1 of 201 cells are left out: 1 is above" in done.stderr, done.stderr
 
 
+def predictions_of_rows_that_were_held_out_are_written_and_drawn():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows, model, held, page = (folder / file for file in ("rows.csv", "m.json", "held.csv", "page.html"))
+        rows.write_text(machine(), encoding="utf-8")
+        kepler_model("train-from-data", rows, f"--output={model}", "--trainers=ExtraTrees,LeastSquares", f"--held-out={held}",
+                     "--components=package")
+        with open(held, encoding="utf-8") as file:
+            said = list(csv.DictReader(file))
+        with open(rows, encoding="utf-8") as file:
+            assert [float(row["package_power"]) for row in said] == [float(row["package_power"]) for row in csv.DictReader(file)]
+        error = statistics.fmean(abs(float(row["package_power"]) - float(row["package_held_out"])) for row in said)
+        stated = json.loads(model.read_text(encoding="utf-8"))["components"][0]["error"]["mae_w"]
+        assert abs(error - stated) < 1e-9, (error, stated)
+        kepler_model("plot", model, rows, f"--output={page}", f"--held-out={held}")
+        text = page.read_text(encoding="utf-8")
+        assert f'data-l="not seen: MAE">{stated:.2f} W</td>' in text and "while they were held out" in text
+        kepler_model("plot", model, rows, f"--output={page}")
+        assert "while they were held out" not in page.read_text(encoding="utf-8")
+        assert "needs --output" in kepler_model("train-from-data", rows, f"--held-out={held}", status=1)
+
+
 def what_kepler_refuses_is_not_valid():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -408,7 +430,8 @@ def main():
     if not MODEL.exists():
         skip("kepler-model is not built")
     run_tests((bad_input_is_refused_with_the_reason, cells_that_cannot_be_are_left_out_and_counted,
-               what_kepler_refuses_is_not_valid, a_model_is_written_and_read_again, a_model_for_each_group,
+               what_kepler_refuses_is_not_valid, predictions_of_rows_that_were_held_out_are_written_and_drawn,
+               a_model_is_written_and_read_again, a_model_for_each_group,
                stolen_time_is_a_feature_of_models_that_are_asked_to_have_it, what_falls_with_load_makes_no_model,
                neighbours_on_ec2_have_the_published_errors, neighbours_on_nx12_have_the_published_errors,
                boosted_trees_are_those_of_the_library_for_python, rows_in_which_load_begins_make_no_model_fall,

@@ -84,7 +84,7 @@ static const char *render(struct fixture *fixture, struct strbuf *out)
 	struct diag diag = { "" };
 
 	sample_source_of_table(&source, &fixture->samples);
-	assert_int_equal(html_report_add(out, &fixture->model, &source, &diag), 0);
+	assert_int_equal(html_report_add(out, &fixture->model, &source, NULL, &diag), 0);
 	strbuf_add_char(out, '\0');
 	assert_non_null(strstr(out->data, "</html>\n"));
 	assert_null(strstr(out->data, "nan"));
@@ -101,14 +101,32 @@ static void errors_are_those_of_the_samples(void **state)
 	set_up(&fixture);
 	page = render(&fixture, &out);
 	sample_table_release(&fixture.samples);
-	assert_non_null(strstr(page, "<td>package</td><td class=\"n\">100</td>"
-				     "<td class=\"n\">2.00 W</td>"));
-	assert_non_null(strstr(page, "<div class=\"wide\"><table>")); /* scrolls by itself */
+	assert_non_null(strstr(page, "data-l=\"these samples: samples\">100</td>"
+				     "<td class=\"n\" data-l=\"these samples: MAE\">2.00 W</td>"));
+	assert_non_null(strstr(page, "<div class=\"wide\"><table ")); /* scrolls by itself */
 	assert_non_null(strstr(page, "</table></div>"));
 	/* The bound is 5 W. */
-	assert_non_null(strstr(page, "<td class=\"n\">90.00 %</td>"));
-	assert_non_null(strstr(page, "<td class=\"n\">0</td><td class=\"n\">3.25 W</td>"
-				     "<td class=\"n\">unknown</td>"));
+	assert_non_null(strstr(page, "data-l=\"these samples: within bound\">90.00 %</td>"
+				     "<td class=\"n\" data-l=\"these samples: outside\">0</td>"));
+	/* The model's own errors come before them. */
+	assert_non_null(strstr(page, "data-l=\"not seen: MAE\">3.25 W</td>"
+				     "<td class=\"n\" data-l=\"not seen: MAPE\">unknown</td>"));
+	assert_true(strstr(page, "not seen: MAE") < strstr(page, "these samples: MAE"));
+	assert_null(strstr(page, "probably trained on these"));
+}
+
+/* Errors far below those held out: the charts of these samples would deceive. */
+static void samples_that_the_model_knows_are_named(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	fixture.component.error.mae_w = 4.1;
+	assert_non_null(strstr(render(&fixture, &out), "probably trained on these samples"));
+	sample_table_release(&fixture.samples);
+	assert_non_null(strstr(out.data, "--held-out"));
 }
 
 static void samples_beyond_the_training_range_are_counted(void **state)
@@ -120,8 +138,7 @@ static void samples_beyond_the_training_range_are_counted(void **state)
 	set_up(&fixture);
 	fixture.samples.columns[0][3] = 1000;
 	fixture.samples.columns[0][7] = 1000;
-	assert_non_null(strstr(render(&fixture, &out),
-			       "<td class=\"n\">2</td><td class=\"n\">3.25 W</td>"));
+	assert_non_null(strstr(render(&fixture, &out), "data-l=\"these samples: outside\">2</td>"));
 	sample_table_release(&fixture.samples);
 }
 
@@ -186,7 +203,7 @@ static void a_component_without_power_has_its_curve(void **state)
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(page, "Power by load"));
 	assert_null(strstr(page, "Residuals"));
-	assert_non_null(strstr(page, "<td class=\"n\">0</td><td class=\"n\">unknown</td>"));
+	assert_non_null(strstr(page, "data-l=\"these samples: MAE\">unknown</td>"));
 }
 
 static void a_feature_that_no_column_has_is_named(void **state)
@@ -200,7 +217,7 @@ static void a_feature_that_no_column_has_is_named(void **state)
 	set_up(&fixture);
 	fixture.features[0] = feature("cache_miss");
 	sample_source_of_table(&source, &fixture.samples);
-	assert_int_equal(html_report_add(&out, &fixture.model, &source, &diag), -ENOENT);
+	assert_int_equal(html_report_add(&out, &fixture.model, &source, NULL, &diag), -ENOENT);
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(diag.text, "cache_miss"));
 }
@@ -209,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_are_those_of_the_samples),
+		cmocka_unit_test(samples_that_the_model_knows_are_named),
 		cmocka_unit_test(samples_beyond_the_training_range_are_counted),
 		cmocka_unit_test(features_are_in_the_order_in_which_they_matter),
 		cmocka_unit_test(stands_alone_and_escapes_names),

@@ -62,11 +62,11 @@ static void check(size_t rows, size_t exchanged, size_t drawn)
 
 	make(&table, rows);
 	sample_source_of_table(&source, &table);
-	assert_int_equal(judged_samples_read(&model, &source, &all, &diag), 0);
+	assert_int_equal(judged_samples_read(&model, &source, NULL, &all, &diag), 0);
 	assert_int_equal(judged->rows, rows);
 	assert_int_equal(judged->left_out, 1);
-	assert_int_equal(judged->covered, rows / 4 * 3);
-	assert_true(fabs(judged->mae_w - 3) < 1e-9);
+	assert_int_equal(judged->errors.covered, rows / 4 * 3);
+	assert_true(fabs(judged->errors.mae_w - 3) < 1e-9);
 	assert_true(judged->most[0] >= 99 && judged->most[0] <= 99);
 	assert_int_equal(judged->exchanged, exchanged);
 	assert_int_equal(judged->drawn_count, drawn);
@@ -89,10 +89,47 @@ static void errors_are_of_all_samples(void **state)
 	check(MANY, MANY / 3, MANY / 31 + 1);
 }
 
+/* What was said of rows while they were held out is drawn, and has errors of its own. */
+static void held_out_predictions_are_drawn(void **state)
+{
+	CLEANUP(sample_table_release)
+	struct sample_table table = { .rows = 0 }, held = { .rows = 0 };
+	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };
+	struct sample_source source = { .rows = 0 }, held_out = { .rows = 0 };
+	const struct judged *judged = &all.components[0];
+	struct diag diag = { "" };
+	size_t power, predicted;
+
+	(void)state;
+	make(&table, FEW);
+	assert_int_equal(sample_table_add_column(&held, "package_power", &power), 0);
+	assert_int_equal(sample_table_add_column(&held, "package_held_out", &predicted), 0);
+	for (size_t row = 0; row < 100; row++) {
+		assert_int_equal(sample_table_add_row(&held), 0);
+		held.columns[power][row] = 100;
+		/* Half of them are beyond the bound of 5 W; the last one was not predicted. */
+		held.columns[predicted][row] = row == 99 ? (double)NAN : row % 2 ? 104 : 110;
+	}
+	sample_source_of_table(&source, &table);
+	sample_source_of_table(&held_out, &held);
+	assert_int_equal(judged_samples_read(&model, &source, &held_out, &all, &diag), 0);
+	assert_true(fabs(judged->errors.mae_w - 3) < 1e-9);
+	assert_int_equal(judged->held_out.rows, 99);
+	assert_int_equal(judged->held_out.covered, 49);
+	assert_true(fabs(judged->held_out.mae_w - (50 * 10 + 49 * 4) / 99.0) < 1e-9);
+	assert_true(fabs(judged->held_out.mape_percent - judged->held_out.mae_w) < 1e-9);
+	assert_int_equal(judged->drawn_count, 99);
+	assert_true(fabs(judged->drawn[1].predicted - 104) < 1e-9);
+	assert_true(fabs(judged->drawn[98].order - 98) < 1e-9);
+	assert_true(judged_drawn_errors(judged) == &judged->held_out);
+	assert_int_equal(judged->exchanged, FEW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_are_of_all_samples),
+		cmocka_unit_test(held_out_predictions_are_drawn),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
