@@ -51,7 +51,9 @@ enum family_of {
 	OF_MEASURED_ZONES,  /* measured parts of the machine: the sum of where.modes */
 	OF_DEVICE_ZONES,    /* its devices: likewise */
 	OF_PLATFORM_ZONES,  /* the whole machine: likewise */
-	OF_TOTALS,          /* for each source and mode, the sum of zones (energy/total.h) */
+	/* For each source and mode, the sum of zones (energy/total.h): energy, or power: */
+	OF_TOTALS,
+	OF_UNATTRIBUTED_TOTALS, /* the power of it that no row of a container has */
 	OF_PENDING, /* columns of the levels' pending: one for each level, account and mode */
 	OF_LEVELS,  /* struct snapshot_table */
 	/* struct snapshot_counter: */
@@ -63,7 +65,7 @@ enum family_of {
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,         /* counters: energy; gauges: power */
 	OF_ROWS_DEVICES, /* likewise, of devices */
-	OF_ROW_TOTALS,   /* energy, as OF_TOTALS */
+	OF_ROW_TOTALS,   /* counters: energy, as OF_TOTALS; gauges: power, likewise */
 	OF_RETIRED,      /* energy */
 	OF_RETIRED_DEVICES,
 	OF_ROWS_CPU, /* CPU time */

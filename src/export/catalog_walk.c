@@ -21,7 +21,9 @@ struct walk {
 	struct counter_family of_counter;       /* the family, for it */
 	bool current_only;                      /* no family of the classic schema is on the page */
 	uint32_t columns[ZONES_MAX];            /* of a block of rows */
-	uint64_t total_uj;                      /* of the node */
+	uint64_t spans_ns[ZONES_MAX];           /* of these, where the block has watts */
+	uint64_t total_uj;                      /* of the node, or: */
+	double total_w;
 };
 
 static struct value read_one(const struct cursor *at, const struct where *where, size_t index)
@@ -339,7 +341,7 @@ static void walk_histograms(struct walk *walk)
  * shown: with another state its series would end where it is and another begin at its full value,
  * of which increase() sees nothing. Watts tell the truth.
  */
-static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns)
+static void put_rows(struct walk *walk, uint32_t columns)
 {
 	const struct family *family = walk->at.family;
 	bool is_retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||
@@ -353,7 +355,7 @@ static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns
 		.columns = walk->columns,
 		.column_count = columns,
 		.decimals = family->where.decimals,
-		.watts_span_ns = watts_span_ns,
+		.spans_ns = family->type == FAMILY_GAUGE ? walk->spans_ns : NULL,
 	};
 
 	if (block.view->count == 0)
@@ -395,8 +397,9 @@ static void walk_account_rows(struct walk *walk)
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
 			walk->columns[0] = account->column[mode];
+			walk->spans_ns[0] = account->span_ns;
 			if (rows_show(walk, account, mode))
-				put_rows(walk, 1, watts ? account->span_ns : 0);
+				put_rows(walk, 1);
 		}
 	}
 }
@@ -406,8 +409,23 @@ static uint32_t total_of(const struct snapshot *snapshot, uint32_t account)
 	return snapshot->zones[snapshot->accounts[account].first_zone].total;
 }
 
+/* Whether the power of each account of the total is known that draws any. */
+static bool total_has_power(const struct snapshot *snapshot, uint32_t total)
+{
+	bool has_power = false;
+
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		if (total_of(snapshot, i) != total)
+			continue;
+		if (snapshot->accounts[i].lacks_power)
+			return false;
+		has_power |= snapshot->accounts[i].span_ns > 0;
+	}
+	return has_power;
+}
+
 /* That of the walk's zone, in its mode. */
-static void walk_node_total(struct walk *walk)
+static void walk_node_energy(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
 	enum energy_mode mode = walk->at.mode;
@@ -427,20 +445,79 @@ static void walk_node_total(struct walk *walk)
 		put_point(walk, NULL, NULL);
 }
 
+/* What rows of containers have of an account's power. */
+static double rows_watts(const struct snapshot *snapshot, const struct snapshot_account *account,
+			 enum energy_mode mode)
+{
+	const struct snapshot_table *table = &snapshot->level[LEVEL_CONTAINER];
+	uint64_t energy_uj = 0;
+
+	if (!account->rows_have_mode[mode])
+		return 0;
+	for (size_t row = 0; row < table->count; row++)
+		energy_uj += table->deltas[row * snapshot->columns + account->column[mode]];
+	return (double)energy_uj * 1e3 / (double)account->span_ns; /* µJ in ns are kW */
+}
+
+/* Likewise; of accounts that draw nothing, nothing. */
+static void walk_node_power(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+	bool less_rows = walk->at.family->of == OF_UNATTRIBUTED_TOTALS;
+	enum energy_mode mode = walk->at.mode;
+	uint32_t total = walk->at.zone->total;
+	bool any = false;
+
+	walk->total_w = 0;
+	for (uint32_t z = walk->at.zone_index; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (zone->total != total || !zone->has_mode[mode] || !zone->span_ns)
+			continue;
+		walk->total_w += zone->watts[mode];
+		any = true;
+	}
+	for (uint32_t i = walk->at.account_index; less_rows && i < snapshot->account_count; i++) {
+		if (total_of(snapshot, i) == total && snapshot->accounts[i].span_ns)
+			walk->total_w -= rows_watts(snapshot, &snapshot->accounts[i], mode);
+	}
+	/* What rounding leaves below 0 is nothing. */
+	walk->total_w = fmax(walk->total_w, 0);
+	walk->at.base = &walk->total_w;
+	if (any)
+		put_point(walk, NULL, NULL);
+}
+
 static void walk_row_total(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
+	bool watts = walk->at.family->type == FAMILY_GAUGE;
 	enum energy_mode mode = walk->at.mode;
 	uint32_t columns = 0;
 
 	for (uint32_t i = walk->at.account_index; i < snapshot->account_count; i++) {
 		const struct snapshot_account *account = &snapshot->accounts[i];
 
-		if (total_of(snapshot, i) == walk->at.zone->total && account->rows_have_mode[mode])
-			walk->columns[columns++] = account->column[mode];
+		if (total_of(snapshot, i) != walk->at.zone->total ||
+		    !account->rows_have_mode[mode] || (watts && !account->span_ns))
+			continue;
+		walk->spans_ns[columns] = account->span_ns;
+		walk->columns[columns++] = account->column[mode];
 	}
 	if (columns > 0)
-		put_rows(walk, columns, 0);
+		put_rows(walk, columns);
+}
+
+static void walk_total(struct walk *walk)
+{
+	bool watts = walk->at.family->type == FAMILY_GAUGE;
+
+	if (walk->at.family->of == OF_ROW_TOTALS)
+		walk_row_total(walk);
+	else if (watts)
+		walk_node_power(walk);
+	else
+		walk_node_energy(walk);
 }
 
 /* They are numbered in the order of their first zones, as accounts are. */
@@ -453,13 +530,12 @@ static void walk_totals(struct walk *walk)
 		if (total_of(snapshot, i) <= walked)
 			continue;
 		walked = total_of(snapshot, i);
+		if (walk->at.family->type == FAMILY_GAUGE && !total_has_power(snapshot, walked))
+			continue;
 		(void)set_account(walk, i);
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
-			if (walk->at.family->of == OF_TOTALS)
-				walk_node_total(walk);
-			else
-				walk_row_total(walk);
+			walk_total(walk);
 		}
 	}
 }
@@ -483,13 +559,15 @@ static void walk_pods(struct walk *walk)
 static void walk_column(struct walk *walk, uint32_t column)
 {
 	walk->columns[0] = column;
-	put_rows(walk, 1, 0);
+	put_rows(walk, 1);
 }
 
 static void walk_rows(struct walk *walk)
 {
 	if (walk->at.family->of == OF_ROWS_CPU)
 		walk_column(walk, walk->at.view->snapshot->columns - 1);
+	else if (walk->at.family->of == OF_PODS)
+		walk_pods(walk);
 	else
 		walk_account_rows(walk);
 }
@@ -582,6 +660,7 @@ static void walk_family(struct walk *walk)
 	case OF_RETIRED:
 	case OF_RETIRED_DEVICES:
 	case OF_ROWS_CPU:
+	case OF_PODS:
 		walk_rows(walk);
 		break;
 	case OF_COUNTERS:
@@ -591,11 +670,9 @@ static void walk_family(struct walk *walk)
 		walk_counter(walk);
 		break;
 	case OF_TOTALS:
+	case OF_UNATTRIBUTED_TOTALS:
 	case OF_ROW_TOTALS:
 		walk_totals(walk);
-		break;
-	case OF_PODS:
-		walk_pods(walk);
 		break;
 	case OF_ZONES:
 	case OF_ZONES_OF_MODELS:

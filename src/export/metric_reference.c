@@ -38,6 +38,18 @@ static const char intro[] =
 	"has a total of its own; where meters take over from an "
 	"estimate, its total stands still. The sums above hold for totals as well, over these "
 	"zones. A page of the current schema alone has their rows in its own names.\n"
+	"* For present power use the watts of the total, of which no zone has to be chosen: "
+	"`sum(kepler_node_watts)`, `sum by (container_namespace) (kepler_namespace_watts)`, "
+	"`topk(10, kepler_process_watts)`. In each answer the watts of all processes, those of "
+	"all containers, and those of all namespaces, each with "
+	"`kepler_node_unattributed_watts`, add up to `kepler_node_watts`. For energy use "
+	"`increase()` of the `_joules_total` of the total. Never add up zones of different kinds: "
+	"`sum({__name__=~\"kepler_node_(package|dram|psys|platform)_watts\"})` has the energy of a "
+	"package again in that of psys, and that in the platform's.\n"
+	"* A counter of a process, container, pod, VM or namespace shows 0 at first, for the time "
+	"of `--metrics.settle`, and then all that it has counted: `increase()` ignores the first "
+	"sample of a series. So the first scrapes of a new exporter show 0, for up to a minute; "
+	"watts are never held back.\n"
 	"* `package` is the number in the zone's name, of a GPU its UUID; `path` is where the zone "
 	"was found. The "
 	"node, "
@@ -140,6 +152,8 @@ static const char *schema_of(const struct family *family)
 }
 
 #define OWNER "container_id, container_namespace, vm_id (container_name, pod_name)"
+#define POD                                                                                        \
+	"pod_id, pod_name, container_namespace, pod_namespace, workload, workload_type (label_…)"
 
 /* What row_labels.c writes, for people: in parentheses what is not always there. */
 static const char *row_labels_of(const struct family *family)
@@ -149,10 +163,7 @@ static const char *row_labels_of(const struct family *family)
 		[LEVEL_CONTAINER] = { "container_id, pod_name, container_name, container_namespace",
 				      "container_id, container_name, runtime, pod_id, pod_name, "
 				      "container_namespace" },
-		[LEVEL_POD] = { "pod_id, pod_name, container_namespace, workload, workload_type "
-				"(label_…)",
-				"pod_id, pod_name, pod_namespace, workload, workload_type "
-				"(label_…)" },
+		[LEVEL_POD] = { POD, POD },
 		[LEVEL_VM] = { "vm_id, vm_name, hypervisor", "vm_id, vm_name, hypervisor" },
 		[LEVEL_NAMESPACE] = { "container_namespace", "container_namespace" },
 	};

@@ -49,17 +49,14 @@ static const struct printed of_container_current[] = {
 	{ "pod_name", LABEL_POD_NAME },         { "container_namespace", LABEL_NAMESPACE },
 };
 
+/*
+ * The namespace by its name in the classic schema and by that in the current one, so that families
+ * of both, and those of containers, can be added up by one label.
+ */
 static const struct printed of_pod[] = {
 	{ "pod_id", LABEL_POD_ID },
 	{ "pod_name", LABEL_POD_NAME },
 	{ "container_namespace", LABEL_NAMESPACE },
-	{ "workload", LABEL_WORKLOAD },
-	{ "workload_type", LABEL_WORKLOAD_TYPE },
-};
-
-static const struct printed of_pod_current[] = {
-	{ "pod_id", LABEL_POD_ID },
-	{ "pod_name", LABEL_POD_NAME },
 	{ "pod_namespace", LABEL_NAMESPACE },
 	{ "workload", LABEL_WORKLOAD },
 	{ "workload_type", LABEL_WORKLOAD_TYPE },
@@ -83,10 +80,10 @@ static const struct printed_list classic[LEVEL_COUNT] = {
 	[LEVEL_NAMESPACE] = LIST(of_namespace),
 };
 
-/* A process has the same in both. */
+/* A process has the same in both, as a pod has. */
 static const struct printed_list current[LEVEL_COUNT] = {
 	[LEVEL_CONTAINER] = LIST(of_container_current),
-	[LEVEL_POD] = { of_pod_current, ARRAY_SIZE(of_pod_current), true },
+	[LEVEL_POD] = { of_pod, ARRAY_SIZE(of_pod), true },
 	[LEVEL_VM] = LIST(of_vm),
 	[LEVEL_NAMESPACE] = LIST(of_namespace),
 };

@@ -52,8 +52,8 @@ struct point {
 
 /*
  * Columns of a table that are added up, mostly one: for each row its own labels (texts of @names),
- * then @end, and its value with the point at @decimals. Cumulative values; or the deltas over
- * @watts_span_ns, in watts.
+ * then @end, and its value with the point at @decimals. Cumulative values; or, where there are
+ * @spans_ns, the deltas of each column over its span, in watts.
  */
 struct row_block {
 	const struct row_view *view;
@@ -61,8 +61,8 @@ struct row_block {
 	const uint32_t *columns;
 	uint32_t column_count; /* at least 1 */
 	unsigned decimals;
-	uint64_t watts_span_ns; /* 0: cumulative values */
-	struct labels end[2];   /* [1]: of rows that have ended */
+	const uint64_t *spans_ns; /* [column_count], none of them 0; NULL: cumulative values */
+	struct labels end[2];     /* [1]: of rows that have ended */
 };
 
 struct sink {
@@ -76,13 +76,15 @@ struct sink {
 static inline uint64_t row_block_value(const struct row_block *block, uint32_t row)
 {
 	const struct row_view *view = block->view;
-	uint64_t span_ns = block->watts_span_ns;
-	const uint64_t *cells = span_ns ? view->deltas : view->values;
-	uint64_t amount = row_view_value(view, cells, row, block->columns[0]);
+	uint64_t sum = 0;
 
-	for (uint32_t i = 1; i < block->column_count; i++)
-		amount += row_view_value(view, cells, row, block->columns[i]);
+	for (uint32_t i = 0; i < block->column_count; i++) {
+		uint32_t column = block->columns[i];
 
-	/* µJ in ns are kW: × 1e9 makes µW. */
-	return span_ns ? muldiv_u64(amount, NSEC_PER_SEC, span_ns) : amount;
+		/* µJ in ns are kW: × 1e9 makes µW. */
+		sum += block->spans_ns ? muldiv_u64(row_view_value(view, view->deltas, row, column),
+						    NSEC_PER_SEC, block->spans_ns[i])
+				       : row_view_value(view, view->values, row, column);
+	}
+	return sum;
 }

@@ -87,13 +87,13 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 /*
  * Of a row of any level, at most: classic names are one an account and mode, today's are one an
  * account for joules and one for watts; each schema has CPU time and the counters, both the totals
- * of each mode.
+ * of each mode, as joules and watts.
  */
 static uint32_t series_per_row(const struct interval_engine *engine)
 {
 	const struct layout *layout = ledger_layout(engine->ledger);
 	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
-	uint32_t series = engine->accountant.totals * modes;
+	uint32_t series = engine->accountant.totals * modes * 2;
 
 	if (engine->config->pages.schema != SCHEMA_CURRENT)
 		series += layout->columns;

@@ -5,10 +5,15 @@
 
 #define SPANS_MAX_RATIO 1.1
 
-/* It is not known what such a zone would add; one that is gone, or new, adds nothing. */
+bool snapshot_zone_draws(const struct snapshot_zone *zone)
+{
+	return zone->has_begun && !zone->ended && zone->state != ZONE_ABSENT;
+}
+
+/* It is not known what such a zone would add. */
 static bool lacks_span(const struct snapshot_zone *zone)
 {
-	return !zone->span_ns && zone->has_begun && !zone->ended && zone->state != ZONE_ABSENT;
+	return !zone->span_ns && snapshot_zone_draws(zone);
 }
 
 /* Of the last interval, in W; 0 while it is not known. */
@@ -55,6 +60,7 @@ void account_pictures(const struct layout *layout, const struct snapshot_zone *z
 			.span_ns = account_span_ns(layout, i, zones),
 		};
 		for (uint32_t z = account->first_zone; z != ZONE_NONE; z = layout->zones[z].next) {
+			ret[i].lacks_power |= !ret[i].span_ns && snapshot_zone_draws(&zones[z]);
 			for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
 				ret[i].rows_have_mode[mode] |= zones[z].rows_have_mode[mode];
 		}

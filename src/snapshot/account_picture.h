@@ -2,6 +2,8 @@
 /* What a snapshot says of each account, from what it says of the account's zones. Pure. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "attribution/layout.h"
 #include "snapshot/snapshot.h"
 
@@ -12,6 +14,8 @@
  */
 uint64_t account_span_ns(const struct layout *layout, uint32_t account,
 			 const struct snapshot_zone *zones);
+/* Whether energy of it flows now; one that is gone, or new, draws nothing. */
+bool snapshot_zone_draws(const struct snapshot_zone *zone);
 /* Of each account of @layout one; @ret has room for them. */
 void account_pictures(const struct layout *layout, const struct snapshot_zone *zones,
 		      struct snapshot_account *ret);

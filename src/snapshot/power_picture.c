@@ -48,12 +48,6 @@ static uint64_t power_uw(uint64_t energy_uj, uint64_t span_ns)
 	return span_ns ? muldiv_u64(energy_uj, NSEC_PER_SEC, span_ns) : 0;
 }
 
-/* A zone that is gone, or new, draws nothing. */
-static bool draws(const struct snapshot_zone *zone)
-{
-	return zone->has_begun && !zone->ended && zone->state != ZONE_ABSENT;
-}
-
 static const struct layout *layout_of(const struct counting *counting)
 {
 	return ledger_layout(counting->ledger);
@@ -71,7 +65,7 @@ static void look_at_zone(struct counting *counting, struct counted *counted, uin
 		     reason++)
 			counting->rows_uj -= ledger_unattributed_value(ledger, z, mode, reason);
 	}
-	if (!counted->span_ns && draws(&counting->zones[z])) {
+	if (!counted->span_ns && snapshot_zone_draws(&counting->zones[z])) {
 		counting->is_late &= counting->zones[z].state == ZONE_UP;
 		counting->is_known = false;
 	}
@@ -344,7 +338,7 @@ static void look_at_kinds_of_power(const struct counting *counting, struct power
 	for (uint32_t z = 0; z < ledger_zones(counting->ledger); z++) {
 		const struct snapshot_zone *zone = &counting->zones[z];
 
-		if (zone->total == TOTAL_NONE || !draws(zone))
+		if (zone->total == TOTAL_NONE || !snapshot_zone_draws(zone))
 			continue;
 		picture->has_idle |= zone->has_mode[MODE_IDLE];
 		picture->is_estimated |= zone->zone.quality == QUALITY_ESTIMATED;

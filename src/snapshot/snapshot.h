@@ -124,6 +124,7 @@ struct snapshot_account {
 	uint32_t column[MODE_COUNT]; /* of rows; COLUMN_NONE without rows_have_mode */
 	bool rows_have_mode[MODE_COUNT];
 	uint64_t span_ns; /* time that the rows' deltas took; 0: no power is known */
+	bool lacks_power; /* none is known, though a zone of it draws some */
 };
 
 /* A counter of work that rows have, and the node's sum of it (attribution/counters.h). */

@@ -151,7 +151,7 @@ def sleeping_crowd():
 
 def series_limit():
     """More processes than series: never more than the limit; a process that used more than the smallest shown takes its place."""
-    limit, rows = 1000, 1000 // 3  # a row: package, the total, CPU time; those of containers are among them
+    limit, rows = 1000, 1000 // 4  # a row: package, the total and its watts, CPU time; those of containers are among them
     with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH,
                                             f"--metrics.max-series={limit}") as exporter:
         exporter.intervals(2)

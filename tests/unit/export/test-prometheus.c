@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -513,7 +515,8 @@ static void rows_sum_packages_unless_asked(void **state)
 			size_t len = strcspn(line + 1, "\n");
 
 			if (!memmem(line, len, "package_joules", 14) &&
-			    !memmem(line, len, "_cpu_joules", 11) && !memmem(line, len, "watts", 5))
+			    !memmem(line, len, "_cpu_joules", 11) &&
+			    !memmem(line, len, "cpu_watts", 9))
 				continue; /* CPU time, a total */
 			assert_int_equal(memmem(line, len, ",package=\"", 10) != NULL ||
 						 memmem(line, len, "path=\"intel", 11) != NULL,
@@ -757,6 +760,81 @@ static void gives_what_is_preferred(void **state)
 	}
 }
 
+/* The values of lines that begin with @name, as long as they have @with. */
+static double sum_of(const char *page, const char *name, const char *with)
+{
+	size_t name_len = strlen(name);
+	double sum = 0;
+
+	for (const char *line = page; line; line = strchr(line, '\n')) {
+		size_t len;
+
+		line += *line == '\n';
+		len = strcspn(line, "\n");
+		if (strncmp(line, name, name_len) == 0 && memmem(line, len, with, strlen(with)))
+			sum += strtod((const char *)memrchr(line, ' ', len) + 1, NULL);
+		if (!*line)
+			break;
+	}
+	return sum;
+}
+
+/* Of one page, and in the schema in which all else is named otherwise. */
+static void watts_of_rows_and_what_is_unattributed_make_the_node(void **state)
+{
+	static const char *const levels[] = { "process", "container", "namespace" };
+	static const enum metrics_schema schemas[] = { SCHEMA_CLASSIC, SCHEMA_CURRENT };
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	fixture.zones[2].has_begun = true; /* package counts; dram does not, by its state */
+	fixture.zones[2].state = ZONE_ABSENT;
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &fixture.snapshot.level[level];
+
+		for (size_t cell = 0; cell < table->count * fixture.snapshot.columns; cell++)
+			((uint64_t *)(uintptr_t)table->deltas)[cell] = 12000000 / table->count;
+	}
+	fixture_follow_zones(&fixture);
+	for (size_t i = 0; i < ARRAY_SIZE(schemas); i++) {
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		render(&fixture.snapshot, schemas[i], EXPOSITION_TEXT, &out);
+		assert_true(fabs(sum_of(out.data, "kepler_node_watts{", "source=") - 39.5) < 1e-6);
+		for (size_t l = 0; l < ARRAY_SIZE(levels); l++) {
+			char name[64];
+			double rows;
+
+			(void)snprintf(name, sizeof(name), "kepler_%s_watts{", levels[l]);
+			rows = sum_of(out.data, name, "mode=");
+			assert_true(fabs(rows - 12) < 1e-4);
+			assert_true(
+				fabs(rows +
+				     sum_of(out.data, "kepler_node_unattributed_watts{", "mode=") -
+				     39.5) < 1e-4);
+		}
+	}
+	fixture_release(&fixture);
+}
+
+/* A part of the total that counts and has no reading: a sum without it would be wrong. */
+static void a_total_that_is_not_known_has_no_watts(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	fixture.zones[2].has_begun = true;
+	fixture_follow_zones(&fixture);
+	render(&fixture.snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
+	assert_null(strstr(out.data, "kepler_node_watts{"));
+	assert_null(strstr(out.data, "kepler_process_watts{"));
+	assert_non_null(strstr(out.data, "kepler_node_package_watts{"));
+	fixture_release(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -769,6 +847,8 @@ int main(void)
 		cmocka_unit_test(zones_that_look_alike_stay_apart),
 		cmocka_unit_test(accounts_that_look_alike_stay_apart),
 		cmocka_unit_test(rows_sum_packages_unless_asked),
+		cmocka_unit_test(watts_of_rows_and_what_is_unattributed_make_the_node),
+		cmocka_unit_test(a_total_that_is_not_known_has_no_watts),
 		cmocka_unit_test(absent_is_not_zero),
 		cmocka_unit_test(hostile_names_forge_nothing),
 		cmocka_unit_test(an_estimate_never_looks_measured),
