@@ -247,6 +247,11 @@ static void print_result(const struct session *session, const char *path,
 		path, start, end, session->plan.metric_count, (unsigned long long)result->series,
 		(unsigned long long)result->points, (unsigned long long)result->queries,
 		result->was_resumed ? " since it was continued" : "");
+	if (result->outside)
+		(void)fprintf(stderr,
+			      "kepler-model collect: %llu points of times that were not asked for "
+			      "are left out\n",
+			      (unsigned long long)result->outside);
 }
 
 static int write_csv(const char *path, struct diag *diag)

@@ -239,21 +239,18 @@ static int reserve_block(const struct learner *learner, struct learner_block *bl
 }
 
 static int take_row(struct learner *learner, const struct sample_table *table, size_t row,
-		    const size_t *columns, double *latest_s)
+		    const size_t *columns)
 {
 	size_t width = width_of(learner);
 	double *to;
 	int r = 0;
 
-	if (!(table->columns[columns[0]][row] > learner->until_s))
-		return 0;
 	if (learner->open.count == LEARNER_BLOCK_ROWS)
 		r = learner_close_block(learner);
 	if (r >= 0)
 		r = reserve_block(learner, &learner->open);
 	if (r < 0)
 		return r;
-	*latest_s = fmax(*latest_s, table->columns[columns[0]][row]);
 	to = learner->open.rows + learner->open.count * width;
 	for (size_t i = 0; i < width; i++) {
 		to[i] = table->columns[columns[i]][row];
@@ -267,10 +264,11 @@ static int take_row(struct learner *learner, const struct sample_table *table, s
 	return 0;
 }
 
-int learner_take(struct learner *learner, const struct sample_table *table, double *latest_s,
-		 struct diag *diag)
+int learner_take(struct learner *learner, const struct sample_table *table, double *until_s,
+		 double end_s, struct diag *diag)
 {
 	size_t columns[LEARNER_COLUMNS_MAX] = { 0 };
+	double after_s = *until_s;
 	int r;
 
 	if (!learner->components)
@@ -278,8 +276,18 @@ int learner_take(struct learner *learner, const struct sample_table *table, doub
 	if (!learner->components)
 		return diag_set(diag, -ENODATA, "the rows have no power above 0");
 	r = find_columns(learner, table, columns, diag);
-	for (size_t row = 0; r == 0 && row < table->rows; row++)
-		r = take_row(learner, table, row, columns, latest_s);
+	for (size_t row = 0; r == 0 && row < table->rows; row++) {
+		double time_s = table->columns[columns[0]][row];
+
+		if (!(time_s > after_s))
+			continue;
+		if (time_s > end_s) {
+			learner->left_out++;
+			continue;
+		}
+		*until_s = fmax(*until_s, time_s);
+		r = take_row(learner, table, row, columns);
+	}
 	return r;
 }
 

@@ -47,7 +47,7 @@ struct learner {
 	struct learner_block held[LEARNER_BLOCKS], open; /* the oldest one first */
 	size_t held_count;
 	struct drift drift;
-	double until_s;   /* rows up to here were taken */
+	double until_s;   /* rows of some node were taken up to here */
 	double trained_s; /* when it was last trained; 0: never */
 	uint64_t taken, left_out, learned;
 	uint64_t fresh;   /* blocks that were learned since it was trained */
@@ -62,12 +62,13 @@ void learner_init(struct learner *learner, const char *name, const struct machin
 void learner_release(struct learner *learner);
 
 /*
- * Takes rows later than until_s into the open block, and closes it whenever it is full; *latest_s
- * becomes the latest time among them, if that is later. Rows in which something was not measured
- * are left out. 0; -ENODATA with a diagnosis: the rows lack a column; -ENOMEM.
+ * Takes the rows of a node that are later than *until_s, and not later than @end_s, into the open
+ * block, and closes it whenever it is full; *until_s becomes the latest time among them. Later rows
+ * are left out, and so are those in which something was not measured. 0; -ENODATA with a diagnosis:
+ * the rows lack a column; -ENOMEM.
  */
-int learner_take(struct learner *learner, const struct sample_table *table, double *latest_s,
-		 struct diag *diag);
+int learner_take(struct learner *learner, const struct sample_table *table, double *until_s,
+		 double end_s, struct diag *diag);
 /* Closes the open block if it has LEARNER_BLOCK_ROWS_MIN rows: 1, else 0; -ENOMEM. */
 int learner_close_block(struct learner *learner);
 

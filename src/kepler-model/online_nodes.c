@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -75,35 +76,74 @@ const struct machine_spec *online_nodes_find(const struct online_nodes *nodes, c
 	return others;
 }
 
+/* ---- a search ---- */
+
+static int go_on(const struct online_search *search)
+{
+	return __atomic_load_n(&search->cancelled, __ATOMIC_RELAXED) ? -ECANCELED : 0;
+}
+
 static int take_series(void *userdata, const struct series_labels *labels)
 {
-	struct online_instances *instances = userdata;
+	struct online_search *search = userdata;
+	struct online_instances *found = &search->found;
 	const char *name = series_label(labels, "instance");
 
-	for (size_t i = 0; i < instances->count; i++) {
-		if (strcmp(instances->names[i], name) == 0)
-			return 0;
+	for (size_t i = 0; i < found->count; i++) {
+		if (strcmp(found->names[i], name) == 0)
+			return go_on(search);
 	}
-	if (instances->count == ONLINE_NODES_MAX || strlen(name) >= MODEL_NAME_MAX) {
-		instances->left_out++;
-		return 0;
+	if (found->count == ONLINE_NODES_MAX || strlen(name) >= MODEL_NAME_MAX) {
+		found->left_out++;
+		return go_on(search);
 	}
-	(void)snprintf(instances->names[instances->count++], MODEL_NAME_MAX, "%s", name);
-	return 0;
+	(void)snprintf(found->names[found->count++], MODEL_NAME_MAX, "%s", name);
+	return go_on(search);
 }
 
 static int take_point(void *userdata, const struct series_point *point)
 {
-	(void)userdata;
 	(void)point;
-	return 0;
+	return go_on(userdata);
 }
 
-int online_instances_find(const char *path, struct online_instances *ret, struct diag *diag)
+static void *run_search(void *arg)
 {
-	const struct series_sink sink = { take_series, take_point, ret };
+	struct online_search *search = arg;
+	const struct series_sink sink = { take_series, take_point, search };
 
-	ret->count = 0;
-	ret->left_out = 0;
-	return series_read_file(path, &sink, diag);
+	search->result = series_read_file(search->path, &sink, &search->diag);
+	__atomic_store_n(&search->is_over, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+int online_search_begin(struct online_search *search, const char *path, struct diag *diag)
+{
+	int err;
+
+	*search = (struct online_search){ .path = strdup(path) };
+	if (!search->path)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	err = pthread_create(&search->thread, NULL, run_search, search);
+	search->running = err == 0;
+	if (err)
+		free(TAKE_PTR(search->path));
+	return err ? diag_set(diag, -err, "no thread to read %s: %s", path, strerrordesc_np(err))
+		   : 0;
+}
+
+bool online_search_is_over(const struct online_search *search)
+{
+	return __atomic_load_n(&search->is_over, __ATOMIC_ACQUIRE);
+}
+
+int online_search_end(struct online_search *search)
+{
+	if (!search->running)
+		return 0;
+	__atomic_store_n(&search->cancelled, true, __ATOMIC_RELAXED);
+	(void)pthread_join(search->thread, NULL);
+	free(TAKE_PTR(search->path));
+	search->running = false;
+	return search->result;
 }

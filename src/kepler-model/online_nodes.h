@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which machines the nodes of a Prometheus are, and of which nodes a collection is. Bounded.
+ * Which machines the nodes of a Prometheus are, and which nodes a collection has. Bounded.
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +31,22 @@ struct online_instances {
 	uint64_t left_out; /* series of more instances than that */
 };
 
-/* The instances in a file of series, each once, "" for those without. 0 or -errno, diagnosed. */
-int online_instances_find(const char *path, struct online_instances *ret, struct diag *diag);
+/*
+ * A search for the instances in a file of series, each once, "" for those without. The file may
+ * have gigabytes, so it is read on a thread of its own.
+ */
+struct online_search {
+	pthread_t thread;
+	bool running;                  /* the thread is to be joined */
+	bool cancelled, is_over;       /* by atomic operations */
+	char *path;                    /* owned */
+	struct online_instances found; /* the thread's until it is over */
+	struct diag diag;
+	int result;
+};
+
+/* 0, or -errno with a diagnosis. */
+int online_search_begin(struct online_search *search, const char *path, struct diag *diag);
+bool online_search_is_over(const struct online_search *search);
+/* Cancels it if it is not over; its result: 0, or -errno with the diagnosis in it. */
+int online_search_end(struct online_search *search);

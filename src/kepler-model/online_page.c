@@ -5,7 +5,8 @@
 
 #include "base/macro.h"
 
-const char *const online_task_names[TASK_COUNT] = { "none", "collect", "extract", "train" };
+const char *const online_task_names[TASK_COUNT] = { "none", "search", "collect", "extract",
+						    "train" };
 
 static void head(struct strbuf *out, const char *name, const char *type, const char *help)
 {
@@ -83,7 +84,7 @@ void online_page_print(const struct online *online, struct strbuf *out)
 	     "Nodes in collections that are not in machines, or are too many.");
 	strbuf_addf(out, "kepler_model_online_unknown_nodes_total %llu\n",
 		    (unsigned long long)online->unknown_nodes +
-			    (unsigned long long)online->instances.left_out);
+			    (unsigned long long)online->search.found.left_out);
 	if (online->until_s > 0) {
 		head(out, "online_until_timestamp_seconds", "gauge",
 		     "Time up to which points were taken.");

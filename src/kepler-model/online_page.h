@@ -10,13 +10,21 @@
 
 #include "base/strbuf.h"
 #include "kepler-model/access_tokens.h"
+#include "kepler-model/online_clocks.h"
 #include "kepler-model/online_models.h"
 #include "kepler-model/online_nodes.h"
 #include "net/backoff.h"
 
 #define ONLINE_ROUTES 2
 
-enum online_task { TASK_NONE, TASK_COLLECT, TASK_EXTRACT, TASK_TRAIN, TASK_COUNT };
+enum online_task {
+	TASK_NONE,
+	TASK_SEARCH, /* on a thread; the others are processes, and counted */
+	TASK_COLLECT,
+	TASK_EXTRACT,
+	TASK_TRAIN,
+	TASK_COUNT,
+};
 
 extern const char *const online_task_names[TASK_COUNT];
 
@@ -24,7 +32,8 @@ struct online {
 	const struct online_config *config;
 	struct online_nodes nodes;
 	struct online_models models;
-	struct online_instances instances;
+	struct online_search search; /* which instances a collection has */
+	struct online_clocks clocks; /* of these */
 	struct access_tokens tokens; /* of clients; does not change */
 	struct backoff backoff;
 	/* ---- what is done now ---- */
@@ -32,7 +41,7 @@ struct online {
 	pid_t pid;
 	uint64_t task_ns, next_ns;
 	bool is_late;
-	double from_s, to_s, until_s;      /* of the collection; up to where all is known */
+	double from_s, to_s, until_s;      /* of the collection; of the latest rows */
 	double latest_s[ONLINE_NODES_MAX]; /* of the rows that each learner has taken now */
 	size_t at;                         /* which instance is extracted */
 	struct learner *trained;

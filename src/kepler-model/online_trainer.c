@@ -99,19 +99,37 @@ static void add_text(struct bench_step *step, const char *option, const char *va
 		bench_step_add(step, "--%s=%s", option, value);
 }
 
+/* Times of the future, such as of a state that was saved before a clock was set back. */
+static void limit_clocks(struct online *online, double to_s)
+{
+	online_clocks_limit(&online->clocks, to_s);
+	online->until_s = fmin(online->until_s, to_s);
+	for (size_t i = 0; i < online->models.count; i++) {
+		struct learner *learner = online->models.learners[i];
+
+		if (learner->until_s > to_s) {
+			log_warn("%s: its rows end %.0f s from now; it goes on from now",
+				 learner->name, learner->until_s - to_s);
+			learner->until_s = to_s;
+		}
+	}
+}
+
 static void begin_collection(struct online *online, uint64_t now_ns)
 {
 	const struct online_config *config = online->config;
 	struct bench_step step = { .count = 0 };
 	char path[ONLINE_PATH_MAX];
 	int64_t step_us = 0;
-	double overlap_s;
+	double overlap_s, lag_s = (double)config->interval_ns / NSEC_PER_SEC;
 
 	(void)seconds_parse(config->step, &step_us);
 	overlap_s = OVERLAP_STEPS * (double)step_us / USEC_PER_SEC_F;
 	online->to_s = now_s();
-	online->from_s = fmax(online->until_s - overlap_s,
-			      online->to_s - (double)config->history_ns / NSEC_PER_SEC);
+	limit_clocks(online, online->to_s);
+	online->from_s =
+		fmax(online_clocks_begin(&online->clocks, lag_s, online->until_s) - overlap_s,
+		     online->to_s - (double)config->history_ns / NSEC_PER_SEC);
 	online->to_s = fmin(online->to_s, online->from_s + RANGE_MAX_S);
 	path_of(online, "collected.json", path);
 	(void)unlink(path);
@@ -157,7 +175,7 @@ static struct learner *learner_of(const struct online *online, const char *insta
 
 static bool begin_extraction(struct online *online, uint64_t now_ns)
 {
-	const char *instance = online->instances.names[online->at];
+	const char *instance = online->search.found.names[online->at];
 	struct bench_step step = { .count = 0 };
 	char path[ONLINE_PATH_MAX], rows[ONLINE_PATH_MAX];
 
@@ -184,8 +202,11 @@ static size_t index_of(const struct online *online, const struct learner *learne
 static void take_rows(struct online *online)
 {
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
-	const char *instance = online->instances.names[online->at];
+	const char *instance = online->search.found.names[online->at];
 	struct learner *learner = learner_of(online, instance);
+	struct online_clock *clock =
+		online_clocks_find(&online->clocks, instance, learner->until_s);
+	double *latest_s = &online->latest_s[index_of(online, learner)];
 	struct diag diag = { "" };
 	char rows[ONLINE_PATH_MAX];
 	int r;
@@ -193,8 +214,8 @@ static void take_rows(struct online *online)
 	path_of(online, "rows.csv", rows);
 	r = sample_file_read(rows, &table, &diag);
 	if (r == 0)
-		r = learner_take(learner, &table, &online->latest_s[index_of(online, learner)],
-				 &diag);
+		r = learner_take(learner, &table, &clock->until_s, online->to_s, &diag);
+	*latest_s = fmax(*latest_s, clock->until_s);
 	if (r < 0) {
 		online->failed[TASK_EXTRACT]++;
 		log_warn("node %s: its rows are left out: %s", instance, diag.text);
@@ -233,8 +254,8 @@ static void end_cycle(struct online *online, uint64_t now_ns)
 /* The next instance that is known, or the end of the cycle. */
 static void go_on(struct online *online, uint64_t now_ns)
 {
-	for (; online->at < online->instances.count; online->at++) {
-		const char *instance = online->instances.names[online->at];
+	for (; online->at < online->search.found.count; online->at++) {
+		const char *instance = online->search.found.names[online->at];
 
 		if (!learner_of(online, instance)) {
 			online->unknown_nodes++;
@@ -256,9 +277,18 @@ static void end_collection(struct online *online, uint64_t now_ns)
 	online->is_up = true;
 	online->at = 0;
 	memset(online->latest_s, 0, sizeof(online->latest_s));
-	if (online_instances_find(path, &online->instances, &diag) < 0) {
+	online->task = TASK_SEARCH;
+	if (online_search_begin(&online->search, path, &diag) < 0) {
 		log_error("%s", diag.text);
-		online->instances.count = 0;
+		end_cycle(online, now_ns);
+	}
+}
+
+static void end_search(struct online *online, uint64_t now_ns)
+{
+	if (online_search_end(&online->search) < 0) {
+		log_error("%s", online->search.diag.text);
+		online->search.found.count = 0;
 	}
 	go_on(online, now_ns);
 }
@@ -382,6 +412,11 @@ static void turn(struct online *online, uint64_t now_ns)
 {
 	int status = 0;
 
+	if (online->task == TASK_SEARCH) {
+		if (online_search_is_over(&online->search))
+			end_search(online, now_ns);
+		return;
+	}
 	if (online->task != TASK_NONE) {
 		if (worker_has_ended(online->pid, &status)) {
 			end_task(online, status, now_ns);
@@ -527,6 +562,7 @@ static void stop(struct online *online)
 		(void)kill(online->pid, SIGKILL);
 		(void)waitpid(online->pid, NULL, 0);
 	}
+	(void)online_search_end(&online->search);
 	http_server_stop(online->server);
 	online_models_release(&online->models);
 	access_tokens_release(&online->tokens);

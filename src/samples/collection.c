@@ -18,12 +18,14 @@
 #define REPEATS      6 /* after 1, 2, 4, 8, 16 and 32 s */
 #define PATH_SIZE    4096
 #define USEC_PER_SEC 1000000
+#define ROUNDING_US  1000 /* a Prometheus knows times to the millisecond */
 
 struct collection {
 	const struct collect_plan *plan;
 	const struct collect_hooks *hooks;
 	struct collect_result *result;
 	struct collect_progress at;
+	const struct collect_range *asked; /* what is being answered */
 	char part[PATH_SIZE], progress[PATH_SIZE];
 	int fd;
 	struct strbuf out; /* not written yet */
@@ -79,6 +81,13 @@ static int write_series(void *userdata, const struct series_labels *labels)
 	return out->len > FLUSH_BYTES && flush(collection) < 0 ? -ECANCELED : 0;
 }
 
+/* A point that was not asked for proves that the clock or the server is wrong. */
+static bool was_asked_for(const struct collect_range *asked, const struct series_point *point)
+{
+	return point->time_us >= asked->from_us - ROUNDING_US &&
+	       point->time_us <= asked->to_us + ROUNDING_US;
+}
+
 static int write_point(void *userdata, const struct series_point *point)
 {
 	struct collection *collection = userdata;
@@ -86,6 +95,10 @@ static int write_point(void *userdata, const struct series_point *point)
 	long long seconds = point->time_us / USEC_PER_SEC;
 	int rest_us = (int)(point->time_us % USEC_PER_SEC);
 
+	if (!was_asked_for(collection->asked, point)) {
+		collection->result->outside++;
+		return 0;
+	}
 	if (out->len && out->data[out->len - 1] == ']')
 		strbuf_add_char(out, ',');
 	strbuf_addf(out, "[%lld", seconds);
@@ -137,6 +150,7 @@ static int query(struct collection *collection, const struct collect_range *rang
 	const struct collect_result before = *collection->result;
 	int r;
 
+	collection->asked = range;
 	for (unsigned i = 0;; i++) {
 		collection->result->queries++;
 		r = collection->hooks->query(collection->hooks->userdata, range, &sink,
@@ -145,6 +159,7 @@ static int query(struct collection *collection, const struct collect_range *rang
 			return 0;
 		collection->result->series = before.series;
 		collection->result->points = before.points;
+		collection->result->outside = before.outside;
 		if (r == -ECANCELED || take_back(collection) < 0)
 			return -EIO;
 		if (r != -EAGAIN || i == REPEATS)

@@ -44,6 +44,7 @@ struct collect_hooks {
 
 struct collect_result {
 	uint64_t series, points, queries, repeated;
+	uint64_t outside; /* points of times that were not asked for, which are left out */
 	bool was_resumed;
 };
 

@@ -41,6 +41,7 @@ class Machine:
     def __init__(self):
         self.start = time.time() - 3000
         self.until, self.changed, self.is_away = self.start, math.inf, False
+        self.ahead_s = 0  # the last 4 s of an answer come again, so many seconds later
         self.has_names, self.asked = True, []  # whether metrics are known; until when it was asked for their names
         self.joules, self.ms, total = [0.0], [0.0], 0.0
         self.port = free_port()
@@ -91,6 +92,8 @@ class Machine:
         for i in range(first, last + 1):
             value = sums[i] - sums[i // 2000 * 2000]
             points.append([round(self.start + i * STEP_S, 3), "NaN" if i % 701 == 5 else str(value)])
+        if self.ahead_s:
+            points += [[at + self.ahead_s, value] for at, value in points[-int(4 / STEP_S):]]
         labels = {"source": "rapl-sysfs", "mode": "dynamic"} if "joules" in name else \
             {"container_id": "c1", "pod_name": "p", "container_name": "c", "container_namespace": "n"}
         return [{"metric": {"__name__": name, "instance": instance, **labels}, "values": points}

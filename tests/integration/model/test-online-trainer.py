@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kepler-model online-trainer on a server whose machine changes: models that are published, kept and replaced, drift, restarts."""
+import hashlib
 import json
 import pathlib
 import signal
@@ -117,6 +118,31 @@ def a_machine_that_changes():
     online.folder.cleanup()
 
 
+def times_of_the_future():
+    """One answer with them does not end the training, and neither does a state that has such a time."""
+    online = Online()
+    with online.start():
+        online.machine.ahead_s = 30 * 86400
+        online.reveal(100)
+        online.program.wait_for("points of times that were not asked for are left out")
+        online.machine.ahead_s = 0
+        online.reveal(100)
+        assert online.metric("kepler_model_online_until_timestamp_seconds") < time.time()
+        online.kill()
+    state = online.state / f"{KEY}.state"
+    known = json.loads(state.read_text().split("\n", 1)[1])
+    known["until"] += 30 * 86400
+    text = json.dumps(known)
+    state.write_text(f"kepler-online-state 1 {hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+    with online.start():
+        online.program.wait_for("goes on from now")
+        online.machine.start = time.time() - online.machine.until + online.machine.start  # its counters go on from now
+        online.machine.until = time.time()
+        online.reveal(10)
+        online.wait(lambda: online.metric("kepler_model_online_up") == 1)
+    online.folder.cleanup()
+
+
 def what_is_refused():
     online = Online()
     for text, why in (("{}", "has no node"), ('{"a": {}}', "has none of processor"), ("[", "machines.json")):
@@ -127,4 +153,4 @@ def what_is_refused():
     online.folder.cleanup()
 
 
-run_tests([a_machine_that_changes, what_is_refused])
+run_tests([a_machine_that_changes, times_of_the_future, what_is_refused])

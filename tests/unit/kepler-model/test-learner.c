@@ -55,12 +55,11 @@ static void take(struct learner *learner, double from_s, size_t count, double sl
 {
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	struct diag diag = { "" };
-	double latest_s = 0;
+	double until_s = 0;
 
 	make_rows(&table, from_s, count, slope);
-	assert_int_equal(learner_take(learner, &table, &latest_s, &diag), 0);
-	assert_true(fabs(latest_s - (from_s + (double)count - 1)) < 1e-6);
-	learner->until_s = latest_s;
+	assert_int_equal(learner_take(learner, &table, &until_s, INFINITY, &diag), 0);
+	assert_true(fabs(until_s - (from_s + (double)count - 1)) < 1e-6);
 	assert_int_equal(learner_close_block(learner), 1);
 }
 
@@ -102,27 +101,48 @@ static void test_rows_come_once_and_whole(void **state)
 	CLEANUP(learner_release) struct learner learner;
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	struct diag diag = { "" };
-	double latest_s = 0;
+	double until_s = 1009;
 
 	(void)state;
 	begin(&learner);
-	learner.until_s = 1009;
 	make_rows(&table, 1000, 100, 30);
 	table.columns[2][50] = (double)NAN;
 	table.columns[3][51] = -1;
-	assert_int_equal(learner_take(&learner, &table, &latest_s, &diag), 0);
+	assert_int_equal(learner_take(&learner, &table, &until_s, 5000, &diag), 0);
 	assert_int_equal(learner.taken, 88);
+	assert_true(fabs(until_s - 1099) < 1e-6);
 	assert_int_equal(learner.left_out, 2);
 	/* A block that is full is closed by itself. */
-	learner.until_s = 0;
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(learner_take(&learner, &table, &latest_s, &diag), 0);
+	for (int i = 0; i < 5; i++) {
+		until_s = 0;
+		assert_int_equal(learner_take(&learner, &table, &until_s, 5000, &diag), 0);
+	}
 	assert_int_equal(learner.held_count, 1);
 	assert_int_equal(learner.held[0].count, LEARNER_BLOCK_ROWS);
 	assert_int_equal(learner.open.count, 88 + 5 * 98 - LEARNER_BLOCK_ROWS);
 	(void)snprintf(table.names[2], SAMPLE_NAME_MAX, "other");
-	assert_int_equal(learner_take(&learner, &table, &latest_s, &diag), -ENODATA);
+	assert_int_equal(learner_take(&learner, &table, &until_s, 5000, &diag), -ENODATA);
 	assert_string_equal(diag.text, "the rows have no bpf_cpu_time_ms");
+}
+
+/* A node whose clock is ahead says nothing of the time of others. */
+static void test_rows_of_the_future_are_left_out(void **state)
+{
+	CLEANUP(learner_release) struct learner learner;
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	struct diag diag = { "" };
+	double until_s = 0, other_s = 1009;
+
+	(void)state;
+	begin(&learner);
+	make_rows(&table, 1000, 100, 30);
+	table.columns[0][99] += 30 * 86400;
+	assert_int_equal(learner_take(&learner, &table, &until_s, 1050, &diag), 0);
+	assert_true(fabs(until_s - 1050) < 1e-6);
+	assert_int_equal(learner.taken, 51);
+	assert_int_equal(learner.left_out, 49);
+	assert_int_equal(learner_take(&learner, &table, &other_s, 1050, &diag), 0);
+	assert_int_equal(learner.taken, 51 + 41);
 }
 
 static void test_a_machine_that_changes_is_learned_anew(void **state)
@@ -207,6 +227,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_newest_blocks_are_not_learned),
 		cmocka_unit_test(test_rows_come_once_and_whole),
+		cmocka_unit_test(test_rows_of_the_future_are_left_out),
 		cmocka_unit_test(test_a_machine_that_changes_is_learned_anew),
 		cmocka_unit_test(test_a_state_is_read_back_or_refused),
 	};

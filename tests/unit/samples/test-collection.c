@@ -25,6 +25,7 @@ struct server {
 	unsigned queries, waits;
 	unsigned fail_at, fail_with; /* the n-th query, 0 none; errno */
 	int64_t points_max;          /* in an answer */
+	bool lies;                   /* with points before and after what it is asked for */
 };
 
 static int answer(void *userdata, const struct collect_range *range, const struct series_sink *sink,
@@ -46,6 +47,14 @@ static int answer(void *userdata, const struct collect_range *range, const struc
 			const struct series_point point = { at, 1, "1.5" };
 
 			r = sink->point(sink->userdata, &point);
+		}
+		for (int64_t away = S; r == 0 && server->lies && away < 4 * S; away += S) {
+			const struct series_point before = { range->from_us - away, 1, "1.5" };
+			const struct series_point after = { range->to_us + away, 1, "1.5" };
+
+			r = sink->point(sink->userdata, &before);
+			if (r == 0)
+				r = sink->point(sink->userdata, &after);
 		}
 		if (r < 0)
 			return r;
@@ -122,6 +131,30 @@ static void test_file_reads_back(void **state)
 	assert_int_equal(points, 2 * 3 * 4501);
 	assert_int_equal(server.queries, 9);
 	assert_int_equal(run(&server, &result, &diag), -EEXIST);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Of such points online training would take the time for later than now. */
+static void test_points_of_other_times_are_left_out(void **state)
+{
+	struct server server = { .points_max = 11000, .lies = true };
+	unsigned points = 0;
+	const struct series_sink sink = { count_series, count_point, &points };
+	struct collect_result result;
+	struct diag diag = { "" };
+	CLEANUP_FREE char *text = NULL;
+	size_t len, whole_len;
+	CLEANUP_FREE char *whole = whole_text(&whole_len);
+
+	(void)state;
+	assert_int_equal(run(&server, &result, &diag), 0);
+	assert_int_equal(result.points, 2 * 3 * 4501);
+	assert_int_equal(result.outside, 9ULL * 2 * 6);
+	assert_int_equal(series_read_file(path, &sink, &diag), 0);
+	assert_int_equal(points, 2 * 3 * 4501);
+	assert_int_equal(read_file_alloc(path, 64U << 20, &text, &len), 0);
+	assert_int_equal(len, whole_len);
+	assert_memory_equal(text, whole, len);
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -261,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file_reads_back),
+		cmocka_unit_test(test_points_of_other_times_are_left_out),
 		cmocka_unit_test(test_crash_at_any_query),
 		cmocka_unit_test(test_failures_that_pass),
 		cmocka_unit_test(test_answers_that_are_too_large),
