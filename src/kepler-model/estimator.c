@@ -77,8 +77,6 @@ static int load(struct estimator *estimator, const struct model_entry *entry,
 
 	if (slot->entry != entry) {
 		r = model_load(estimator->repository, entry, &model, diag);
-		if (r == 0)
-			r = trained_model_prepare(&model);
 		if (r < 0) {
 			trained_model_release(&model);
 			return r;

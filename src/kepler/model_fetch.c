@@ -186,8 +186,6 @@ static int read_model(const struct fetched_model *fetched, const char *name,
 	if (fetched->offer)
 		model_offer_complete(fetched->offer, fetched->offer_len, ret);
 	r = trained_model_check(ret, diag);
-	if (r == 0 && (r = trained_model_prepare(ret)) < 0)
-		(void)diag_set(diag, r, "%s: out of memory", name);
 	if (r < 0)
 		trained_model_release(ret);
 	return r;

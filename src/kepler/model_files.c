@@ -80,8 +80,6 @@ static int parse(const char *path, const char *text, size_t len, struct trained_
 	if (r < 0)
 		return r;
 	r = trained_model_check(ret, diag);
-	if (r == 0 && (r = trained_model_prepare(ret)) < 0)
-		(void)diag_set(diag, r, "%s: out of memory", path);
 	if (r < 0)
 		trained_model_release(ret);
 	return r < 0 ? r : 1;

@@ -730,22 +730,10 @@ static void write_origin(struct writer *writer, const struct model_origin *origi
 	close_object(writer, '}');
 }
 
-/* Whether all that was trained is still there, as it was. */
-static bool is_whole(const struct trained_model *model)
-{
-	for (size_t i = 0; i < model->component_count; i++) {
-		if (predictor_is_prepared(&model->components[i].predictor))
-			return false;
-	}
-	return true;
-}
-
 int trained_model_write(const struct trained_model *model, struct strbuf *out)
 {
 	struct writer writer = { .out = out };
 
-	if (!is_whole(model))
-		return -EINVAL;
 	open_object(&writer, '{');
 	write_text(&writer, "format", MODEL_FILE_FORMAT);
 	write_count(&writer, "version", MODEL_FILE_VERSION);

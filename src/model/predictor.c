@@ -135,7 +135,7 @@ static int check_trees(const struct predictor *predictor, struct diag *diag)
 	size_t nodes = predictor->trees.node_count, roots = predictor->trees.root_count;
 	int r = check_ratios(predictor, diag);
 
-	if (r < 0 || predictor->trees.prepared) /* after a check */
+	if (r < 0)
 		return r;
 	if (nodes > PREDICTOR_NODES_MAX || roots > PREDICTOR_TREES_MAX)
 		return diag_set(diag, -EINVAL, "%zu trees of %zu nodes, more than %d of %d", roots,
@@ -196,65 +196,6 @@ int predictor_check(const struct predictor *predictor, struct diag *diag)
 		break;
 	}
 	return diag_set(diag, -EINVAL, "unknown form %d", (int)predictor->form);
-}
-
-static int prepare_trees(struct predictor *predictor)
-{
-	int r = prepared_trees_new(predictor->trees.nodes, predictor->trees.node_count,
-				   predictor->trees.roots, predictor->trees.root_count,
-				   predictor->features + predictor->trees.ratio_count,
-				   &predictor->trees.prepared);
-
-	if (r < 0)
-		return r == -ENOTSUP ? 0 : r;
-	free(predictor->trees.nodes);
-	free(predictor->trees.roots);
-	predictor->trees.nodes = NULL;
-	predictor->trees.roots = NULL;
-	predictor->trees.node_count = 0;
-	return 0;
-}
-
-static struct known_rows known_rows_of(const struct predictor *predictor)
-{
-	return (struct known_rows){
-		.rows = predictor->rows.rows,
-		.values = predictor->rows.values,
-		.count = predictor->rows.row_count,
-		.features = predictor->features,
-		.order = predictor->rows.order,
-		.splits = predictor->rows.splits,
-		.split_count = predictor->rows.split_count,
-	};
-}
-
-static int prepare_neighbours(struct predictor *predictor)
-{
-	struct known_rows known = known_rows_of(predictor);
-	int r = nearest_rows_sort(&known);
-
-	if (r < 0)
-		return r;
-	predictor->rows.order = known.order;
-	predictor->rows.splits = known.splits;
-	predictor->rows.split_count = known.split_count;
-	return 0;
-}
-
-bool predictor_is_prepared(const struct predictor *predictor)
-{
-	if (predictor->form == PREDICTOR_NEIGHBOURS)
-		return predictor->rows.order;
-	return predictor->form == PREDICTOR_TREES && predictor->trees.prepared;
-}
-
-int predictor_prepare(struct predictor *predictor)
-{
-	if (predictor_is_prepared(predictor))
-		return 0;
-	if (predictor->form == PREDICTOR_NEIGHBOURS)
-		return prepare_neighbours(predictor);
-	return predictor->form == PREDICTOR_TREES ? prepare_trees(predictor) : 0;
 }
 
 static double linear_watts(const struct predictor *predictor, const double *row)
@@ -334,26 +275,6 @@ static ALWAYS_INLINE void add_all_leaves(const struct predictor *predictor, cons
 		add_leaves(predictor, i, 1, row, plain, sum);
 }
 
-/*
- * The sum of leaves as four sums, since each addition waits for the one before. In double precision
- * it is nearer to the true one than that of XGBoost, from which it is off by what that rounds.
- */
-static double sum_prepared_leaves(const struct predictor *predictor, const float *row)
-{
-	float leaves[PREPARED_TREES_MAX];
-	double sums[4] = { 0 };
-	size_t count = predictor->trees.root_count, i = 0;
-
-	prepared_trees_leaves(predictor->trees.prepared, row, leaves);
-	for (; i + ARRAY_SIZE(sums) <= count; i += ARRAY_SIZE(sums)) {
-		for (size_t j = 0; j < ARRAY_SIZE(sums); j++)
-			sums[j] += (double)leaves[i + j];
-	}
-	for (; i < count; i++)
-		sums[0] += (double)leaves[i];
-	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 double feature_ratio_of(const struct feature_ratio *ratio, const double *row)
 {
 	double denominator = row[ratio->denominator];
@@ -375,9 +296,6 @@ static double trees_watts(const struct predictor *predictor, const double *row)
 	for (size_t j = 0; j < predictor->trees.ratio_count; j++)
 		single[predictor->features + j] =
 			(float)feature_ratio_of(&predictor->trees.ratios[j], row);
-	if (predictor->trees.prepared)
-		return predictor->trees.base +
-		       predictor->trees.rate * sum_prepared_leaves(predictor, single);
 	if (plain)
 		add_all_leaves(predictor, single, true, &sum);
 	else
@@ -396,11 +314,38 @@ static double distance_squared(const double *a, const double *b, size_t count)
 	return sum;
 }
 
+/* Keeps the @wanted nearest rows so far, in order. Of rows that are equally near the first stay. */
+static void insert(double *distances, double *values, size_t wanted, double distance, double value)
+{
+	size_t place = wanted - 1;
+
+	if (!(distance < distances[place]))
+		return;
+	for (; place > 0 && distance < distances[place - 1]; place--) {
+		distances[place] = distances[place - 1];
+		values[place] = values[place - 1];
+	}
+	distances[place] = distance;
+	values[place] = value;
+}
+
 static double neighbours_watts(const struct predictor *predictor, const double *row)
 {
-	const struct known_rows known = known_rows_of(predictor);
+	double distances[PREDICTOR_NEAREST_MAX], values[PREDICTOR_NEAREST_MAX], sum = 0;
+	size_t wanted = predictor->rows.nearest;
 
-	return nearest_rows_mean(&known, predictor->rows.nearest, row);
+	for (size_t i = 0; i < wanted; i++) {
+		distances[i] = (double)INFINITY;
+		values[i] = 0;
+	}
+	for (size_t i = 0; i < predictor->rows.row_count; i++)
+		insert(distances, values, wanted,
+		       distance_squared(predictor->rows.rows + i * predictor->features, row,
+					predictor->features),
+		       predictor->rows.values[i]);
+	for (size_t i = 0; i < wanted; i++)
+		sum += values[i];
+	return sum / (double)wanted;
 }
 
 static double kernel_watts(const struct predictor *predictor, const double *row)
@@ -462,14 +407,11 @@ void predictor_release(struct predictor *predictor)
 	case PREDICTOR_TREES:
 		free(predictor->trees.nodes);
 		free(predictor->trees.roots);
-		prepared_trees_free(predictor->trees.prepared);
 		break;
 	case PREDICTOR_NEIGHBOURS:
 	case PREDICTOR_KERNEL:
 		free(predictor->rows.rows);
 		free(predictor->rows.values);
-		free(predictor->rows.order);
-		free(predictor->rows.splits);
 		break;
 	case PREDICTOR_LOGARITHMIC:
 	case PREDICTOR_LOGISTIC:

@@ -15,16 +15,14 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "model/nearest_rows.h"
-#include "model/prepared_trees.h"
 #include "model/tree_node.h"
 
 #define PREDICTOR_FEATURES_MAX 64
 #define PREDICTOR_RATIOS_MAX   8
 #define PREDICTOR_TREES_MAX    10000
-#define PREDICTOR_NODES_MAX    4000000          /* of all trees */
-#define PREDICTOR_ROWS_MAX     200000           /* neighbours, support vectors */
-#define PREDICTOR_NEAREST_MAX  NEAREST_ROWS_MAX /* k of neighbours */
+#define PREDICTOR_NODES_MAX    4000000 /* of all trees */
+#define PREDICTOR_ROWS_MAX     200000  /* neighbours, support vectors */
+#define PREDICTOR_NEAREST_MAX  64      /* k of neighbours */
 
 enum predictor_form {
 	PREDICTOR_LINEAR,      /* w0 + Σ wj xj */
@@ -33,7 +31,7 @@ enum predictor_form {
 	PREDICTOR_LOGISTIC,    /* A / (1 + exp(-k (x - x0))) + c */
 	PREDICTOR_EXPONENTIAL, /* a exp(b x) + c */
 	PREDICTOR_TREES,       /* base + Σ a leaf of each tree */
-	PREDICTOR_NEIGHBOURS,  /* mean of the k nearest rows, Euclidean */
+	PREDICTOR_NEIGHBOURS,  /* mean of the k nearest rows, Euclidean; of equal ones the first */
 	PREDICTOR_KERNEL,      /* intercept + Σ ci exp(-gamma |x - si|²) */
 	PREDICTOR_FORM_COUNT
 };
@@ -72,7 +70,6 @@ struct predictor {
 			double rate;
 			struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
 			size_t ratio_count;
-			struct prepared_trees *prepared; /* instead of nodes, or NULL */
 		} trees;
 		struct {
 			double *rows;   /* row_count × features */
@@ -81,9 +78,6 @@ struct predictor {
 			size_t nearest;   /* neighbours: k */
 			double gamma;     /* kernel */
 			double intercept; /* kernel */
-			uint32_t *order;  /* neighbours that are prepared: see nearest_rows.h */
-			struct row_split *splits; /* likewise */
-			size_t split_count;
 		} rows;
 	};
 };
@@ -92,15 +86,6 @@ struct predictor {
 size_t predictor_terms(enum predictor_form form, size_t features);
 /* Sizes, indices and numbers of a predictor that came from elsewhere: 0, or -EINVAL with what. */
 int predictor_check(const struct predictor *predictor, struct diag *diag);
-/*
- * Arranges trees and neighbours of a predictor that has passed its check for speed
- * (prepared_trees.h, nearest_rows.h): then it only predicts, as before. Nodes and roots of trees
- * are freed, and rows have another order. 0, also for other forms and for trees that go on being
- * walked, or -ENOMEM.
- */
-int predictor_prepare(struct predictor *predictor);
-/* Whether it is arranged so: then it is not what was trained any more, and not to be written. */
-bool predictor_is_prepared(const struct predictor *predictor);
 /* Watts, not clipped. @row has predictor->features numbers, none of them NaN but for trees. */
 double predictor_watts(const struct predictor *predictor, const double *row);
 /* A ratio's value in a row; NaN where one of the two is. */

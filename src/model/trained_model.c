@@ -27,15 +27,6 @@ void trained_model_release(struct trained_model *model)
 	memset(model, 0, sizeof(*model));
 }
 
-int trained_model_prepare(struct trained_model *model)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < model->component_count && r == 0; i++)
-		r = predictor_prepare(&model->components[i].predictor);
-	return r;
-}
-
 int trained_model_bind(const struct trained_model *model, size_t component,
 		       const char *const *names, size_t count, struct model_columns *ret,
 		       struct diag *diag)

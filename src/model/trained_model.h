@@ -95,15 +95,10 @@ struct trained_model {
 int trained_model_parse(struct trained_model *ret, const char *name, const char *text, size_t size,
 			struct diag *diag);
 /*
- * Our own format: one JSON object, schema version 1; reads back to the same predictions. 0,
- * -ENOMEM, or -EINVAL for a model that is prepared.
+ * Our own format: one JSON object, schema version 1; reads back to the same predictions. 0 or
+ * -ENOMEM.
  */
 int trained_model_write(const struct trained_model *model, struct strbuf *out);
-/*
- * Prepares all components of a model that is used for many rows (predictor_prepare()): it only
- * predicts then. 0 or -ENOMEM, after which it can be used as well.
- */
-int trained_model_prepare(struct trained_model *model);
 /* Frees what the model owns; all zero afterwards. */
 void trained_model_release(struct trained_model *model);
 

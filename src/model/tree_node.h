@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node of a regression tree, as training makes it and files hold it: below predictor.h, which
- * owns trees, and prepared_trees.h, which arranges them for speed.
+ * A node of a regression tree, as training makes it and files hold it; predictor.h owns trees.
  */
 #pragma once
 

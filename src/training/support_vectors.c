@@ -13,7 +13,6 @@
 #include "base/exp_block.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "training/reduced_set.h"
 
 #define COST      1.0
 #define EPSILON_W 0.2
@@ -246,16 +245,15 @@ static int take_vectors(const struct solver *solver, struct predictor *ret)
 	return 0;
 }
 
-/* @ret_watts: NULL, or what the model says of each row. */
-static int solve(const struct training_task *task, struct predictor *ret, double *ret_watts,
-		 struct diag *diag)
+int train_support_vectors(const struct training_task *task, double *stretch, struct predictor *ret,
+			  struct diag *diag)
 {
 	struct solver solver = { .task = task, .rows = task->rows, .gamma = gamma_of(task) };
 	size_t padded = (task->rows + EXP_BLOCK - 1) / EXP_BLOCK * EXP_BLOCK;
 	CLEANUP_FREE double *numbers = NULL;
 	bool more = true;
-	int r;
 
+	(void)stretch;
 	if (task->rows > PREDICTOR_ROWS_MAX)
 		return diag_set(diag, -EINVAL, "a model of support vectors holds %d rows, not %zu",
 				PREDICTOR_ROWS_MAX, task->rows);
@@ -277,30 +275,5 @@ static int solve(const struct training_task *task, struct predictor *ret, double
 	first_gradient(&solver);
 	for (unsigned i = 0; more && i < STEPS_MAX; i++)
 		more = step(&solver);
-	r = take_vectors(&solver, ret);
-	for (size_t i = 0; r == 0 && ret_watts && i < task->rows; i++)
-		ret_watts[i] = solver.gradient[i] + task->y[i] + ret->rows.intercept;
-	return r;
-}
-
-int support_vectors_all(const struct training_task *task, struct predictor *ret, struct diag *diag)
-{
-	return solve(task, ret, NULL, diag);
-}
-
-int train_support_vectors(const struct training_task *task, double *stretch, struct predictor *ret,
-			  struct diag *diag)
-{
-	CLEANUP_FREE double *watts = calloc(task->rows, sizeof(*watts));
-	CLEANUP(predictor_release) struct predictor kernel = { .features = 0 };
-	int r = watts ? solve(task, &kernel, watts, diag) : -ENOMEM;
-
-	(void)stretch;
-	if (r == 0)
-		r = reduced_set_replace(task, watts, &kernel);
-	if (r < 0)
-		return r;
-	*ret = kernel;
-	kernel = (struct predictor){ .features = 0 };
-	return 0;
+	return take_vectors(&solver, ret);
 }

@@ -15,7 +15,5 @@
 #include "training/task.h"
 
 /* With all vectors whose coefficient is not 0: nearly as many as there are rows. */
-int support_vectors_all(const struct training_task *task, struct predictor *ret, struct diag *diag);
-/* The same within 0.01 W at the rows by far fewer of them (reduced_set.h), where there are such. */
 int train_support_vectors(const struct training_task *task, double *stretch, struct predictor *ret,
 			  struct diag *diag);

@@ -66,59 +66,6 @@ static void write_and_read(const struct trained_model *model)
 	trained_model_release(&again);
 }
 
-static float walk(const struct predictor *predictor, size_t tree, const float *row)
-{
-	const struct tree_node *nodes = predictor->trees.nodes;
-	uint32_t at = predictor->trees.roots[tree];
-
-	while (nodes[at].left) {
-		const struct tree_node *node = &nodes[at];
-		float value = row[node->feature];
-		bool left = node->or_equal ? value <= node->threshold : value < node->threshold;
-
-		at = node->left + !(isnan(value) ? node->missing_left : left);
-	}
-	return nodes[at].threshold;
-}
-
-static void compare_leaves(const struct predictor *predictor)
-{
-	size_t features = predictor->features + predictor->trees.ratio_count;
-	float row[PREDICTOR_FEATURES_MAX + PREDICTOR_RATIOS_MAX], leaves[PREPARED_TREES_MAX];
-	struct prepared_trees *prepared;
-
-	if (prepared_trees_new(predictor->trees.nodes, predictor->trees.node_count,
-			       predictor->trees.roots, predictor->trees.root_count, features,
-			       &prepared) < 0)
-		return;
-	for (size_t p = 0; p < ARRAY_SIZE(points); p++) {
-		for (size_t i = 0; i < features; i++)
-			row[i] = (float)points[(p + i) % ARRAY_SIZE(points)];
-		prepared_trees_leaves(prepared, row, leaves);
-		for (size_t i = 0; i < predictor->trees.root_count; i++) {
-			float walked = walk(predictor, i, row);
-
-			if (leaves[i] < walked || leaves[i] > walked)
-				abort();
-		}
-	}
-	prepared_trees_free(prepared);
-}
-
-static void prepare(struct trained_model *model)
-{
-	double watts[ARRAY_SIZE(points)];
-
-	for (size_t i = 0; i < model->component_count; i++) {
-		if (model->components[i].predictor.form == PREDICTOR_TREES)
-			compare_leaves(&model->components[i].predictor);
-	}
-	if (trained_model_prepare(model) < 0)
-		return;
-	for (size_t i = 0; i < model->component_count; i++)
-		evaluate(model, i, watts);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct trained_model model;
@@ -132,7 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	(void)trained_model_check(&model, &diag);
 	write_and_read(&model);
-	prepare(&model);
 	trained_model_release(&model);
 	return 0;
 }

@@ -159,81 +159,6 @@ static void test_many_trees(void **state)
 	assert_near(predictor_watts(&predictor, (double[]){ 1, 3 }), expected);
 }
 
-static struct predictor copy_of(const struct predictor *from)
-{
-	struct predictor ret = *from;
-	size_t nodes_size = from->trees.node_count * sizeof(*from->trees.nodes);
-	size_t roots_size = from->trees.root_count * sizeof(*from->trees.roots);
-
-	ret.trees.nodes = malloc(nodes_size);
-	ret.trees.roots = malloc(roots_size);
-	assert_non_null(ret.trees.nodes);
-	assert_non_null(ret.trees.roots);
-	memcpy(ret.trees.nodes, from->trees.nodes, nodes_size);
-	memcpy(ret.trees.roots, from->trees.roots, roots_size);
-	return ret;
-}
-
-/* With a rate, a ratio, a base, and as many trees as four sums leave over. */
-static void test_prepared_trees_say_the_same(void **state)
-{
-	static struct tree_node some[] = {
-		{ .left = 1, .feature = 2, .threshold = 2 },
-		{ .left = 3, .threshold = 5 },
-		{ .threshold = 20 },
-		{ .threshold = 30 },
-		{ .threshold = 40 },
-	};
-	static uint32_t roots[] = { 0, 1, 0, 2, 3, 0, 1 };
-	struct predictor predictor = {
-		.form = PREDICTOR_TREES,
-		.features = 2,
-		.trees = { some,
-			   ARRAY_SIZE(some),
-			   roots,
-			   ARRAY_SIZE(roots),
-			   7,
-			   0.25,
-			   { { 1, 0 } },
-			   1 },
-	};
-	static const double rows[][2] = {
-		{ 4, 7 }, { 4, 8 }, { 0, 8 }, { 6, 1 }, { (double)NAN, 1 }, { 4, (double)NAN },
-	};
-
-	(void)state;
-	for (unsigned round = 0; round < 2; round++) {
-		struct predictor prepared = copy_of(&predictor);
-
-		assert_int_equal(predictor_prepare(&prepared), 0);
-		assert_int_equal(predictor_prepare(&prepared), 0);
-		assert_null(prepared.trees.nodes);
-		assert_int_equal(predictor_check(&prepared, NULL), 0);
-		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-			assert_near(predictor_watts(&prepared, rows[i]),
-				    predictor_watts(&predictor, rows[i]));
-		predictor_release(&prepared);
-		predictor.trees.rate = 1;
-	}
-}
-
-/* Other forms, and trees that cannot be prepared. */
-static void test_what_is_not_prepared(void **state)
-{
-	double weights[] = { 10, 2 };
-	struct predictor line = { .form = PREDICTOR_LINEAR,
-				  .features = 1,
-				  .linear = { weights, 2 } };
-	struct predictor none = { .form = PREDICTOR_TREES, .features = 1, .trees = { .base = 7 } };
-
-	(void)state;
-	assert_int_equal(predictor_prepare(&line), 0);
-	assert_near(predictor_watts(&line, (double[]){ 5 }), 20);
-	assert_int_equal(predictor_prepare(&none), 0);
-	assert_null(none.trees.prepared);
-	assert_near(predictor_watts(&none, (double[]){ 5 }), 7);
-}
-
 static void test_trees_that_are_none_are_refused(void **state)
 {
 	static uint32_t root = 0;
@@ -278,15 +203,8 @@ static void test_neighbours(void **state)
 	assert_near(predictor_watts(&predictor, (double[]){ 0.9, 0 }), 30);
 	predictor.rows.nearest = 2; /* of the three that are equally near, the first two */
 	assert_near(predictor_watts(&predictor, (double[]){ 0.5, 0 }), 15);
-	assert_int_equal(predictor_prepare(&predictor), 0);
-	assert_true(predictor_is_prepared(&predictor));
-	assert_int_equal(predictor_prepare(&predictor), 0);
-	assert_int_equal(predictor_check(&predictor, NULL), 0);
-	assert_near(predictor_watts(&predictor, (double[]){ 0.5, 0 }), 15);
 	predictor.rows.nearest = 6;
 	assert_true(predictor_check(&predictor, NULL) < 0);
-	free(predictor.rows.order);
-	free(predictor.rows.splits);
 }
 
 static void test_kernel(void **state)
@@ -346,8 +264,6 @@ int main(void)
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_trees_see_ratios),
 		cmocka_unit_test(test_many_trees),
-		cmocka_unit_test(test_prepared_trees_say_the_same),
-		cmocka_unit_test(test_what_is_not_prepared),
 		cmocka_unit_test(test_trees_that_are_none_are_refused),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_kernel),

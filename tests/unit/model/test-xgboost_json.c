@@ -204,11 +204,6 @@ static void compare_trained(const char *depth, const char *objective, double tol
 	off = difference(booster, matrix, rows, FEATURES, &model);
 	if (!(off <= tolerance))
 		fail_msg("depth %s, %s: %g off", depth, objective, off);
-	assert_int_equal(trained_model_prepare(&model), 0);
-	assert_non_null(model.components[0].predictor.trees.prepared);
-	off = difference(booster, matrix, rows, FEATURES, &model);
-	if (!(off <= tolerance + PREPARED_TOLERANCE))
-		fail_msg("depth %s, %s, prepared: %g off", depth, objective, off);
 	trained_model_release(&model);
 	XGBoosterFree(booster);
 	XGDMatrixFree(matrix);

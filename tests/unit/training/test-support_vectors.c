@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "training/random.h"
-#include "training/reduced_set.h"
 
 #define ROWS     300
 #define FEATURES 3
@@ -121,7 +120,7 @@ static void compare(double power_w, size_t count, uint64_t seed)
 	struct diag diag = { "" };
 
 	fill(&rows, power_w, seed);
-	assert_int_equal(support_vectors_all(&task, &ours, &diag), 0);
+	assert_int_equal(train_support_vectors(&task, NULL, &ours, &diag), 0);
 	theirs = train_library(&task, ours.rows.gamma);
 	low = objective(&theirs, &task);
 	assert_true(fabs(objective(&ours, &task) / low - 1) < 1e-6);
@@ -149,81 +148,10 @@ static void test_it_is_as_low_as_libsvm(void **state)
 	compare(150, 33, 4);
 }
 
-/* Fewer vectors that say the same of the rows, and between them. */
-static void test_few_vectors_say_the_same(void **state)
-{
-	struct random random = { 7 };
-	double stretch[FEATURES], furthest_w = 0;
-	struct diag diag = { "" };
-	struct rows rows;
-	struct training_task task = {
-		.x = rows.x, .y = rows.y, .rows = ROWS, .features = FEATURES
-	};
-	struct predictor all, few;
-
-	(void)state;
-	fill(&rows, 150, 5);
-	assert_int_equal(support_vectors_all(&task, &all, &diag), 0);
-	assert_int_equal(train_support_vectors(&task, stretch, &few, &diag), 0);
-	assert_true(all.rows.row_count > 250);
-	assert_in_range(few.rows.row_count, 2, REDUCED_SET_ROWS_MAX);
-	assert_int_equal(predictor_check(&few, &diag), 0);
-	for (size_t i = 0; i < ROWS; i++) {
-		const double *row = rows.x + i * FEATURES;
-
-		furthest_w = fmax(furthest_w,
-				  fabs(predictor_watts(&few, row) - predictor_watts(&all, row)));
-	}
-	assert_true(furthest_w <= REDUCED_SET_TOLERANCE_W + 1e-9);
-	assert_true(furthest_w > 0);
-	for (size_t i = 0; i < 1000; i++) {
-		double row[FEATURES];
-
-		for (size_t j = 0; j < FEATURES; j++)
-			row[j] = random_part(&random);
-		assert_true(fabs(predictor_watts(&few, row) - predictor_watts(&all, row)) <
-			    5 * REDUCED_SET_TOLERANCE_W);
-	}
-	predictor_release(&all);
-	predictor_release(&few);
-}
-
-/* A function that is too rough for few vectors, and one of a single vector. */
-static void test_what_few_vectors_do_not_say_stays(void **state)
-{
-	static double x[ROWS], watts[ROWS];
-	double *rows = calloc(ROWS, sizeof(*rows)), *values = calloc(ROWS, sizeof(*values));
-	struct training_task task = { .x = x, .rows = ROWS, .features = 1 };
-	struct predictor kernel = { .form = PREDICTOR_KERNEL, .features = 1 };
-
-	(void)state;
-	assert_non_null(rows);
-	assert_non_null(values);
-	for (size_t i = 0; i < ROWS; i++) {
-		x[i] = rows[i] = (double)i / ROWS;
-		values[i] = i % 2 ? 1 : -1;
-	}
-	kernel.rows.rows = rows;
-	kernel.rows.values = values;
-	kernel.rows.row_count = ROWS;
-	kernel.rows.gamma = 1e5;
-	for (size_t i = 0; i < ROWS; i++)
-		watts[i] = predictor_watts(&kernel, x + i);
-	assert_int_equal(reduced_set_replace(&task, watts, &kernel), 0);
-	assert_int_equal(kernel.rows.row_count, ROWS);
-	kernel.rows.row_count = 1;
-	assert_int_equal(reduced_set_replace(&task, watts, &kernel), 0);
-	assert_int_equal(kernel.rows.row_count, 1);
-	assert_true(kernel.rows.rows == rows && kernel.rows.values == values);
-	predictor_release(&kernel);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_as_low_as_libsvm),
-		cmocka_unit_test(test_few_vectors_say_the_same),
-		cmocka_unit_test(test_what_few_vectors_do_not_say_stays),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
