@@ -18,7 +18,7 @@
 #include "snapshot/account_picture.h"
 
 /* An account that is in the total. */
-struct counted {
+struct counted_account {
 	const struct account *account;
 	uint64_t span_ns;          /* 0: its power is not known, or it does not count now */
 	uint64_t node[MODE_COUNT]; /* its energy of the interval */
@@ -28,7 +28,7 @@ struct counted {
 struct counting {
 	const struct ledger *ledger;
 	const struct snapshot_zone *zones;
-	struct counted *accounts;
+	struct counted_account *accounts;
 	uint32_t count;
 	bool is_known;    /* the power of each account that counts is */
 	bool is_late;     /* it is not, but only because a source has no new reading */
@@ -54,7 +54,7 @@ static const struct layout *layout_of(const struct counting *counting)
 }
 
 /* What is known of the energy of a zone in the total. */
-static void look_at_zone(struct counting *counting, struct counted *counted, uint32_t z)
+static void look_at_zone(struct counting *counting, struct counted_account *counted, uint32_t z)
 {
 	const struct ledger *ledger = counting->ledger;
 
@@ -79,11 +79,11 @@ static void look_at_accounts(struct counting *counting)
 	counting->is_known = counting->is_late = true;
 	for (uint32_t i = 0; i < layout->account_count; i++) {
 		const struct account *account = &layout->accounts[i];
-		struct counted *counted = &counting->accounts[counting->count];
+		struct counted_account *counted = &counting->accounts[counting->count];
 
 		if (counting->zones[account->first_zone].total == TOTAL_NONE)
 			continue;
-		*counted = (struct counted){
+		*counted = (struct counted_account){
 			.account = account,
 			.span_ns = account_span_ns(layout, i, counting->zones),
 		};
@@ -110,7 +110,7 @@ static void look_at_owners(struct counting *counting)
 			continue;
 		counting->cpu_ns += deltas[ledger_cpu_column(counting->ledger)];
 		for (uint32_t a = 0; a < counting->count; a++) {
-			struct counted *counted = &counting->accounts[a];
+			struct counted_account *counted = &counting->accounts[a];
 
 			for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
 				counted->rows[mode] +=
@@ -354,7 +354,7 @@ static uint64_t take_total(const struct counting *counting, struct power_picture
 
 	picture->total_uw = picture->idle_uw = 0;
 	for (uint32_t a = 0; counting->is_known && a < counting->count; a++) {
-		const struct counted *counted = &counting->accounts[a];
+		const struct counted_account *counted = &counting->accounts[a];
 		const uint64_t *node = counted->node, *rows = counted->rows;
 
 		picture->total_uw +=

@@ -71,7 +71,7 @@ struct power_picture {
 
 /* Memory that is used again for each picture; 0 at first. */
 struct power_scratch {
-	struct counted *accounts;
+	struct counted_account *accounts;
 	uint32_t room;
 	struct ranking ranking;
 };
