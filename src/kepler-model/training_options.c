@@ -170,7 +170,7 @@ static int make_trainers(struct training_values *values, struct training_request
 
 		if (!trainer)
 			return diag_set(diag, -EINVAL,
-					"trainers: there is no trainer %.80s; --help lists all",
+					"trainers: there is no trainer %.80s; see --help",
 					list.names[i]);
 		if (ret->trainer_count == TRAINERS_MAX)
 			return diag_set(diag, -EINVAL, "trainers: more than %d", TRAINERS_MAX);

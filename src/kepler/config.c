@@ -654,6 +654,7 @@ static const struct option web_rows[] = {
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
 	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
 	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
+	  .known_as = "port",
 	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket "
 		  "in an existing directory." },
 	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),

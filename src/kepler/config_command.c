@@ -127,7 +127,7 @@ static int refuse(const struct subcommand *subcommands, size_t count, const char
 	if (best.name)
 		(void)fprintf(err, "did you mean config %s?\n", best.name);
 	else
-		(void)fprintf(err, "config --help lists all\n");
+		(void)fprintf(err, "see config --help\n");
 	return EXIT_USAGE;
 }
 

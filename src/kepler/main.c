@@ -11,46 +11,66 @@
 #include "options/program.h"
 
 static const struct command commands[] = {
-	{ "run", monitor_main, "[run] [OPTION]...", "measure and serve",
-	  .what = "Measures and serves.", .options = &config_options },
-	{ "doctor", doctor_main, "doctor [--json]",
-	  "what this machine has, what is missing, and how to get it",
+	{ "run", monitor_main, "measure and serve", .what = "Measures and serves.",
+	  .options = &config_options },
+	{ "doctor", doctor_main, "what this machine has, what is missing, and how to get it",
 	  .what = "Says what this machine has, what is missing, and how to get it. Takes the "
 		  "options of run\n"
-		  "(kepler --help), and:",
+		  "(kepler help all), and:",
 	  .options = &doctor_options },
-	{ "explain", explain_main, "explain PID|COMMAND|CONTAINER|POD [--json]",
-	  "how the numbers of the last interval came about",
-	  .operands = "PID|COMMAND|CONTAINER|POD",
+	{ "explain", explain_main, "how the numbers of the last interval came about",
+	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",
 	  .what = "Asks the exporter that runs on this machine how its numbers came about: what "
 		  "it read,\n"
 		  "by which rule it shared that, and what it charged to a process, container, "
 		  "systemd unit,\n"
 		  "pod, virtual machine or namespace, with the arithmetic of the interval that "
 		  "ends next.\n"
-		  "Takes the options of run (kepler --help), of which web.listen-address says "
+		  "Takes the options of run (kepler help all), of which web.listen-address says "
 		  "where to ask,\nand:",
 	  .options = &explain_options },
-	{ "record", record_main, "record FILE [--duration=DURATION]",
-	  "keep what was measured, for replay", .operands = "FILE",
+	{ "record", record_main, "record the measurements, for replay", .operands = "FILE",
 	  .what = "Measures as run does, serves nothing, and writes all that the attribution of "
 		  "energy depends\n"
-		  "on to FILE, which must not exist. Takes the options of run (kepler --help), of "
+		  "on to FILE, which must not exist. Takes the options of run (kepler help all), "
+		  "of "
 		  "which\n"
 		  "record.anonymize removes names, and:",
 	  .options = &record_options },
-	{ "replay", replay_main, "replay FILE...", "book what was recorded again",
+	{ "replay", replay_main, "repeat the accounting of recordings, with other options",
 	  .operands = "FILE...",
-	  .what = "Books recordings of kepler record, or of --record.dir, again, in the order "
-		  "given, and prints\n"
-		  "what each container or process used. Options of run that decide how energy is "
-		  "shared (idle.…,\n"
-		  "gpu.idle) are those that were recorded, but for those that are given here. "
-		  "Takes also:",
+	  .what = "Repeats the accounting of recordings that kepler record or --record.dir made, "
+		  "in the order given, and prints what each container or process used. Options of "
+		  "run that decide how energy is shared (idle.…, gpu.idle) are those of the "
+		  "recording, unless they are given here. Takes also:",
 	  .options = &replay_options },
-	{ "config", config_command_main, "config COMMAND",
-	  "the configuration:", .more = config_command_usage, .operands = "COMMAND [ARGUMENT]...",
+	{ "config", config_command_main, "check, show and document the configuration",
+	  .more = config_command_usage, .words = "check show needs sample schema",
+	  .operands = "COMMAND [ARGUMENT]...",
 	  .what = "Reads and prints the configuration; nothing is measured. Commands:" },
+};
+
+static const struct common_option common[] = {
+	{ "web.listen-address", "where to serve (:28282: all addresses)" },
+	{ "web.allowed-hosts", "another name that scrapers use" },
+	{ "monitor.interval", "time between readings (1s)" },
+	{ "metrics.schema", "metric names: classic, current or both" },
+	{ "meters", "which meters to read (auto)" },
+	{ "idle.share", "who is charged for idle energy (node)" },
+	{ "kube.kubeconfig", "where to get the names of pods" },
+	{ "config.file", "options as YAML (/etc/kepler/kepler.yaml)" },
+	{ "table", "live table: auto, always or never" },
+	{ "log.level", "debug, info, warn or error (info)" },
+	{ NULL, NULL },
+};
+
+#define LIVE_TABLE "kepler alone shows a live table of processes"
+
+static const struct command_hint hints[] = {
+	{ "top", LIVE_TABLE },
+	{ "stat", LIVE_TABLE },
+	{ "watch", LIVE_TABLE },
+	{ NULL, NULL },
 };
 
 static const struct program kepler = {
@@ -59,6 +79,9 @@ static const struct program kepler = {
 	.commands = commands,
 	.count = ARRAY_SIZE(commands),
 	.unnamed = &commands[0],
+	.common = common,
+	.hints = hints,
+	.example = "  sudo kepler --web.listen-address=:28282 --monitor.interval=5s\n",
 };
 
 int main(int argc, char **argv)

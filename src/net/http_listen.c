@@ -65,8 +65,9 @@ static const char *advice(int err)
 {
 	switch (err) {
 	case -EADDRINUSE:
-		return "; another program listens there, perhaps this one a second time: end it, "
-		       "or listen elsewhere (--web.listen-address)";
+		return "; another program listens there, and ss -ltnp names it. If that is this "
+		       "program as a service, its page has what you look for; to run beside it, "
+		       "--web.listen-address=127.0.0.1:0 takes a free port";
 	case -EADDRNOTAVAIL:
 		return "; no network interface of this machine has this address";
 	case -EACCES:

@@ -10,12 +10,26 @@ struct command {
 	const char *name;
 	/* argv begins behind the command's name; the exit status, or PROGRAM_WRONG_WORDS */
 	int (*run)(int argc, char *const *argv, char *const *environ_);
-	const char *synopsis; /* "doctor [--json]" */
-	const char *summary;  /* "what this machine has" */
-	const char *more;     /* lines below its summary, and in its own --help, or NULL */
+	const char *summary;  /* "what this machine has", in 58 columns */
+	const char *more;     /* lines of its own --help, or NULL */
 	const char *operands; /* what it takes beside options, for its own --help; NULL: nothing */
 	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
 	const struct option_set *options; /* that it takes; NULL: none of its own */
+	/*
+	 * What its first operand can be, for completion: words with spaces between them; "": not
+	 * known, and no file; NULL: a file.
+	 */
+	const char *words;
+};
+
+/* An option that many need, for --help of the program, in words of 44 columns. */
+struct common_option {
+	const char *name, *brief;
+};
+
+/* A word that is no command, as in "top", and what to do instead. */
+struct command_hint {
+	const char *word, *advice;
 };
 
 struct program {
@@ -28,4 +42,8 @@ struct program {
 	 * usage error.
 	 */
 	const struct command *unnamed;
+	/* The rest may be NULL; lists end with a NULL name. */
+	const struct common_option *common; /* of the unnamed command's options */
+	const struct command_hint *hints;
+	const char *example; /* lines of --help */
 };

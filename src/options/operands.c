@@ -38,7 +38,7 @@ static char *in_full(const struct short_flag *shorts, char *word, struct operand
 		return word;
 	name = long_name(shorts, word);
 	if (!name) {
-		(void)diag_set(diag, -EINVAL, "%.40s: unknown flag; --help lists all", word);
+		(void)diag_set(diag, -EINVAL, "%.40s: unknown flag; see --help", word);
 		return NULL;
 	}
 	if (asprintf(&full, "--%s", name) < 0)

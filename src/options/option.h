@@ -52,10 +52,11 @@ struct option {
 	const char *help;    /* sentences, without the default and range */
 	/* further rule for a string, or NULL: 0 or -EINVAL with what is wrong */
 	int (*check)(const char *text, struct diag *diag);
-	bool may_be_empty; /* strings */
-	bool reloadable;   /* may change while running */
-	bool not_in_file;  /* says where the file is */
-	bool only_flag;    /* of one call: neither in the file nor in the environment */
+	bool may_be_empty;    /* strings */
+	bool reloadable;      /* may change while running */
+	bool not_in_file;     /* says where the file is */
+	bool only_flag;       /* of one call: neither in the file nor in the environment */
+	const char *known_as; /* elsewhere ("port"), for "did you mean", or NULL */
 };
 
 /*

@@ -114,6 +114,62 @@ bool option_is_section(const struct option_set *set, const char *path)
 	return false;
 }
 
+bool option_is_in_section(const struct option *option, const char *section)
+{
+	size_t len = strcspn(option->name, ".");
+
+	if (!option->name[len])
+		return strcmp(section, OPTION_NO_SECTION) == 0;
+	return strlen(section) == len && strncmp(option->name, section, len) == 0;
+}
+
+/* Does an option before @index of those from @first on have the same section? */
+static bool is_repeated(const struct option_set *set, size_t first, size_t index,
+			const char *section)
+{
+	for (size_t i = first; i < index; i++) {
+		if (option_is_in_section(option_at(set, i), section))
+			return true;
+	}
+	return false;
+}
+
+bool option_section_at(const struct option_set *set, size_t index, char ret[OPTION_NAME_MAX])
+{
+	size_t count = option_count(set), first = option_count(set->base);
+
+	for (size_t i = first; i < count; i++) {
+		const char *name = option_at(set, i)->name;
+		size_t len = strcspn(name, ".");
+
+		if (name[len])
+			(void)snprintf(ret, OPTION_NAME_MAX, "%.*s", (int)len, name);
+		else
+			(void)snprintf(ret, OPTION_NAME_MAX, "%s", OPTION_NO_SECTION);
+		if (!is_repeated(set, first, i, ret) && index-- == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * People remember a part of a name: "--interval", "--web.listen". A part that is spelled right, or
+ * nearly, is further away than a whole name that is, as several names may have it.
+ */
+static void consider_parts(struct spelling_nearest *best, const struct option *option)
+{
+	const char *last = strrchr(option->name, '.');
+	size_t len = strlen(best->text);
+
+	if (last)
+		spelling_consider_as(best, last + 1, option->name);
+	if (option->known_as)
+		spelling_consider_as(best, option->known_as, option->name);
+	if (len > 2 && (strncmp(option->name, best->text, len) == 0 ||
+			(last && strncmp(last + 1, best->text, len) == 0)))
+		spelling_consider_as(best, best->text, option->name);
+}
+
 const char *option_nearest(const struct option_set *set, const char *text, bool with_sections,
 			   char *buf, size_t size)
 {
@@ -127,6 +183,8 @@ const char *option_nearest(const struct option_set *set, const char *text, bool 
 			spelling_consider(&best, name, (size_t)(dot - name));
 		spelling_consider(&best, name, SIZE_MAX);
 	}
+	for (size_t i = 0; !best.name && i < option_count(set); i++)
+		consider_parts(&best, option_at(set, i));
 	if (!best.name)
 		return NULL;
 	(void)snprintf(buf, size, "%.*s", (int)best.len, best.name);

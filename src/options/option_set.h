@@ -58,7 +58,8 @@ struct option_set {
 	int (*check)(const struct option_values *values, struct diag *diag);
 };
 
-#define OPTION_NONE SIZE_MAX
+#define OPTION_NO_SECTION "general"
+#define OPTION_NONE       SIZE_MAX
 
 size_t option_count(const struct option_set *set);
 /* @index counts over all sections, below option_count(). */
@@ -77,6 +78,13 @@ size_t option_find(const struct option_set *set, const char *name);
 size_t option_find_key(const struct option_set *set, const char *path);
 /* Does any option's name begin with "@path."? */
 bool option_is_section(const struct option_set *set, const char *path);
+/*
+ * The @index-th section of the set's own options, which is the beginning of their names up to a
+ * dot, or OPTION_NO_SECTION of those without one; false: there are fewer.
+ */
+bool option_section_at(const struct option_set *set, size_t index, char ret[OPTION_NAME_MAX]);
+/* Is @option in @section, as option_section_at() names it? */
+bool option_is_in_section(const struct option *option, const char *section);
 /*
  * The known name most like @text (options, and their beginnings when @with_sections) in @buf, or
  * NULL when none is near.

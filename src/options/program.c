@@ -8,11 +8,12 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "base/wrap.h"
 #include "options/completion.h"
-#include "options/render.h"
+#include "options/program_help.h"
 #include "options/spelling.h"
 #include "options/version.h"
+
+#define SECTIONS_MAX 64
 
 static int put(const struct program *program, const struct strbuf *text, FILE *out, FILE *err)
 {
@@ -33,63 +34,13 @@ static int print_version(const struct program *program, FILE *out, FILE *err)
 	return put(program, &text, out, err);
 }
 
-static int print_completion(const struct program *program, FILE *out, FILE *err)
+static int print_help(const struct program *program,
+		      void (*add)(const struct program *, struct strbuf *), FILE *out, FILE *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	completion_write(program, &text);
+	add(program, &text);
 	return put(program, &text, out, err);
-}
-
-static void add_usage(const struct program *program, struct strbuf *out)
-{
-	static const char help[] = "help [COMMAND]";
-	size_t width = strlen(help);
-
-	for (size_t i = 0; i < program->count; i++) {
-		size_t len = strlen(program->commands[i].synopsis);
-
-		width = len > width ? len : width;
-	}
-	for (size_t i = 0; i < program->count; i++) {
-		const struct command *command = &program->commands[i];
-
-		strbuf_addf(out, "%s %s %-*s    %s\n%s", i ? "      " : "usage:", program->name,
-			    (int)width, command->synopsis, command->summary,
-			    command->more ? command->more : "");
-	}
-	if (program->count == 0)
-		strbuf_addf(out, "usage: %s --help | --version\n", program->name);
-	else
-		strbuf_addf(out,
-			    "       %s %-*s    %s\n"
-			    "       %s %-*s    %s\n"
-			    "       %s --version\n",
-			    program->name, (int)width, help, "what a command does, and its options",
-			    program->name, (int)width, "completion",
-			    "a script for bash that completes all this", program->name);
-}
-
-static int print_help(const struct program *program, FILE *out, FILE *err)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-
-	strbuf_addf(&text, "%s\n\n", program->about);
-	add_usage(program, &text);
-	if (program->unnamed) {
-		strbuf_add_char(&text, '\n');
-		options_help(program->unnamed->options, &text);
-	}
-	return put(program, &text, out, err);
-}
-
-/* "rule measure FILE [OPTION]..." */
-static void add_synopsis(const struct program *program, const struct command *command,
-			 struct strbuf *out)
-{
-	strbuf_addf(out, "%s %s%s%s%s", program->name, command->name, command->operands ? " " : "",
-		    command->operands ? command->operands : "",
-		    command->options ? " [OPTION]..." : "");
 }
 
 static int print_command_help(const struct program *program, const struct command *command,
@@ -97,15 +48,7 @@ static int print_command_help(const struct program *program, const struct comman
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	strbuf_add_str(&text, "usage: ");
-	add_synopsis(program, command, &text);
-	strbuf_add_str(&text, "\n\n");
-	wrap_text(&text, command->what, 0, 0, OPTIONS_HELP_WIDTH);
-	strbuf_add_str(&text, "\n\n");
-	if (command->more)
-		strbuf_addf(&text, "%s%s", command->more, command->options ? "\n" : "");
-	if (command->options)
-		options_help(command->options, &text);
+	program_help_command(program, command, &text);
 	return put(program, &text, out, err);
 }
 
@@ -117,7 +60,7 @@ static bool is_help(const char *word)
 static bool is_version(const char *word)
 {
 	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||
-	       strcmp(word, "version") == 0;
+	       strcmp(word, "-v") == 0 || strcmp(word, "version") == 0;
 }
 
 static bool wants_help(const struct command *command, int argc, char *const *argv)
@@ -129,25 +72,52 @@ static bool wants_help(const struct command *command, int argc, char *const *arg
 	return false;
 }
 
-/* @word is not a command, or it is a flag and the program takes none. */
-static int refuse(const struct program *program, const char *word, FILE *err)
+/* Words that are no commands of the table. */
+static void consider_words(const struct program *program, struct spelling_nearest *best)
 {
 	static const char *const common[] = { "version", "help", "completion", "--version",
 					      "--help" };
-	struct spelling_nearest best = spelling_begin(word);
+
+	for (size_t i = 0; i < program->count; i++)
+		spelling_consider(best, program->commands[i].name, SIZE_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		spelling_consider(best, common[i], SIZE_MAX);
+}
+
+static const char *find_advice(const struct program *program, const char *word)
+{
+	const struct command_hint *hint = program->hints;
+
+	while (hint && hint->word && strcmp(hint->word, word) != 0)
+		hint++;
+	return hint && hint->word ? hint->advice : NULL;
+}
+
+static int complain(const struct program *program, const char *word, const char *what,
+		    const struct spelling_nearest *best, FILE *err)
+{
 	char shown[128];
 
-	(void)option_printable(shown, sizeof(shown), word);
-	for (size_t i = 0; i < program->count; i++)
-		spelling_consider(&best, program->commands[i].name, SIZE_MAX);
-	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		spelling_consider(&best, common[i], SIZE_MAX);
-	(void)fprintf(err, "%s: %s: %s; ", program->name, shown,
-		      word[0] == '-' ? "unknown flag" : "no such command");
-	if (best.name)
-		(void)fprintf(err, "did you mean %s?\n", best.name);
+	(void)fprintf(err, "%s: %s: %s; ", program->name,
+		      option_printable(shown, sizeof(shown), word), what);
+	if (best->name)
+		(void)fprintf(err, "did you mean %.*s?\n", (int)best->len, best->name);
 	else
-		(void)fprintf(err, "--help lists all\n");
+		(void)fprintf(err, "see --help\n");
+	return PROGRAM_USAGE;
+}
+
+/* @word is not a command, or it is a flag and the program takes none. */
+static int refuse(const struct program *program, const char *word, FILE *err)
+{
+	struct spelling_nearest best = spelling_begin(word);
+	const char *advice = find_advice(program, word);
+
+	consider_words(program, &best);
+	if (!advice)
+		return complain(program, word, word[0] == '-' ? "unknown flag" : "no such command",
+				&best, err);
+	(void)fprintf(err, "%s: %s: no such command; %s\n", program->name, word, advice);
 	return PROGRAM_USAGE;
 }
 
@@ -159,7 +129,7 @@ static int run_command(const struct program *program, const struct command *comm
 
 	if (status != PROGRAM_WRONG_WORDS)
 		return status;
-	add_synopsis(program, command, &text);
+	program_add_synopsis(program, command, &text);
 	(void)fprintf(err, "usage: %s; %s %s --help explains it\n", text.data ? text.data : "",
 		      program->name, command->name);
 	return PROGRAM_USAGE;
@@ -174,15 +144,48 @@ static const struct command *find_command(const struct program *program, const c
 	return NULL;
 }
 
-/* "help COMMAND" */
+/* @word of help is neither a command nor a section. */
+static int refuse_topic(const struct program *program, const char *word, FILE *err)
+{
+	const struct option_set *set = program_options(program);
+	struct spelling_nearest best = spelling_begin(word);
+	char names[SECTIONS_MAX][OPTION_NAME_MAX];
+
+	consider_words(program, &best);
+	for (size_t i = 0; set && i < SECTIONS_MAX && option_section_at(set, i, names[i]); i++)
+		spelling_consider(&best, names[i], SIZE_MAX);
+	return complain(program, word, set ? "no such command or section" : "no such command",
+			&best, err);
+}
+
+/* "help COMMAND", "help SECTION", "help all" */
 static int help_on(const struct program *program, const char *word, FILE *out, FILE *err)
 {
 	const struct command *command = find_command(program, word);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	if (!command)
-		return refuse(program, word, err);
-	return command->what ? print_command_help(program, command, out, err)
-			     : print_help(program, out, err);
+	if (command)
+		return print_command_help(program, command, out, err);
+	if (strcmp(word, "all") == 0)
+		return print_help(program, program_help_all, out, err);
+	if (strcmp(word, "completion") == 0)
+		return print_help(program, completion_help, out, err);
+	if (!program_help_section(program, word, &text))
+		return refuse_topic(program, word, err);
+	return put(program, &text, out, err);
+}
+
+/* "completion [SHELL]" */
+static int complete(const struct program *program, const char *shell, FILE *out, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (shell && is_help(shell))
+		return print_help(program, completion_help, out, err);
+	if (completion_write(program, shell ? shell : "bash", &text) == 0)
+		return put(program, &text, out, err);
+	(void)fprintf(err, "%s: completion: must be bash, zsh or fish\n", program->name);
+	return PROGRAM_USAGE;
 }
 
 int program_run(const struct program *program, int argc, char *const *argv, char *const *environ_,
@@ -199,17 +202,17 @@ int program_run(const struct program *program, int argc, char *const *argv, char
 	if (word && strcmp(word, "help") == 0 && argc > 2)
 		return help_on(program, argv[2], out, err);
 	if (word && (is_help(word) || strcmp(word, "help") == 0))
-		return print_help(program, out, err);
+		return print_help(program, program_help, out, err);
 	if (word && is_version(word))
 		return print_version(program, out, err);
 	if (word && strcmp(word, "completion") == 0)
-		return print_completion(program, out, err);
+		return complete(program, argc > 2 ? argv[2] : NULL, out, err);
 	if (program->unnamed && (!word || word[0] == '-'))
 		return run_command(program, program->unnamed, word ? argc - 1 : 0, argv + 1,
 				   environ_, err);
 	if (word)
 		return refuse(program, word, err);
-	(void)fprintf(err, "%s: no command; --help lists all\n", program->name);
+	(void)fprintf(err, "%s: no command; see --help\n", program->name);
 	return PROGRAM_USAGE;
 }
 

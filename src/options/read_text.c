@@ -35,7 +35,7 @@ static int unknown_flag(const struct option_set *set, const char *name, struct d
 	if (option_nearest(set, word, false, near, sizeof(near)))
 		return diag_set(diag, -EINVAL, "--%s: unknown flag; did you mean --%s%s?", shown,
 				word == name ? "" : "no-", near);
-	return diag_set(diag, -EINVAL, "--%s: unknown flag; --help lists all", shown);
+	return diag_set(diag, -EINVAL, "--%s: unknown flag; see --help", shown);
 }
 
 /* Splits "--name=value"; @arg begins with "--". */

@@ -17,8 +17,7 @@
 
 #define HELP_INDENT 6
 
-/* "--web.listen-address=ADDRESS", "--[no-]bpf.enabled" */
-static void add_flag(struct strbuf *out, const struct option *option)
+void option_flag(const struct option *option, struct strbuf *out)
 {
 	if (option->type == OPTION_BOOL)
 		strbuf_addf(out, "--[no-]%s", option->name);
@@ -59,26 +58,42 @@ static bool is_same_section(const struct option *a, const struct option *b)
 	return a_len == b_len && strncmp(a->name, b->name, a_len) == 0;
 }
 
+static void add_help(const struct option *option, struct strbuf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_add_str(out, "  ");
+	option_flag(option, out);
+	strbuf_add_char(out, '\n');
+	strbuf_add_str(&text, option->help);
+	add_facts(&text, option);
+	strbuf_addf(out, "%*s", HELP_INDENT, "");
+	if (text.data)
+		wrap_text(out, text.data, HELP_INDENT, HELP_INDENT, OPTIONS_HELP_WIDTH);
+	strbuf_add_char(out, '\n');
+	strbuf_release(&text);
+}
+
 void options_help(const struct option_set *set, struct strbuf *out)
 {
-	size_t count = option_count(set), first = set->base ? option_count(set->base) : 0;
+	size_t count = option_count(set), first = option_count(set->base);
 
 	for (size_t i = first; i < count; i++) {
-		struct strbuf text = STRBUF_INIT;
-
 		if (i > first && !is_same_section(option_at(set, i - 1), option_at(set, i)))
 			strbuf_add_char(out, '\n');
-		strbuf_add_str(out, "  ");
-		add_flag(out, option_at(set, i));
-		strbuf_add_char(out, '\n');
-		strbuf_add_str(&text, option_at(set, i)->help);
-		add_facts(&text, option_at(set, i));
-		strbuf_addf(out, "%*s", HELP_INDENT, "");
-		if (text.data)
-			wrap_text(out, text.data, HELP_INDENT, HELP_INDENT, OPTIONS_HELP_WIDTH);
-		strbuf_add_char(out, '\n');
-		strbuf_release(&text);
+		add_help(option_at(set, i), out);
 	}
+}
+
+bool options_help_section(const struct option_set *set, const char *section, struct strbuf *out)
+{
+	size_t count = option_count(set), before = out->len;
+
+	for (size_t i = option_count(set->base); i < count; i++) {
+		if (option_is_in_section(option_at(set, i), section))
+			add_help(option_at(set, i), out);
+	}
+	return out->len > before;
 }
 
 /* scdoc takes _ and * for emphasis, and a few more at a line's start. */
@@ -120,7 +135,7 @@ static void add_reference_row(const struct option_set *set, struct strbuf *out,
 	strbuf_addf(out, "### %s\n\n%s", option->name, option->help);
 	add_facts(out, option);
 	strbuf_add_str(out, "\n\n- flag: `");
-	add_flag(out, option);
+	option_flag(option, out);
 	strbuf_addf(out, "`\n- environment: `%s`\n", variable);
 	if (option_is_outside_file(option))
 		strbuf_add_str(out, "- not in the file\n");

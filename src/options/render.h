@@ -2,6 +2,8 @@
 /* A program's options as text for people. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/strbuf.h"
 #include "options/option_set.h"
 
@@ -9,6 +11,10 @@
 
 /* A set's own options; those of its base are not among them. */
 void options_help(const struct option_set *set, struct strbuf *out);
+/* Of these, the ones in @section; false: there is none. */
+bool options_help_section(const struct option_set *set, const char *section, struct strbuf *out);
+/* "--web.listen-address=ADDRESS", "--[no-]bpf.enabled" */
+void option_flag(const struct option *option, struct strbuf *out);
 /* The OPTIONS section of a man page, in scdoc. */
 void options_man(const struct option_set *set, struct strbuf *out);
 /* Markdown. */

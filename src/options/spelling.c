@@ -5,6 +5,7 @@
  */
 #include "options/spelling.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,4 +68,16 @@ void spelling_consider(struct spelling_nearest *best, const char *name, size_t l
 	best->distance = distance;
 	best->name = name;
 	best->len = len;
+}
+
+void spelling_consider_as(struct spelling_nearest *best, const char *word, const char *name)
+{
+	struct spelling_nearest by_word = *best;
+
+	spelling_consider(&by_word, word, SIZE_MAX);
+	if (by_word.distance >= best->distance)
+		return;
+	best->distance = by_word.distance;
+	best->name = name;
+	best->len = strlen(name);
 }

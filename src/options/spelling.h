@@ -28,3 +28,5 @@ struct spelling_nearest {
 struct spelling_nearest spelling_begin(const char *text);
 /* Compares the first @len bytes of @name, at most all; the first of two that are alike stays. */
 void spelling_consider(struct spelling_nearest *best, const char *name, size_t len);
+/* Compares with @word, which stands for @name. */
+void spelling_consider_as(struct spelling_nearest *best, const char *word, const char *name);

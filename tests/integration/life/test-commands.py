@@ -3,11 +3,14 @@
 """Each command says what it takes, takes that, and nothing that is another's."""
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 import tempfile
 
 from rig import BUILD, KEPLER, ROOT, run_tests
 
+COMMANDS = "run doctor explain record replay config"
 QUIET = ("--config.file=/dev/null", "--host.state-dir=")
 
 
@@ -102,11 +105,11 @@ def each_program_says_what_it_is_and_refuses_alike():
         for flag in ("--help", "-h", "help"):
             status, out, err = ask(name, flag)
             assert (status, err) == (0, "") and f"usage: {name} " in out, (name, flag, status, out, err)
-        for flag in ("--version", "-V", "version"):
+        for flag in ("--version", "-V", "-v", "version"):
             assert ask(name, flag) == (0, f"{name} {version}", "")
         assert ask(name, "versoin") == (2, "", f"{name}: versoin: no such command; did you mean version?\n")
-        assert ask(name, "xyzzy") == (2, "", f"{name}: xyzzy: no such command; --help lists all\n")
-        assert ask(name, "--xyzzy") == (2, "", f"{name}: --xyzzy: unknown flag; --help lists all\n")
+        assert ask(name, "xyzzy") == (2, "", f"{name}: xyzzy: no such command; see --help\n")
+        assert ask(name, "--xyzzy") == (2, "", f"{name}: --xyzzy: unknown flag; see --help\n")
 
 
 def wrong_operands_are_answered_with_the_commands_usage():
@@ -138,7 +141,9 @@ done
 
 def bash_completes_commands_options_and_values():
     """As bash calls it, which takes "=" for a word; @ stands for a word that is not begun."""
-    cases = (("kepler @", "run doctor explain record replay config help version"), ("kepler do", "doctor"),
+    cases = (("kepler @", f"{COMMANDS} help version completion"), ("kepler do", "doctor"),
+             ("kepler config @", "check show needs sample schema"), ("kepler config check /etc/passw", None),
+             ("kepler explain /etc/passw", ""), ("kepler completion z", "zsh"),
              ("kepler --log.l", "--log.level="), ("kepler --log.level=", "debug info warn error"),
              ("kepler run --log.level=de", "debug"), ("kepler doctor --js", "--json"), ("kepler help re", "record replay"),
              ("kepler --no-bpf", "--no-bpf.enabled"), ("kepler replay --by=p", "process pod"),
@@ -151,18 +156,80 @@ def bash_completes_commands_options_and_values():
                               timeout=60, check=True)
     assert not done.stderr, done.stderr
     for (line, want), got in zip(cases, done.stdout.splitlines(), strict=True):
-        assert got == want if want else "/etc/passwd" in got.split(), (line, want, got)
+        assert got == want if want is not None else "/etc/passwd" in got.split(), (line, want, got)
+
+
+ZSH = """compdef() { :; }; compadd() { [[ $1 == -S ]] && shift 2; shift; print -n -- "${(P)1[*]} "; }
+compset() { :; }; _files() { print -n -- FILES; }
+source $1
+while read -r line; do
+    words=(${=line}); [[ $line == *@ ]] && words[-1]=''
+    CURRENT=$#words; _kepler; print
+done
+"""
+
+
+def zsh_completes_what_bash_does():
+    """The functions of its completion system are replaced by ones that print what they are given."""
+    if not shutil.which("zsh"):
+        print("  zsh is not installed")
+        return
+    cases = (("kepler @", f"{COMMANDS} help version completion"), ("kepler run --log.level=@", "debug info warn error"),
+             ("kepler --log.level=@", "debug info warn error"), ("kepler config @", "check show needs sample schema"),
+             ("kepler config check @", "FILES"), ("kepler explain @", ""), ("kepler replay @", "FILES"),
+             ("kepler run --config.file=@", "FILES"), ("kepler help @", f"{COMMANDS} help version completion"))
+    with tempfile.NamedTemporaryFile("w", suffix=".zsh") as script:
+        script.write(kepler("completion", "zsh"))
+        script.flush()
+        lines = "".join(f"{line.replace('=@', '=')}\n" for line, _ in cases)
+        done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", script.name], input=lines, text=True, capture_output=True, timeout=60,
+                              check=True)
+    assert not done.stderr, done.stderr
+    for (line, want), got in zip(cases, done.stdout.splitlines(), strict=True):
+        assert got.strip() == want, (line, want, got)
+
+
+def fish_completes_what_bash_does():
+    if not shutil.which("fish"):
+        print("  fish is not installed")
+        return
+    cases = (("kepler do", {"doctor"}), ("kepler ", {*COMMANDS.split(), "help", "version", "completion"}),
+             ("kepler --log.level=de", {"--log.level=debug"}), ("kepler doctor --js", {"--json"}),
+             ("kepler config ", {"check", "show", "needs", "sample", "schema"}), ("kepler explain /etc/passw", set()),
+             ("kepler replay --by=p", {"--by=process", "--by=pod"}), ("kepler replay /etc/passw", {"/etc/passwd"}),
+             ("kepler run --no-bpf.en", {"--no-bpf.enabled"}), ("kepler completion z", {"zsh"}))
+    with tempfile.TemporaryDirectory() as home:
+        script = pathlib.Path(home, "kepler.fish")
+        script.write_text(kepler("completion", "fish"))
+        for line, want in cases:
+            done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"], text=True, check=True,
+                                  capture_output=True, timeout=60, env={**os.environ, "HOME": home})
+            got = {word.partition("\t")[0] for word in done.stdout.splitlines()}
+            assert not done.stderr and (got - {"/etc/passwd-"}) == want, (line, want, got, done.stderr)
+
+
+def help_is_one_screen():
+    text = kepler("--help")
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80 and "--web.listen-address=" in text and "Example:" in text, text
+    everything, section = kepler("help", "all"), kepler("help", "idle")
+    assert text in everything and section in everything and "--idle.mode=" in section and "--log." not in section
+    assert "kepler alone shows a live table" in kepler("top", status=2)
+    for flag, meant in (("--port=1", "web.listen-address"), ("--interval=2s", "monitor.interval"),
+                        ("--web.listen=:1", "web.listen-address"), ("--config=x", "config.file")):
+        assert f"did you mean --{meant}?" in kepler(flag, status=2), flag
 
 
 def a_program_without_commands_says_so():
     for name in other_programs():
-        has_commands = f"usage: {name} bench" in ask(name, "--help")[1]
+        has_commands = "\n  bench " in ask(name, "--help")[1]
         assert has_commands != ("no\ncommand yet" in ask(name, "--help")[1]), name
-        assert ask(name) == (2, "", f"{name}: no command; --help lists all\n")
+        assert ask(name) == (2, "", f"{name}: no command; see --help\n")
         assert ask(name, "--versoin") == (2, "", f"{name}: --versoin: unknown flag; did you mean --version?\n")
 
 
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
            the_doctor_names_the_rules_of_attribution, needs_are_those_of_the_configuration,
            each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
-           bash_completes_commands_options_and_values, a_program_without_commands_says_so])
+           bash_completes_commands_options_and_values, zsh_completes_what_bash_does, fish_completes_what_bash_does,
+           help_is_one_screen, a_program_without_commands_says_so])

@@ -177,8 +177,7 @@ static void refused(void **state)
 		  "--web.listen-adress: unknown flag; did you mean --web.listen-address?" },
 		{ "--no-bpf.enabeld",
 		  "--no-bpf.enabeld: unknown flag; did you mean --no-bpf.enabled?" },
-		{ "--quite-another-thing",
-		  "--quite-another-thing: unknown flag; --help lists all" },
+		{ "--quite-another-thing", "--quite-another-thing: unknown flag; see --help" },
 		{ "--no-log.level", "--no-log.level: unknown flag; did you mean --no-log.level?" },
 		{ "--monitor.interval=5", "--monitor.interval: must be a duration from 100ms to "
 					  "1h, such as 500ms, 5s or 1m30s, "

@@ -99,8 +99,7 @@ static void what_is_no_command_is_named(void **state)
 	free(out);
 	free(err);
 	assert_int_equal(run(far, &out, &err), 2);
-	assert_string_equal(
-		err, "kepler: config frobnicate: no such command; config --help lists all\n");
+	assert_string_equal(err, "kepler: config frobnicate: no such command; see config --help\n");
 	free(out);
 	free(err);
 }

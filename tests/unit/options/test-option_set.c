@@ -331,9 +331,37 @@ static void help_has_a_blank_line_between_sections(void **state)
 		"      Gate. Default green.\n");
 }
 
+static void a_part_of_a_name_is_near_it(void **state)
+{
+	static const struct {
+		const char *text, *near;
+	} table[] = {
+		{ "kettle.biol", "kettle.boil" },
+		{ "boil", "kettle.boil" },
+		{ "bol", "kettle.boil" },
+		{ "kettle.cu", "kettle.cups" },
+		{ "cup", "kettle.cups" },
+		{ "xyzzy", NULL },
+		{ "ke", NULL },
+	};
+	char near[OPTION_NAME_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const char *found =
+			option_nearest(&house_options, table[i].text, false, near, sizeof(near));
+
+		if (table[i].near)
+			assert_string_equal(found, table[i].near);
+		else
+			assert_null(found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_of_a_name_is_near_it),
 		cmocka_unit_test(each_value_lands_in_its_part),
 		cmocka_unit_test(the_prefix_is_the_sets),
 		cmocka_unit_test(refusals),

@@ -43,18 +43,25 @@ static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } 
 static const struct option_set options = { .sections = sections, .section_count = 1 };
 
 static const struct command commands[] = {
-	{ "measure", run_measure, "[measure] [OPTION]...", "say what is", .what = "Says what is.",
-	  .options = &options },
-	{ "look", run_look, "look COMMAND", "at:", .more = "  look far\n" },
+	{ "measure", run_measure, "say what is", .what = "Says what is.", .options = &options },
+	{ "look", run_look, "look at it", .more = "  look far\n", .words = "far near" },
 };
 static const struct command mending[] = {
-	{ "mend", run_mend, "mend PART", "make whole", .what = "Makes whole.", .operands = "PART",
+	{ "mend", run_mend, "make whole", .what = "Makes whole.", .operands = "PART",
 	  .more = "  mend leg\n", .options = &options },
-	{ "see", run_mend, "see", "see", .what = "Sees." },
+	{ "see", run_mend, "see", .what = "Sees." },
 };
 static const struct program mender = { "mender", "Mends.", mending, ARRAY_SIZE(mending), NULL };
-static const struct program full = { "rule", "A rule.", commands, ARRAY_SIZE(commands),
-				     &commands[0] };
+static const struct common_option common[] = { { "look.far", "see it" }, { NULL, NULL } };
+static const struct command_hint hints[] = { { "stare", "look does it" }, { NULL, NULL } };
+static const struct program full = { .name = "rule",
+				     .about = "A rule.",
+				     .commands = commands,
+				     .count = ARRAY_SIZE(commands),
+				     .unnamed = &commands[0],
+				     .common = common,
+				     .hints = hints,
+				     .example = "  rule measure\n" };
 static const struct program empty = { "rule-maker", "Makes rules.", NULL, 0, NULL };
 
 static char *out, *err;
@@ -100,28 +107,73 @@ static void flags_alone_are_of_the_unnamed_command(void **state)
 	assert_string_equal(ran_first, "--far");
 }
 
+static const char one_screen[] =
+	"A rule.\n\n"
+	"usage: rule [COMMAND] [OPTION]...\n\n"
+	"  measure           say what is (if no command is given)\n"
+	"  look              look at it\n"
+	"  help              what a command does, and its options\n"
+	"  completion        a script for bash, zsh or fish that completes all this\n"
+	"  version           the version, as --version and -v\n"
+	"\nCommon options:\n"
+	"  --[no-]look.far                   see it\n"
+	"\nExample:\n"
+	"  rule measure\n"
+	"\nAll options: rule help all. Those of one section: rule help SECTION\n"
+	"  look\n";
+
 static void help_is_made_of_the_table(void **state)
 {
 	static const char *const words[] = { "help", "--help", "-h" };
+	static const char look[] = "  --[no-]look.far\n"
+				   "      Sees. Default false; true or false.\n";
+	char all[1024];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		assert_int_equal(run(&full, words[i], NULL), 0);
-		assert_string_equal(out,
-				    "A rule.\n\n"
-				    "usage: rule [measure] [OPTION]...    say what is\n"
-				    "       rule look COMMAND             at:\n"
-				    "  look far\n"
-				    "       rule help [COMMAND]           what a command does, "
-				    "and its options\n"
-				    "       rule completion               a script for bash "
-				    "that completes all this\n"
-				    "       rule --version\n\n"
-				    "  --[no-]look.far\n"
-				    "      Sees. Default false; true or false.\n");
+		assert_string_equal(out, one_screen);
 	}
+	assert_int_equal(run(&full, "help", "look"), 0); /* a command goes before a section */
+	assert_int_equal(run(&full, "help", "all"), 0);
+	(void)snprintf(all, sizeof(all), "%s\n%s", one_screen, look);
+	assert_string_equal(out, all);
 	assert_int_equal(run(&empty, "--help", NULL), 0);
 	assert_string_equal(out, "Makes rules.\n\nusage: rule-maker --help | --version\n");
+}
+
+static void help_on_a_section_has_its_options(void **state)
+{
+	static const struct command one[] = { { "measure", run_measure, "say what is",
+						.options = &options } };
+	static const struct program ruler = {
+		.name = "ruler", .about = "A ruler.", .commands = one, .count = 1, .unnamed = one
+	};
+
+	(void)state;
+	assert_int_equal(run(&ruler, "help", "look"), 0);
+	assert_string_equal(out, "  --[no-]look.far\n"
+				 "      Sees. Default false; true or false.\n");
+	assert_int_equal(run(&ruler, "help", "lock"), 2);
+	assert_string_equal(err, "ruler: lock: no such command or section; did you mean look?\n");
+}
+
+static void completion_is_for_three_shells(void **state)
+{
+	static const char *const shells[][2] = { { NULL, "complete -F _rule rule\n" },
+						 { "bash", "complete -F _rule rule\n" },
+						 { "zsh", "#compdef rule\n" },
+						 { "fish", "complete -c rule -f\n" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
+		assert_int_equal(run(&full, "completion", shells[i][0]), 0);
+		assert_non_null(strstr(out, shells[i][1]));
+	}
+	assert_int_equal(run(&full, "completion", "--help"), 0);
+	assert_memory_equal(out, "usage: rule completion", strlen("usage: rule completion"));
+	assert_int_equal(run(&full, "completion", "tcsh"), 2);
+	assert_string_equal(err, "rule: completion: must be bash, zsh or fish\n");
 }
 
 static void a_command_has_help_of_its_own_or_sees_the_flag(void **state)
@@ -146,7 +198,7 @@ static void help_on_a_command_is_that_commands_own(void **state)
 	assert_int_equal(run(&mender, "see", "--help"), 0);
 	assert_string_equal(out, "usage: mender see\n\nSees.\n\n");
 	assert_int_equal(run(&full, "help", "look"), 0);
-	assert_memory_equal(out, "A rule.\n", strlen("A rule.\n"));
+	assert_string_equal(out, "usage: rule look\n\nlook at it\n\n  look far\n");
 	assert_int_equal(run(&mender, "help", "ment"), 2);
 	assert_string_equal(err, "mender: ment: no such command; did you mean mend?\n");
 }
@@ -174,6 +226,8 @@ static void version_is_of_the_program_that_is_asked(void **state)
 	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
 	assert_int_equal(run(&full, "-V", NULL), 0);
 	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
+	assert_int_equal(run(&full, "-v", NULL), 0);
+	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
 	assert_string_equal(err, "");
 }
 
@@ -185,13 +239,15 @@ static void what_is_unknown_is_refused_with_the_nearest(void **state)
 	assert_int_equal(run(&full, "versoin", NULL), 2);
 	assert_string_equal(err, "rule: versoin: no such command; did you mean version?\n");
 	assert_int_equal(run(&full, "cook\033me", NULL), 2);
-	assert_string_equal(err, "rule: cook?me: no such command; --help lists all\n");
+	assert_string_equal(err, "rule: cook?me: no such command; see --help\n");
+	assert_int_equal(run(&full, "stare", NULL), 2);
+	assert_string_equal(err, "rule: stare: no such command; look does it\n");
 	assert_int_equal(run(&empty, "--hepl", NULL), 2);
 	assert_string_equal(err, "rule-maker: --hepl: unknown flag; did you mean --help?\n");
 	assert_int_equal(run(&empty, "--json", NULL), 2);
-	assert_string_equal(err, "rule-maker: --json: unknown flag; --help lists all\n");
+	assert_string_equal(err, "rule-maker: --json: unknown flag; see --help\n");
 	assert_int_equal(run(&empty, NULL, NULL), 2);
-	assert_string_equal(err, "rule-maker: no command; --help lists all\n");
+	assert_string_equal(err, "rule-maker: no command; see --help\n");
 	assert_string_equal(out, "");
 }
 
@@ -226,6 +282,8 @@ int main(void)
 		cmocka_unit_test(a_command_gets_what_follows_it),
 		cmocka_unit_test(flags_alone_are_of_the_unnamed_command),
 		cmocka_unit_test(help_is_made_of_the_table),
+		cmocka_unit_test(help_on_a_section_has_its_options),
+		cmocka_unit_test(completion_is_for_three_shells),
 		cmocka_unit_test(a_command_has_help_of_its_own_or_sees_the_flag),
 		cmocka_unit_test(help_on_a_command_is_that_commands_own),
 		cmocka_unit_test(wrong_operands_are_answered_with_the_usage),
