@@ -16,7 +16,9 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/terminal.h"
+#include "base/watts_text.h"
 #include "kepler/doctor_io.h"
+#include "kepler/doctor_meters.h"
 #include "kepler/doctor_reads.h"
 #include "kepler/doctor_record.h"
 #include "kepler/doctor_web.h"
@@ -29,6 +31,7 @@
 #include "model/vm_share.h"
 #include "service/landlock.h"
 #include "service/privileges.h"
+#include "snapshot/power_text.h"
 
 #define TEXT_WIDTH_MAX 100
 /* Sources that are polled have their first reading within two, and are compared from 3 s on. */
@@ -107,6 +110,7 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 /* What the estimate is for this machine, and what that is worth. */
 static void examine_bound(struct findings *findings, const struct sources *sources)
 {
+	char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
 	struct power_estimate idle, full;
 	struct machine_facts facts;
 	struct vm_share share;
@@ -116,14 +120,16 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 	estimated_meter_facts(sources->estimate, &facts, &share);
 	power_model_estimate(&platform_power_model, &facts, 0, &idle);
 	power_model_estimate(&platform_power_model, &facts, 1, &full);
+	watts_bound_text(idle_bound, idle.bound_w);
+	watts_bound_text(full_bound, full.bound_w);
 	findings_add(findings, FINDING_NOTE, "energy", NULL,
 		     "for %s of %u cores in %u %s, design power %u W each, the model gives "
 		     "%.0f W idle and %.0f W at full load; of machines that it never saw nine of "
-		     "ten were within ±%.0f W idle and ±%.0f W at full load",
+		     "ten were within ±%s W idle and ±%s W at full load",
 		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
 		     facts.cores, facts.sockets, facts.sockets == 1 ? "socket" : "sockets",
-		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle.bound_w,
-		     full.bound_w);
+		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle_bound,
+		     full_bound);
 	if (full.outside)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "this machine is outside the model's population (servers of %.0f to "
@@ -177,12 +183,14 @@ static void examine_models(struct findings *findings, const struct sources *sour
 			     sources->model_files.chosen.text);
 	for (size_t i = 0; models && i < model_meter_count(models); i++) {
 		struct model_state state;
-		char error[48] = "its error is not known";
+		char error[64] = "its error is not known", bound[WATTS_TEXT_MAX];
 
 		model_meter_state(models, i, &state);
-		if (!isnan(state.error_w))
-			(void)snprintf(error, sizeof(error), "90 %% of its errors are below %.1f W",
-				       state.error_w);
+		if (!isnan(state.error_w)) {
+			watts_bound_text(bound, state.error_w);
+			(void)snprintf(error, sizeof(error), "90 %% of its errors are below %s W",
+				       bound);
+		}
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s%s%s); %s%s",
 			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
@@ -281,14 +289,17 @@ static void examine_components(struct findings *findings, const struct sources *
 	for (size_t i = 0; i < component_meter_count(sources->components); i++) {
 		const struct zone *zone = component_meter_zone(sources->components, i);
 		size_t c = zone->kind == ZONE_DRAM ? COMPONENT_DRAM : COMPONENT_PACKAGE;
+		char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
 
+		watts_bound_text(idle_bound, idle[c].bound_w);
+		watts_bound_text(full_bound, full[c].bound_w);
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%s of %s: %.0f W idle and %.0f W at full load, 90 %% of machines "
-			     "within ±%.0f W and ±%.0f W%s",
+			     "within ±%s W and ±%s W%s",
 			     zone_kind_name(zone->kind),
 			     sources->host.is_vm ? "a typical host of this VM" : "this machine",
-			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle[c].bound_w,
-			     full[c].bound_w,
+			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle_bound,
+			     full_bound,
 			     full[c].outside ? "; the machine is unlike those of the data: the "
 					       "bound is doubled, and is no more than a guess"
 					     : "");
@@ -298,26 +309,7 @@ static void examine_components(struct findings *findings, const struct sources *
 static void examine_estimate(struct findings *findings, const struct sources *sources,
 			     const struct config *config)
 {
-	if (!config->meter_enabled)
-		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
-			     "meters are switched off by the configuration");
-	else if (sources_are_searched(sources))
-		findings_add(findings, FINDING_FIX, "energy",
-			     "a driver does not answer (see dmesg), or a service on the network "
-			     "has no values yet. Meters that are found later take over from the "
-			     "estimate",
-			     "the search for meters in %s/class/powercap has not come to its end",
-			     config->host.sysfs);
-	else if (sources->host.is_vm)
-		findings_add(
-			findings, FINDING_NOTE, "energy", NULL,
-			"no meter: %s/class/powercap has no zones, as in most virtual machines",
-			config->host.sysfs);
-	else
-		findings_add(findings, FINDING_FIX, "energy",
-			     "on Intel or AMD: modprobe intel_rapl_msr (kernel option "
-			     "CONFIG_INTEL_RAPL)",
-			     "no meter: %s/class/powercap has no zones", config->host.sysfs);
+	doctor_examine_no_meter(findings, sources, config);
 	if (sources->estimate)
 		examine_stand_in(findings);
 	examine_bound(findings, sources);
@@ -704,6 +696,21 @@ static void examine_series(struct findings *findings, const struct config *confi
 			     (double)settle_ns / 1e9);
 }
 
+/* The headline: "Power of the node: 198.0 W = package 92.0 · dram 9.0 · rest of psys 97.0" */
+static void say_power(struct findings *findings, const struct power_picture *power)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (!power->is_known)
+		return;
+	strbuf_add_str(&text, "Power of the node: ");
+	power_text_total(power, &text);
+	strbuf_add_str(&text, " = ");
+	power_text_parts(power, &text);
+	(void)snprintf(findings->headline, sizeof(findings->headline), "%s",
+		       text.data ? text.data : "");
+}
+
 /* A second's measurement, shown as the first frame of the live table. */
 static void examine_users(struct findings *findings, const struct interval_engine *engine)
 {
@@ -711,6 +718,7 @@ static void examine_users(struct findings *findings, const struct interval_engin
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 	char *line, *rest;
 
+	say_power(findings, interval_engine_power(engine));
 	if (live_table_draw(interval_engine_power(engine), &view, &frame) < 0)
 		return;
 	for (rest = frame.data; (line = strsep(&rest, "\n"));) {
@@ -765,6 +773,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		const struct interval_sources from = {
 			.meters = sources->meters,
 			.estimate = sources->estimate,
+			.components = sources->components,
 			.models = sources->models,
 			.activity = sources->activity,
 			.memory = sources->memory,

@@ -12,6 +12,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/utf8.h"
+#include "base/watts_text.h"
 #include "kepler/explain_print.h"
 
 #define COLUMNS 79
@@ -522,11 +523,15 @@ static void add_model(const struct explained_model *model, struct strbuf *out)
 {
 	const char *outside = model->outside ? "; this machine is outside what it knows" : "";
 
-	if (isnan(model->error_w))
+	char bound[WATTS_TEXT_MAX];
+
+	if (isnan(model->error_w)) {
 		say(out, "model", "%s, whose error is not known%s", model->name, outside);
-	else
-		say(out, "model", "%s: in nine of ten cases within ±%.1f W of the zone's power%s",
-		    model->name, model->error_w, outside);
+		return;
+	}
+	watts_bound_text(bound, model->error_w);
+	say(out, "model", "%s: in nine of ten cases within ±%s W of the zone's power%s",
+	    model->name, bound, outside);
 }
 
 static void add_zone(const struct explained_zone *zone, const struct explained_model *model,

@@ -115,6 +115,10 @@ void findings_print(const struct findings *findings, const struct findings_view 
 	size_t rest = 0;
 
 	add_verdict(findings, view, out);
+	if (findings->headline[0]) {
+		wrap_text(out, findings->headline, 0, 0, view->width);
+		strbuf_add_char(out, '\n');
+	}
 	add_findings(findings, view, true, out);
 	if (view->verbose) {
 		add_findings(findings, view, false, out);

@@ -26,6 +26,7 @@ struct finding {
 };
 
 struct findings {
+	char headline[FINDING_TEXT_MAX]; /* below the verdict; "" none */
 	struct finding list[FINDINGS_MAX];
 	size_t count; /* what is beyond the limit is not kept: there are fewer topics */
 };

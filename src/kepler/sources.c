@@ -120,12 +120,10 @@ const char *sources_why_left_out(const struct sources *sources)
  * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
  * Trained models say more of this machine than the one that is built in, which then stays out.
  */
-static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
+struct meter_options sources_meter_options(const struct config *config,
+					   const struct sources *sources)
 {
-	struct model_surroundings around = { NULL, sources->activity, sources->reads,
-					     &sources->host };
 	struct meter_options options = config->meter;
-	int r;
 
 	options.sysfs = config->host.sysfs;
 	options.procfs = config->host.procfs;
@@ -136,6 +134,17 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	options.cpu_vendor = sources->host.cpu_vendor;
 	options.cpu_family = sources->host.cpu_family;
 	options.cpu_model = sources->host.cpu_model_number;
+	return options;
+}
+
+static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
+{
+	struct model_surroundings around = { NULL, sources->activity, sources->reads,
+					     &sources->host };
+	const struct meter_options options = sources_meter_options(config, sources);
+	int r;
+
+	sources->meters_are_chosen = !meter_takes_any(&options);
 	if (config->meter_enabled) {
 		r = meter_table_open(&options, &sources->meters);
 		if (r < 0)
@@ -227,8 +236,12 @@ bool sources_are_searched(const struct sources *sources)
 
 static const char *why_estimated(const struct sources *sources)
 {
+	if (!sources->meters)
+		return "meters are switched off";
 	if (sources_are_searched(sources))
 		return "meters are still looked for";
+	if (!sources_have_meters(sources) && sources->meters_are_chosen)
+		return "no meter among those of --meters";
 	return sources_have_meters(sources) ? "the meters that were found do not count yet"
 					    : "no meter here";
 }

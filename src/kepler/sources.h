@@ -26,6 +26,7 @@ struct sources {
 	struct host_info host;
 	struct cpu_sockets *sockets;        /* NULL without memory: not told apart */
 	struct meter_table *meters;         /* NULL with --no-meter.enabled */
+	bool meters_are_chosen;             /* --meters leaves out some that the machine may have */
 	struct estimated_meter *estimate;   /* only where no meter was found at start */
 	struct component_meter *components; /* its parts; NULL: not estimated */
 	struct model_meter *models;         /* instead; NULL: no --model.file or --model.url */
@@ -57,6 +58,9 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 /* Both, with holders of its own, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
+/* What meters are opened with: the configuration's and the host's. */
+struct meter_options sources_meter_options(const struct config *config,
+					   const struct sources *sources);
 /* Whether a zone "core" would be one core of the package only, and is left out (AMD). */
 bool sources_core_is_one_core(const struct sources *sources);
 /* Why zones that were found are left out here (meter_table_ignored()), for people. */

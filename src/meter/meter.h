@@ -130,6 +130,8 @@ extern const struct meter_ops *const meter_sources[];
 #define METERS_AUTO "auto"
 /* 0, or -EINVAL with the names that there are. */
 int meter_check_sources(const char *list, struct diag *diag);
+/* Whether "auto" is among @options, so that no source that the machine has is left out. */
+bool meter_takes_any(const struct meter_options *options);
 /* Whether @ops is opened: @options name it, or are "auto" and it is wanted. */
 bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options);
 

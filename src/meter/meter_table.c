@@ -82,6 +82,11 @@ int meter_check_sources(const char *list, struct diag *diag)
 	}
 }
 
+bool meter_takes_any(const struct meter_options *options)
+{
+	return !options->sources || has_name(options->sources, METERS_AUTO);
+}
+
 bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options)
 {
 	const char *names = options->sources ? options->sources : METERS_AUTO;

@@ -18,7 +18,7 @@ def kepler(*words, status=0, **variables):
     done = subprocess.run([KEPLER, *words], capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, **variables})
     assert done.returncode in ((0, 1) if status is None else (status,)), f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
-    return done.stderr if status else done.stdout
+    return done.stderr if status and not done.stdout else done.stdout
 
 
 def a_command_tells_its_own_options():
@@ -228,8 +228,23 @@ def a_program_without_commands_says_so():
         assert ask(name, "--versoin") == (2, "", f"{name}: --versoin: unknown flag; did you mean --version?\n")
 
 
+def the_doctor_names_meters_that_were_left_out():
+    """Of a machine with RAPL zones nothing says that it has none, because others were asked for."""
+    with tempfile.TemporaryDirectory() as sysfs:
+        for name in ("intel-rapl:0", "intel-rapl:1"):
+            folder = pathlib.Path(sysfs, "class/powercap", name)
+            folder.mkdir(parents=True)
+            for file, text in (("name", f"package-{name[-1]}"), ("max_energy_range_uj", "262143328850"), ("energy_uj", "1000000")):
+                (folder / file).write_text(text + "\n")
+        found = json.loads(kepler("doctor", *QUIET, "--json", f"--host.sysfs={sysfs}", "--meters=hwmon", status=1))["findings"]
+    texts = [finding["text"] + " → " + finding["fix"] for finding in found]
+    said = "no meter among those asked for (--meters=hwmon) → rapl-sysfs would have 2 zones: use --meters=auto"
+    assert said in texts and not any("no zones" in text for text in texts), texts
+
+
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
-           the_doctor_names_the_rules_of_attribution, needs_are_those_of_the_configuration,
+           the_doctor_names_the_rules_of_attribution, the_doctor_names_meters_that_were_left_out,
+           needs_are_those_of_the_configuration,
            each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
            bash_completes_commands_options_and_values, zsh_completes_what_bash_does, fish_completes_what_bash_does,
            help_is_one_screen, a_program_without_commands_says_so])

@@ -91,6 +91,11 @@ static void test_nothing_is_missing_only_where_nothing_can_be_had(void **state)
 	expect_text(findings, &plain,
 		    "Everything this machine offers is in use.\n"
 		    "\n1 further finding about this machine: kepler doctor --verbose\n");
+	(void)snprintf(findings->headline, sizeof(findings->headline), "Power of the node: 5 W");
+	expect_text(findings, &plain,
+		    "Everything this machine offers is in use.\n"
+		    "Power of the node: 5 W\n"
+		    "\n1 further finding about this machine: kepler doctor --verbose\n");
 }
 
 static void test_json_is_json_whatever_the_text(void **state)
