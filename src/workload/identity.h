@@ -41,9 +41,10 @@ enum owner_kind {
  * its containers. (Classic Kepler has "system_processes" for an unknown container, which cannot be
  * distinguished from the system itself.)
  *
- * namespace: of the pod; else "system", "kernel". pod_name: as container_name where there is no pod
- * (classic); pod_id for an unknown pod. pod_id: its uid, with dashes. qos_class: "Guaranteed",
- * "Burstable", "BestEffort". Pairs: the pod's labels that the user asked for.
+ * namespace: of the pod, "unknown" while nothing has said it; else "system", "kernel". pod_name: as
+ * container_name where there is no pod (classic); pod_id for an unknown pod. pod_id: its uid, with
+ * dashes. qos_class: "Guaranteed", "Burstable", "BestEffort". Pairs: the pod's labels that the user
+ * asked for.
  *
  * runtime: "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever.
  * workload: "shop", of the workload_type "Deployment", "StatefulSet", "Job", …

@@ -12,6 +12,14 @@ static const char *either(const char *one, const char *other)
 	return one && one[0] ? one : other;
 }
 
+/* Where nothing has said the namespace of its pod, it is in none that has another name. */
+static const char *own_namespace(enum owner_kind kind, const char *pod_id)
+{
+	if (pod_id && pod_id[0])
+		return "unknown";
+	return kind == OWNER_KERNEL ? "kernel" : "system";
+}
+
 /* The current names of an owner. @said: from the directory. */
 static struct owner_names names_of(const struct owner *owner, const struct owner_names *said,
 				   bool own)
@@ -29,8 +37,8 @@ static struct owner_names names_of(const struct owner *owner, const struct owner
 	text[LABEL_POD_ID] = either(owner->pod_id, text[LABEL_POD_ID]);
 	text[LABEL_POD_NAME] = either(text[LABEL_POD_NAME],
 				      either(text[LABEL_POD_ID], text[LABEL_CONTAINER_NAME]));
-	text[LABEL_NAMESPACE] = either(text[LABEL_NAMESPACE],
-				       owner->view.kind == OWNER_KERNEL ? "kernel" : "system");
+	text[LABEL_NAMESPACE] =
+		either(text[LABEL_NAMESPACE], own_namespace(owner->view.kind, text[LABEL_POD_ID]));
 	text[LABEL_VM_ID] = owner->vm_id;
 	text[LABEL_VM_NAME] = owner->vm_name;
 	text[LABEL_HYPERVISOR] = owner->hypervisor;

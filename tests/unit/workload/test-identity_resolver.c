@@ -120,7 +120,7 @@ static void test_labels_of_every_kind(void **state)
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "3f1c0d52a9e8");
 	assert_string_equal(identity->names->text[LABEL_POD_ID], UID);
 	assert_string_equal(identity->names->text[LABEL_POD_NAME], UID);
-	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "unknown");
 	assert_string_equal(identity->names->text[LABEL_RUNTIME], "kubernetes");
 	assert_false(identity->waiting);
 	rig_process(7, "x", 5, "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope\n");
