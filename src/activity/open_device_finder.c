@@ -21,23 +21,7 @@ struct open_device_finder {
 	struct bpf_link *link;
 };
 
-/* Distinct numbers; without room for one that kind of device is not found. */
-static void set_majors(struct open_devices_bpf *skeleton, const struct device_kind *kinds,
-		       size_t kind_count)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < kind_count; i++) {
-		bool is_there = false;
-
-		for (size_t j = 0; j < count; j++)
-			is_there |= skeleton->rodata->majors[j] == kinds[i].major;
-		if (!is_there && count < KEPLER_DEVICE_MAJORS)
-			skeleton->rodata->majors[count++] = kinds[i].major;
-	}
-}
-
-int open_device_finder_open(const struct device_kind *kinds, size_t kind_count,
+int open_device_finder_open(const uint32_t *majors, size_t major_count,
 			    struct open_device_finder **ret)
 {
 	CLEANUP_FREE struct open_device_finder *finder = calloc(1, sizeof(*finder));
@@ -48,7 +32,9 @@ int open_device_finder_open(const struct device_kind *kinds, size_t kind_count,
 	finder->skeleton = open_devices_bpf__open();
 	if (!finder->skeleton)
 		return -errno;
-	set_majors(finder->skeleton, kinds, kind_count);
+	/* Of a number without room no device is found. */
+	for (size_t i = 0; i < major_count && i < KEPLER_DEVICE_MAJORS; i++)
+		finder->skeleton->rodata->majors[i] = majors[i];
 	r = open_devices_bpf__load(finder->skeleton);
 	if (r == 0) {
 		finder->link = bpf_program__attach_iter(finder->skeleton->progs.open_devices, NULL);
@@ -71,21 +57,18 @@ void open_device_finder_close(struct open_device_finder *finder)
 	free(finder);
 }
 
-static void take(const struct kepler_open_device *record, struct open_device *list, size_t max,
-		 struct open_devices *found)
+static void take(const struct kepler_open_device *record, struct open_device_list *list)
 {
-	if (found->count == max)
-		found->beyond++;
-	else
-		list[found->count++] = (struct open_device){ record->pid, record->fd, record->major,
-							     record->minor };
+	const struct open_device device = { record->pid, record->fd, record->major, record->minor };
+
+	open_device_list_add(list, &device);
 }
 
 int open_device_finder_search(struct open_device_finder *finder, struct open_device *list,
 			      size_t max, struct open_devices *ret)
 {
 	struct kepler_open_device records[READ_DEVICES];
-	struct open_devices found = { 0 };
+	struct open_device_list taken = { .list = list, .max = max };
 	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	CLEANUP_FD int fd = bpf_iter_create(bpf_link__fd(finder->link));
 	size_t have = 0; /* bytes; a read may end inside a record */
@@ -106,11 +89,11 @@ int open_device_finder_search(struct open_device_finder *finder, struct open_dev
 		have += (size_t)n;
 		count = have / sizeof(records[0]);
 		for (size_t i = 0; i < count; i++)
-			take(&records[i], list, max, &found);
+			take(&records[i], &taken);
 		have -= count * sizeof(records[0]);
 		memmove(records, &records[count], have);
 	}
-	found.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
-	*ret = found;
+	taken.found.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	*ret = taken.found;
 	return 0;
 }

@@ -15,10 +15,10 @@
 struct open_device_finder;
 
 /*
- * Loads the program, for devices of the major numbers of @kinds. 0 or -errno: this kernel, or the
+ * Loads the program, for devices of these major numbers. 0 or -errno: this kernel, or the
  * privileges of this process, do not allow it.
  */
-int open_device_finder_open(const struct device_kind *kinds, size_t kind_count,
+int open_device_finder_open(const uint32_t *majors, size_t major_count,
 			    struct open_device_finder **ret);
 void open_device_finder_close(struct open_device_finder *finder);
 /* As open_devices_search(), on any thread, but one at a time. */

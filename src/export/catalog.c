@@ -738,6 +738,11 @@ static const struct family table[] = {
 	  "Energy zones that were found and are not read: their energy is counted by "
 	  "another zone as well, they are a single core of a package (AMD's core), or "
 	  "there are too many.", NULL },
+	{ "kepler_exporter_device_files_unread", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(device_files_unread, 0), L_NONE,
+	  "Open device files of GPUs of AMD and Intel beyond the limits, of one process or of all: "
+	  "what they use is not known, and the time that no known client explains is unseen.",
+	  NULL },
 	{ "kepler_exporter_packages_exceeded", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(packages_exceeded, 0), L_NONE,
 	  "Packages whose core and uncore, which are parts of them, counted more energy than they "

@@ -6,20 +6,17 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
 
-#define LINK_MAX 64 /* a longer one is no device's */
-
 struct search {
-	const struct device_kind *kinds;
-	size_t kind_count;
-	struct open_device *list;
-	size_t max;
-	struct open_devices found;
+	const uint32_t *majors;
+	size_t major_count;
+	struct open_device_list list;
 };
 
 static bool take_number(const char *text, uint32_t *ret)
@@ -32,28 +29,30 @@ static bool take_number(const char *text, uint32_t *ret)
 	return true;
 }
 
-bool device_kind_of(const struct device_kind *kinds, size_t kind_count, const char *path,
-		    struct open_device *ret)
+void open_device_list_add(struct open_device_list *list, const struct open_device *device)
 {
-	for (size_t i = 0; i < kind_count; i++) {
-		size_t len = strlen(kinds[i].prefix);
-		uint32_t minor;
-
-		if (strncmp(path, kinds[i].prefix, len) == 0 && take_number(path + len, &minor)) {
-			ret->major = kinds[i].major;
-			ret->minor = minor;
-			return true;
-		}
-	}
-	return false;
+	list->of_pid = device->pid == list->pid ? list->of_pid + 1 : 1;
+	list->pid = device->pid;
+	if (list->found.count < list->max && list->of_pid <= OPEN_DEVICES_PROCESS_MAX)
+		list->list[list->found.count++] = *device;
+	else
+		list->found.beyond++;
 }
 
-static void take(struct search *search, const struct open_device *device)
+/* Whether the descriptor @name of the folder @dir_fd is such a device; 0 or -errno: not known. */
+static int find_device(const struct search *search, int dir_fd, const char *name,
+		       struct open_device *ret, bool *ret_found)
 {
-	if (search->found.count < search->max)
-		search->list[search->found.count++] = *device;
-	else
-		search->found.beyond++;
+	struct statx stat;
+
+	*ret_found = false;
+	if (statx(dir_fd, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &stat) < 0)
+		return -errno;
+	ret->major = stat.stx_rdev_major;
+	ret->minor = stat.stx_rdev_minor;
+	for (size_t i = 0; i < search->major_count; i++)
+		*ret_found |= S_ISCHR(stat.stx_mode) && ret->major == search->majors[i];
+	return 0;
 }
 
 static void search_process(struct search *search, int proc_fd, uint32_t pid)
@@ -68,34 +67,29 @@ static void search_process(struct search *search, int proc_fd, uint32_t pid)
 	fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		search->found.hidden += errno == EACCES;
+		search->list.found.hidden += errno == EACCES;
 		if (fd >= 0)
 			(void)close(fd);
 		return;
 	}
 	while ((entry = readdir(dir))) {
 		struct open_device device = { .pid = pid };
-		char link[LINK_MAX];
-		ssize_t len;
+		bool is_device;
 
 		if (!take_number(entry->d_name, &device.fd))
 			continue;
-		len = readlinkat(fd, entry->d_name, link, sizeof(link));
-		is_hidden |= len < 0 && errno == EACCES;
-		if (len < 0 || (size_t)len == sizeof(link))
-			continue;
-		link[len] = '\0';
-		if (device_kind_of(search->kinds, search->kind_count, link, &device))
-			take(search, &device);
+		is_hidden |= find_device(search, fd, entry->d_name, &device, &is_device) == -EACCES;
+		if (is_device)
+			open_device_list_add(&search->list, &device);
 	}
-	search->found.hidden += is_hidden;
+	search->list.found.hidden += is_hidden;
 	(void)closedir(dir);
 }
 
-int open_devices_search(int proc_fd, const struct device_kind *kinds, size_t kind_count,
+int open_devices_search(int proc_fd, const uint32_t *majors, size_t major_count,
 			struct open_device *list, size_t max, struct open_devices *ret)
 {
-	struct search search = { kinds, kind_count, list, max, { 0 } };
+	struct search search = { majors, major_count, { .list = list, .max = max } };
 	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -114,7 +108,7 @@ int open_devices_search(int proc_fd, const struct device_kind *kinds, size_t kin
 			search_process(&search, proc_fd, pid);
 	}
 	(void)closedir(dir);
-	search.found.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
-	*ret = search.found;
+	search.list.found.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	*ret = search.list.found;
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which processes have devices of a kind open, by the links in /proc/PID/fd. A device is known by
- * the path under which it was opened: nothing is opened or looked at, so no file system can hang.
- * A device that was made under another name is not found.
+ * Which processes have character devices open, by the descriptors in /proc/PID/fd. A device is
+ * known by its number, whatever the name under which it was opened: a plain file of the same name
+ * is no device, and a device under another name is one. File systems are asked for what they have
+ * in memory only (AT_STATX_DONT_SYNC), so that one that hangs holds nothing up.
  *
- * The links of other users' processes need CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH unless root.
+ * The descriptors of other users' processes need CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH unless
+ * root.
  */
 #pragma once
 
@@ -12,32 +14,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Descriptors of a process in a list; a process that has more leaves room for others. */
+#define OPEN_DEVICES_PROCESS_MAX 64
+
 /* A descriptor of a process that is a character device. */
 struct open_device {
 	uint32_t pid, fd;
 	uint32_t major, minor;
 };
 
-/* Paths "PREFIXn", where n is the device's minor number. */
-struct device_kind {
-	const char *prefix; /* "/dev/dri/renderD" */
-	uint32_t major;
-};
-
 /* What a search found. */
 struct open_devices {
 	size_t count;    /* in the list */
-	uint64_t beyond; /* found, and not in the list: it is full */
+	uint64_t beyond; /* not in the list: it is full, or they are too many of a process */
 	uint64_t hidden; /* processes whose descriptors cannot be seen */
 	uint64_t cpu_ns; /* what the search took */
 };
 
+/* A list that a search fills. */
+struct open_device_list {
+	struct open_device *list; /* [max] */
+	size_t max;
+	struct open_devices found;
+	uint32_t pid; /* of the last one */
+	size_t of_pid;
+};
+
+/* Adds @device to the list, where there is room. Those of a process come one after the other. */
+void open_device_list_add(struct open_device_list *list, const struct open_device *device);
 /*
- * Searches all processes in @proc_fd, and writes at most @max devices. 0, or -errno: /proc itself
- * cannot be read.
+ * Searches all processes in @proc_fd for devices of the major numbers, and writes at most @max. 0,
+ * or -errno: /proc itself cannot be read.
  */
-int open_devices_search(int proc_fd, const struct device_kind *kinds, size_t kind_count,
+int open_devices_search(int proc_fd, const uint32_t *majors, size_t major_count,
 			struct open_device *list, size_t max, struct open_devices *ret);
-/* Whether @path is that of a device of one of these kinds; which, in @ret. Pure. */
-bool device_kind_of(const struct device_kind *kinds, size_t kind_count, const char *path,
-		    struct open_device *ret);

@@ -57,6 +57,8 @@ void zone_watch_describe(struct zone_watch *watch, const struct sources *sources
 {
 	self->packages_exceeded = watch->exceeded_count;
 	self->zones_left_out = sources->meters ? meter_table_ignored(sources->meters) : 0;
+	self->device_files_unread =
+		sources->meters ? meter_table_unread_device_files(sources->meters) : 0;
 	if (!self->zones_left_out || watch->left_out)
 		return;
 	watch->left_out = true;

@@ -15,6 +15,8 @@ struct device_files {
 		      struct open_devices *ret);
 	/* /proc/PID/fdinfo/FD: a descriptor, for read_fd() as often as needed; or -errno. */
 	int (*open_fdinfo)(struct device_files *files, uint32_t pid, uint32_t fd);
+	/* A number of the control group that the process is in; 0: not known. */
+	uint64_t (*group)(struct device_files *files, uint32_t pid);
 	/* A meter that hangs outlives the program's end: so each user has a reference. */
 	void (*ref)(struct device_files *files);
 	void (*unref)(struct device_files *files);

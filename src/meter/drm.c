@@ -12,7 +12,8 @@
  *
  * What used a board is read with it (drm_users.h). What is computed through AMD's KFD, as ROCm
  * does, is in no fdinfo: where KFD has processes, the time for which a board was busy beyond that
- * of the processes found is of no process that is known.
+ * of the processes found is of no process that is known. So it is while files are beyond limits; a
+ * board that does not say for how long it was busy counts as busy all the time then.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -361,13 +362,17 @@ static void read_users(struct meter *meter, size_t index)
 	uint32_t device = board->zone.domain.number;
 	uint64_t elapsed_ns = drm_users_read(meter->users, (uint32_t)index, device,
 					     board->zone.instance, clock_ns(CLOCK_MONOTONIC));
+	struct drm_users_state users = drm_users_state(meter->users);
 	uint64_t percent;
 
-	if (strcmp(board->sensor->driver, "amdgpu") == 0 && kfd_has_processes(meter) &&
-	    read_busy(board, &percent))
+	/* Of clients beyond the limits it is not known for how long they were busy. */
+	if (strcmp(board->sensor->driver, "amdgpu") == 0 &&
+	    (users.beyond || kfd_has_processes(meter)) && read_busy(board, &percent))
 		drm_users_add_rest(meter->users, device, muldiv_u64(elapsed_ns, percent, 100));
+	else if (users.beyond)
+		drm_users_add_rest(meter->users, device, elapsed_ns);
 	pthread_mutex_lock(&meter->lock);
-	meter->found.users = drm_users_state(meter->users);
+	meter->found.users = users;
 	pthread_mutex_unlock(&meter->lock);
 }
 
@@ -430,11 +435,15 @@ static bool describe_users(const struct drm_users_state *users, struct meter_rem
 			       users->denied, users->hidden);
 	} else if (users->beyond) {
 		(void)snprintf(what, sizeof(ret->what),
-			       "%s of all: more device files of GPUs are open than can be read",
+			       "%s of all: more device files of GPUs are open than are read; the "
+			       "time that no known client explains is charged to no process",
 			       not_known);
 		(void)snprintf(option, sizeof(ret->option),
-			       "raise LimitNOFILE= or ulimit -n (now unread: %" PRIu64
-			       " device files)",
+			       "%s (now unread: %" PRIu64 " device files)",
+			       users->is_short_of_descriptors
+				       ? "raise LimitNOFILE= or ulimit -n"
+				       : "look for a process with more than 64 of them: ls -l "
+					 "/proc/[0-9]*/fd",
 			       users->beyond);
 	} else if (users->silent && !users->speaking) {
 		(void)snprintf(what, sizeof(ret->what),
@@ -491,6 +500,16 @@ static size_t drm_ignored(struct meter *meter)
 
 	pthread_mutex_lock(&meter->lock);
 	beyond = meter->found.beyond;
+	pthread_mutex_unlock(&meter->lock);
+	return beyond;
+}
+
+static uint64_t drm_unread_device_files(struct meter *meter)
+{
+	uint64_t beyond;
+
+	pthread_mutex_lock(&meter->lock);
+	beyond = meter->found.users.beyond;
 	pthread_mutex_unlock(&meter->lock);
 	return beyond;
 }
@@ -576,6 +595,7 @@ const struct meter_ops drm_meter = {
 	.zone_count = drm_zone_count,
 	.zone_at = drm_zone_at,
 	.ignored = drm_ignored,
+	.unread_device_files = drm_unread_device_files,
 	.remark = drm_remark,
 	.read_raw = drm_read_raw,
 	.uses = drm_uses,

@@ -2,7 +2,8 @@
 /*
  * A table of files, found by (pid, descriptor). Those of one client are told by its id, which the
  * first reading of each shows: one is read from then on, the others are spare, and one of them
- * takes its place when it ends.
+ * takes its place when it ends. The one that is read is of the process that has had the client
+ * first, so that a descriptor that is passed on takes no energy with it.
  */
 #include "meter/drm_users.h"
 
@@ -34,13 +35,16 @@
 struct drm_file {
 	struct open_device device;
 	uint32_t board;
-	uint32_t search;   /* the last one that found it */
-	uint64_t since_ns; /* when it was not there yet; 0: not known */
-	int info_fd;       /* -1: not open */
+	uint32_t search;       /* the last one that found it */
+	uint32_t first_search; /* the one that found it first */
+	uint64_t group;        /* control group of its process then; 0: not known */
+	uint64_t since_ns;     /* when it was not there yet; 0: not known */
+	int info_fd;           /* -1: not open */
 	bool is_denied;
 	bool is_silent;            /* its driver says nothing */
 	bool is_spare;             /* the client is read by another file */
 	bool is_shared;            /* with another process */
+	bool is_unowned;           /* what opened the client is not known */
 	uint64_t client_id;        /* of a spare one */
 	struct drm_client *client; /* NULL while it is not open, and of a spare one */
 };
@@ -114,12 +118,19 @@ static struct drm_file *reader_of(struct drm_users *users, const struct drm_file
 	return NULL;
 }
 
-/* @spare takes over what was read of the client so far. */
+/* Whether both are of one process, or of processes of one control group. */
+static bool are_akin(const struct drm_file *a, const struct drm_file *b)
+{
+	return a->device.pid == b->device.pid || (a->group && a->group == b->group);
+}
+
+/* @spare takes over what was read of the client so far; its energy only where both are akin. */
 static void take_over(struct drm_file *file, struct drm_file *spare)
 {
 	free(spare->client);
 	spare->client = TAKE_PTR(file->client);
 	spare->is_spare = false;
+	spare->is_unowned = file->is_unowned || !are_akin(file, spare);
 }
 
 static void make_spare(struct drm_users *users, struct drm_file *file, uint64_t client_id)
@@ -129,6 +140,15 @@ static void make_spare(struct drm_users *users, struct drm_file *file, uint64_t 
 	file->client = NULL;
 	file->is_spare = true;
 	file->client_id = client_id;
+}
+
+/* The order in which files of a client that has lost the one that was read take its place. */
+static bool goes_before(const struct drm_file *file, const struct drm_file *a,
+			const struct drm_file *b)
+{
+	if (are_akin(file, a) != are_akin(file, b))
+		return are_akin(file, a);
+	return a->device.pid < b->device.pid;
 }
 
 /* Before @file is removed. */
@@ -143,7 +163,7 @@ static void find_heir(struct drm_users *users, struct drm_file *file)
 
 		if (spare->is_spare && spare->board == file->board &&
 		    spare->client_id == file->client->client_id &&
-		    (!heir || spare->device.pid < heir->device.pid))
+		    (!heir || goes_before(file, spare, heir)))
 			heir = spare;
 	}
 	if (heir)
@@ -157,7 +177,10 @@ static bool is_one_too_many(struct drm_users *users, struct drm_file *file, uint
 
 	if (!reader)
 		return false;
-	if (reader->device.pid <= file->device.pid) {
+	if (reader->first_search == file->first_search && !are_akin(reader, file))
+		reader->is_unowned = true;
+	if (reader->first_search < file->first_search || !are_akin(reader, file) ||
+	    reader->device.pid <= file->device.pid) {
 		make_spare(users, file, client_id);
 		reader->is_shared |= reader->device.pid != file->device.pid;
 		return true;
@@ -202,11 +225,14 @@ static void note_file(struct drm_users *users, const struct open_device *device)
 		users->state.beyond++;
 		return;
 	}
-	users->table[users->count++] = (struct drm_file){ .device = *device,
-							  .board = board,
-							  .search = users->search,
-							  .since_ns = users->searched_ns,
-							  .info_fd = -1 };
+	users->table[users->count++] =
+		(struct drm_file){ .device = *device,
+				   .board = board,
+				   .search = users->search,
+				   .first_search = users->search,
+				   .group = users->files->group(users->files, device->pid),
+				   .since_ns = users->searched_ns,
+				   .info_fd = -1 };
 }
 
 /* One that is denied stays so: what is missing is a capability. */
@@ -217,6 +243,7 @@ static void open_file(struct drm_users *users, struct drm_file *file)
 	if (file->info_fd >= 0 || file->is_spare || file->is_denied || file->is_silent)
 		return;
 	if (users->open_count == users->open_max) {
+		users->state.is_short_of_descriptors = true;
 		users->state.beyond++;
 		return;
 	}
@@ -226,6 +253,7 @@ static void open_file(struct drm_users *users, struct drm_file *file)
 		     ? users->files->open_fdinfo(users->files, file->device.pid, file->device.fd)
 		     : -ENOMEM;
 	file->is_denied = fd == -EACCES || fd == -EPERM;
+	users->state.is_short_of_descriptors |= fd == -EMFILE || fd == -ENFILE;
 	users->state.beyond += fd == -ENOMEM || fd == -EMFILE || fd == -ENFILE;
 	if (fd < 0)
 		return;
@@ -260,13 +288,19 @@ static uint64_t rest_ns(uint64_t cpu_ns)
 	return ns < SEARCH_MAX_NS ? ns : SEARCH_MAX_NS;
 }
 
+/* A list that was cut does not say what was not there: of it only what cannot be read is gone. */
+static bool is_gone(const struct drm_users *users, const struct drm_file *file, bool is_cut)
+{
+	return file->search != users->search && !(is_cut && (file->info_fd >= 0 || file->is_spare));
+}
+
 static void take_all(struct drm_users *users, const struct open_devices *found)
 {
 	users->search++;
 	for (size_t i = 0; i < found->count; i++)
 		note_file(users, &users->found[i]);
 	for (size_t i = users->count; i > 0; i--) {
-		if (users->table[i - 1].search != users->search)
+		if (is_gone(users, &users->table[i - 1], found->beyond > 0))
 			remove_file(users, i - 1);
 	}
 	note_shared(users);
@@ -278,7 +312,6 @@ static void take_all(struct drm_users *users, const struct open_devices *found)
 	}
 }
 
-/* A list that was cut does not say what was not there. */
 static void search(struct drm_users *users, uint64_t now_ns)
 {
 	struct open_devices found = { 0 };
@@ -328,7 +361,9 @@ static void read_use(struct drm_users *users, struct drm_file *file, const char 
 			return;
 	}
 	users->state.speaking += info.engine_count > 0;
-	pid = file->is_shared && file->device.minor < PRIMARY_MINORS ? 0 : file->device.pid;
+	pid = file->is_unowned || (file->is_shared && file->device.minor < PRIMARY_MINORS)
+		      ? 0
+		      : file->device.pid;
 	(void)drm_use_add(&board->use, file->client, pid, &info, is_new);
 }
 

@@ -7,10 +7,16 @@
  * 0.4 per cent of a CPU, at least once in 30 s. What is found is read with each reading of its
  * board. A file that is copied, inherited or passed on is one client, and counts once:
  *
- * - of a render node it is that of the process with the lowest pid: the one that opened it, whose
- *   children only inherit it;
+ * - of a render node it is that of the process that was seen with it first, as long as that has
+ *   it: one that is sent a descriptor later does not get the energy. Of several that are seen at
+ *   once it is the one with the lowest pid, whose children only inherit it, if all are in one
+ *   control group; else it is no process's, as the opener is not known. When the process ends, one
+ *   of the same control group takes its place; without one it is no process's;
  * - of a primary node (cardN) it is no process's: a session manager opens it for others and keeps
  *   it, and the kernel does not say which of them uses it.
+ *
+ * Limits are of each process (OPEN_DEVICES_PROCESS_MAX descriptors) and of all of them. What is
+ * read already stays in spite of descriptors beyond the limits, however many.
  *
  * Used by one thread.
  */
@@ -27,12 +33,13 @@ struct drm_users;
 
 /* Of the last search and the readings since. */
 struct drm_users_state {
-	int error;         /* of the search: 0 or -errno */
-	uint64_t denied;   /* files that may not be read */
-	uint64_t hidden;   /* processes whose files cannot be seen */
-	uint64_t beyond;   /* files beyond the limits: not read, their use is not known */
-	uint64_t speaking; /* files whose driver says what they use */
-	uint64_t silent;   /* files whose driver does not */
+	int error;       /* of the search: 0 or -errno */
+	uint64_t denied; /* files that may not be read */
+	uint64_t hidden; /* processes whose files cannot be seen */
+	uint64_t beyond; /* files beyond the limits: not read, their use is not known */
+	bool is_short_of_descriptors; /* some of these are beyond the limit of open files */
+	uint64_t speaking;            /* files whose driver says what they use */
+	uint64_t silent;              /* files whose driver does not */
 };
 
 /* Takes a reference to @files. @wants_holders: also what has a board open without using it. */

@@ -81,6 +81,8 @@ struct meter_ops {
 	const struct zone *(*zone_at)(struct meter *meter, size_t index);
 	/* Zones found but not taken: duplicates, unknown names, parts, beyond METER_ZONES_MAX. */
 	size_t (*ignored)(struct meter *meter);
+	/* Device files that are open and beyond the limits; NULL: the source looks at none. */
+	uint64_t (*unread_device_files)(struct meter *meter);
 	/*
 	 * For people: what else was found, from index 0 on; false behind the last one. NULL: the
 	 * source has none.
@@ -244,6 +246,8 @@ bool meter_table_find_device(const struct meter_table *table, const char *uuid,
 			     struct device_part *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
+/* Open device files that are beyond the limits now: their use is not known. */
+uint64_t meter_table_unread_device_files(const struct meter_table *table);
 /* Whether a source is read (it may have no zones yet). */
 bool meter_table_has_source(const struct meter_table *table, const struct meter_ops *ops);
 /* The remarks of all sources, from index 0 on; false behind the last one. For doctor. */

@@ -282,6 +282,19 @@ size_t meter_table_ignored(const struct meter_table *table)
 	return ignored;
 }
 
+uint64_t meter_table_unread_device_files(const struct meter_table *table)
+{
+	uint64_t unread = 0;
+
+	for (size_t i = 0; i < table->source_count; i++) {
+		const struct source *source = &table->sources[i];
+
+		if (source->ops->unread_device_files)
+			unread += source->ops->unread_device_files(meter_of(source));
+	}
+	return unread;
+}
+
 bool meter_table_has_source(const struct meter_table *table, const struct meter_ops *ops)
 {
 	for (size_t i = 0; i < table->source_count; i++) {

@@ -407,7 +407,7 @@ static int load(scmp_filter_ctx filter, unsigned needs, bool log_only)
 
 /* All that service/fdinfo_helper.c calls, and the C library for it. */
 static const char *const helper_calls[] = {
-	"recvfrom", "sendmsg",      "openat",     "readlinkat", "getdents64",    "close",   "fstat",
+	"recvfrom", "sendmsg",      "openat",     "statx",      "getdents64",    "close",   "fstat",
 	"fcntl",    "brk",          "newfstatat", "munmap",     "mremap",        "madvise", "futex",
 	"lseek",    "rt_sigreturn", "exit",       "exit_group", "clock_gettime",
 };

@@ -77,8 +77,8 @@ static bool serve_search(struct server *server, uint32_t max)
 	size_t sent = 0, room = max < FOUND_MAX ? max : FOUND_MAX;
 
 	if (room && ARRAY_RESIZE(server->list, room) == 0)
-		answer.error = open_devices_search(server->proc_fd, server->options->kinds,
-						   server->options->kind_count, server->list, room,
+		answer.error = open_devices_search(server->proc_fd, server->options->majors,
+						   server->options->major_count, server->list, room,
 						   &answer.found);
 	if (!send_packet(server->socket, &answer, sizeof(answer), -1))
 		return false;

@@ -21,9 +21,9 @@
 struct fdinfo_helper;
 
 struct fdinfo_helper_options {
-	const char *procfs; /* "/proc" */
-	const struct device_kind *kinds;
-	size_t kind_count;
+	const char *procfs;     /* "/proc" */
+	const uint32_t *majors; /* of the devices that are searched for */
+	size_t major_count;
 	bool is_confined; /* its system calls */
 };
 

@@ -242,9 +242,10 @@ struct snapshot_self {
 	uint64_t activity_partial;  /* 1: processes are hidden from the reader */
 	uint64_t machine_time_up; /* 1: the machine's own account of CPU time is there, and moves */
 	uint64_t zones_left_out;  /* found, and not read */
-	uint64_t packages_exceeded; /* by core and uncore, over the last minute */
-	uint64_t meters_searching;  /* 1 while the first search has not come to its end */
-	double bpf_seconds;         /* of cpu_seconds, inside the kernel program */
+	uint64_t device_files_unread; /* open device files beyond the limits */
+	uint64_t packages_exceeded;   /* by core and uncore, over the last minute */
+	uint64_t meters_searching;    /* 1 while the first search has not come to its end */
+	double bpf_seconds;           /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;
 	uint64_t reloads, reload_failures;
 	uint64_t reloads_merged; /* asked for while another was under way, which answered both */

@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
@@ -71,7 +72,14 @@ class Machine:
         with self.lock:
             self.clients.append([folder / f"fdinfo/{fd}", address, client_id, share, 0])
             self.print()
-            (folder / f"fd/{fd}").symlink_to(f"/dev/dri/{node}")
+            (folder / f"fd/{fd}").symlink_to(self.device(node))
+
+    def device(self, node):
+        """The device file, which nothing opens."""
+        path = self.procfs.parent / node
+        if not path.exists():
+            os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(226, int(node.strip("cardenD"))))
+        return path
 
     def print(self):
         for path, address, client_id, _, busy_ns in self.clients:
@@ -222,6 +230,46 @@ def one_that_comes_later_is_charged_at_once():
                   (node_j(metrics, I915) - node_j(before, I915)), 1 / 3, 2)
 
 
+def copies_and_decoys_hide_nothing():
+    """A user of 80 per cent copies a descriptor 4,100 times, in front of one of 10 per cent, or opens plain files."""
+    with made((0, I915, "i915", 200)) as (machine, (user, victim, second)):
+        plain = machine.procfs.parent / "renderD128.plain"
+        plain.write_text("")
+        machine.opens(victim, 5, "renderD128", I915, 7, 0.1)
+        for fd in range(10, 4110):
+            (machine.procfs / str(second) / f"fd/{fd}").symlink_to(plain)
+        with exporter_of(machine) as exporter:
+            wait_until(exporter, lambda metrics: process_j(metrics, victim) > 0)
+            assert "than are read" not in exporter.output()
+            for fd in range(10, 4110):
+                (machine.procfs / str(user) / f"fd/{fd}").symlink_to(machine.device("renderD128"))
+            machine.opens(user, 5000, "renderD128", I915, 8, 0.8)
+            began = wait_until(exporter, lambda metrics: metrics.value("kepler_exporter_device_files_unread") > 4000)
+            began = wait_until(exporter, lambda metrics: node_j(metrics, I915) > node_j(began, I915) + 400)
+            metrics = wait_until(exporter, lambda metrics: node_j(metrics, I915) > node_j(began, I915) + 1000)
+            flowed = node_j(metrics, I915) - node_j(began, I915)
+            close("of the victim", (process_j(metrics, victim) - process_j(began, victim)) / flowed, 0.1, 10)
+            # What cannot be known of the user is nobody's.
+            assert process_j(metrics, user) + unattributed_j(metrics, I915, reason="unseen") > 0.8 * flowed
+        doctor = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", f"--host.sysfs={machine.sysfs}",
+                                 f"--host.procfs={machine.procfs}", "--no-bpf.enabled"], text=True, capture_output=True,
+                                check=False).stdout
+        assert "a process with more than 64" in doctor and "raise LimitNOFILE" not in doctor, doctor
+
+
+def one_that_is_passed_on_takes_no_energy():
+    with made((0, I915, "i915", 200), users=2) as (machine, (daemon, user)):
+        cgroup = machine.procfs / str(daemon) / "cgroup"
+        cgroup.unlink()
+        cgroup.write_text("0::/system.slice/daemon.service\n")
+        machine.opens(user, 5, "renderD128", I915, 7, 0.5)
+        with exporter_of(machine) as exporter:
+            wait_until(exporter, lambda metrics: process_j(metrics, user) > 0)
+            machine.opens(daemon, 9, "renderD128", I915, 7, 0.5)
+            wait_until(exporter, lambda metrics: process_j(metrics, user) > 500)
+            assert process_j(exporter.intervals(1), daemon) == 0
+
+
 def what_holds_a_board_bears_its_idle_energy():
     idle = ("--idle.mode=fixed", "--idle.watts=gpu=60", "--gpu.idle=holder")
     with made((0, I915, "i915", 200)) as (machine, (busy, quiet, other)):
@@ -281,7 +329,8 @@ def what_may_not_be_read_is_said():
 
 def all_at_once():
     """They mostly wait, and each has a machine and an exporter of its own."""
-    tests = (each_process_has_what_it_used, one_that_comes_later_is_charged_at_once, what_holds_a_board_bears_its_idle_energy,
+    tests = (each_process_has_what_it_used, one_that_comes_later_is_charged_at_once,
+             copies_and_decoys_hide_nothing, one_that_is_passed_on_takes_no_energy, what_holds_a_board_bears_its_idle_energy,
              what_kfd_computes_is_no_other_process_s, a_helper_that_hangs_costs_the_users_alone,
              what_may_not_be_read_is_said)
     with concurrent.futures.ThreadPoolExecutor(len(tests)) as pool:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Over a tree of links as /proc has them: none of their targets exists here. */
+/* Over a tree of links as /proc has them. */
 #include "host/open_devices.h"
 
 #include <errno.h>
@@ -20,9 +20,7 @@
 
 #define NOBODY 65534
 
-static const struct device_kind kinds[] = { { "/dev/dri/renderD", 226 },
-					    { "/dev/dri/card", 226 },
-					    { "/dev/accel/accel", 261 } };
+static const uint32_t majors[] = { 1, 5 }; /* /dev/null and its like, terminals */
 
 static char root[32];
 
@@ -57,11 +55,20 @@ static void put_link(unsigned pid, const char *fd, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
+static void put_plain_file(unsigned pid, const char *fd, const char *name)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", root, name);
+	assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644)), 0);
+	put_link(pid, fd, path);
+}
+
 static int look(struct open_device *list, size_t max, struct open_devices *ret)
 {
 	CLEANUP_FD int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return open_devices_search(fd, kinds, ARRAY_SIZE(kinds), list, max, ret);
+	return open_devices_search(fd, majors, ARRAY_SIZE(majors), list, max, ret);
 }
 
 static bool has(const struct open_device *list, size_t count, struct open_device wanted)
@@ -81,22 +88,20 @@ static void descriptors_of_these_devices_are_found(void **state)
 	(void)state;
 	put_process(10);
 	put_link(10, "0", "/dev/null");
-	put_link(10, "5", "/dev/dri/renderD128");
-	put_link(10, "12", "/dev/dri/card1");
+	put_link(10, "5", "/dev/zero");
 	put_process(11);
 	put_link(11, "3", "socket:[4711]");
-	put_link(11, "4", "/dev/accel/accel0");
-	put_link(11, "5", "/dev/dri/renderD128 (deleted)");
-	put_link(11, "6", "/dev/dri/card1-DP-1");
-	put_link(11, "7", "/dev/dri/renderD");
-	put_link(11, "8", "/home/x/dev/dri/renderD128");
-	put_link(11, "9", "/dev/dri/renderD99999999999");
-	put_link(11, "x", "/dev/dri/renderD128");
+	put_link(11, "4", "/dev/tty");
+	put_link(11, "5", "/dev/null (deleted)");
+	put_link(11, "6", root);
+	put_plain_file(11, "7", "null"); /* not a device, whatever its name */
+	put_link(11, "99999999999", "/dev/null");
+	put_link(11, "x", "/dev/null");
 	assert_int_equal(look(list, 8, &found), 0);
 	assert_int_equal(found.count, 3);
-	assert_true(has(list, 3, (struct open_device){ 10, 5, 226, 128 }));
-	assert_true(has(list, 3, (struct open_device){ 10, 12, 226, 1 }));
-	assert_true(has(list, 3, (struct open_device){ 11, 4, 261, 0 }));
+	assert_true(has(list, 3, (struct open_device){ 10, 0, 1, 3 }));
+	assert_true(has(list, 3, (struct open_device){ 10, 5, 1, 5 }));
+	assert_true(has(list, 3, (struct open_device){ 11, 4, 5, 0 }));
 	assert_int_equal(found.beyond, 0);
 	assert_int_equal(found.hidden, 0);
 }
@@ -111,7 +116,7 @@ static void more_than_there_is_room_for_are_counted(void **state)
 	put_process(10);
 	for (unsigned i = 0; i < 5; i++) {
 		(void)snprintf(fd, sizeof(fd), "%u", i);
-		put_link(10, fd, "/dev/dri/renderD128");
+		put_link(10, fd, "/dev/null");
 	}
 	assert_int_equal(look(list, 2, &found), 0);
 	assert_int_equal(found.count, 2);
@@ -129,6 +134,27 @@ static int look_as_nobody(const void *argument)
 	return found.count == 1 && found.hidden == 1 && list[0].pid == 10 ? 0 : 2;
 }
 
+/* One process alone cannot fill the list, however often it copies a descriptor. */
+static void one_process_leaves_room_for_others(void **state)
+{
+	static struct open_device list[2 * OPEN_DEVICES_PROCESS_MAX];
+	struct open_devices found;
+	char fd[8];
+
+	(void)state;
+	put_process(10);
+	put_process(11);
+	for (unsigned i = 0; i < 4 * OPEN_DEVICES_PROCESS_MAX; i++) {
+		(void)snprintf(fd, sizeof(fd), "%u", i);
+		put_link(10, fd, "/dev/null");
+	}
+	put_link(11, "5", "/dev/null");
+	assert_int_equal(look(list, ARRAY_SIZE(list), &found), 0);
+	assert_int_equal(found.count, OPEN_DEVICES_PROCESS_MAX + 1);
+	assert_int_equal(found.beyond, 3 * OPEN_DEVICES_PROCESS_MAX);
+	assert_true(has(list, found.count, (struct open_device){ 11, 5, 1, 3 }));
+}
+
 static void processes_that_cannot_be_seen_are_counted(void **state)
 {
 	char path[128];
@@ -137,9 +163,9 @@ static void processes_that_cannot_be_seen_are_counted(void **state)
 	if (geteuid() != 0) /* nothing is hidden from the owner of a folder */
 		return;
 	put_process(10);
-	put_link(10, "5", "/dev/dri/renderD128");
+	put_link(10, "5", "/dev/null");
 	put_process(11);
-	put_link(11, "5", "/dev/dri/renderD128");
+	put_link(11, "5", "/dev/null");
 	(void)snprintf(path, sizeof(path), "%s/11/fd", root);
 	assert_int_equal(chmod(path, 0700), 0);
 	assert_int_equal(in_child(look_as_nobody, NULL), 0);
@@ -150,7 +176,7 @@ static void a_proc_that_is_none_is_an_error(void **state)
 	struct open_devices found;
 
 	(void)state;
-	assert_int_equal(open_devices_search(-1, kinds, 1, NULL, 0, &found), -EBADF);
+	assert_int_equal(open_devices_search(-1, majors, 1, NULL, 0, &found), -EBADF);
 }
 
 int main(void)
@@ -159,6 +185,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(descriptors_of_these_devices_are_found, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(more_than_there_is_room_for_are_counted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(one_process_leaves_room_for_others, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(processes_that_cannot_be_seen_are_counted, setup,
 						teardown),

@@ -25,6 +25,7 @@ struct fake_device_files {
 	struct open_devices also; /* beside the files */
 	int error;                /* of a search */
 	unsigned searches, opened, refs;
+	uint32_t other_pid; /* in another control group than all others; 0: none */
 };
 
 static inline int fake_search(struct device_files *files, struct open_device *list, size_t max,
@@ -55,6 +56,13 @@ static inline int fake_open(struct device_files *files, uint32_t pid, uint32_t f
 	return -ENOENT;
 }
 
+static inline uint64_t fake_group(struct device_files *files, uint32_t pid)
+{
+	const struct fake_device_files *fake = (const struct fake_device_files *)files;
+
+	return pid == fake->other_pid ? 2 : 1;
+}
+
 static inline void fake_ref(struct device_files *files)
 {
 	((struct fake_device_files *)files)->refs++;
@@ -67,7 +75,7 @@ static inline void fake_unref(struct device_files *files)
 
 static inline void fake_files_init(struct fake_device_files *fake)
 {
-	*fake = (struct fake_device_files){ .files = { fake_search, fake_open, fake_ref,
+	*fake = (struct fake_device_files){ .files = { fake_search, fake_open, fake_group, fake_ref,
 						       fake_unref } };
 }
 

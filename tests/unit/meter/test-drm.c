@@ -357,7 +357,7 @@ static void test_what_is_not_known_is_said(void **state)
 	fake.count = 1;
 	fake.also.beyond = 7;
 	open_again(fixture, &fake);
-	check_remark(fixture, "than can be read", "unread: 7 device files");
+	check_remark(fixture, "than are read", "more than 64 of them");
 	fake.error = -EPIPE;
 	open_again(fixture, &fake);
 	check_remark(fixture, "Broken pipe", "");

@@ -147,6 +147,79 @@ static void a_client_counts_once(void **state)
 	expect(12, 300);
 }
 
+/* A descriptor that is sent to a daemon takes no energy with it, however low the daemon's pid. */
+static void one_that_is_passed_on_stays_its_opener_s(void **state)
+{
+	(void)state;
+	client(12, 5, 1, 0);
+	look();
+	fake.other_pid = 10;
+	client(10, 7, 1, 0);
+	client(11, 7, 1, 0); /* in the opener's own control group, and later */
+	for (unsigned busy_ms = 0; busy_ms < 12 * 400; busy_ms += 400) {
+		client(12, 5, 1, busy_ms + 400);
+		client(10, 7, 1, busy_ms + 400);
+		client(11, 7, 1, busy_ms + 400);
+		look();
+	}
+	expect(12, 400); /* also after all copies were looked at again */
+	expect(10, 0);
+	expect(11, 0);
+	fake_close(&fake, 12, 5);
+	look();
+	client(10, 7, 1, 5000);
+	client(11, 7, 1, 5000);
+	look();
+	expect(10, 0);
+	expect(11, 200);
+	fake_close(&fake, 11, 7);
+	look();
+	client(10, 7, 1, 5300);
+	look();
+	expect(10, 0);
+	expect(0, 300);
+}
+
+/* What was seen at the same time in two control groups was opened in one that is not known. */
+static void a_client_without_a_known_opener_is_nobody_s(void **state)
+{
+	(void)state;
+	fake.other_pid = 10;
+	client(10, 5, 1, 0);
+	client(12, 5, 1, 0);
+	look();
+	client(10, 5, 1, 400);
+	client(12, 5, 1, 400);
+	look();
+	expect(10, 0);
+	expect(12, 0);
+	expect(0, 400);
+}
+
+/* Of a list that was cut nothing follows for what is not in it. */
+static void what_is_read_stays_though_a_list_is_cut(void **state)
+{
+	(void)state;
+	client(10, 5, 1, 0);
+	client(11, 5, 2, 0);
+	look();
+	fake.count--; /* others have taken its place in the list */
+	fake.also.beyond = 5000;
+	look();
+	fake.count++;
+	client(10, 5, 1, 300);
+	client(11, 5, 2, 200);
+	fake.count--;
+	look();
+	fake.count++;
+	expect(10, 300);
+	expect(11, 200);
+	fake_close(&fake, 11, 5); /* what has ended is gone in spite of that */
+	look();
+	look();
+	assert_int_equal(fake.opened, 2); /* it is not tried again */
+}
+
 /* The descriptor of one that was a copy is another file's now: found at the tenth search. */
 static void a_copy_may_become_another_client(void **state)
 {
@@ -290,6 +363,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_was_opened_since_counts_from_its_beginning,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_counts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_is_passed_on_stays_its_opener_s, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_client_without_a_known_opener_is_nobody_s, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_read_stays_though_a_list_is_cut, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_copy_may_become_another_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_primary_node_that_is_shared_is_nobody_s, setup,
 						teardown),
