@@ -434,7 +434,9 @@ static const struct option model_rows[] = {
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
 	  .help = "Overrides facts about this machine that the power model uses, as in "
-		  "cores=8,threads=16,year=2021." },
+		  "cores=8,threads=16,year=2021. Also sockets, frequency-ghz, memory-gib, "
+		  "processor "
+		  "and vm." },
 };
 
 static const struct option vm_rows[] = {

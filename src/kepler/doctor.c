@@ -192,9 +192,9 @@ static void examine_models(struct findings *findings, const struct sources *sour
 				       bound);
 		}
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
-			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s%s%s); %s%s",
+			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s), %s; %s%s",
 			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
-			     state.output, state.machine[0] ? ", of " : "", state.machine, error,
+			     state.output, state.reason, error,
 			     state.outside ? "; this machine does now what the model has not seen"
 					   : "");
 	}

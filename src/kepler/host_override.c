@@ -52,6 +52,12 @@ static int set_one(const char *key, const char *value, struct host_info *host)
 		host->is_vm = strcmp(value, "true") == 0;
 		return 0;
 	}
+	if (strcmp(key, "processor") == 0) {
+		if (!*value || strlen(value) >= sizeof(host->cpu_model))
+			return -ERANGE;
+		(void)snprintf(host->cpu_model, sizeof(host->cpu_model), "%s", value);
+		return 0;
+	}
 	r = parse_double(value, &number);
 	return r < 0 ? -ERANGE : set_number(key, number, host);
 }
@@ -78,7 +84,7 @@ int host_override(const char *text, struct host_info *host, struct diag *diag)
 			return diag_set(
 				diag, r,
 				"--model.machine: \"%s\": unknown; one of cores, threads, sockets, "
-				"year, frequency-ghz, memory-gib, vm",
+				"year, frequency-ghz, memory-gib, processor, vm",
 				item);
 		if (r < 0)
 			return diag_set(diag, r, "--model.machine: %s=%s: not a possible value",

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "model/processor_name.h"
 #include "model/selection.h"
 
 #define MHZ_ROUND      100
 #define CANDIDATES_MAX 8
-#define ANY_ERROR      1e6 /* a file that is named is wanted, however far off it may be */
 #define SIZE_NOT_THERE SIZE_MAX
 
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret)
 {
 	*ret = (struct machine_spec){
-		.cores = host->cpus,
-		.chips = host->sockets,
-		.memory_gb = (uint32_t)host->memory_gib,
+		.cores = host->is_vm ? host->vm_host_cpus : host->cpus,
+		.chips = host->is_vm ? host->vm_host_sockets : host->sockets,
+		.memory_gb = host->is_vm ? 0 : (uint32_t)host->memory_gib,
 		.frequency_mhz =
 			(uint32_t)lround(host->frequency_ghz * 1000 / MHZ_ROUND) * MHZ_ROUND,
 	};
@@ -60,6 +60,7 @@ static void enter(struct field *field, const struct trained_model *model, size_t
 		.features = field->features[at],
 		.feature_count = part->feature_count,
 		.error_ratio = part->error.mape_percent / 100,
+		.component = part->name,
 	};
 }
 
@@ -85,7 +86,6 @@ void model_choice_make(const struct trained_model *models, size_t count,
 		.source = "",
 		.features = names,
 		.feature_count = model_meter_feature_names(meter, names),
-		.error_max = ANY_ERROR,
 	};
 
 	reasons->text[0] = '\0';
@@ -114,5 +114,20 @@ void model_choice_make(const struct trained_model *models, size_t count,
 			parts[m] |= 1U << c;
 			note(name, &models[m], &choice, reasons);
 		}
+	}
+}
+
+void model_choice_log(const struct model_meter *meter, const char *path)
+{
+	for (size_t i = 0; i < model_meter_count(meter); i++) {
+		const struct zone *zone = model_meter_zone(meter, i);
+		struct model_state state;
+
+		if (strcmp(zone->path, path) != 0)
+			continue;
+		model_meter_state(meter, i, &state);
+		log_info(
+			"the zone \"%s\" is estimated by the trained model \"%.90s\", which was %s",
+			zone_kind_name(zone->kind), state.model, state.reason);
 	}
 }

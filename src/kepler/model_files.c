@@ -13,6 +13,9 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/model_choice.h"
+#include "meter/component_meter.h"
+#include "model/component_power.h"
+#include "model/platform_power.h"
 
 /* The hash of a file that cannot be read. */
 #define MISSING 1
@@ -21,6 +24,21 @@ static void set_measured(const struct model_surroundings *around, bool *is_measu
 {
 	for (size_t z = 0; around->meters && z < meter_table_count(around->meters); z++)
 		is_measured[meter_table_zone(around->meters, z)->kind] = true;
+}
+
+/* The mean errors of machines that the models that are built in have never seen. */
+static void set_builtin_errors(const struct config *config, double *errors)
+{
+	static const enum zone_kind kinds[COMPONENT_COUNT] = {
+		[COMPONENT_PACKAGE] = ZONE_PACKAGE,
+		[COMPONENT_DRAM] = ZONE_DRAM,
+	};
+
+	errors[ZONE_PLATFORM] = platform_power_model.loo_mape_percent / 100;
+	for (enum component c = 0; c < COMPONENT_COUNT; c++) {
+		if ((unsigned)config->model_parts & COMPONENT_BIT(c))
+			errors[kinds[c]] = builtin_component_model.mape_percent[c] / 100;
+	}
 }
 
 /*
@@ -116,13 +134,31 @@ void model_files_place(const struct model_files *files, size_t index, struct mod
 {
 	const char *path = files->paths[index], *slash = strrchr(path, '/');
 
-	*ret = (struct model_place){ (unsigned)index, slash && slash[1] ? slash + 1 : path };
+	*ret = (struct model_place){ (unsigned)index, slash && slash[1] ? slash + 1 : path, false };
 }
 
 static void refuse(struct model_files *files, size_t index)
 {
 	files->is_bad[index] = true;
 	log_warn("--model.file=%s is not used: %s", files->paths[index], files->refused.text);
+}
+
+/* A component of a model that is used may be left out as too far off on this machine. */
+static void add_file(struct model_files *files, size_t index, const struct model_place *place,
+		     struct trained_model *model, uint32_t parts, struct model_meter *meter)
+{
+	struct diag diag = { "" };
+	int r = model_meter_add_parts(meter, place, model, parts, &diag);
+
+	if (r == 0)
+		model_choice_log(meter, place->path);
+	if (!diag.text[0])
+		return;
+	files->refused = diag;
+	if (r < 0)
+		refuse(files, index);
+	else
+		log_warn("--model.file=%s is used in part: %s", files->paths[index], diag.text);
 }
 
 static void add_files(struct model_files *files, const struct host_info *host,
@@ -143,9 +179,8 @@ static void add_files(struct model_files *files, const struct host_info *host,
 	for (size_t i = 0; i < files->count; i++) {
 		model_files_place(files, i, &place);
 		files->is_spare[i] = !parts[i] && models[i].component_count;
-		if (parts[i] &&
-		    model_meter_add_parts(meter, &place, &models[i], parts[i], &files->refused) < 0)
-			refuse(files, i);
+		if (parts[i])
+			add_file(files, i, &place, &models[i], parts[i], meter);
 		trained_model_release(&models[i]); /* one that is added is empty here */
 	}
 }
@@ -173,6 +208,8 @@ int model_files_open(const struct config *config, const struct model_surrounding
 		return 0;
 	options.signals = counted_signals(around);
 	set_measured(around, options.is_measured);
+	set_builtin_errors(config, options.builtin_error);
+	model_choice_machine(around->host, &options.machine);
 	r = model_meter_new(&options, &meter);
 	if (r < 0)
 		return r;

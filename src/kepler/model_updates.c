@@ -26,18 +26,22 @@ static void make_wish(const struct host_info *host, const struct model_meter *mo
 
 static void take(struct model_updates *updates)
 {
-	static const struct model_place place = { MODEL_PLACE_URL, "model.url" };
+	static const struct model_place place = { MODEL_PLACE_URL, "model.url", true };
 	struct trained_model model;
 
 	if (!updates->fetch || !model_fetch_take(updates->fetch, &model))
 		return;
 	log_info("the model \"%.90s\" was fetched", model.name);
-	if (model_meter_replace(updates->models, &place, &model, &updates->refused) < 0)
+	updates->refused.text[0] = '\0';
+	if (model_meter_replace(updates->models, &place, &model, &updates->refused) < 0) {
 		log_warn("the fetched model is not used: %s. The model before stays, if there was "
 			 "one",
 			 updates->refused.text);
-	else
-		updates->refused.text[0] = '\0';
+		return;
+	}
+	model_choice_log(updates->models, place.path);
+	if (updates->refused.text[0])
+		log_warn("the fetched model is used in part: %s", updates->refused.text);
 }
 
 void model_updates_start(struct model_updates *updates, const struct config *config,

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "kepler/model_choice.h"
 
 /* One look at all files; it owns all its data. */
 struct watch_job {
@@ -143,6 +144,8 @@ static void use(struct model_watch *watch, size_t index, struct look *look)
 		refuse(watch, look);
 		return;
 	}
+	look->diag.text[0] = '\0';
+	model_choice_log(watch->models, place.path);
 	watch->taken++;
 	watch->files->refused.text[0] = '\0';
 	log_info("--model.file=%s has changed: the model \"%.90s\" is used from now on", look->path,

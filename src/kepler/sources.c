@@ -115,11 +115,15 @@ const char *sources_why_left_out(const struct sources *sources)
 		       : "they count the same energy again (intel-rapl-mmio), or are too many";
 }
 
-/*
- * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
- * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
- * Trained models say more of this machine than the one that is built in, which then stays out.
- */
+static bool has_platform(const struct model_meter *models)
+{
+	for (size_t i = 0; i < model_meter_count(models); i++) {
+		if (model_meter_zone(models, i)->kind == ZONE_PLATFORM)
+			return true;
+	}
+	return false;
+}
+
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources)
 {
@@ -137,11 +141,18 @@ struct meter_options sources_meter_options(const struct config *config,
 	return options;
 }
 
+/*
+ * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
+ * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
+ * Models of --model.file replace the built-in one. A fetched model can come at any time, so it only
+ * takes over what it estimates, whether it was cached or not.
+ */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	struct model_surroundings around = { NULL, sources->activity, sources->reads,
 					     &sources->host };
 	const struct meter_options options = sources_meter_options(config, sources);
+	size_t from_files;
 	int r;
 
 	sources->meters_are_chosen = !meter_takes_any(&options);
@@ -155,9 +166,9 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	r = model_files_open(config, &around, &sources->models, &sources->model_files);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
+	from_files = model_meter_count(sources->models);
 	model_updates_start(&sources->updates, config, &sources->host, sources->models);
-	if (sources_have_meters(sources) ||
-	    (sources->models && model_meter_count(sources->models) > 0))
+	if (sources_have_meters(sources) || from_files > 0 || has_platform(sources->models))
 		return 0;
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
 	if (r == 0 && config->model_parts)

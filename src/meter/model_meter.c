@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "meter/power_integral.h"
+#include "model/selection.h"
 #include "model/vm_full.h"
 
 /*
@@ -57,6 +58,7 @@ struct model_zone {
 	size_t component;
 	struct model_columns columns; /* of features[] */
 	uint32_t needed;              /* SIGNAL_BIT()s */
+	struct model_choice choice;   /* what the model is worth on this machine */
 	bool started, has_estimate;
 	uint64_t last_ns;
 	struct power_integral idle, dynamic;
@@ -173,11 +175,18 @@ static void predict_part(const struct model_zone *zone, const double *values, do
 	ret->bound_w /= ratio;
 }
 
+/* The bound of @watts by a model of another machine: its own, and what that machine adds. */
+static double with_other_machine(const struct model_zone *zone, double bound_w, double watts)
+{
+	return hypot(bound_w, zone->choice.bound_ratio * watts);
+}
+
 /* What this machine draws when it does @values. */
 static void predict(const struct model_meter *meter, const struct model_zone *zone,
 		    const double *values, struct model_answer *ret)
 {
 	predict_part(zone, values, core_ratio(meter, zone->model), ret);
+	ret->bound_w = with_other_machine(zone, ret->bound_w, ret->watts);
 }
 
 void model_meter_vm_share(const struct model_meter *meter, size_t index, struct vm_share *ret)
@@ -218,7 +227,7 @@ static void predict_vm(const struct model_meter *meter, const struct model_zone 
 		ratio = core_ratio(meter, zone->model) * part_of_host;
 		predict_part(zone, values, ratio, &answer);
 		points[i].watts = fmax(answer.watts - idle.watts / ratio, 0);
-		points[i].bound_w = answer.bound_w;
+		points[i].bound_w = with_other_machine(zone, answer.bound_w, points[i].watts);
 		points[i].bound_w = bound_at(part_of_host * utilisation, &points[i]);
 		ret->outside = i == VM_SHARE_LOADS / 2 ? answer.outside : ret->outside;
 	}
@@ -246,14 +255,54 @@ static bool draws_power(const struct model_meter *meter, const struct model_zone
 	return answer.watts > 0;
 }
 
-static int bind_zone(const struct model_meter *meter, const struct trained_model *model,
-		     size_t component, struct model_zone *zone, struct diag *diag)
+/* A relative error near no power, as that of DynPower is, has no meaning. */
+static double error_ratio(const struct trained_model *model, size_t component)
+{
+	return model->output == MODEL_DYN_POWER
+		       ? (double)NAN
+		       : model->components[component].error.mape_percent / 100;
+}
+
+/* A model that does not name its machine is its user's to answer for. */
+static int judge(const struct model_meter *meter, const struct model_place *place,
+		 struct model_zone *zone, struct diag *diag)
+{
+	const char *name = zone->model->components[zone->component].name;
+	enum zone_kind kind = kind_of(name);
+	double builtin = kind == ZONE_KIND_COUNT ? 0 : meter->options.builtin_error[kind];
+	const struct model_candidate candidate = {
+		.machine = &zone->model->machine,
+		.error_ratio = error_ratio(zone->model, zone->component),
+		.component = name,
+	};
+
+	model_judge(&candidate, &meter->options.machine, &zone->choice);
+	if (zone->choice.match != MATCH_UNKNOWN &&
+	    zone->choice.expected_error > SELECTION_ERROR_MAX)
+		return diag_set(diag, -ERANGE,
+				"model \"%.60s\": \"%s\" was %s; at most %.0f %% are accepted",
+				zone->model->name, name, zone->choice.reason,
+				SELECTION_ERROR_MAX * 100);
+	if (place->gives_way && builtin > 0 && zone->choice.expected_error > builtin)
+		return diag_set(
+			diag, -ERANGE,
+			"model \"%.60s\": \"%s\" was %s; the built-in model, whose expected "
+			"error is %.0f %%, stays",
+			zone->model->name, name, zone->choice.reason, builtin * 100);
+	return 0;
+}
+
+static int bind_zone(const struct model_meter *meter, const struct model_place *place,
+		     const struct trained_model *model, size_t component, struct model_zone *zone,
+		     struct diag *diag)
 {
 	int r;
 
 	zone->model = model;
 	zone->component = component;
 	r = bind_features(meter, model, component, zone, diag);
+	if (r == 0)
+		r = judge(meter, place, zone, diag);
 	if (r < 0)
 		return r;
 	if (draws_power(meter, zone))
@@ -276,7 +325,7 @@ static int add_zone(struct model_meter *meter, const struct model_place *place, 
 				"estimated by another model, or is no part of a machine",
 				model->name);
 	*zone = (struct model_zone){ 0 };
-	r = bind_zone(meter, model, component, zone, diag);
+	r = bind_zone(meter, place, model, component, zone, diag);
 	if (r < 0)
 		return r;
 	zone->zone = (struct zone){
@@ -308,7 +357,8 @@ int model_meter_add_parts(struct model_meter *meter, const struct model_place *p
 {
 	struct trained_model *own = &meter->models[place->number];
 	size_t zones = meter->zone_count;
-	int r = check_output(meter, model, diag);
+	struct diag why = { "" };
+	int r = check_output(meter, model, diag), one;
 
 	if (r < 0) {
 		trained_model_release(model);
@@ -317,20 +367,27 @@ int model_meter_add_parts(struct model_meter *meter, const struct model_place *p
 	*own = *model;
 	memset(model, 0, sizeof(*model));
 	for (size_t i = 0; i < own->component_count; i++) {
-		if (parts & 1U << i)
-			r = add_zone(meter, place, i, diag);
+		one = parts & 1U << i ? add_zone(meter, place, i, &why) : 0;
+		if (one < 0 && r != -ERANGE) {
+			r = one;
+			*diag = why;
+		}
 	}
-	if (meter->zone_count > zones)
+	if (meter->zone_count > zones) {
+		if (r != -ERANGE)
+			diag->text[0] = '\0';
 		return 0;
+	}
 	trained_model_release(own);
 	return r < 0 ? r : -ENOENT;
 }
 
 /* Binds a copy of each zone of @own to @model, which takes the place of @own. */
-static int bind_successor(const struct model_meter *meter, const struct trained_model *own,
+static int bind_successor(const struct model_meter *meter, const struct model_place *place,
 			  const struct trained_model *model,
 			  struct model_zone fresh[MODEL_ZONES_MAX], struct diag *diag)
 {
+	const struct trained_model *own = &meter->models[place->number];
 	int r = check_output(meter, model, diag);
 
 	for (size_t z = 0; r == 0 && z < meter->zone_count; z++) {
@@ -347,7 +404,7 @@ static int bind_successor(const struct model_meter *meter, const struct trained_
 				diag, -ENOENT,
 				"model \"%s\" has no component \"%s\", which is estimated now",
 				model->name, name);
-		r = bind_zone(meter, model, c, &fresh[z], diag);
+		r = bind_zone(meter, place, model, c, &fresh[z], diag);
 		fresh[z].model = own;
 		fresh[z].has_estimate = false;
 		fresh[z].changes++;
@@ -364,7 +421,7 @@ int model_meter_replace(struct model_meter *meter, const struct model_place *pla
 
 	if (!own->component_count)
 		return model_meter_add_parts(meter, place, model, UINT32_MAX, diag);
-	r = bind_successor(meter, own, model, fresh, diag);
+	r = bind_successor(meter, place, model, fresh, diag);
 	if (r < 0) {
 		trained_model_release(model);
 		return r;
@@ -534,6 +591,7 @@ void model_meter_state(const struct model_meter *meter, size_t index, struct mod
 		.model = zone->model->name,
 		.features = zone->model->feature_group,
 		.machine = zone->model->machine.processor,
+		.reason = zone->choice.reason,
 		.output = zone->model->output == MODEL_ABS_POWER ? "AbsPower" : "DynPower",
 		.has_estimate = zone->has_estimate,
 		.error_w = zone->has_estimate ? zone->answer.bound_w : (double)NAN,

@@ -46,13 +46,18 @@ struct model_meter_options {
 	struct vm_hints vm; /* of its host */
 	uint32_t signals;   /* SIGNAL_BIT()s and MODEL_SIGNAL_WAITED, of those counted here */
 	bool is_measured[ZONE_KIND_COUNT];
+	/* What models' machines are compared with: this machine, or a virtual machine's host. */
+	struct machine_spec machine;
+	/* Expected of the model that is built in, of power; 0: there is none of that kind. */
+	double builtin_error[ZONE_KIND_COUNT];
 };
 
 /* What is known of a zone's estimate. */
 struct model_state {
 	const char *model, *features, *machine; /* "" unknown; until the model is replaced */
 	const char *output;
-	double error_w; /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
+	const char *reason; /* whose machine's model it is, and what that adds to its error */
+	double error_w;     /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
 	bool has_estimate;
 	bool outside;     /* the node does more, or less, than the model has seen */
 	uint64_t changes; /* times that another model took its place */
@@ -66,6 +71,7 @@ struct model_state {
 struct model_place {
 	unsigned number; /* below MODEL_METER_PLACES */
 	const char *path;
+	bool gives_way; /* to a model that is built in and expected to be less wrong */
 };
 
 struct model_meter;
@@ -77,7 +83,9 @@ void model_meter_free(struct model_meter *meter);
  * Takes @model over, and makes zones of its components, of which @parts has the bits, of kinds that
  * have none yet. 0; -ENOENT with
  * @diag where it can give none: its features are not counted here, it has no idle power and this is
- * no virtual machine, or all its kinds are measured. @model is released then.
+ * no virtual machine, or all its kinds are measured; -ERANGE: it is expected to be too far off on
+ * this machine. @model is released then. After 0 @diag says which component is too far off, or
+ * "".
  */
 int model_meter_add_parts(struct model_meter *meter, const struct model_place *place,
 			  struct trained_model *model, uint32_t parts, struct diag *diag);

@@ -14,15 +14,34 @@
 /* Of two sizes of which one is not known: half or twice. */
 #define DISTANCE_UNKNOWN 0.7
 
-/* What another machine adds to the error: at no distance in size, and with it. */
+/*
+ * What another machine adds to the error: at no distance in size, and with it; and the same of nine
+ * of ten answers, of a whole machine and of its processor.
+ *
+ * The bounds are quantile regressions over pairs of machines of which one is asked for the other's
+ * rows (bench/other_machine.py): of whole machines 248 types of SPECpower_ssj2008, of packages four
+ * machines of EC2. docs/models.md has the parts of rows that lie within them.
+ */
 static const struct {
 	const char *name;
 	double base, slope;
+	double machine_base, machine_slope;
+	double package;
 } matches[] = {
-	[MATCH_MACHINE] = { "machine", 0, 0 },    [MATCH_PROCESSOR] = { "processor", 0.16, 0.04 },
-	[MATCH_FAMILY] = { "family", 0.16, 0.2 }, [MATCH_POOLED] = { "pooled", 0, 0 },
-	[MATCH_LINE] = { "line", 0.3, 0.2 },      [MATCH_OTHER] = { "other", 0.6, 0.1 },
+	[MATCH_MACHINE] = { "machine", 0, 0, 0, 0, 0 },
+	[MATCH_PROCESSOR] = { "processor", 0.16, 0.04, 0.45, 0, 0.1 },
+	[MATCH_FAMILY] = { "family", 0.16, 0.2, 0.31, 0.56, 0.3 },
+	[MATCH_POOLED] = { "pooled", 0, 0, 0, 0, 0 },
+	[MATCH_LINE] = { "line", 0.3, 0.2, 0.61, 0.78, 0.3 },
+	[MATCH_OTHER] = { "other", 0.6, 0.1, 3.2, 0.78, 3.2 },
+	[MATCH_UNKNOWN] = { "unknown", 0.6, 0.1, (double)NAN, 0, (double)NAN },
 };
+
+/*
+ * The power of memory is that of its modules: models of dram of these four machines are so far off
+ * on each other, on average, also where the processor is the same.
+ */
+#define MEMORY_LOOSENESS 0.57
 
 const char *model_match_name(enum model_match match)
 {
@@ -75,21 +94,30 @@ static double distance(const struct machine_spec *a, const struct machine_spec *
 	       log_ratio(a->chips, b->chips) / 2 + log_ratio(a->memory_gb, b->memory_gb) / 2;
 }
 
+/* @own is 0 where a model does not say it. */
+static bool may_be_same(uint32_t own, uint32_t wanted)
+{
+	return !own || own == wanted;
+}
+
 static bool same_machine(const struct machine_spec *a, const struct machine_spec *b)
 {
-	return a->cores && a->cores == b->cores && a->chips == b->chips &&
-	       a->memory_gb == b->memory_gb && a->frequency_mhz == b->frequency_mhz;
+	return a->cores && a->cores == b->cores && may_be_same(a->chips, b->chips) &&
+	       may_be_same(a->memory_gb, b->memory_gb) &&
+	       may_be_same(a->frequency_mhz, b->frequency_mhz);
 }
 
 static enum model_match match_of(const struct model_candidate *candidate,
-				 const struct model_request *request)
+				 const struct machine_spec *wanted)
 {
-	const struct machine_spec *own = candidate->machine, *wanted = request->machine;
+	const struct machine_spec *own = candidate->machine;
 	struct processor_family a, b;
 
 	if (candidate->is_pooled)
 		return MATCH_POOLED;
-	if (!own->processor[0] || !wanted->processor[0])
+	if (!own->processor[0])
+		return MATCH_UNKNOWN;
+	if (!wanted->processor[0])
 		return MATCH_OTHER;
 	if (strcmp(own->processor, wanted->processor) == 0)
 		return same_machine(own, wanted) ? MATCH_MACHINE : MATCH_PROCESSOR;
@@ -98,23 +126,6 @@ static enum model_match match_of(const struct model_candidate *candidate,
 	if (processor_family_same(&a, &b))
 		return MATCH_FAMILY;
 	return processor_family_same_line(&a, &b) ? MATCH_LINE : MATCH_OTHER;
-}
-
-static void judge(const struct model_candidate *candidate, const struct model_request *request,
-		  struct model_choice *choice)
-{
-	double error = isnan(candidate->error_ratio) ? ERROR_UNKNOWN : candidate->error_ratio;
-	const struct machine_spec *own = candidate->machine, *wanted = request->machine;
-
-	choice->match = match_of(candidate, request);
-	choice->looseness = matches[choice->match].base;
-	choice->core_ratio = 1;
-	if (matches[choice->match].slope > 0) {
-		choice->looseness += matches[choice->match].slope * distance(own, wanted);
-		if (own->cores && wanted->cores)
-			choice->core_ratio = (double)wanted->cores / own->cores;
-	}
-	choice->expected_error = hypot(error, choice->looseness);
 }
 
 static void explain(const struct model_candidate *candidate, struct model_choice *choice)
@@ -126,14 +137,48 @@ static void explain(const struct model_candidate *candidate, struct model_choice
 		[MATCH_POOLED] = "trained on many machines, for one that none is known of",
 		[MATCH_LINE] = "trained on another generation of this line of processors",
 		[MATCH_OTHER] = "trained on a processor of another kind",
+		[MATCH_UNKNOWN] = "trained on a machine that it does not name",
 	};
 
 	(void)snprintf(choice->reason, sizeof(choice->reason),
-		       "%s%s%.60s%s; expected error %.0f %%, of which the other machine brings "
+		       "%s%s%.60s%s; expected error %.0f %%, of which the other machine adds "
 		       "%.0f %%",
 		       words[choice->match], candidate->machine->processor[0] ? " (" : "",
 		       candidate->machine->processor, candidate->machine->processor[0] ? ")" : "",
 		       choice->expected_error * 100, choice->looseness * 100);
+}
+
+static void add_other_machine(const struct model_candidate *candidate,
+			      const struct machine_spec *wanted, struct model_choice *choice)
+{
+	const struct machine_spec *own = candidate->machine;
+	const char *component = candidate->component ? candidate->component : "platform";
+	bool same_memory = choice->match == MATCH_PROCESSOR && own->memory_gb == wanted->memory_gb;
+
+	choice->distance = distance(own, wanted);
+	choice->looseness =
+		matches[choice->match].base + matches[choice->match].slope * choice->distance;
+	choice->bound_ratio = matches[choice->match].machine_base +
+			      matches[choice->match].machine_slope * choice->distance;
+	if (strcmp(component, "platform") != 0)
+		choice->bound_ratio = matches[choice->match].package;
+	if (strcmp(component, "dram") == 0 && !same_memory)
+		choice->looseness = fmax(choice->looseness, MEMORY_LOOSENESS);
+	if (own->cores && wanted->cores)
+		choice->core_ratio = (double)wanted->cores / own->cores;
+}
+
+void model_judge(const struct model_candidate *candidate, const struct machine_spec *wanted,
+		 struct model_choice *ret)
+{
+	double error = isnan(candidate->error_ratio) ? ERROR_UNKNOWN : candidate->error_ratio;
+	struct model_choice choice = { .match = match_of(candidate, wanted), .core_ratio = 1 };
+
+	if (matches[choice.match].slope > 0)
+		add_other_machine(candidate, wanted, &choice);
+	choice.expected_error = hypot(error, choice.looseness);
+	explain(candidate, &choice);
+	*ret = choice;
 }
 
 int model_select(const struct model_candidate *candidates, size_t count,
@@ -145,8 +190,8 @@ int model_select(const struct model_candidate *candidates, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		if (!is_usable(&candidates[i], request))
 			continue;
+		model_judge(&candidates[i], request->machine, &choice);
 		choice.index = i;
-		judge(&candidates[i], request, &choice);
 		if (choice.expected_error < best.expected_error)
 			best = choice;
 	}
@@ -155,7 +200,6 @@ int model_select(const struct model_candidate *candidates, size_t count,
 				"none of %zu models has the output and the source that are wanted, "
 				"and only features that are there",
 				count);
-	explain(&candidates[best.index], &best);
 	if (best.expected_error > limit)
 		return diag_set(diag, -ERANGE,
 				"the best of %zu models is %s; at most %.0f %% are accepted", count,

@@ -24,6 +24,7 @@ enum model_match {
 	MATCH_POOLED,    /* the model was trained on many machines */
 	MATCH_LINE,      /* of its vendor and line */
 	MATCH_OTHER,
+	MATCH_UNKNOWN, /* the model does not say which machine it was trained on */
 };
 
 /* Borrowed. */
@@ -34,7 +35,8 @@ struct model_candidate {
 	const char *source;
 	const char *const *features;
 	size_t feature_count;
-	double error_ratio; /* of power, of rows not seen; NAN unknown */
+	double error_ratio;    /* of power, of rows not seen; NAN unknown */
+	const char *component; /* NULL or "platform": of the whole machine; "package", "dram", … */
 };
 
 struct model_request {
@@ -53,11 +55,20 @@ struct model_choice {
 	enum model_match match;
 	double expected_error; /* of power */
 	double looseness;      /* the part of it that the other machine brings */
-	double core_ratio;     /* cores here to cores of the model's machine */
-	char reason[192];      /* for people */
+	/*
+	 * Of nine of ten answers, as a part of them: the error that the other machine brings beside
+	 * the model's own bound. NAN where the machine is not known.
+	 */
+	double bound_ratio;
+	double distance;   /* in size: 0 the same */
+	double core_ratio; /* cores here to cores of the model's machine */
+	char reason[192];  /* for people */
 };
 
 const char *model_match_name(enum model_match match); /* "machine", "processor", … */
+/* What @candidate is worth on the machine of @request, of which nothing else is looked at. */
+void model_judge(const struct model_candidate *candidate, const struct machine_spec *wanted,
+		 struct model_choice *ret);
 /*
  * 0; -ENOENT: no candidate has the output, the source and features that are there; -ERANGE: the
  * best is expected to be too far off. @diag says why.

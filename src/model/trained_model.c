@@ -16,6 +16,8 @@
 #define EDGE_SHARE 0.1 /* of the range */
 /* Of the highest power that the model has seen. */
 #define HEADROOM 1.5
+/* What nine of ten errors of a normal distribution are below, by their mean: 1.645 / 0.798. */
+#define BOUND_OF_MEAN 2.06
 
 void trained_model_release(struct trained_model *model)
 {
@@ -114,9 +116,14 @@ static double to_watts(const struct model_component *component, double value)
 	return value < most ? value : most;
 }
 
+/* Of a model that says only its mean error, errors are taken as normally distributed. */
 static double bound(const struct model_error *error, double watts)
 {
 	double relative = error->bound_ratio * watts;
+
+	if (isnan(error->bound_w) && isnan(error->bound_ratio))
+		return BOUND_OF_MEAN *
+		       (isnan(error->mae_w) ? error->mape_percent / 100 * watts : error->mae_w);
 
 	if (isnan(error->bound_w))
 		return relative;

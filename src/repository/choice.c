@@ -13,7 +13,6 @@
 #include "repository/entry_filter.h"
 
 #define MACHINES_KEPT 512
-#define ANY_ERROR     1e9
 
 /* Conditions, in the order in which they are looked at: for the answer why nothing was left. */
 enum condition {
@@ -131,16 +130,10 @@ static bool features_fit(struct examination *examination, const struct model_ent
 static struct machine_fit judge_machine(const struct choice_request *request,
 					const struct model_entry *entry)
 {
-	const struct model_candidate candidate = { .machine = &entry->machine,
-						   .output = entry->output,
-						   .source = entry->source };
-	const struct model_request wanted = { .machine = &request->machine,
-					      .output = entry->output,
-					      .source = "",
-					      .error_max = ANY_ERROR };
-	struct model_choice choice = { .match = MATCH_OTHER, .looseness = 1, .core_ratio = 1 };
+	const struct model_candidate candidate = { .machine = &entry->machine };
+	struct model_choice choice;
 
-	(void)model_select(&candidate, 1, &wanted, &choice, NULL); /* it is the only one */
+	model_judge(&candidate, &request->machine, &choice);
 	return (struct machine_fit){ choice.match, choice.looseness, choice.core_ratio };
 }
 

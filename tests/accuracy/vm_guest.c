@@ -59,8 +59,10 @@ static void open_trained(struct guest *guest, const char *path)
 	if (read_file_alloc(path, MODEL_FILE_MAX, &text, &len) < 0)
 		fail(path);
 	if (trained_model_parse(&model, path, text, len, &diag) < 0 ||
-	    trained_model_check(&model, &diag) < 0 ||
-	    model_meter_new(&options, &guest->trained) < 0 ||
+	    trained_model_check(&model, &diag) < 0)
+		fail(diag.text);
+	options.machine = model.machine; /* the guest is one of its own */
+	if (model_meter_new(&options, &guest->trained) < 0 ||
 	    model_meter_add_parts(guest->trained, &place, &model, UINT32_MAX, &diag) < 0)
 		fail(diag.text);
 }

@@ -16,16 +16,17 @@ import time
 from certificates import Authority
 from rig import KEPLER, Exporter, Sensors, balanced, need_program, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false")
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false,processor=lab_x")
 CPUS = len([line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("processor")])
 FILE = "/api/v2/files/lab/rapl-sysfs/AbsPower/BPFOnly/Lab_0.json"
 
 
 def model(name="lab-1", idle_w=20.0, busy_w=80.0, component="platform"):
     most = 1000 * CPUS
-    return json.dumps({"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower", "components": [{
+    return json.dumps({"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower",
+                       "machine": {"processor": "lab_x", "cores": CPUS}, "components": [{
         "name": component, "features": [{"name": "bpf_cpu_time_ms", "scale": most, "minimum": 0, "maximum": most}],
-        "predictor": {"form": "linear", "weights": [idle_w, busy_w]}}]}).encode()
+        "error": {"mape_percent": 5}, "predictor": {"form": "linear", "weights": [idle_w, busy_w]}}]}).encode()
 
 
 class Server:
@@ -80,7 +81,7 @@ def offer(body, sha256=None, signature=None, size=None):
     if signature:
         file["signature"] = signature
     return json.dumps({"model": {"name": "Lab_0", "error": {"components": {"platform": {"mae_watts": 4.5}}},
-                                 "machine_spec": {"processor": "lab_cpu", "cores": CPUS}}, "file": file}).encode()
+                                 "machine_spec": {"processor": "lab_x", "cores": CPUS}}, "file": file}).encode()
 
 
 @contextlib.contextmanager
@@ -93,9 +94,8 @@ def exporter(url, state, *options):
 
 def used(metrics):
     """The name of the model in use; "" the built-in one."""
-    rows = metrics.select("kepler_node_model_info")
-    name = rows[0][0]["model"] if rows else ""
-    return "" if name.startswith("specpower-platform") else name
+    names = [row[0]["model"] for row in metrics.select("kepler_node_model_info")]
+    return next((name for name in names if not name.startswith("specpower-platform")), "")
 
 
 def asked_once(running):
@@ -186,7 +186,7 @@ def server_of_models():
                 assert words in asked, (words, asked)
             metrics = expect(url, state, "lab-1", up=1)
             assert len(server.asked) == 3, "what has not changed was sent again"
-            assert metrics.select("kepler_node_model_info")[0][0]["machine"] == "lab_cpu"
+            assert metrics.select("kepler_node_model_info")[0][0]["machine"] == "lab_x"
             expect(url, state, "", "it is not signed", "There is none yet", options=[key], up=0)
             for page, why in ((offer(good, sha256="0" * 64), "its SHA-256 is "), (offer(good, size=7), "the server promised 7"),
                               (offer(good).replace(b"/api/v2/files/", b"http://elsewhere/"), "file.url: must be a path"),
@@ -202,7 +202,8 @@ def server_of_models():
 
 def upstream_server():
     """A server without the second API is asked as an old Kepler does."""
-    weights = json.dumps({"model_name": "SGDRegressorTrainer_0", "platform": {"All_Weights": {
+    weights = json.dumps({"model_name": "SGDRegressorTrainer_0", "mae": 4.5,
+                          "machine_spec": {"processor": "lab_x", "cores": CPUS}, "package": {"All_Weights": {
         "Bias_Weight": 30.0, "Categorical_Variables": {}, "Numerical_Variables": {
             "bpf_cpu_time_ms": {"scale": 1000.0 * CPUS, "weight": 50.0}}}}}).encode()
     with tempfile.TemporaryDirectory() as state, Server({"POST /model": (200, weights)}) as server:
@@ -271,7 +272,7 @@ def over_https():
 def doctor():
     """It says which model is fetched, and why none is."""
     with tempfile.TemporaryDirectory() as state, Sensors([]) as sensors, Server({"GET /lab.json": (200, model())}) as server:
-        options = [f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", "--model.machine=vm=false"]
+        options = [f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", "--model.machine=vm=false,processor=lab_x"]
 
         def say(page):
             return subprocess.run([KEPLER, "doctor", "--verbose", *options, f"--model.url={server.url}/{page}"],

@@ -12,13 +12,14 @@ import time
 
 from rig import Exporter, balanced, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false", "--security.landlock=false")
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false,processor=lab", "--security.landlock=false")
 CPUS = os.cpu_count()
 
 
 def write(path, name, idle_w, component="platform", text=None):
     most = 1000 * CPUS
-    model = {"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower", "components": [{
+    model = {"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower",
+             "machine": {"processor": "lab", "cores": CPUS}, "components": [{
         "name": component, "features": [{"name": "bpf_cpu_time_ms", "scale": most, "minimum": 0, "maximum": most}],
         "error": {"mae_w": 1, "mape_percent": 5, "bound_w": abs(idle_w) / 10},
         "predictor": {"form": "linear", "weights": [idle_w, 80]}}]}

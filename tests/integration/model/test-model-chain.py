@@ -21,7 +21,7 @@ def write_model(path, name, idle_w):
     most = 1000 * CPUS
     path.write_text(json.dumps({
         "format": "kepler-model", "version": 1, "name": name, "output": "AbsPower", "source": "rapl-sysfs",
-        "machine": {"processor": "lab_cpu", "cores": CPUS, "chips": 1}, "origin": {"trainer": "LinearRegressionTrainer"},
+        "machine": {"processor": "lab_x", "cores": CPUS, "chips": 1}, "origin": {"trainer": "LinearRegressionTrainer"},
         "components": [{"name": "package", "error": {"mae_w": 1, "mape_percent": 3, "rows": 50, "bound_w": idle_w / 10},
                         "features": [{"name": "bpf_cpu_time_ms", "scale": most, "minimum": 0, "maximum": most}],
                         "predictor": {"form": "linear", "weights": [idle_w, 80]}}]}))
@@ -75,15 +75,16 @@ def from_a_model_to_a_zone():
         write_model(model, "lab-1", 20)
         served = export(model, repository)
         with serve(folder, repository) as server, Exporter(
-                "--metrics.settle=0s", "--monitor.interval=1s", f"--host.sysfs={sysfs}", "--model.machine=vm=false",
-                f"--model.url=https://{server.address}/?processor=lab_cpu&cores={CPUS}&chips=1", "--model.refresh=10s",
+                "--metrics.settle=0s", "--monitor.interval=1s", f"--host.sysfs={sysfs}",
+                "--model.machine=vm=false,processor=lab_x,sockets=1",
+                f"--model.url=https://{server.address}/?processor=lab_x&cores={CPUS}&chips=1", "--model.refresh=10s",
                 f"--model.ca-file={folder}/lab-ca.crt", f"--model.token-file={folder}/tokens",
                 f"--model.public-key={folder}/public.pem") as exporter:
             first = wait_for(exporter, lambda metrics: model_of(metrics) == ["lab-1"])
             first = balanced(exporter.intervals(2))
             assert first.value("kepler_node_model_error_watts", zone="package") == 2
             assert first.value("kepler_node_model_outside", zone="package") == 0
-            assert first.value("kepler_node_model_info", zone="package", machine="lab_cpu", output="AbsPower") == 1
+            assert first.value("kepler_node_model_info", zone="package", machine="lab_x", output="AbsPower") == 1
             write_model(model, "lab-2", 30)
             export(model, repository)
             second = wait_for(exporter, lambda metrics: model_of(metrics) == ["lab-2"])

@@ -23,17 +23,23 @@
 	"], \"predictor\": {\"form\": \"linear\", \"weights\": [" weights "]}}"
 #define MODEL(output, cores, components)                                                           \
 	"{\"format\": \"kepler-model\", \"version\": 1, \"name\": \"m\", \"output\": \"" output    \
-	"\", \"machine\": {\"cores\": " cores "}, \"components\": [" components "]}"
+	"\", \"machine\": {\"processor\": \"p\", \"cores\": " cores                                \
+	"}, \"components\": [" components "]}"
 #define TIME FEATURE("bpf_cpu_time_ms", "4000")
 
 /* 20 W idle, 80 W more when all four CPUs are busy. */
 #define PACKAGE MODEL("AbsPower", "4", COMPONENT("package", TIME, "20, 80"))
 
+/* The machine of the models, unless @options name another. */
 static struct model_meter *meter_of(const struct model_meter_options *options)
 {
+	struct model_meter_options own = *options;
 	struct model_meter *meter;
 
-	assert_int_equal(model_meter_new(options, &meter), 0);
+	if (!own.machine.processor[0])
+		own.machine = (struct machine_spec){ .processor = "p",
+						     .cores = options->vm.host_cpus ? 8 : 4 };
+	assert_int_equal(model_meter_new(&own, &meter), 0);
 	return meter;
 }
 
@@ -159,7 +165,8 @@ static void test_a_virtual_machine_has_no_idle_power(void **state)
 #define BENT                                                                                       \
 	"{\"format\": \"kepler-model\", \"version\": 1, \"name\": \"m\", \"output\": "             \
 	"\"AbsPower\", "                                                                           \
-	"\"machine\": {\"cores\": 8}, \"components\": [{\"name\": \"package\", \"error\": "        \
+	"\"machine\": {\"processor\": \"p\", \"cores\": 8}, \"components\": "                      \
+	"[{\"name\": \"package\", \"error\": "                                                     \
 	"{\"bound_ratio\": 0.1}, \"features\": [{\"name\": \"bpf_cpu_time_ms\", \"maximum\": "     \
 	"8000}], "                                                                                 \
 	"\"predictor\": {\"form\": \"logarithmic\", \"feature\": 0, \"a\": 50, \"b\": 0.0005, "    \
@@ -239,6 +246,88 @@ static void test_a_part_of_a_full_host(void **state)
 	model_meter_vm_share(meter, 0, &share);
 	assert_true(share.full <= 0);
 	model_meter_free(meter);
+}
+
+#define NAMED(processor, error)                                                                    \
+	"{\"format\": \"kepler-model\", \"version\": 1, \"name\": \"m\", \"output\": "             \
+	"\"AbsPower\", \"machine\": {" processor "\"cores\": 4, \"chips\": 1, \"memory_gb\": 8, "  \
+	"\"frequency_mhz\": 2000}, \"components\": [{\"name\": \"package\", \"error\": {" error    \
+	"}, \"features\": [" TIME "], \"predictor\": {\"form\": \"linear\", \"weights\": "         \
+	"[20, 80]}}]}"
+
+static int judge(const char *text, bool gives_way, double builtin_error, struct model_state *ret,
+		 struct diag *diag)
+{
+	struct model_meter_options options = {
+		.cpus = 4,
+		.machine = { "", "intel_xeon_gold_6330", 4, 1, 8, 2000, 2 },
+	};
+	const struct model_place place = { 0, "m", gives_way };
+	struct model_meter *meter;
+	struct energy_span span;
+	int r;
+
+	options.builtin_error[ZONE_PACKAGE] = builtin_error;
+	meter = meter_of(&options);
+	r = add_at(meter, &place, text, diag);
+	if (r == 0) {
+		assert_true(pass(meter, 10, 0, &span));
+		assert_true(pass(meter, 12, 4000, &span)); /* 60 W */
+		model_meter_state(meter, 0, ret);
+		(void)diag_set(diag, 0, "%s", ret->reason);
+	}
+	model_meter_free(meter);
+	return r;
+}
+
+/* A model of another machine has a wider bound, or is refused, also where it is the only one. */
+static void test_whose_machine_a_model_is_of(void **state)
+{
+	struct model_state known;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(judge(NAMED("\"processor\": \"intel_xeon_gold_6330\", ",
+				     "\"mape_percent\": 5, \"bound_w\": 4"),
+			       false, 0, &known, &diag),
+			 0);
+	assert_true(fabs(known.error_w - 4) < 1e-9);
+	assert_int_equal(judge(NAMED("\"processor\": \"intel_xeon_platinum_8380\", ",
+				     "\"mape_percent\": 5, \"bound_w\": 4"),
+			       false, 0, &known, &diag),
+			 0);
+	assert_true(known.error_w > 15);
+	assert_non_null(strstr(diag.text, "same family (intel_xeon_platinum_8380)"));
+	assert_int_equal(judge(NAMED("\"processor\": \"amd_epyc_7763\", ",
+				     "\"mape_percent\": 5, \"bound_w\": 4"),
+			       false, 0, &known, &diag),
+			 -ERANGE);
+	assert_non_null(strstr(diag.text, "at most 50 % are accepted"));
+	assert_int_equal(
+		judge(NAMED("", "\"mape_percent\": 5, \"bound_w\": 4"), false, 0, &known, &diag),
+		0);
+	assert_true(isnan(known.error_w));
+	/* Only its mean error is known. */
+	assert_int_equal(judge(NAMED("\"processor\": \"intel_xeon_gold_6330\", ", "\"mae_w\": 3"),
+			       false, 0, &known, &diag),
+			 0);
+	assert_true(fabs(known.error_w - 3 * 2.06) < 1e-9);
+}
+
+/* One that is fetched does not take the place of an estimate that is expected to be better. */
+static void test_a_better_estimate_that_is_built_in(void **state)
+{
+	struct model_state known;
+	struct diag diag = { "" };
+	const char *text = NAMED("\"processor\": \"intel_xeon_platinum_8380\", ",
+				 "\"mape_percent\": 5, \"bound_w\": 4");
+
+	(void)state;
+	assert_int_equal(judge(text, true, 0.1, &known, &diag), -ERANGE);
+	assert_non_null(
+		strstr(diag.text, "the built-in model, whose expected error is 10 %, stays"));
+	assert_int_equal(judge(text, true, 0.4, &known, &diag), 0);
+	assert_int_equal(judge(text, false, 0.1, &known, &diag), 0);
 }
 
 static void test_dynamic_models_are_for_virtual_machines(void **state)
@@ -514,6 +603,8 @@ int main(void)
 		cmocka_unit_test(test_a_part_of_a_host_that_bends),
 		cmocka_unit_test(test_a_model_is_less_sure_of_a_full_host),
 		cmocka_unit_test(test_a_part_of_a_full_host),
+		cmocka_unit_test(test_whose_machine_a_model_is_of),
+		cmocka_unit_test(test_a_better_estimate_that_is_built_in),
 		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),

@@ -208,6 +208,40 @@ static void test_the_choice_beats_similarity(void **state)
 	assert_true(unsure_sum / (double)(type_count - sure) > 1.3 * sure_sum / (double)sure);
 }
 
+/* Rows of a type, answered by the curve of another: 90 % of them, of each kind that is accepted. */
+static void test_nine_of_ten_lie_within_the_bound(void **state)
+{
+	double within[MATCH_UNKNOWN + 1] = { 0 }, all[MATCH_UNKNOWN + 1] = { 0 };
+
+	(void)state;
+	set_candidates();
+	for (size_t a = 0; a < type_count; a++) {
+		for (size_t b = 0; b < type_count; b++) {
+			struct model_choice choice;
+			double part = 1.0 / (double)types[b].levels, watts;
+
+			model_judge(&candidates[a], &types[b].machine, &choice);
+			if (a == b || choice.looseness > SELECTION_ERROR_MAX)
+				continue;
+			for (size_t i = 0; i < types[b].levels; i++) {
+				watts = watts_at(&types[a], types[b].load[i]) * choice.core_ratio;
+				all[choice.match] += part;
+				if (fabs(watts - types[b].watts[i]) <= choice.bound_ratio * watts)
+					within[choice.match] += part;
+			}
+		}
+	}
+	for (unsigned kind = MATCH_PROCESSOR; kind <= MATCH_LINE; kind++) {
+		if (kind == MATCH_POOLED)
+			continue;
+		print_message("# %s: %.1f %% of %.0f pairs\n",
+			      model_match_name((enum model_match)kind),
+			      100 * within[kind] / all[kind], all[kind]);
+		assert_true(all[kind] > 100);
+		assert_true(within[kind] > 0.85 * all[kind] && within[kind] < 0.95 * all[kind]);
+	}
+}
+
 /* Of servers that were sold: a name that says a number of cores says that of their packages. */
 static void test_cores_of_names_are_those_of_machines(void **state)
 {
@@ -234,6 +268,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cores_of_names_are_those_of_machines),
 		cmocka_unit_test(test_the_choice_beats_similarity),
+		cmocka_unit_test(test_nine_of_ten_lie_within_the_bound),
 	};
 	const char *shared = getenv("KEPLER_SHARED");
 	char path[4096], row[512];

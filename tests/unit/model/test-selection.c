@@ -111,6 +111,31 @@ static void test_nothing_that_is_expected_to_be_far_off(void **state)
 	assert_int_equal(choice.match, MATCH_OTHER);
 }
 
+/* The further the other machine, the wider; of memory another machine says nothing. */
+static void test_the_bound_grows_with_the_distance(void **state)
+{
+	static const struct machine_spec nameless = { .cores = 112 };
+	struct model_choice itself, larger, family, older, dram, unknown;
+	struct model_candidate of_memory = candidates[LARGER], of_nothing = candidates[ITSELF];
+
+	(void)state;
+	of_memory.component = "dram";
+	of_nothing.machine = &nameless;
+	model_judge(&candidates[ITSELF], &machines[ITSELF], &itself);
+	model_judge(&candidates[LARGER], &machines[ITSELF], &larger);
+	model_judge(&candidates[FAMILY], &machines[ITSELF], &family);
+	model_judge(&candidates[OLDER], &machines[ITSELF], &older);
+	model_judge(&of_memory, &machines[ITSELF], &dram);
+	model_judge(&of_nothing, &machines[ITSELF], &unknown);
+	assert_true(itself.bound_ratio < 1e-9);
+	assert_true(larger.bound_ratio > 0.4 && family.bound_ratio > larger.bound_ratio);
+	assert_true(older.bound_ratio > family.bound_ratio);
+	assert_true(larger.expected_error < SELECTION_ERROR_MAX);
+	assert_true(dram.expected_error > SELECTION_ERROR_MAX);
+	assert_int_equal(unknown.match, MATCH_UNKNOWN);
+	assert_true(isnan(unknown.bound_ratio));
+}
+
 static void test_features_output_and_source(void **state)
 {
 	struct model_choice choice;
@@ -149,6 +174,7 @@ int main(void)
 		cmocka_unit_test_setup(test_the_machine_itself_goes_first, set_up),
 		cmocka_unit_test_setup(test_expected_error_decides, set_up),
 		cmocka_unit_test_setup(test_nothing_that_is_expected_to_be_far_off, set_up),
+		cmocka_unit_test_setup(test_the_bound_grows_with_the_distance, set_up),
 		cmocka_unit_test_setup(test_features_output_and_source, set_up),
 		cmocka_unit_test_setup(test_an_unknown_machine, set_up),
 	};

@@ -113,7 +113,12 @@ static void test_an_unknown_bound_is_not_zero(void **state)
 
 	(void)state;
 	component.error.bound_w = component.error.bound_ratio = (double)NAN;
+	component.error.mae_w = component.error.mape_percent = (double)NAN;
 	assert_true(isnan(predict(5).bound_w));
+	component.error.mape_percent = 10; /* nine of ten are within 2.06 times the mean */
+	assert_near(predict(5).bound_w, 2.06 * 7);
+	component.error.mae_w = 5;
+	assert_near(predict(5).bound_w, 2.06 * 5);
 	component.error.bound_ratio = 0.2;
 	assert_near(predict(5).bound_w, 14);
 	component.error.bound_w = 3;
