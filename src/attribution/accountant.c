@@ -573,6 +573,9 @@ static void explain_split(struct accountant *accountant, uint32_t z,
 	for (size_t i = 0; i < accountant->explained_count; i++) {
 		struct explanation *explanation = accountant->explained[i];
 
+		/* The span itself may have taught it. */
+		explanation->zone[z].idle_state = accountant->zones[z].idle_state;
+		explanation->zone[z].idle_power_uw = accountant->zones[z].idle_power_uw;
 		explanation->zone[z].smt_ppm = knows_pairs ? smt_ppm : SHARE_PPM;
 		explanation->zone[z].factor = factor_of(accountant, explanation, input, party);
 		explanation_note_split(explanation, &explanation->zone[z], input, result, party,

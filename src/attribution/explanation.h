@@ -60,7 +60,7 @@ struct explained_zone {
 	bool was_gap;  /* the span began before this interval */
 	bool was_late; /* it ended before this interval: shared by the work of its own time */
 	enum idle_state idle_state;
-	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
+	uint64_t idle_power_uw; /* with idle_state_has_power() */
 	bool idle_settles;      /* the idle series is new, and shows 0 for a while */
 	enum idle_share idle_share;
 	bool by_socket; /* shared by the work of the CPUs of @package; else of all */

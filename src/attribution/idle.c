@@ -21,6 +21,9 @@
  * the lowest that was sustained; where it falls along it to the end, it is that less the slope
  * times the utilisation at that time. So the truth is sought between these two, and nothing is said
  * while they are far apart.
+ *
+ * A zone whose power does not follow load is idle power altogether, if it was seen quiet, too: with
+ * a power limit, or under a constant load, power is as flat and is not idle power.
  */
 #include "attribution/idle.h"
 
@@ -43,15 +46,24 @@
 #define MAX_DOUBT       0.15                /* of the mean power, in the intercept */
 #define MAX_REACH       0.15                /* of the mean power, from the floor to the intercept */
 #define QUIET_X         0.20                /* utilisation that is near enough to 0 */
-#define LOW_READINGS    1.5 /* deviations below the mean; an even spread ends at 1.73 */
+#define LOW_READINGS    1.5  /* deviations below the mean; an even spread ends at 1.73 */
+#define FLAT_SHARE      0.05 /* of the mean power: what a full load adds at most to a flat zone */
+#define FLAT_ERRORS     3.0  /* standard errors by which a flat zone's slope is surely that small */
+#define FLAT_X          0.10 /* sustained utilisation at which a flat zone must have been seen */
+#define REST_X          0.02 /* utilisation of the floor of a zone at rest */
 #define MAX_POWER_W     1e6
 
 const char *idle_state_name(enum idle_state state)
 {
-	static const char *const names[] = { "learning", "learned", "fixed",
-					     "off",      "model",   "absent" };
+	static const char *const names[] = { "provisional", "learned", "fixed",
+					     "off",         "model",   "absent" };
 
 	return (size_t)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+bool idle_state_has_power(enum idle_state state)
+{
+	return state == IDLE_PROVISIONAL || state == IDLE_LEARNED || state == IDLE_FIXED;
 }
 
 void idle_learner_init(struct idle_learner *learner)
@@ -61,10 +73,10 @@ void idle_learner_init(struct idle_learner *learner)
 
 struct line {
 	double intercept_w;
-	double slope_w;    /* for utilisation 0 to 1 */
-	double t;          /* slope over its standard error */
-	double residual_w; /* root mean square */
-	double deviation;  /* of x */
+	double slope_w;       /* for utilisation 0 to 1 */
+	double slope_error_w; /* its standard error */
+	double residual_w;    /* root mean square */
+	double deviation;     /* of x */
 	double mean_x, mean_w;
 	double doubt; /* how much lower the intercept may be, over the mean power */
 };
@@ -96,7 +108,7 @@ static bool fit_line(const struct idle_learner *learner, struct line *ret)
 	/* Readings closer than a second are not independent of each other. */
 	seconds_per_reading = w / learner->readings;
 	independent = learner->readings * fmin(seconds_per_reading, 1.0);
-	ret->t = ret->slope_w * sqrt(fmax(independent - 2, 0) * var_x / fmax(rest, 1e-12));
+	ret->slope_error_w = sqrt(fmax(rest, 1e-12) / (fmax(independent - 2, 1e-12) * var_x));
 	return true;
 }
 
@@ -163,13 +175,20 @@ static void add_to_floor(struct idle_learner *learner, double power_w, double x,
 	if (learner->floor_age_ns >= FLOOR_PERIOD_NS) {
 		learner->floor_before_w = learner->floor_w;
 		learner->floor_before_x = learner->floor_x;
+		learner->quiet_before_w = learner->quiet_w;
+		learner->quiet_before_x = learner->quiet_x;
 		learner->floor_w = -1;
 		learner->floor_age_ns = 0;
 	}
 	learner->floor_age_ns += learner->floor_window_ns;
+	mean_x = fmin(mean_x, 1); /* a mean may be off by a rounding */
+	if (learner->floor_w < 0 || mean_x < learner->quiet_x) {
+		learner->quiet_w = mean_w;
+		learner->quiet_x = mean_x;
+	}
 	if (learner->floor_w < 0 || mean_w < learner->floor_w) {
 		learner->floor_w = mean_w;
-		learner->floor_x = fmin(mean_x, 1); /* a mean may be off by a rounding */
+		learner->floor_x = mean_x;
 	}
 	begin_window(learner);
 }
@@ -186,6 +205,14 @@ static struct floor floor_of(const struct idle_learner *learner)
 	return (struct floor){ learner->floor_w, learner->floor_x };
 }
 
+/* The quietest time; likewise. */
+static struct floor quiet_of(const struct idle_learner *learner)
+{
+	if (learner->floor_before_w >= 0 && learner->quiet_before_x < learner->quiet_x)
+		return (struct floor){ learner->quiet_before_w, learner->quiet_before_x };
+	return (struct floor){ learner->quiet_w, learner->quiet_x };
+}
+
 /*
  * How near to utilisation 0 there is knowledge: a quiet time, or readings that reach down there
  * all the time, as those of a load that comes and goes by the second.
@@ -198,12 +225,32 @@ static bool is_quiet_enough(const struct idle_learner *learner, const struct lin
 	return x <= QUIET_X || line->slope_w * x <= MAX_REACH * line->mean_w;
 }
 
-static bool has_evidence(const struct idle_learner *learner, const struct line *line)
+static bool has_span(const struct idle_learner *learner, const struct line *line)
 {
-	return learner->time_ns >= IDLE_MIN_TIME_NS && learner->floor_w >= 0 &&
-	       learner->x_max - learner->x_min >= IDLE_MIN_SPAN &&
-	       line->deviation >= MIN_DEVIATION && line->t > MIN_T && line->doubt <= MAX_DOUBT &&
+	return learner->x_max - learner->x_min >= IDLE_MIN_SPAN && line->deviation >= MIN_DEVIATION;
+}
+
+static bool has_slope(const struct idle_learner *learner, const struct line *line)
+{
+	return learner->time_ns >= IDLE_MIN_TIME_NS && has_span(learner, line) &&
+	       line->slope_w > MIN_T * line->slope_error_w && line->doubt <= MAX_DOUBT &&
 	       is_quiet_enough(learner, line);
+}
+
+/* Loads were seen that a power that follows them would show, and quiet times as well. */
+static bool is_flat(const struct idle_learner *learner, const struct line *line)
+{
+	double most_w = fabs(line->slope_w) + FLAT_ERRORS * line->slope_error_w;
+
+	return has_span(learner, line) && quiet_of(learner).x <= FLAT_X &&
+	       most_w <= FLAT_SHARE * line->mean_w;
+}
+
+/* Whether the floor is idle power itself. @line may be NULL. */
+static bool is_floor_idle(const struct idle_learner *learner, const struct line *line)
+{
+	return learner->time_ns >= IDLE_REST_TIME_NS &&
+	       (floor_of(learner).x <= REST_X || (line && is_flat(learner, line)));
 }
 
 /* Another reading of the line, weighed by how far it is off. */
@@ -224,17 +271,23 @@ static void add_to_line(struct idle_learner *learner, double power_w, double x, 
 
 static void estimate(struct idle_learner *learner)
 {
-	struct line line;
+	struct floor floor = floor_of(learner);
+	struct line line = { 0 };
+	bool has_line;
 
-	if (fit_line(learner, &line) && has_evidence(learner, &line)) {
-		struct floor floor = floor_of(learner);
-
+	if (learner->floor_w < 0)
+		return;
+	has_line = fit_line(learner, &line);
+	if (has_line && has_slope(learner, &line)) {
 		learner->idle_w = fmax(line.intercept_w, floor.power_w - line.slope_w * floor.x);
 		learner->idle_w = fmax(learner->idle_w, 0);
 		learner->learned = true;
+	} else if (!learner->learned && is_floor_idle(learner, has_line ? &line : NULL)) {
+		learner->idle_w = floor.power_w;
+		learner->learned = true;
 	}
 	if (learner->learned)
-		learner->idle_w = fmin(learner->idle_w, floor_of(learner).power_w);
+		learner->idle_w = fmin(learner->idle_w, floor.power_w);
 }
 
 static bool may_add(const struct idle_learner *learner, double power_w, double utilisation,
@@ -270,5 +323,33 @@ bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw
 	if (!learner->learned)
 		return false;
 	*ret_power_uw = (uint64_t)llround(learner->idle_w * 1e6);
+	return true;
+}
+
+/* @share at the utilisation @x, between its levels. */
+static double share_at(const double share[static IDLE_SHARE_LEVELS], double x)
+{
+	double position = x * (IDLE_SHARE_LEVELS - 1);
+	size_t level = (size_t)position;
+
+	if (level >= IDLE_SHARE_LEVELS - 1)
+		return share[IDLE_SHARE_LEVELS - 1];
+	return share[level] + (share[level + 1] - share[level]) * (position - (double)level);
+}
+
+bool idle_learner_bound(const struct idle_learner *learner,
+			const double idle_share[static IDLE_SHARE_LEVELS], uint64_t *ret_power_uw)
+{
+	struct floor quiet = { learner->floor_candidate_w, learner->floor_candidate_x };
+	double most_w = learner->floor_candidate_w;
+
+	if (learner->floor_w >= 0) {
+		quiet = quiet_of(learner);
+		most_w = floor_of(learner).power_w;
+	} else if (!learner->floor_window_ns) {
+		return false;
+	}
+	most_w = fmin(most_w, quiet.power_w * share_at(idle_share, quiet.x));
+	*ret_power_uw = (uint64_t)llround(most_w * 1e6);
 	return true;
 }

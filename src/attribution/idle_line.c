@@ -12,18 +12,24 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define VERSION_TAG "idle=2" /* 1 knew no utilisation of the floor, and extrapolated at will */
+#define VERSION_TAG "idle=3"
+#define BEFORE_TAG  "idle=2" /* had no quiet times; 1 extrapolated at will, and is refused */
 #define VALUE_MAX   48
 
 struct field {
 	const char *key;
 	size_t offset;
 	double min, max;
+	bool is_new; /* the version before has none */
 };
 
 #define FIELD(name, min, max)                                                                      \
 	{                                                                                          \
-#name, offsetof(struct idle_learner, name), min, max                               \
+#name, offsetof(struct idle_learner, name), min, max, false                        \
+	}
+#define NEW_FIELD(name, min, max)                                                                  \
+	{                                                                                          \
+#name, offsetof(struct idle_learner, name), min, max, true                         \
 	}
 
 static const struct field fields[] = {
@@ -40,6 +46,10 @@ static const struct field fields[] = {
 	FIELD(floor_before_w, -1, 1e6),
 	FIELD(floor_x, 0, 1),
 	FIELD(floor_before_x, 0, 1),
+	NEW_FIELD(quiet_w, 0, 1e6),
+	NEW_FIELD(quiet_before_w, -1, 1e6),
+	NEW_FIELD(quiet_x, 0, 1),
+	NEW_FIELD(quiet_before_x, 0, 1),
 	FIELD(floor_candidate_w, 0, 1e6),
 	FIELD(floor_candidate_x, 0, 1),
 	FIELD(noise_w, -1, 1e6),
@@ -137,19 +147,31 @@ static bool is_coherent(const struct idle_learner *l)
 	       (!l->learned || (l->floor_w >= 0 && l->idle_w <= l->floor_w));
 }
 
+static void use_floor_as_quiet(struct idle_learner *learner)
+{
+	learner->quiet_w = fmax(learner->floor_w, 0);
+	learner->quiet_x = learner->floor_x;
+	learner->quiet_before_w = learner->floor_before_w;
+	learner->quiet_before_x = learner->floor_before_x;
+}
+
 int idle_learner_parse(const char *line, struct idle_learner *ret)
 {
 	const uint64_t century_ns = 100ULL * 366 * 86400 * NSEC_PER_SEC;
 	struct idle_learner learner = { 0 };
+	bool is_before = strncmp(line, BEFORE_TAG, strlen(BEFORE_TAG)) == 0;
 	uint64_t learned;
 
-	if (strncmp(line, VERSION_TAG, strlen(VERSION_TAG)) != 0)
+	if (!is_before && strncmp(line, VERSION_TAG, strlen(VERSION_TAG)) != 0)
 		return -EINVAL;
 	line += strlen(VERSION_TAG);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (take_field(&line, &fields[i], field_of(&learner, i)) < 0)
+		if (!(is_before && fields[i].is_new) &&
+		    take_field(&line, &fields[i], field_of(&learner, i)) < 0)
 			return -EINVAL;
 	}
+	if (is_before)
+		use_floor_as_quiet(&learner);
 	if (take_u64(&line, WINDOW_KEY, 30 * NSEC_PER_SEC, &learner.floor_window_ns) < 0 ||
 	    take_u64(&line, AGE_KEY, century_ns, &learner.floor_age_ns) < 0 ||
 	    take_u64(&line, TIME_KEY, century_ns, &learner.time_ns) < 0 ||

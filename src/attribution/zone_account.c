@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "attribution/idle_prior.h"
 #include "base/num.h"
 
 /* A span teaches idle power only when it and the activity are of the same time. */
@@ -20,11 +21,15 @@ static bool fixed_idle_power(const struct zone *zone, const struct idle_options 
 	return false;
 }
 
-static void configure_learned(struct zone_account *state)
+/* What was learned of idle power; what bounds it meanwhile. */
+static void use_learned(struct zone_account *state)
 {
-	state->idle_state = IDLE_LEARNING;
+	state->idle_state = IDLE_LEARNED;
 	if (idle_learner_get(&state->learner, &state->idle_power_uw))
-		state->idle_state = IDLE_LEARNED;
+		return;
+	state->idle_state = IDLE_PROVISIONAL;
+	(void)idle_learner_bound(&state->learner, idle_prior_share(state->zone->kind),
+				 &state->idle_power_uw);
 }
 
 static void choose_idle_state(struct zone_account *state, const struct idle_options *options)
@@ -37,7 +42,7 @@ static void choose_idle_state(struct zone_account *state, const struct idle_opti
 	else if (state->zone->knows_idle)
 		state->idle_state = IDLE_MODEL;
 	else if (options->mode == IDLE_MODE_LEARNED)
-		configure_learned(state);
+		use_learned(state);
 	else /* fixed; off where no figure was given for this zone */
 		state->idle_state = fixed_idle_power(state->zone, options, &state->idle_power_uw)
 					    ? IDLE_FIXED
@@ -92,8 +97,7 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
 
 bool zone_account_has_idle(const struct zone_account *state)
 {
-	return state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED ||
-	       state->idle_state == IDLE_MODEL;
+	return idle_state_has_power(state->idle_state) || state->idle_state == IDLE_MODEL;
 }
 
 /* While this program runs; a GPU, memory and parts of a package may rest. */
@@ -102,13 +106,21 @@ static bool draws_always(enum zone_kind kind)
 	return kind == ZONE_PACKAGE || zone_kind_is_whole(kind);
 }
 
+/* A device whose use was never seen may be one whose meter reports none: it may be busy. */
+static bool may_learn(const struct zone_account *state, const struct zone_activity *activity)
+{
+	return (state->idle_state == IDLE_PROVISIONAL || state->idle_state == IDLE_LEARNED) &&
+	       (!zone_kind_is_device(state->zone->kind) || activity->utilisation > 0 ||
+		state->learner.time_ns > 0);
+}
+
 static void learn(struct zone_account *state, const struct zone_interval *interval,
-		  const struct zone_activity *activity, uint64_t now_ns, uint64_t settle_ns)
+		  const struct zone_activity *activity)
 {
 	double dt_s = (double)interval->dt_ns / 1e9;
 	double skew = fabs((double)interval->dt_ns - (double)activity->dt_ns);
 
-	if (state->idle_state != IDLE_LEARNING && state->idle_state != IDLE_LEARNED)
+	if (!may_learn(state, activity))
 		return;
 	if (activity->asleep_ns || skew > LEARN_MAX_SKEW * (double)interval->dt_ns)
 		return;
@@ -118,15 +130,7 @@ static void learn(struct zone_account *state, const struct zone_interval *interv
 	else
 		idle_learner_add(&state->learner, (double)interval->energy_uj / 1e6 / dt_s,
 				 activity->utilisation, interval->dt_ns);
-	if (!idle_learner_get(&state->learner, &state->idle_power_uw))
-		return;
-	if (state->idle_state == IDLE_LEARNING) {
-		/*
-		 * The idle series is born now, with 0; energy flows into it once a scrape saw that.
-		 */
-		state->idle_state = IDLE_LEARNED;
-		state->split_from_ns = now_ns + settle_ns;
-	}
+	use_learned(state);
 }
 
 static uint64_t idle_part(const struct zone_account *state, const struct energy_span *span)
@@ -137,7 +141,7 @@ static uint64_t idle_part(const struct zone_account *state, const struct energy_
 		return 0;
 	if (state->idle_state == IDLE_MODEL)
 		idle_uj = span->idle_uj;
-	else if (state->idle_state == IDLE_FIXED || state->idle_state == IDLE_LEARNED)
+	else if (idle_state_has_power(state->idle_state))
 		idle_uj =
 			muldiv_u64(state->idle_power_uw, span->to_ns - span->from_ns, NSEC_PER_SEC);
 	return idle_uj < span->energy_uj ? idle_uj : span->energy_uj;
@@ -201,9 +205,10 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 	if (counts) {
 		interval.energy_uj = span->energy_uj;
 		interval.dt_ns = span->to_ns - span->from_ns;
+		learn(state, &interval,
+		      activity); /* first: else all of the first span is dynamic */
 		interval.idle_uj = idle_part(state, span);
 		set_watts(state, &interval, activity->asleep_ns);
-		learn(state, &interval, activity, span->to_ns, settle_ns);
 	}
 	return interval;
 }

@@ -26,7 +26,7 @@ struct zone_account {
 	struct idle_learner learner;
 	enum share_rule rule; /* by which its dynamic energy is shared, as of the last interval */
 	enum idle_state idle_state;
-	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
+	uint64_t idle_power_uw; /* with idle_state_has_power() */
 	/* Its series appear among others that were seen: they show 0 until count_from_ns. */
 	bool late;
 	uint64_t count_from_ns;

@@ -165,7 +165,8 @@ static const struct family table[] = {
 	  "Mean power of this zone of the node over the last interval.", NULL },
 	{ "kepler_node_idle_estimate_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES, ZONE(idle_estimate_w, 0), L_ZONE,
-	  "Power that the zone is believed to draw when nothing runs.", NULL },
+	  "Power that the zone is believed to draw when nothing runs; a bound while idle_state of "
+	  "kepler_zone_info is provisional.", NULL },
 	{ "kepler_node_model", INFO, "", BOTH,
 	  OF_ZONES_OF_MODELS, ONE,
 	  LABELS(POINT_ZONE, POINT_SOURCE, POINT_MODEL, POINT_MODEL_OUTPUT, POINT_MODEL_FEATURES,

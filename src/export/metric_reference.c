@@ -59,7 +59,7 @@ static const char intro[] =
 	"Each socket's energy goes to the work on it either way. The power of a sum is shown while "
 	"that of all its sockets is known for the same time.\n"
 	"* `mode` is `dynamic` (caused by work) or `idle` (drawn without any work). Idle "
-	"series exist only where idle power is known, and at "
+	"series exist only where idle power is known or bounded (`kepler_zone_info`), and at "
 	"process and container level only where it is shared out (`--idle.share`, `--gpu.idle`).\n"
 	"* `source` is a meter (`rapl-sysfs`) or a model (`trained_power_model`); "
 	"`kepler_zone_info` says `measured` or `estimated`. An "
@@ -105,9 +105,10 @@ static const char intro[] =
 
 static const char comparing[] =
 	"## Comparing nodes\n\n"
-	"Until a zone's idle power is known (`idle_state` of `kepler_zone_info` is `learning`, or "
-	"`off`), all of its energy is dynamic, idle power included: such a node "
-	"charges its workloads more than one that has learned, and the two cannot be compared. "
+	"Until a zone's idle power is learned, `idle_state` of `kepler_zone_info` is "
+	"`provisional`: its idle energy is split off by a bound and may be too much or too little. "
+	"While it is `off`, all energy is dynamic, idle power included. Such a node "
+	"charges its workloads differently from one that has learned: do not compare the two. "
 	"These rules keep only zones with an idle power that is known on all sockets, and was "
 	"throughout the window (a minute more, for `--metrics.settle`):\n\n"
 	"```yaml\n"

@@ -145,6 +145,7 @@ int now_page(const struct snapshot *snapshot, struct strbuf *out)
 	add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
 	add_flag(out, "estimated", power->is_estimated);
 	add_micro(out, "idle_watts", power->is_known && power->has_idle, power->idle_uw);
+	add_flag(out, "idle_provisional", power->idle_is_provisional);
 	add_micro(out, "unattributed_watts", power->is_known, power->unattributed_uw);
 	add_parts(out, power);
 	add_zones(out, snapshot);

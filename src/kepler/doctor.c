@@ -556,12 +556,34 @@ static void examine_allocations(struct findings *findings,
 						   : "no answer yet");
 }
 
+/* "learned", "idle ≤ 14.00 W (provisional): …" */
+static void add_idle_state(const struct interval_engine *engine, size_t z, struct strbuf *out)
+{
+	enum idle_state state = interval_engine_idle_state(engine, z);
+	uint64_t power_uw = interval_engine_idle_power_uw(engine, z);
+	char watts[WATTS_TEXT_MAX];
+
+	if (state != IDLE_PROVISIONAL) {
+		strbuf_add_str(out, idle_state_name(state));
+		return;
+	}
+	if (power_uw) {
+		watts_text(watts, (double)power_uw / 1e6);
+		strbuf_addf(out, "idle ≤ %s W (provisional)", watts);
+	} else {
+		strbuf_add_str(out, "provisional, nothing bounds it yet");
+	}
+	strbuf_add_str(out, ": a running exporter learns it within a minute of load that varies by "
+			    "20 points and is light at times, or within ten minutes at rest");
+}
+
 static void examine_idle(struct findings *findings, const struct interval_engine *engine,
 			 const struct config *config)
 {
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 		enum idle_state state = interval_engine_idle_state(engine, z);
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 		char id[ZONE_ID_MAX];
 
 		zone_id(zone, id);
@@ -570,14 +592,12 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 				     "%s: this zone has no idle part", id);
 			continue;
 		}
-		findings_add(
-			findings, FINDING_NOTE, "idle power", NULL, "%s: %s%s; %s%s", id,
-			idle_state_name(state),
-			state == IDLE_LEARNING ? " (a running exporter needs a minute of load "
-						 "that varies by 20 points, and to be quiet once)"
-					       : "",
-			config->idle.share == IDLE_SHARE_NODE ? "it stays with the " : "shared by ",
-			idle_share_name(config->idle.share));
+		add_idle_state(engine, z, &text);
+		findings_add(findings, FINDING_NOTE, "idle power", NULL, "%s: %s; %s%s", id,
+			     strbuf_error(&text) ? "" : text.data,
+			     config->idle.share == IDLE_SHARE_NODE ? "it stays with the "
+								   : "shared by ",
+			     idle_share_name(config->idle.share));
 	}
 }
 

@@ -376,12 +376,14 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 static const char *why_no_idle(const struct explained_zone *zone)
 {
 	switch (zone->idle_state) {
-	case IDLE_LEARNING:
-		return "idle power is not learned yet; all energy counts as dynamic";
 	case IDLE_OFF:
 		return "not separated (--idle.mode, --idle.watts); all energy counts as dynamic";
 	case IDLE_ABSENT:
 		return "the zone has no idle part; idle power is the host's";
+	case IDLE_PROVISIONAL:
+		if (!zone->idle_power_uw)
+			return "nothing bounds idle power yet; all energy counts as dynamic";
+		break;
 	case IDLE_LEARNED:
 	case IDLE_FIXED:
 		if (!zone->idle_power_uw)
@@ -460,8 +462,9 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		say(out, "idle", "0 µJ: %s", why_no_idle(zone));
 		return;
 	}
-	if (zone->idle_state == IDLE_LEARNED || zone->idle_state == IDLE_FIXED)
-		(void)snprintf(power, sizeof(power), " (%.3f W, %s%s)",
+	if (idle_state_has_power(zone->idle_state))
+		(void)snprintf(power, sizeof(power), " (%s%.3f W, %s%s)",
+			       zone->idle_state == IDLE_PROVISIONAL ? "≤ " : "",
 			       (double)zone->idle_power_uw / 1e6, idle_state_name(zone->idle_state),
 			       limited ? ", limited to what was measured" : "");
 	else

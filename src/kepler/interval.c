@@ -791,6 +791,11 @@ enum idle_state interval_engine_idle_state(const struct interval_engine *engine,
 	return engine->accountant.zones[index].idle_state;
 }
 
+uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index)
+{
+	return engine->accountant.zones[index].idle_power_uw;
+}
+
 bool interval_engine_is_charged(const struct interval_engine *engine, size_t index)
 {
 	return engine->accountant.contenders[index].standing == STANDING_COUNTS;

@@ -91,6 +91,8 @@ double interval_engine_deviation(const struct interval_engine *engine, size_t in
 /* Half-width of the 90 % interval of its power in that interval, which a model says; NaN: none. */
 double interval_engine_error_w(const struct interval_engine *engine, size_t index);
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
+/* With idle_state_has_power(). */
+uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index);
 /* By which its dynamic energy was shared in the last interval. */
 enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index);
 /* SIGNAL_BIT()s of what could weigh the work of the last interval. */

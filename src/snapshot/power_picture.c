@@ -333,7 +333,7 @@ static void take_parts(const struct counting *counting, struct power_picture *pi
 
 static void look_at_kinds_of_power(const struct counting *counting, struct power_picture *picture)
 {
-	picture->is_estimated = picture->has_idle = false;
+	picture->is_estimated = picture->has_idle = picture->idle_is_provisional = false;
 	picture->error_w = 0;
 	for (uint32_t z = 0; z < ledger_zones(counting->ledger); z++) {
 		const struct snapshot_zone *zone = &counting->zones[z];
@@ -341,6 +341,8 @@ static void look_at_kinds_of_power(const struct counting *counting, struct power
 		if (zone->total == TOTAL_NONE || !snapshot_zone_draws(zone))
 			continue;
 		picture->has_idle |= zone->has_mode[MODE_IDLE];
+		picture->idle_is_provisional |=
+			zone->has_mode[MODE_IDLE] && zone->idle_state == IDLE_PROVISIONAL;
 		picture->is_estimated |= zone->zone.quality == QUALITY_ESTIMATED;
 		if (zone->zone.quality == QUALITY_ESTIMATED && zone->model_error_w > 0)
 			picture->error_w += zone->model_error_w;

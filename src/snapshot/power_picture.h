@@ -60,8 +60,9 @@ struct power_picture {
 	bool is_estimated;   /* at least a part of it is */
 	double error_w;      /* half-width of the 90 % interval of what is; 0: not known */
 	uint64_t total_uw;
-	bool has_idle;    /* the idle part of a zone in it is known */
-	uint64_t idle_uw; /* of it what no row is charged */
+	bool has_idle;            /* the idle part of a zone in it is known */
+	bool idle_is_provisional; /* ... and of one that is a bound: at most idle_uw is idle */
+	uint64_t idle_uw;         /* of it what no row is charged */
 	uint64_t unattributed_uw;
 	uint32_t part_count;
 	struct power_part parts[POWER_PARTS_MAX];

@@ -86,9 +86,12 @@ void power_text_uses(const struct power_picture *picture, struct strbuf *out)
 	struct piece pieces[] = {
 		{ "", "processes", charged_uw, 0 },
 		{ "", "unattributed", picture->unattributed_uw, 0 },
-		{ "", "idle", picture->idle_uw, 0 },
+		{ "", picture->idle_is_provisional ? "idle ≤" : "idle", picture->idle_uw, 0 },
 	};
 
-	if (picture->is_known)
-		add_pieces(pieces, picture->has_idle ? 3 : 2, picture, out);
+	if (!picture->is_known)
+		return;
+	add_pieces(pieces, picture->has_idle ? 3 : 2, picture, out);
+	strbuf_add_str(out,
+		       picture->has_idle && picture->idle_is_provisional ? " (provisional)" : "");
 }

@@ -99,6 +99,11 @@ def as_the_exporter():
     check_same()
 
 
+def with_a_bound_by_usage():
+    """Idle power that is not learned yet."""
+    check_same("--idle.share=usage")
+
+
 def with_idle_by_usage():
     check_same("--idle.mode=fixed", "--idle.watts=package=10", "--idle.share=usage")
 
@@ -292,5 +297,5 @@ def on_a_full_disk():
             subprocess.run(["umount", "-l", folder], check=False)
 
 
-run_tests([across_files, as_the_exporter, with_idle_by_usage, with_idle_shared_equally, across_a_reload, with_other_options,
-           the_ring_is_bounded, with_a_gpu, of_one_file, without_names, on_a_full_disk], at_once=4)
+run_tests([across_files, as_the_exporter, with_a_bound_by_usage, with_idle_by_usage, with_idle_shared_equally, across_a_reload,
+           with_other_options, the_ring_is_bounded, with_a_gpu, of_one_file, without_names, on_a_full_disk], at_once=4)

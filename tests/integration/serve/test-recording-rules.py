@@ -40,7 +40,7 @@ def real_labels():
         zone = metrics.select("kepler_zone_info", zone="package")
         containers = metrics.select("kepler_container_package_joules_total", mode="dynamic")
         assert exporter.stop() == 0
-    assert len(zone) == 1 and zone[0][1] == 1 and zone[0][0]["idle_state"] == "learning" and containers
+    assert len(zone) == 1 and zone[0][1] == 1 and zone[0][0]["idle_state"] == "provisional" and containers
     return zone[0][0], containers[0][0]
 
 
@@ -52,9 +52,9 @@ def main():
     for_ever, before, after = f"1x{MINUTES}", f"1x{CHANGE - 1} stale", f"_x{CHANGE} 1x{MINUTES - CHANGE}"
     known = [node(f"{state}:80", zone, container, [(state, for_ever)]) for state in ("learned", "fixed", "model")]
     names = ["learned:80", "fixed:80", "model:80"]
-    unknown = [node(f"{state}:80", zone, container, [(state, for_ever)]) for state in ("learning", "off")]
+    unknown = [node(f"{state}:80", zone, container, [(state, for_ever)]) for state in ("provisional", "off")]
     nodes = [*known, *unknown,
-             node("changes:80", zone, container, [("learning", before), ("learned", after)])]
+             node("changes:80", zone, container, [("provisional", before), ("learned", after)])]
     test = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [{
         "interval": "1m", "input_series": sum(nodes, []),
         "promql_expr_test": [expect(CHANGE - 1, container, *names), expect(CHANGE + 5, container, *names),

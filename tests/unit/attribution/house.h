@@ -14,7 +14,7 @@
 
 #define SETTLE_NS NSEC_PER_SEC
 
-static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
+static const struct idle_options all_dynamic = { .mode = IDLE_MODE_OFF };
 
 struct house {
 	struct zone zones[2];
@@ -43,7 +43,7 @@ static inline void set_up_house_for(struct house *house, bool by_zone)
 
 	*house = (struct house){ .now_ns = NSEC_PER_SEC };
 	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
-	accountant_configure(&house->accountant, &learned, SETTLE_NS);
+	accountant_configure(&house->accountant, &all_dynamic, SETTLE_NS);
 	for (uint32_t z = 0; z < 2; z++) {
 		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
 						 .instance = { (char)('0' + z) },
@@ -51,8 +51,15 @@ static inline void set_up_house_for(struct house *house, bool by_zone)
 		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
 		house->status[z] = (struct zone_status){ .state = ZONE_UP };
 		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
-		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
+		accountant_adopt(&house->accountant, &house->zones[z], &all_dynamic, 0);
 	}
+}
+
+static inline void learn_idle_power(struct house *house)
+{
+	const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
+
+	accountant_configure(&house->accountant, &learned, SETTLE_NS);
 }
 
 static inline void set_up_house(struct house *house)

@@ -22,7 +22,23 @@ static void a_socket_is_what_ran_there(void **state)
 	assert_int_equal(joules(&house, 1, 0), 0);
 	assert_int_equal(joules(&house, 0, 1), 0);
 	assert_int_equal(joules(&house, 1, 1), 20);
-	/* Each learns from how busy its own CPU was, not from 62.5 %. */
+	tear_down_house(&house);
+}
+
+/* From how busy its own CPU was, not from 62.5 %. */
+static void a_socket_learns_from_what_ran_there(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	learn_idle_power(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	ran(&house, 1, 1, NSEC_PER_SEC / 4);
+	end(&house, 45, 20);
 	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
 	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.25, 1e-9);
 	tear_down_house(&house);
@@ -391,7 +407,7 @@ static void set_up_takeover(struct house *house, bool late)
 	house->zones[0].rank = RANK_ESTIMATED;
 	house->zones[0].source = "guessed";
 	for (size_t z = 0; z < 2; z++)
-		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
+		accountant_adopt(&house->accountant, &house->zones[z], &all_dynamic, 0);
 	house->accountant.zones[1].late = late;
 }
 
@@ -476,7 +492,7 @@ static void what_is_found_later_ends_no_total(void **state)
 	for (uint32_t z = 0; z < 2; z++) {
 		house.zones[z] =
 			(struct zone){ .kind = z ? ZONE_PSYS : ZONE_PACKAGE, .source = "told" };
-		accountant_adopt(&house.accountant, &house.zones[z], &learned, 0);
+		accountant_adopt(&house.accountant, &house.zones[z], &all_dynamic, 0);
 		accountant_choose_total(&house.accountant, z);
 	}
 	assert_int_equal(house.accountant.zones[0].total, 1);
@@ -532,6 +548,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_socket_is_what_ran_there),
+		cmocka_unit_test(a_socket_learns_from_what_ran_there),
 		cmocka_unit_test(rows_sum_the_sockets_where_zones_are_not_told_apart),
 		cmocka_unit_test(idle_energy_waits_for_its_columns),
 		cmocka_unit_test(cycles_weigh_what_ran),

@@ -106,6 +106,16 @@ static void what_is_late_has_one_rule(void **state)
 	}
 }
 
+static void tell_once_in_ten(struct house *house)
+{
+	for (unsigned i = 1; i <= 10; i++) {
+		begin(house, 2);
+		ran(house, i > 4, 0, NSEC_PER_SEC); /* in turns: 4 s, and 6 s */
+		house->is_quiet[0] = i < 10;
+		end(house, 5, 0);
+	}
+}
+
 /* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
 static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 {
@@ -116,19 +126,47 @@ static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 	begin(&house, 2);
 	end(&house, 0, 0);
 	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 1; i <= 10; i++) {
-			begin(&house, 2);
-			ran(&house, i > 4, 0, NSEC_PER_SEC); /* in turns: 4 s, and 6 s */
-			house.is_quiet[0] = i < 10;
-			end(&house, 5, 0);
-		}
+		tell_once_in_ten(&house);
 		assert_int_equal(joules(&house, 0, 0), 20 * (round + 1));
 		assert_int_equal(joules(&house, 1, 0), 30 * (round + 1));
 		assert_int_equal(house.accountant.gaps.used, 0);
 	}
-	/* Its idle power can be learned: how busy the machine was is known of all its time. */
+	tear_down_house(&house);
+}
+
+/* How busy the machine was is known of all its time. */
+static void idle_power_of_a_slow_source_can_be_learned(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	learn_idle_power(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	tell_once_in_ten(&house);
 	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
 	tear_down_house(&house);
+}
+
+/* Five seconds of each container, told four seconds later; one draws more than the other. */
+static void tell_late(struct house *house)
+{
+	const uint64_t late_s = 4;
+	uint64_t told_j[40] = { 0 };
+
+	house->late_ns = late_s * NSEC_PER_SEC;
+	house->now_ns = 100 * NSEC_PER_SEC;
+	for (unsigned i = 0; i < 30; i++) {
+		unsigned container = i >= 15;
+
+		begin(house, 2);
+		if (i >= 10 && i < 20) {
+			ran(house, container, 0, NSEC_PER_SEC / (1 + container));
+			told_j[i + late_s] = container ? 4 : 10;
+		}
+		end(house, told_j[i], 0);
+	}
 }
 
 /* A controller that shows now what was some seconds ago. */
@@ -136,31 +174,29 @@ static void what_is_told_late_is_of_what_ran_then(void **state)
 {
 	(void)state;
 	struct house house;
-	const uint64_t late_s = 4;
-	uint64_t told_j[40] = { 0 };
 
 	set_up_house(&house);
-	house.late_ns = late_s * NSEC_PER_SEC;
-	house.now_ns = 100 * NSEC_PER_SEC;
-	for (unsigned i = 0; i < 30; i++) {
-		unsigned container = i >= 15;
-
-		begin(&house, 2);
-		if (i >= 10 && i < 20) { /* five seconds each; one draws more than the other */
-			ran(&house, container, 0, NSEC_PER_SEC / (1 + container));
-			told_j[i + late_s] = container ? 4 : 10;
-		}
-		end(&house, told_j[i], 0);
-	}
+	tell_late(&house);
 	assert_int_equal(joules(&house, 0, 0), 50);
 	assert_int_equal(joules(&house, 1, 0), 20);
 	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC), 70000000);
-	/* What the zone draws goes with how busy its CPU was then. */
-	assert_true(house.accountant.zones[0].learner.readings > 15);
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
 	assert_int_equal(house.accountant.zones[0].delay_ns, house.late_ns);
 	assert_int_equal(house.accountant.zones[0].window_ns, 0);
 	assert_int_equal(house.accountant.zones[1].delay_ns, 0);
+	tear_down_house(&house);
+}
+
+/* What the zone draws goes with how busy its CPU was then. */
+static void idle_power_is_learned_from_what_ran_then(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	learn_idle_power(&house);
+	tell_late(&house);
+	assert_true(house.accountant.zones[0].learner.readings > 15);
+	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
 	tear_down_house(&house);
 }
 
@@ -314,7 +350,9 @@ int main(void)
 		cmocka_unit_test(a_gap_has_one_rule),
 		cmocka_unit_test(what_is_late_has_one_rule),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
+		cmocka_unit_test(idle_power_of_a_slow_source_can_be_learned),
 		cmocka_unit_test(what_is_told_late_is_of_what_ran_then),
+		cmocka_unit_test(idle_power_is_learned_from_what_ran_then),
 		cmocka_unit_test(a_mean_is_of_what_ran_in_all_of_it),
 		cmocka_unit_test(without_a_past_it_is_of_what_ran_since),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),

@@ -15,7 +15,8 @@
 #define ZONES 3
 #define J     1000000
 
-static const struct idle_options options = { .mode = IDLE_MODE_LEARNED };
+static const struct idle_options options = { .mode = IDLE_MODE_OFF };
+static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
 
 struct house {
 	struct zone zones[ZONES]; /* the package, GPU 0, GPU 1 */
@@ -202,6 +203,23 @@ static void a_device_is_what_used_it(void **state)
 	assert_in_range(gpu_uj(&house, 1), 150 * J, 150 * J + 1);
 	assert_in_range(gpu_uj(&house, 2), 450 * J, 450 * J + 1);
 	check_law(&house);
+	tear_down(&house);
+}
+
+static void a_device_learns_from_its_own_use(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	accountant_configure(&house.accountant, &learned, 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, 0, NSEC_PER_SEC);
+	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
+	used(&house, 2, 1, 800 * NSEC_PER_MSEC);
+	end(&house, 45 * J, 200 * J, 400 * J);
 	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.4, 1e-9);
 	assert_float_equal(house.accountant.zones[2].learner.x_max, 0.8, 1e-9);
 	tear_down(&house);
@@ -261,6 +279,7 @@ static void use_is_of_the_time_of_its_reading(void **state)
 	struct house house;
 
 	set_up(&house);
+	accountant_configure(&house.accountant, &learned, 0);
 	begin(&house);
 	end(&house, 0, 0, 0);
 	house.is_quiet[1] = true;
@@ -516,6 +535,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_what_used_it),
+		cmocka_unit_test(a_device_learns_from_its_own_use),
 		cmocka_unit_test(what_has_no_name_has_its_part),
 		cmocka_unit_test(a_reading_that_is_late_has_no_gap),
 		cmocka_unit_test(use_is_of_the_time_of_its_reading),

@@ -20,7 +20,7 @@ enum { ALICE, BOB, CAROL, OWNERS };
 
 #define J UJ_PER_J
 
-static const struct idle_options options = { .mode = IDLE_MODE_LEARNED };
+static const struct idle_options options = { .mode = IDLE_MODE_OFF };
 
 struct house {
 	struct zone zones[ZONES];

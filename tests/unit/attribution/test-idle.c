@@ -105,6 +105,7 @@ static void test_constant_load_never_learns(void **state)
 	assert_false(knows(&learner));
 }
 
+/* Nor is it flat: it was never seen quiet for long. */
 static void test_pure_noise_never_learns(void **state)
 {
 	(void)state;
@@ -118,6 +119,129 @@ static void test_pure_noise_never_learns(void **state)
 					 SECOND_NS);
 		assert_false(knows(&learner));
 	}
+}
+
+/* Half as much idle power at 0.5 as at 0, and so on along the line. */
+static const double halved[IDLE_SHARE_LEVELS] = { 1.0,  0.9, 0.8, 0.7, 0.6, 0.5,
+						  0.45, 0.4, 0.4, 0.4, 0.4 };
+
+static double bound_w(const struct idle_learner *learner)
+{
+	uint64_t power_uw;
+
+	assert_true(idle_learner_bound(learner, halved, &power_uw));
+	return (double)power_uw / 1e6;
+}
+
+static void assert_near(double a, double b)
+{
+	assert_true(fabs(a - b) < 1e-6);
+}
+
+static void hold(struct idle_learner *learner, double power_w, double x, int seconds)
+{
+	for (int s = 0; s < seconds; s++)
+		idle_learner_add(learner, power_w, x, SECOND_NS);
+}
+
+/* From the first reading on; only what was sustained lowers it, and nothing raises it. */
+static void test_the_lowest_power_bounds_it_by_the_share_of_its_load(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	idle_learner_init(&learner);
+	assert_false(idle_learner_bound(&learner, halved, &(uint64_t){ 0 }));
+	hold(&learner, 80, 0.25, 1);
+	assert_near(bound_w(&learner), 80 * 0.75);
+	hold(&learner, 80, 0.25, 29);
+	hold(&learner, 10, 0.1, 29);
+	assert_near(bound_w(&learner), 80 * 0.75);
+	hold(&learner, 10, 0.1, 1);
+	assert_near(bound_w(&learner), 9);
+	hold(&learner, 200, 0.25, 3600);
+	assert_near(bound_w(&learner), 9);
+	hold(&learner, 8, 0.25, 30); /* whatever the load is */
+	assert_near(bound_w(&learner), 8);
+	assert_false(knows(&learner));
+}
+
+/* What was saved bounds it before the first reading. */
+static void test_a_bound_is_saved(void **state)
+{
+	struct idle_learner learner, again;
+	char text[IDLE_LINE_MAX];
+
+	(void)state;
+	idle_learner_init(&learner);
+	hold(&learner, 40, 0.5, 60);
+	assert_true(idle_learner_format(&learner, text, sizeof(text)) > 0);
+	assert_int_equal(idle_learner_parse(text, &again), 0);
+	assert_near(bound_w(&again), 20);
+}
+
+/* A machine that never rests draws its power for its work, as far as anything shows. */
+static void test_a_constant_full_load_is_bounded_by_its_share(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	idle_learner_init(&learner);
+	hold(&learner, 200, 1, 24 * 3600);
+	assert_false(knows(&learner));
+	assert_near(bound_w(&learner), 80);
+}
+
+/* Dram that nothing uses, a second socket of which the load is not seen. */
+static void test_power_that_does_not_follow_load_is_idle(void **state)
+{
+	struct idle_learner learner;
+	double level = 0.3;
+	int learned_s = 0;
+
+	(void)state;
+	random_state = 5;
+	idle_learner_init(&learner);
+	for (int s = 1; s <= 3600; s++) {
+		double x = s % 200 < 60 ? 0.05 : random_load(&level, 0, 1);
+
+		idle_learner_add(&learner, 14 * (1 + 0.02 * random_noise()), x, SECOND_NS);
+		if (!learned_s && knows(&learner))
+			learned_s = s;
+	}
+	assert_in_range(learned_s, 600, 900);
+	assert_true(fabs(estimate_w(&learner) - 14) <= 0.02 * 14);
+}
+
+/* Under a power limit it is flat from a third of the load on: it was never seen below that. */
+static void test_flat_at_high_loads_is_not_idle(void **state)
+{
+	struct idle_learner learner;
+	double level = 0.6;
+
+	(void)state;
+	random_state = 6;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 12 * 3600; s++) {
+		double x = fmax(random_load(&level, 0.3, 1), 0.3);
+
+		idle_learner_add(&learner, 95 + 0.5 * random_noise(), x, SECOND_NS);
+		assert_false(knows(&learner));
+	}
+	assert_true(bound_w(&learner) < 0.75 * 95);
+}
+
+/* A socket on which next to nothing runs shows its idle power. */
+static void test_a_zone_at_rest_shows_its_idle_power(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	idle_learner_init(&learner);
+	hold(&learner, 14, 0.004, 599);
+	assert_false(knows(&learner));
+	hold(&learner, 14, 0.004, 1);
+	assert_near(estimate_w(&learner), 14);
 }
 
 /* Work that was not seen flattens the line: what it says of idle power is no evidence then. */
@@ -343,7 +467,7 @@ static void test_impossible_input_is_ignored(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	assert_string_equal(idle_state_name(IDLE_LEARNING), "learning");
+	assert_string_equal(idle_state_name(IDLE_PROVISIONAL), "provisional");
 	assert_string_equal(idle_state_name(IDLE_MODEL), "model");
 	assert_string_equal(idle_state_name(IDLE_ABSENT), "absent");
 }
@@ -356,6 +480,12 @@ int main(void)
 		cmocka_unit_test(test_needs_a_span),
 		cmocka_unit_test(test_constant_load_never_learns),
 		cmocka_unit_test(test_pure_noise_never_learns),
+		cmocka_unit_test(test_the_lowest_power_bounds_it_by_the_share_of_its_load),
+		cmocka_unit_test(test_a_bound_is_saved),
+		cmocka_unit_test(test_a_constant_full_load_is_bounded_by_its_share),
+		cmocka_unit_test(test_power_that_does_not_follow_load_is_idle),
+		cmocka_unit_test(test_flat_at_high_loads_is_not_idle),
+		cmocka_unit_test(test_a_zone_at_rest_shows_its_idle_power),
 		cmocka_unit_test(test_full_machine_seen_badly_never_learns),
 		cmocka_unit_test(test_quiet_times_make_up_for_bad_sight),
 		cmocka_unit_test(test_never_quiet_never_learns),

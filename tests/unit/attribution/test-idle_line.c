@@ -37,7 +37,7 @@ static void test_round_trip(void **state)
 		learn(&learner, lengths[i]);
 		len = idle_learner_format(&learner, line, sizeof(line));
 		assert_int_equal(len, strlen(line));
-		assert_memory_equal(line, "idle=2 ", 7);
+		assert_memory_equal(line, "idle=3 ", 7);
 		assert_int_equal(idle_learner_parse(line, &back), 0);
 		assert_int_equal(idle_learner_format(&back, again, sizeof(again)), len);
 		assert_string_equal(line, again);
@@ -46,6 +46,26 @@ static void test_round_trip(void **state)
 		if (lengths[i] >= 200)
 			assert_int_equal(uw, uw_back);
 	}
+}
+
+/* A line of the version before has no quiet times: the floor's stand for them. */
+static void test_the_version_before_is_read(void **state)
+{
+	struct idle_learner learner, back;
+	char line[IDLE_LINE_MAX], *quiet, *rest;
+
+	(void)state;
+	learn(&learner, 200);
+	assert_true(idle_learner_format(&learner, line, sizeof(line)) > 0);
+	quiet = strstr(line, " quiet_w=");
+	rest = strstr(line, " floor_candidate_w=");
+	memmove(quiet, rest, strlen(rest) + 1);
+	assert_int_equal(idle_learner_parse(line, &back), -EINVAL);
+	line[5] = '2';
+	assert_int_equal(idle_learner_parse(line, &back), 0);
+	assert_float_equal(back.quiet_w, learner.floor_w, 1e-9);
+	assert_float_equal(back.quiet_x, learner.floor_x, 1e-9);
+	assert_int_equal(back.learned, learner.learned);
 }
 
 static void test_small_buffer(void **state)
@@ -88,10 +108,10 @@ static void test_garbage_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(idle_learner_parse("", &back), -EINVAL);
-	assert_int_equal(idle_learner_parse("idle=2", &back), -EINVAL);
+	assert_int_equal(idle_learner_parse("idle=3", &back), -EINVAL);
 	assert_int_equal(idle_learner_parse("hello world", &back), -EINVAL);
-	assert_refused("idle=2", "idle=1"); /* learned under a rule that extrapolated */
-	assert_refused("idle=2", "idle=20");
+	assert_refused("idle=3", "idle=1"); /* learned under a rule that extrapolated */
+	assert_refused("idle=3", "idle=30");
 	assert_refused(" w=", " w=-");
 	assert_refused(" w=", " w=nan");
 	assert_refused(" w=", " w=0x");
@@ -141,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_the_version_before_is_read),
 		cmocka_unit_test(test_small_buffer),
 		cmocka_unit_test(test_garbage_is_refused),
 		cmocka_unit_test(test_damaged_lines),

@@ -247,22 +247,68 @@ static void test_learned_idle_power_does_not_depend_on_the_interval(void **state
 	}
 }
 
-static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state)
+/* From the first span on: on a quiet machine none of it is work. */
+static void test_a_bound_is_split_off_until_idle_power_is_learned(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
+	const struct zone_activity quiet = { .dt_ns = NSEC_PER_SEC };
+	const struct energy_span span = flow(14000000, 1, 2);
 	struct zone_account account;
-	uint64_t learned_s;
 	struct zone_interval interval;
 
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
-	assert_int_equal(account.idle_state, IDLE_LEARNING);
+	assert_int_equal(account.idle_state, IDLE_PROVISIONAL);
+	assert_true(zone_account_has_idle(&account));
+	(void)zone_account_advance(&account, &up, &(struct energy_span){ .to_ns = NSEC_PER_SEC },
+				   &quiet, SETTLE_NS);
+	interval = zone_account_advance(&account, &up, &span, &quiet, SETTLE_NS);
+	assert_int_equal(interval.idle_uj, 14000000);
+	assert_int_equal(account.idle_state, IDLE_PROVISIONAL);
+}
+
+/* What is learned later concerns what flows later. */
+static void test_learned_idle_follows_the_bound_without_a_pause(void **state)
+{
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
+	struct zone_account account;
+	uint64_t learned_s;
+
+	(void)state;
+	zone_account_init(&account, &package0, &config, 0);
 	learned_s = teach(&account, 1);
 	assert_in_range(learned_s, 60, 90);
-	interval = advance(&account, flow(35000000, learned_s, learned_s + 1));
-	assert_int_equal(interval.idle_uj, 0); /* settles */
-	interval = advance(&account, flow(35000000, learned_s + 1, learned_s + 15));
-	assert_true(interval.idle_uj > 0);
+	assert_int_equal(advance(&account, flow(35000000, learned_s, learned_s + 1)).idle_uj,
+			 account.idle_power_uw);
+}
+
+/* A GPU whose use is not reported is never taken to be at rest. */
+static void test_a_device_teaches_from_its_first_use_on(void **state)
+{
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
+	const struct zone gpu = { .kind = ZONE_GPU, .instance = "GPU-a", .source = "nvml" };
+	struct zone_activity seen = { .dt_ns = NSEC_PER_SEC };
+	struct zone_account account;
+
+	(void)state;
+	zone_account_init(&account, &gpu, &config, 0);
+	(void)advance(&account, unknown(0, 1));
+	for (uint64_t s = 1; s < 1000; s++) {
+		const struct energy_span span = flow(300000000, s, s + 1);
+		struct zone_interval interval =
+			zone_account_advance(&account, &up, &span, &seen, SETTLE_NS);
+
+		assert_int_equal(interval.idle_uj, 0);
+		assert_int_equal(account.idle_state, IDLE_PROVISIONAL);
+	}
+	seen.utilisation = 0.5;
+	(void)zone_account_advance(&account, &up,
+				   &(struct energy_span){ .known = true,
+							  .from_ns = 1000 * NSEC_PER_SEC,
+							  .to_ns = 1001 * NSEC_PER_SEC,
+							  .energy_uj = 300000000 },
+				   &seen, SETTLE_NS);
+	assert_in_range(account.idle_power_uw, 1, 150000000);
 }
 
 static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen(void **state)
@@ -437,7 +483,9 @@ int main(void)
 		cmocka_unit_test(test_a_model_says_its_own_idle_part),
 		cmocka_unit_test(test_a_virtual_machine_has_no_idle_part),
 		cmocka_unit_test(test_learned_idle_power_does_not_depend_on_the_interval),
-		cmocka_unit_test(test_learned_idle_is_split_off_once_its_series_was_seen),
+		cmocka_unit_test(test_a_bound_is_split_off_until_idle_power_is_learned),
+		cmocka_unit_test(test_learned_idle_follows_the_bound_without_a_pause),
+		cmocka_unit_test(test_a_device_teaches_from_its_first_use_on),
 		cmocka_unit_test(
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(test_idle_that_a_reload_brings_to_a_failing_zone_settles_too),

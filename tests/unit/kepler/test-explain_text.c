@@ -128,7 +128,8 @@ static void a_container(struct explain_answer *answer)
 	zone[2].flow = EXPLAINED_UNKNOWN;
 	zone[2].state = ZONE_REFUSED;
 	zone[3] = package(3);
-	zone[3].idle_state = IDLE_LEARNING;
+	zone[3].idle_state = IDLE_PROVISIONAL;
+	zone[3].idle_power_uw = 0;
 	zone[3].mode[MODE_IDLE].energy_uj = 0;
 	zone[3].mode[MODE_DYNAMIC].weight = zone[3].mode[MODE_DYNAMIC].charged_uj = 0;
 	zone[4] = package(4);

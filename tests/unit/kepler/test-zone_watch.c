@@ -124,7 +124,7 @@ static void machine_start(struct machine *machine)
 		.reader.ops = &quiet_ops,
 		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
 			    .metrics.max_series = 1000,
-			    .idle.mode = IDLE_MODE_LEARNED },
+			    .idle.mode = IDLE_MODE_OFF },
 	};
 	told = (struct meter){ { 0 } };
 	assert_int_equal(meter_table_open_source(&nested_meter, &options, &machine->sources.meters),

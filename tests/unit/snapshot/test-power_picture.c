@@ -46,6 +46,7 @@ static void set_up(struct node *node, bool shares_idle)
 		node->zones[z] = (struct snapshot_zone){ .zone = node->kinds[z],
 							 .state = ZONE_UP,
 							 .has_begun = true,
+							 .idle_state = IDLE_LEARNED,
 							 .has_mode = { true, true },
 							 .span_ns = SECOND_NS,
 							 .total = z == PSYS ? 1 : TOTAL_NONE };
@@ -167,6 +168,26 @@ static void rows_are_of_the_total(void **state)
 	assert_string_equal(rows[0].owner, "shop/checkout-7d9f");
 	assert_string_equal(node.picture.rows[node.picture.owners.first].owner,
 			    "web in shop/checkout-7d9f");
+	tear_down(&node);
+}
+
+/* Of a zone in the total only. */
+static void a_bound_of_idle_power_is_marked(void **state)
+{
+	struct node node;
+
+	(void)state;
+	set_up(&node, false);
+	node.zones[PACKAGE].idle_state = IDLE_PROVISIONAL;
+	an_interval(&node);
+	take(&node);
+	assert_false(node.picture.idle_is_provisional);
+	node.zones[PSYS].idle_state = IDLE_PROVISIONAL;
+	an_interval(&node);
+	take(&node);
+	assert_true(node.picture.idle_is_provisional);
+	assert_text(power_text_uses, &node.picture,
+		    "processes 171.0 · unattributed 1.0 · idle ≤ 26.0 (provisional)");
 	tear_down(&node);
 }
 
@@ -322,6 +343,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_of_the_total),
+		cmocka_unit_test(a_bound_of_idle_power_is_marked),
 		cmocka_unit_test(what_is_inside_is_shown_inside),
 		cmocka_unit_test(printed_parts_make_the_printed_sum),
 		cmocka_unit_test(what_is_left_out_is_in_other),
