@@ -48,8 +48,11 @@ def prefixes(trace):
     return sorted(set(range(min(scenarios.LEARNING, count), count, judge.BLOCK)) | {count})
 
 
-def estimate(program, trace, zone, options=(), without=(), idle_known=True):
-    """For each interval container -> joules; all of a block is in its last interval, which is enough for sums over blocks."""
+def estimate(program, trace, zone, options=(), without=(), idle_known=True, counts=None):
+    """
+    For each interval container -> joules; all of a block is in its last interval, which is enough for sums over blocks. The blocks
+    end after so many intervals: @counts.
+    """
     result = [{} for _ in trace.intervals]
     with tempfile.TemporaryDirectory() as folder:
         whole, cut = os.path.join(folder, "whole.krec"), os.path.join(folder, "cut.krec")
@@ -57,7 +60,7 @@ def estimate(program, trace, zone, options=(), without=(), idle_known=True):
         with open(whole, "rb") as file:
             data = file.read()
         before = {}
-        for count in prefixes(trace):
+        for count in counts or prefixes(trace):
             with open(cut, "wb") as file:
                 file.write(data[:ends[count - 1]])
             sums = charged(replay(program, cut, options), zone)

@@ -9,6 +9,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../rig")]
+import first_minutes  # noqa: E402
 import laboratory  # noqa: E402
 import machine  # noqa: E402
 import scenarios  # noqa: E402
@@ -87,6 +88,18 @@ def check_measured(program):
     assert not worse, "\n".join(worse)
 
 
+def check_first_minutes(program):
+    """Before idle power is learned: a third of the error that it was without a bound, and no more than that later."""
+    before = first_minutes.read_before()
+    assert set(before) == {start.name for start in first_minutes.STARTS}, "first_minutes_before.txt is not of these machines"
+    for start in first_minutes.STARTS:
+        first, later = first_minutes.errors(start, program, (0,))
+        first_before, later_before = before[start.name]
+        print(f"{start.name}: a container is off by {first:.3f} W in ten minutes, {later:.3f} W in the next ten; "
+              f"without a bound by {first_before:.3f} and {later_before:.3f} W")
+        assert first < first_before / 3 and later < later_before, start.name
+
+
 def check_virtual_machine(build):
     """A quick part of the table of virtual machines, with limits that are a little above what was measured."""
     if not os.path.exists(os.path.join(build, "kepler-model")):
@@ -124,6 +137,7 @@ def main():
     check_virtual_machine(os.environ["KEPLER_BUILD"])
     check_same(program)
     check_measured(program)
+    check_first_minutes(program)
     return 0
 
 
