@@ -13,7 +13,6 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "base/num.h"
 
 #define CPUS_MAX 8192
 
@@ -107,25 +106,6 @@ static bool has_word(const struct entry *entry, const char *word)
 	return false;
 }
 
-/* "Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz" → 2.4 */
-static double nominal_ghz(const char *model)
-{
-	const char *at = strstr(model, "@ ");
-	char text[16];
-	double ghz;
-	size_t len;
-
-	if (!at)
-		return 0;
-	at += 2;
-	len = strspn(at, "0123456789.");
-	if (len == 0 || len >= sizeof(text) || strncmp(at + len, "GHz", 3) != 0)
-		return 0;
-	memcpy(text, at, len);
-	text[len] = '\0';
-	return parse_double(text, &ghz) == 0 && ghz > 0 && ghz < 100 ? ghz : 0;
-}
-
 static const char *implementer_name(unsigned implementer)
 {
 	switch (implementer) { /* Arm Architecture Reference Manual, MIDR_EL1.Implementer */
@@ -153,8 +133,6 @@ static const char *implementer_name(unsigned implementer)
 /* Facts that are the same for all CPUs, from the first one. */
 static void take_model(struct cpuinfo *info, const struct entry *entry)
 {
-	char text[32];
-
 	if (key_is(entry, "vendor_id"))
 		copy_text(info->vendor, sizeof(info->vendor), entry);
 	else if (key_is(entry, "model name"))
@@ -167,10 +145,6 @@ static void take_model(struct cpuinfo *info, const struct entry *entry)
 		set_number(&info->stepping, entry);
 	else if (key_is(entry, "flags"))
 		info->hypervisor = has_word(entry, "hypervisor");
-	else if (key_is(entry, "cpu MHz") && entry->value_len < sizeof(text)) {
-		copy_text(text, sizeof(text), entry);
-		(void)parse_double(text, &info->mhz); /* stays 0 when it is none */
-	}
 	if (key_is(entry, "CPU implementer"))
 		(void)snprintf(info->vendor, sizeof(info->vendor), "%s",
 			       implementer_name(info->family));
@@ -238,7 +212,6 @@ int cpuinfo_parse(const char *text, struct cpuinfo *ret)
 		line += len + (line[len] == '\n');
 	}
 	count_topology(&topology, &info);
-	info.nominal_ghz = nominal_ghz(info.model);
 	*ret = info;
 	return 0;
 }

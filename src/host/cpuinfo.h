@@ -15,8 +15,6 @@ struct cpuinfo {
 	unsigned family, model_number, stepping; /* on arm64: implementer, part, variant */
 	unsigned cpus;                           /* entries: online logical CPUs */
 	unsigned cores, sockets;                 /* 0: not in the file */
-	double mhz;                              /* of the first CPU, now */
-	double nominal_ghz;                      /* from "@ 2.60GHz" in the model name */
 	bool hypervisor;                         /* the CPU reports that it is virtual (x86) */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Gathers the facts of a machine from the kernel's files. Each fact has its own fallback (topology:
- * sysfs, else cpuinfo; nominal frequency: model name, else firmware, else the CPU's present
- * frequency), because a configured tree may contain only sensors. Missing facts stay unknown; only
+ * sysfs, else cpuinfo; nominal frequency: model name, else firmware, else the driver's highest),
+ * because a configured tree may contain only sensors. Missing facts stay unknown; only
  * a /proc that cannot be read at all is an error.
  */
 #include "host/host.h"
@@ -20,6 +20,7 @@
 #include "base/num.h"
 #include "host/cpuinfo.h"
 #include "host/hypervisor.h"
+#include "host/nominal_frequency.h"
 #include "host/topology.h"
 
 #define CPUINFO_MAX   (32U << 20) /* 8,192 CPUs of 4 KiB each */
@@ -104,16 +105,30 @@ static double read_cpu0(const char *sysfs, const char *name)
 	return len > 0 && parse_u64(text, (size_t)len, &value) == 0 ? (double)value : 0;
 }
 
+/* Drivers under which the highest frequency is that of a boost. */
+static bool shows_boost(const char *sysfs)
+{
+	static const char name[] = "devices/system/cpu/cpu0/cpufreq/scaling_driver";
+	char path[PATH_SIZE_MAX], text[64];
+
+	return path_join(path, sizeof(path), sysfs, name) < 0 ||
+	       read_file_nowait_at(AT_FDCWD, path, text, sizeof(text)) <= 0 ||
+	       strstr(text, "pstate");
+}
+
+/* Never what a CPU does at the moment ("cpu MHz"): a start at a boost would look faster. */
 static double nominal_ghz(const char *sysfs, const struct cpuinfo *cpu)
 {
-	double mhz;
+	double ghz = nominal_frequency_ghz(cpu->model), mhz;
 
-	if (cpu->nominal_ghz > 0)
-		return cpu->nominal_ghz;
+	if (ghz > 0)
+		return ghz;
 	mhz = read_cpu0(sysfs, "cpufreq/base_frequency") / 1000;
 	if (!(mhz > 0))
 		mhz = read_cpu0(sysfs, "acpi_cppc/nominal_freq");
-	return (mhz > 0 ? mhz : cpu->mhz) / 1000;
+	if (!(mhz > 0) && !shows_boost(sysfs))
+		mhz = read_cpu0(sysfs, "cpufreq/cpuinfo_max_freq") / 1000;
+	return mhz / 1000;
 }
 
 static void set_cpu(struct host_info *info, const struct cpuinfo *cpu)

@@ -276,6 +276,8 @@ static void make_curve(const struct power_model *model, const struct machine_fac
 		ret->familiarity = POWER_KNOWN_CPU;
 	else if (!known.cpu.key[0])
 		ret->familiarity = POWER_UNNAMED;
+	if (!(facts->frequency_ghz > 0)) /* it may be any of those of its year */
+		ret->familiarity = POWER_UNNAMED;
 	finish(weights, &machine, clamp(known.cpu.tdp_w, 1, weights->tdp_w.most), ln_w, ret->watts);
 }
 

@@ -54,6 +54,34 @@ static void test_full_tree(void **state)
 	assert_true(strlen(info.kernel) > 0 && strlen(info.machine) > 0);
 }
 
+/* The frequency of the moment is no fact of the machine: two starts give the same. */
+static void test_the_nominal_frequency_is_not_that_of_the_moment(void **state)
+{
+	static const char cpuinfo[] = "processor: 0\nmodel name: %s\ncpu MHz: 3350.000\n";
+	struct host_info info;
+	char text[256];
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), cpuinfo, "AMD EPYC 7702 64-Core Processor");
+	put("proc/cpuinfo", text);
+	assert_int_equal(read_info(&info), 0);
+	assert_true(fabs(info.frequency_ghz - 2) < 1e-9);
+	(void)snprintf(text, sizeof(text), cpuinfo, "X");
+	put("proc/cpuinfo", text);
+	assert_int_equal(read_info(&info), 0);
+	assert_true(info.frequency_ghz <= 0); /* nothing says it */
+	put("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3700000\n");
+	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "amd-pstate-epp\n");
+	assert_int_equal(read_info(&info), 0);
+	assert_true(info.frequency_ghz <= 0); /* that is a boost's */
+	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "cppc_cpufreq\n");
+	assert_int_equal(read_info(&info), 0);
+	assert_true(fabs(info.frequency_ghz - 3.7) < 1e-9);
+	put("sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "2900000\n");
+	assert_int_equal(read_info(&info), 0);
+	assert_true(fabs(info.frequency_ghz - 2.9) < 1e-9);
+}
+
 /*
  * --host.sysfs may hold nothing but powercap: topology then comes from cpuinfo, the rest is
  * unknown.
@@ -148,6 +176,7 @@ int main(void)
 		TREE_TEST(test_unreadable_proc_is_an_error),
 		TREE_TEST(test_empty_proc_is_unknown_not_failure),
 		TREE_TEST(test_node_name_from_environment),
+		TREE_TEST(test_the_nominal_frequency_is_not_that_of_the_moment),
 		cmocka_unit_test(test_this_machine),
 	};
 

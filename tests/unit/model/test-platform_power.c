@@ -103,7 +103,7 @@ static double full_bound_ratio(const struct machine_facts *facts)
 static void test_bound_grows_with_what_is_unknown(void **state)
 {
 	struct machine_facts known = server(), new_cpu = server(), new_generation = server(),
-			     unnamed = server();
+			     unnamed = server(), of_any_frequency = server();
 
 	(void)state;
 	(void)snprintf(new_cpu.cpu.key, sizeof(new_cpu.cpu.key), "xeon9999");
@@ -118,6 +118,8 @@ static void test_bound_grows_with_what_is_unknown(void **state)
 	unnamed.cpu = (struct cpu_name){ 0 };
 	assert_true(full_bound_ratio(&new_generation) < full_bound_ratio(&unnamed));
 	assert_true(full_bound_ratio(&unnamed) < 0.5);
+	of_any_frequency.frequency_ghz = 0;
+	assert_true(full_bound_ratio(&of_any_frequency) >= full_bound_ratio(&unnamed) - 1e-9);
 }
 
 static void test_facts_beyond_the_population_are_outside(void **state)
