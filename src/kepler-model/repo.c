@@ -150,11 +150,11 @@ struct verdict {
 };
 
 static void add_fault(struct verdict *verdict, const struct repository *repository,
-		      const struct model_entry *entry, enum model_file file, const char *fault)
+		      const struct model_entry *entry, const char *fault)
 {
 	char path[REPOSITORY_PATH_MAX] = "";
 
-	(void)repository_path(repository, entry, file, path, sizeof(path));
+	(void)repository_path(repository, entry, FILE_ARCHIVE, path, sizeof(path));
 	strbuf_addf(verdict->out, "bad     %s: %s\n", path, fault);
 	verdict->bad++;
 }
@@ -175,36 +175,21 @@ static int verify_archive(const char *name, const char *bytes, size_t len, struc
 	return r;
 }
 
-static int verify_weights(const char *name, const char *bytes, size_t len, struct diag *diag)
-{
-	struct trained_model model = { 0 };
-	int r = trained_model_parse(&model, name, bytes, len, diag);
-
-	if (r == 0)
-		r = trained_model_check(&model, diag);
-	trained_model_release(&model);
-	return r;
-}
-
 static void verify_file(struct verdict *verdict, const struct repository *repository,
-			const struct model_entry *entry, enum model_file file)
+			const struct model_entry *entry)
 {
 	CLEANUP_FREE char *bytes = NULL;
 	struct diag diag = { "" };
 	size_t len = 0;
-	int r;
+	int r = repository_read(repository, entry, FILE_ARCHIVE, &bytes, &len, &diag);
 
-	if (!(entry->files & file))
-		return;
-	verdict->files++;
-	r = repository_read(repository, entry, file, &bytes, &len, &diag);
 	if (r == 0)
-		r = file == FILE_ARCHIVE ? verify_archive(entry->name, bytes, len, &diag)
-					 : verify_weights(entry->name, bytes, len, &diag);
+		r = verify_archive(entry->name, bytes, len, &diag);
 	if (r < 0)
-		add_fault(verdict, repository, entry, file, diag.text);
+		add_fault(verdict, repository, entry, diag.text);
 }
 
+/* Weights were checked as the repository was read: what is bad of them is among its problems. */
 static int verify(const struct repository *repository, struct strbuf *out)
 {
 	struct verdict verdict = { .out = out };
@@ -212,8 +197,10 @@ static int verify(const struct repository *repository, struct strbuf *out)
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *entry = &repository->entries[i];
 
-		verify_file(&verdict, repository, entry, FILE_WEIGHTS);
-		verify_file(&verdict, repository, entry, FILE_ARCHIVE);
+		verdict.files += entry->files & FILE_WEIGHTS ? 1 : 0;
+		verdict.files += entry->files & FILE_ARCHIVE ? 1 : 0;
+		if (entry->files & FILE_ARCHIVE)
+			verify_file(&verdict, repository, entry);
 		verdict.pickled += model_entry_is_pickled(entry);
 	}
 	for (size_t i = 0; i < repository->problem_count && i < REPOSITORY_PROBLEMS_MAX; i++)

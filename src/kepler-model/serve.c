@@ -25,6 +25,8 @@
 #define LISTEN_MAX 8
 #define MICRO      1e6
 #define POLL_MS    1000
+/* Lines; all problems are counted. */
+#define PROBLEMS_LOGGED 100
 
 struct serve_config {
 	struct settings settings;
@@ -144,8 +146,11 @@ static int load(struct serving *serving, struct diag *diag)
 	if (r < 0 || !edition)
 		return r;
 	repository = edition->repository;
-	for (size_t i = 0; i < repository->problem_count && i < REPOSITORY_PROBLEMS_MAX; i++)
+	for (size_t i = 0; i < repository->problem_count && i < PROBLEMS_LOGGED; i++)
 		log_warn("%s", repository->problems[i] ? repository->problems[i] : "out of memory");
+	if (repository->problem_count > PROBLEMS_LOGGED)
+		log_warn("%zu more problems; kepler-model repo verify lists them",
+			 repository->problem_count - PROBLEMS_LOGGED);
 	log_info("%s: %zu models in %zu pipelines, %zu problems", serving->root,
 		 repository->entry_count, repository->pipeline_count, repository->problem_count);
 	model_api_replace(&serving->api, edition, &tokens);

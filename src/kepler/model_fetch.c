@@ -151,7 +151,7 @@ static int ask(struct model_fetch *fetch, const struct request *request, struct 
 /* The beginning of an answer that says why, printable. */
 static int refuse_status(const char *url, const struct answer *answer, struct diag *diag)
 {
-	char why[161] = "";
+	char why[321] = "";
 	size_t len = 0;
 
 	for (size_t i = 0; i < answer->body.len && len + 1 < sizeof(why); i++) {
@@ -302,6 +302,7 @@ static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure
  * @said is the second API's 404: there is none, or no model fits. Upstream's API is asked then,
  * unless no answer of it could be used: its models have no signature, and it knows nothing of the
  * URL's arguments. What is reported names the reason of the second API, which knows it better.
+ * -ENODATA: neither has a model.
  */
 static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *said,
 			       struct backoff_failure *failure, struct diag *diag)
@@ -314,7 +315,7 @@ static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *s
 
 	(void)refuse_status(fetch->url, said, &why);
 	if (fetch->public_key[0] || strchr(fetch->url, '?'))
-		return diag_set(diag, -EPROTO,
+		return diag_set(diag, -ENODATA,
 				"%.380s; POST /model is not asked: its models have no signature, "
 				"and it takes no arguments",
 				why.text);
@@ -327,7 +328,7 @@ static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *s
 	r = ask(fetch, &request, &answer, diag);
 	*failure = answer.failure;
 	if (r == 0 && answer.status >= 400)
-		return diag_set(diag, -EPROTO, "%.300s; POST /model: HTTP %d", why.text,
+		return diag_set(diag, -ENODATA, "%.440s; POST /model: HTTP %d", why.text,
 				answer.status);
 	return r < 0 ? r : take_answer(fetch, &answer, diag);
 }
@@ -383,8 +384,8 @@ static int fetch_offered(struct model_fetch *fetch, const struct model_offer *of
 	return r;
 }
 
-static int fetch_from_server(struct model_fetch *fetch, struct backoff_failure *failure,
-			     struct diag *diag)
+static int fetch_output(struct model_fetch *fetch, struct backoff_failure *failure,
+			struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
 	CLEANUP(answer_release) struct answer answer = { 0 };
@@ -410,6 +411,24 @@ static int fetch_from_server(struct model_fetch *fetch, struct backoff_failure *
 	if (r < 0)
 		return refuse(fetch, diag_set(diag, r, "%.150s: %.300s", fetch->url, why.text));
 	return fetch_offered(fetch, &offer, &answer, failure, diag);
+}
+
+/*
+ * In a virtual machine a model of power above idle is asked for first. One of the whole power of
+ * such a host serves as well: its answer less that at no load.
+ */
+static int fetch_from_server(struct model_fetch *fetch, struct backoff_failure *failure,
+			     struct diag *diag)
+{
+	const enum model_output wanted = fetch->wish.output;
+	int r = fetch_output(fetch, failure, diag);
+
+	if (r == -ENODATA && wanted == MODEL_DYN_POWER && !model_wish_output_is_fixed(fetch->url)) {
+		fetch->wish.output = MODEL_ABS_POWER;
+		r = fetch_output(fetch, failure, diag);
+		fetch->wish.output = wanted;
+	}
+	return r == -ENODATA ? -EPROTO : r;
 }
 
 /* ---- the thread ---- */

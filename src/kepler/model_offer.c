@@ -49,6 +49,18 @@ static void add_number(const char *query, const char *name, uint32_t value, stru
 	add_argument(query, name, value ? text : "", out);
 }
 
+static const char *output_name(enum model_output output)
+{
+	return output == MODEL_DYN_POWER ? "DynPower" : "AbsPower";
+}
+
+bool model_wish_output_is_fixed(const char *url)
+{
+	const char *query = url + model_url_path_end(url);
+
+	return *query == '?' && has_argument(query + 1, "output");
+}
+
 void model_wish_url(const struct model_wish *wish, const char *url, struct strbuf *out)
 {
 	const char *query = url + model_url_path_end(url);
@@ -57,7 +69,7 @@ void model_wish_url(const struct model_wish *wish, const char *url, struct strbu
 	model_url_join(url, "/api/v2/model?format=weights", out);
 	if (*query)
 		strbuf_addf(out, "&%s", query);
-	add_argument(query, "output", wish->is_vm ? "DynPower" : "AbsPower", out);
+	add_argument(query, "output", output_name(wish->output), out);
 	add_argument(query, "features", wish->features, out);
 	add_argument(query, "processor", wish->machine.processor, out);
 	add_number(query, "cores", wish->machine.cores, out);
@@ -92,8 +104,7 @@ void model_wish_body(const struct model_wish *wish, struct strbuf *out)
 	char *text;
 
 	(void)json_object_set_new(root, "metrics", names_of(wish->features));
-	(void)json_object_set_new(root, "output_type",
-				  json_string(wish->is_vm ? "DynPower" : "AbsPower"));
+	(void)json_object_set_new(root, "output_type", json_string(output_name(wish->output)));
 	(void)json_object_set_new(root, "source", json_string("rapl-sysfs"));
 	(void)json_object_set_new(root, "weight", json_true());
 	(void)json_object_set_new(machine, "processor", json_string(wish->machine.processor));
@@ -219,6 +230,8 @@ void model_offer_complete(const char *text, size_t len, struct trained_model *mo
 	json_t *root = json_parse_bounded(text, len);
 	const json_t *said = json_object_get(root, "model");
 
+	if (strcmp(text_of(said, "output_type"), "DynPower") == 0)
+		model->output = MODEL_DYN_POWER;
 	complete_errors(json_object_get(json_object_get(said, "error"), "components"), model);
 	complete_machine(json_object_get(said, "machine_spec"), &model->machine);
 	json_decref(root);

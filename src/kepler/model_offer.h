@@ -21,7 +21,7 @@
 struct model_wish {
 	struct machine_spec machine; /* the processor as /proc/cpuinfo has it */
 	char features[512];          /* names, separated by commas */
-	bool is_vm;                  /* power above idle */
+	enum model_output output;
 };
 
 /* The file of an answer. */
@@ -36,12 +36,14 @@ struct model_offer {
  * GET of the second API, by @wish; arguments that @url has already stay as they are.
  */
 void model_wish_url(const struct model_wish *wish, const char *url, struct strbuf *out);
+/* Whether @url says which output it is to be. */
+bool model_wish_output_is_fixed(const char *url);
 /* The body of upstream's POST /model. */
 void model_wish_body(const struct model_wish *wish, struct strbuf *out);
 /* 0; -EPROTO with diag: what of the answer is wrong. */
 int model_offer_read(const char *text, size_t len, struct model_offer *ret, struct diag *diag);
 /*
- * What the answer says of a model and the file does not: the errors of its components and the
- * machine that it was trained on. An answer that says nothing changes nothing.
+ * What the answer says of a model and the file does not: its output, the errors of its components
+ * and the machine that it was trained on. An answer that says nothing changes nothing.
  */
 void model_offer_complete(const char *text, size_t len, struct trained_model *model);

@@ -18,7 +18,7 @@ static void make_wish(const struct host_info *host, const struct model_meter *mo
 		      struct model_wish *wish)
 {
 	*wish = (struct model_wish){
-		.is_vm = host->is_vm,
+		.output = host->is_vm ? MODEL_DYN_POWER : MODEL_ABS_POWER,
 	};
 	model_choice_machine(host, &wish->machine);
 	model_meter_features(models, wish->features, sizeof(wish->features));

@@ -6,26 +6,27 @@
 #include "base/macro.h"
 
 static const struct feature features[] = {
-	{ "bpf_cpu_time_ms", "ms/s", true, false },
-	{ "bpf_cpu_time_us", "us/s", true, false },
-	{ "bpf_page_cache_hit", "1/s", true, false },
-	{ "bpf_net_tx_irq", "1/s", true, false },
-	{ "bpf_net_rx_irq", "1/s", true, false },
-	{ "bpf_block_irq", "1/s", true, false },
-	{ "cpu_cycles", "1/s", true, false },
-	{ "cpu_instructions", "1/s", true, false },
-	{ "cache_miss", "1/s", true, false },
-	{ "cpu_ref_cycles", "1/s", true, false },
-	{ "cgroupfs_cpu_usage_us", "us/s", true, false },
-	{ "cgroupfs_system_cpu_usage_us", "us/s", true, false },
-	{ "cgroupfs_user_cpu_usage_us", "us/s", true, false },
-	{ "cgroupfs_memory_usage_bytes", "bytes", false, false },
-	{ "kubelet_cpu_usage", "s/s", true, false },
-	{ "kubelet_memory_bytes", "bytes", false, false },
-	{ "accelerator_intel_qat", "1/s", true, false },
-	{ "cpu_scaling_frequency_hertz", "Hz", false, false },
-	{ "cpu_steal_seconds", "s/s", false, true }, /* vCPUs waited, and did nothing meanwhile */
-	{ "node_info", "", false, false },
+	{ "bpf_cpu_time_ms", "ms/s", true, false, NULL },
+	{ "bpf_cpu_time_us", "us/s", true, false, NULL },
+	{ "bpf_page_cache_hit", "1/s", true, false, "--bpf.io=all" },
+	{ "bpf_net_tx_irq", "1/s", true, false, "--bpf.io" },
+	{ "bpf_net_rx_irq", "1/s", true, false, "--bpf.io" },
+	{ "bpf_block_irq", "1/s", true, false, "--bpf.io" },
+	{ "cpu_cycles", "1/s", true, false, "--counters.switches" },
+	{ "cpu_instructions", "1/s", true, false, "--counters.switches" },
+	{ "cache_miss", "1/s", true, false, "--counters.switches" },
+	{ "cpu_ref_cycles", "1/s", true, false, "--counters.switches" },
+	{ "cgroupfs_cpu_usage_us", "us/s", true, false, NULL },
+	{ "cgroupfs_system_cpu_usage_us", "us/s", true, false, NULL },
+	{ "cgroupfs_user_cpu_usage_us", "us/s", true, false, NULL },
+	{ "cgroupfs_memory_usage_bytes", "bytes", false, false, NULL },
+	{ "kubelet_cpu_usage", "s/s", true, false, NULL },
+	{ "kubelet_memory_bytes", "bytes", false, false, NULL },
+	{ "accelerator_intel_qat", "1/s", true, false, NULL },
+	{ "cpu_scaling_frequency_hertz", "Hz", false, false, NULL },
+	{ "cpu_steal_seconds", "s/s", false, true,
+	  NULL }, /* vCPUs waited, and did nothing meanwhile */
+	{ "node_info", "", false, false, NULL },
 };
 
 const struct feature_group feature_groups[] = {
@@ -63,6 +64,13 @@ const struct feature *feature_find(const char *name)
 			return &features[i];
 	}
 	return NULL;
+}
+
+const char *feature_option(const char *name)
+{
+	const struct feature *feature = feature_find(name);
+
+	return feature && feature->option ? feature->option : "";
 }
 
 const char *feature_unit(const char *name)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "model/feature.h"
 
 #define EDGE_SHARE 0.1 /* of the range */
 /* Of the highest power that the model has seen. */
@@ -29,6 +30,18 @@ void trained_model_release(struct trained_model *model)
 	memset(model, 0, sizeof(*model));
 }
 
+static int lack(const struct trained_model *model, const struct model_component *component,
+		const char *feature, struct diag *diag)
+{
+	const char *option = feature_option(feature);
+
+	return diag_set(diag, -ENOENT,
+			"component \"%s\" of model \"%s\" needs the feature \"%s\", which is not "
+			"there%s%s",
+			component->name, model->name, feature,
+			*option ? "; kepler has it with " : "", option);
+}
+
 int trained_model_bind(const struct trained_model *model, size_t component,
 		       const char *const *names, size_t count, struct model_columns *ret,
 		       struct diag *diag)
@@ -42,10 +55,7 @@ int trained_model_bind(const struct trained_model *model, size_t component,
 		while (column < count && strcmp(names[column], wanted->features[i].name) != 0)
 			column++;
 		if (column == count)
-			return diag_set(diag, -ENOENT,
-					"component \"%s\" of model \"%s\" needs the feature "
-					"\"%s\", which is not there",
-					wanted->name, model->name, wanted->features[i].name);
+			return lack(model, wanted, wanted->features[i].name, diag);
 		columns.column[i] = column;
 	}
 	*ret = columns;

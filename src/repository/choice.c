@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/hash.h"
 #include "base/macro.h"
 #include "base/map.h"
+#include "model/feature.h"
 #include "repository/entry_filter.h"
 
 #define MACHINES_KEPT 512
@@ -213,6 +215,9 @@ struct search {
 	struct examination examination;
 	struct entry_filter filter;
 	enum condition furthest; /* that a model came without being the best */
+	const char *lacking;     /* features of the model that needs the fewest more */
+	size_t lacking_count;    /* of them, that are not in the request */
+	const char *fault;       /* of weights that would have fit */
 	bool machine_is_known;
 };
 
@@ -236,6 +241,77 @@ static bool cannot_win(const struct search *search, const struct choice *best,
 	return near ? !(own <= least) : !(own < least);
 }
 
+static size_t count_missing(const struct choice_request *request, const char *features)
+{
+	size_t missing = 0;
+
+	while (*features) {
+		size_t len = strcspn(features, ",");
+
+		missing += !is_among(features, len, request->features, request->feature_count);
+		features += len + (features[len] == ',');
+	}
+	return missing;
+}
+
+/* What the answer says if no model fits. */
+static void note_lack(struct search *search, enum condition lacks, const struct model_entry *entry)
+{
+	const struct choice_request *request = search->examination.request;
+	size_t missing;
+
+	if (lacks > search->furthest)
+		search->furthest = lacks;
+	if (lacks == WANTS_FILE && entry->weights_fault)
+		search->fault = entry->weights_fault;
+	if (lacks != WANTS_FEATURES || !request->features || entry->features == search->lacking)
+		return;
+	missing = count_missing(request, entry->features);
+	if (missing && (!search->lacking || missing < search->lacking_count)) {
+		search->lacking = entry->features;
+		search->lacking_count = missing;
+	}
+}
+
+/* "; one lacks only bpf_page_cache_hit (kepler --bpf.io=all)" */
+static void add_missing(const struct search *search, char *buf, size_t size)
+{
+	const struct choice_request *request = search->examination.request;
+	const char *features = search->lacking, *before = "; the nearest one lacks ";
+	size_t used = 0;
+
+	buf[0] = '\0';
+	while (features && *features && used < size) {
+		size_t len = strcspn(features, ",");
+		char name[MODEL_NAME_MAX];
+		const char *option;
+
+		if (!is_among(features, len, request->features, request->feature_count)) {
+			(void)snprintf(name, sizeof(name), "%.*s", (int)len, features);
+			option = feature_option(name);
+			used += (size_t)snprintf(buf + used, size - used, "%s%s%s%s%s", before,
+						 name, *option ? " (kepler " : "", option,
+						 *option ? ")" : "");
+			before = ", ";
+		}
+		features += len + (features[len] == ',');
+	}
+}
+
+static int refuse(const struct search *search, struct diag *diag)
+{
+	const struct examination *examination = &search->examination;
+	char more[320] = "";
+
+	if (search->furthest == WANTS_FEATURES)
+		add_missing(search, more, sizeof(more));
+	else if (search->furthest == WANTS_FILE && search->fault)
+		(void)snprintf(more, sizeof(more), "; one is bad: %s", search->fault);
+	return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s%s",
+			model_output_name(examination->request->output), examination->source,
+			lacking[search->furthest], more);
+}
+
 /* Puts @entry in the place of *@best if it fits and is better. */
 static void look_at(struct search *search, const struct model_entry *entry, bool near,
 		    struct choice *best)
@@ -250,8 +326,7 @@ static void look_at(struct search *search, const struct model_entry *entry, bool
 	lacks = examine(&search->examination, entry, &choice);
 	if (lacks == WANTS_FILTER && excluded && excluded[entry - examination->repository->entries])
 		lacks = WANTS_USE;
-	if (lacks > search->furthest)
-		search->furthest = lacks;
+	note_lack(search, lacks, entry);
 	if (lacks == WANTS_FILTER && is_better(&choice, best, search->machine_is_known) &&
 	    entry_filter_passes(&search->filter, entry))
 		*best = choice;
@@ -267,6 +342,9 @@ static int begin_search(struct search *search, const struct repository *reposito
 		.uncertainty = machine_spec_unknown(&request->machine),
 	};
 	search->furthest = WANTS_OUTPUT;
+	search->lacking = NULL;
+	search->lacking_count = 0;
+	search->fault = NULL;
 	search->machine_is_known =
 		request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
 	return entry_filter_parse(request->filter, &search->filter, diag);
@@ -286,9 +364,7 @@ int choice_make(const struct repository *repository, const struct choice_request
 			if (is_near(request, &repository->entries[i]) == near)
 				look_at(&search, &repository->entries[i], near, &best);
 	if (!best.entry)
-		return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s",
-				model_output_name(request->output), search.examination.source,
-				lacking[search.furthest]);
+		return refuse(&search, diag);
 	*ret = best;
 	return 0;
 }

@@ -7,7 +7,7 @@
  * are compared whole, and bad weights count as none. Of the models that are left the one with the
  * least expected error wins: of power, by model/selection.h, from the published error and from what
  * another machine brings. One without a known error comes last. Where nothing is known of the
- * machine, those of the machines with the most cores come first, as upstream has it. Pure.
+ * machine, those of the machines with the most cores come first. Pure.
  */
 #pragma once
 

@@ -48,6 +48,7 @@ struct model_entry {
 	size_t error_count;
 	struct machine_spec machine; /* of its node type */
 	bool weights_are_bad;        /* no program should use them: trained_model_check() */
+	const char *weights_fault;   /* why; NULL: they are good, or it was not kept */
 };
 
 /* "NAME_12" → trainer and node type; false: the name has no number. */

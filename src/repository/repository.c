@@ -25,19 +25,21 @@
 
 /* ---- what went wrong ---- */
 
-static void note_problem(struct repository *repository, const char *fmt, ...)
+static const char *note_problem(struct repository *repository, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void note_problem(struct repository *repository, const char *fmt, ...)
+/* The line, or NULL where it is only counted. */
+static const char *note_problem(struct repository *repository, const char *fmt, ...)
 {
 	size_t i = repository->problem_count++;
 	va_list ap;
 
 	if (i >= REPOSITORY_PROBLEMS_MAX)
-		return;
+		return NULL;
 	va_start(ap, fmt);
 	if (vasprintf(&repository->problems[i], fmt, ap) < 0)
 		repository->problems[i] = NULL;
 	va_end(ap);
+	return repository->problems[i];
 }
 
 /* ---- folders ---- */
@@ -251,19 +253,35 @@ static int read_archive_metadata(const struct repository *repository,
 	return *ret ? 0 : -EINVAL;
 }
 
-static bool weights_are_sound(const struct repository *repository, const struct model_entry *entry)
+/* What a file of weights does not say is what its place in the repository says. */
+static int check_weights(const struct repository *repository, const struct model_entry *entry,
+			 struct diag *diag)
 {
 	struct trained_model model = { 0 };
 	CLEANUP_FREE char *text = NULL;
 	size_t len = 0;
-	int r = repository_read(repository, entry, FILE_WEIGHTS, &text, &len, NULL);
+	int r = repository_read(repository, entry, FILE_WEIGHTS, &text, &len, diag);
 
 	if (r == 0)
-		r = trained_model_parse(&model, entry->name, text, len, NULL);
-	if (r == 0)
-		r = trained_model_check(&model, NULL);
+		r = trained_model_parse(&model, entry->name, text, len, diag);
+	if (r == 0) {
+		model.output = entry->output;
+		r = trained_model_check(&model, diag);
+	}
 	trained_model_release(&model);
-	return r == 0;
+	return r;
+}
+
+static void judge_weights(struct repository *repository, struct model_entry *entry)
+{
+	char path[REPOSITORY_PATH_MAX] = "";
+	struct diag diag = { "" };
+
+	if (!(entry->files & FILE_WEIGHTS) || check_weights(repository, entry, &diag) == 0)
+		return;
+	(void)repository_path(repository, entry, FILE_WEIGHTS, path, sizeof(path));
+	entry->weights_are_bad = true;
+	entry->weights_fault = note_problem(repository, "%s: %s", path, diag.text);
 }
 
 static void complete(struct repository *repository, struct model_entry *entry)
@@ -281,8 +299,7 @@ static void complete(struct repository *repository, struct model_entry *entry)
 				     entry->group, diag.text);
 		json_decref(metadata);
 	}
-	entry->weights_are_bad =
-		entry->files & FILE_WEIGHTS && !weights_are_sound(repository, entry);
+	judge_weights(repository, entry);
 	type = node_types_find(&pipeline->types, entry->node_type);
 	if (type)
 		entry->machine = type->machine;

@@ -23,7 +23,7 @@
 
 #define REPOSITORY_MODELS_MAX    50000
 #define REPOSITORY_PIPELINES_MAX 256
-#define REPOSITORY_PROBLEMS_MAX  100 /* that are kept; all are counted */
+#define REPOSITORY_PROBLEMS_MAX  1000 /* that are kept; all are counted */
 #define REPOSITORY_PATH_MAX      1024
 
 struct pipeline {

@@ -47,7 +47,8 @@ class Server:
                 outer.tokens.append(self.headers.get("Authorization"))
                 outer.conditions.append(self.headers.get("If-None-Match"))
                 time.sleep(delay_s)
-                status, body = outer.pages.get(f"{self.command} {path}", (404, b"404: there is no such page\n"))
+                page = outer.pages.get(f"{self.command} {path}", (404, b"404: there is no such page\n"))
+                status, body = page(self) if callable(page) else page
                 etag = f'"{hashlib.sha256(body).hexdigest()}"'
                 if status == 200 and self.headers.get("If-None-Match") == etag:
                     status, body = 304, b""
@@ -200,6 +201,21 @@ def server_of_models():
             expect(url, state, "lab-1", "its signature is not by the key", options=[key], up=0)
 
 
+def in_a_virtual_machine():
+    """Power above idle is asked for first; a model of the whole power of such a host serves as well."""
+    good = model(component="package")
+
+    def answer(handler):
+        return (404, b"no DynPower model\n") if "output=DynPower" in handler.path else (200, offer(good))
+
+    with tempfile.TemporaryDirectory() as state, Server({"GET /api/v2/model": answer, f"GET {FILE}": (200, good)}) as server:
+        options = ["--model.machine=vm=true,processor=lab_x", f"--vm.host-cpus={CPUS}"]
+        metrics = expect(server.url, state, "lab-1", options=options, up=1)
+        outputs = [words for asked in server.asked for words in asked.split("&") if words.startswith("output=")]
+        assert outputs == ["output=DynPower", "output=AbsPower"], server.asked
+        assert metrics.value("kepler_zone_info", zone="package", scope="vm_dynamic") == 1
+
+
 def upstream_server():
     """A server without the second API is asked as an old Kepler does."""
     weights = json.dumps({"model_name": "SGDRegressorTrainer_0", "mae": 4.5,
@@ -282,4 +298,5 @@ def doctor():
         assert "HTTP 404" in say("none.json")
 
 
-run_tests([while_it_runs, file_and_cache, server_of_models, upstream_server, late, over_https, doctor], at_once=3)
+run_tests([while_it_runs, file_and_cache, server_of_models, in_a_virtual_machine,
+           upstream_server, late, over_https, doctor], at_once=3)

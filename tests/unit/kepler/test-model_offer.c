@@ -62,7 +62,7 @@ static void a_wish_is_a_query(void **state)
 			    "http://models:8100/api/v2/model?format=weights&output=AbsPower"
 			    "&features=bpf_cpu_time_ms%2Ccpu_cycles&processor=lab_cpu_1&cores=8"
 			    "&chips=2");
-	vm.is_vm = true;
+	vm.output = MODEL_DYN_POWER;
 	model_wish_url(&vm, "http://models/sub?group=BPFOnly&cores=4", &own);
 	assert_string_equal(own.data,
 			    "http://models/sub/api/v2/model?format=weights&group=BPFOnly&cores=4"

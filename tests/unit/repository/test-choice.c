@@ -201,6 +201,30 @@ static void the_least_expected_error_wins(void **state)
 	assert_string_equal(chosen(&request), "B_2"); /* the most cores */
 }
 
+/* The answer says what is missing: the feature and kepler's option for it, or the fault. */
+static void what_is_missing_is_named(void **state)
+{
+	static const char *const time_only[] = { "bpf_cpu_time_ms" };
+	struct choice_request request = anything();
+	struct choice choice;
+	struct diag diag = { "" };
+
+	(void)state;
+	add("A_1", 1)->features = "bpf_cpu_time_ms,bpf_page_cache_hit";
+	add("B_1", 1)->features = "cache_miss,cpu_cycles,cpu_instructions";
+	request.features = time_only;
+	request.feature_count = 1;
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text,
+			       "the nearest one lacks bpf_page_cache_hit (kepler --bpf.io=all)"));
+	entries[0].features = "bpf_cpu_time_ms";
+	entries[0].files = FILE_WEIGHTS;
+	entries[0].weights_are_bad = true;
+	entries[0].weights_fault = "A_1.json: it falls";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "one is bad: A_1.json: it falls"));
+}
+
 static void forms_and_sources_must_fit(void **state)
 {
 	const bool excluded[] = { true, false };
@@ -256,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup(each_group_has_its_best, begin),
 		cmocka_unit_test_setup(features_must_all_be_there, begin),
 		cmocka_unit_test_setup(the_least_expected_error_wins, begin),
+		cmocka_unit_test_setup(what_is_missing_is_named, begin),
 		cmocka_unit_test_setup(forms_and_sources_must_fit, begin),
 		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
 	};

@@ -95,6 +95,32 @@ static void weights_that_mislead_are_marked(void **state)
 	repository_free(repository);
 }
 
+/* A power above idle may be a little below 0 at no load: that rule is for AbsPower alone. */
+static void dynamic_power_may_begin_below_nothing(void **state)
+{
+	const struct model_tree *tree = *state;
+	struct repository *repository;
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "%s", model_tree_weights);
+	memcpy(strstr(text, "10,"), "-1,", 3);
+	model_tree_put_text(tree, "ec2/rapl-sysfs/DynPower/BPFOnly/SGDRegressorTrainer_1.json",
+			    text);
+	model_tree_put_text(tree, GROUP "SGDRegressorTrainer_1.json", text);
+	repository = open_tree(tree);
+	assert_int_equal(repository->entry_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct model_entry *entry = &repository->entries[i];
+
+		assert_int_equal(entry->weights_are_bad, entry->output == MODEL_ABS_POWER);
+		if (entry->weights_are_bad)
+			assert_non_null(
+				strstr(entry->weights_fault, "gives an idle power of -1 W"));
+	}
+	assert_int_equal(repository->problem_count, 1);
+	repository_free(repository);
+}
+
 static void what_is_broken_costs_one_model(void **state)
 {
 	const struct model_tree *tree = *state;
@@ -170,6 +196,8 @@ int main(void)
 						model_tree_free),
 		cmocka_unit_test_setup_teardown(weights_that_mislead_are_marked, model_tree_new,
 						model_tree_free),
+		cmocka_unit_test_setup_teardown(dynamic_power_may_begin_below_nothing,
+						model_tree_new, model_tree_free),
 		cmocka_unit_test_setup_teardown(what_is_broken_costs_one_model, model_tree_new,
 						model_tree_free),
 		cmocka_unit_test_setup_teardown(pipelines_are_found_below, model_tree_new,
