@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 		uint64_t key[PARTIES];
 		double awake_ratio;
 		struct power_owners_sample shares = { .idle_w = -1,
+						      .factor_limit = POWER_OWNERS_BOUND,
 						      .power_w = 20,
 						      .span_ns = NSEC_PER_SEC,
 						      .all = &sample.work,

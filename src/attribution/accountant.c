@@ -754,6 +754,7 @@ static void learn_fit(struct accountant *accountant, const struct interval *inte
 		.span_ns = flow->dt_ns,
 		.idle_w = known_idle_w(state, flow),
 		.smt_ppm = accountant->share.smt_ppm,
+		.owner_factors = accountant->share.owner_factors,
 		.signals = accountant->signals,
 		.place = place_of(accountant, interval, z),
 		.ledger = accountant->ledger,

@@ -315,6 +315,14 @@ static void draw(const struct power_owners *owners, const double *prior, double 
 		equations->a[nnls_at(i, i)] += CORRELATED * noise_w2 / (DEVIATION * DEVIATION);
 }
 
+/* From now on the variable has @value: the others are found beside it. */
+static void hold(struct equations *equations, size_t variable, double value, uint32_t *mask)
+{
+	for (size_t i = 0; i < VARIABLES; i++)
+		equations->b[i] -= value * equations->a[pair_at(i, variable)];
+	*mask &= ~(1U << variable);
+}
+
 /* With the base held, where it is known, for factors themselves, which are not negative. */
 static uint32_t make_solvable(struct equations *equations, double idle_w)
 {
@@ -322,14 +330,46 @@ static uint32_t make_solvable(struct equations *equations, double idle_w)
 	double b[VARIABLES];
 
 	memcpy(b, equations->b, sizeof(b));
-	for (size_t i = 0; i < VARIABLES; i++) {
-		if (idle_w >= 0)
-			b[i] -= idle_w * equations->a[pair_at(i, BASE)];
+	for (size_t i = 0; i < VARIABLES; i++)
 		for (size_t j = TERMS; j < VARIABLES; j++)
 			b[i] += equations->a[pair_at(i, j)];
-	}
 	memcpy(equations->b, b, sizeof(b));
-	return idle_w >= 0 ? mask & ~(1U << BASE) : mask;
+	if (idle_w >= 0)
+		hold(equations, BASE, idle_w, &mask);
+	return mask;
+}
+
+static double bounded(double factor, double limit)
+{
+	return fmax(fmin(factor, limit), 1 / limit);
+}
+
+/*
+ * The solution with factors of 1 / @limit to @limit: one that is beyond is held at its limit, and
+ * the rest is found again. False: there is none.
+ */
+static bool solve_bounded(struct equations *equations, double limit, uint32_t *mask,
+			  double solution[VARIABLES])
+{
+	double found[VARIABLES];
+	bool is_beyond = true;
+
+	for (size_t turn = 0; is_beyond && turn <= POWER_OWNERS; turn++) {
+		memcpy(found, solution, sizeof(found));
+		if (!nnls_solve(equations->a, equations->b, VARIABLES, *mask, found))
+			return false;
+		is_beyond = false;
+		for (size_t i = 0; i < VARIABLES; i++) {
+			if (!(*mask & 1U << i))
+				continue;
+			solution[i] = i < TERMS ? found[i] : bounded(found[i], limit);
+			if (fabs(found[i] - solution[i]) > 0) {
+				hold(equations, i, solution[i], mask);
+				is_beyond = true;
+			}
+		}
+	}
+	return true;
 }
 
 /* What the newest coefficients say of what the owners did. */
@@ -422,6 +462,21 @@ static double half_width_of(const struct power_owners *owners,
 	return fmin(NORMAL_95 * sqrt(variance), 1);
 }
 
+/* How far the share of that owner is from the one that it would have without factors. */
+static double distance_of(const struct power_owners *owners,
+			  const struct power_owners_sample *sample, const struct reading *reading,
+			  const double *ratio)
+{
+	struct most most = find_most(owners, sample, reading);
+	const double *other = sample->other ? sample->other : ratio;
+	double all_w = power_fit_product(other, reading->all.x, POWER_FIT_FEATURES);
+	double own_w =
+		power_fit_product(other, sample->work[most.owner].amount, POWER_FIT_FEATURES) /
+		reading->all.span_s;
+
+	return all_w > 0 ? fmin(fabs(most.work_w / most.all_w - own_w / all_w), 1) : 0;
+}
+
 static void solve(struct power_owners *owners, const struct power_owners_sample *sample,
 		  const struct reading *reading)
 {
@@ -440,17 +495,20 @@ static void solve(struct power_owners *owners, const struct power_owners_sample 
 	memcpy(solution, before, sizeof(before));
 	for (size_t i = 0; i < POWER_OWNERS; i++)
 		solution[TERMS + i] = owners->owner[i].factor;
-	if (!nnls_solve(drawn.a, drawn.b, VARIABLES, mask, solution))
+	if (!solve_bounded(&drawn, sample->factor_limit, &mask, solution))
 		return; /* what was known stays */
 	if (sample->idle_w >= 0)
 		solution[BASE] = sample->idle_w;
 	memcpy(owners->coefficient, solution, sizeof(before));
 	for (size_t i = 0; i < POWER_OWNERS; i++) {
-		owners->owner[i].factor = fmin(solution[TERMS + i], POWER_OWNERS_MAX);
+		owners->owner[i].factor = solution[TERMS + i];
 		solution[TERMS + i] = owners->owner[i].factor - 1;
 	}
 	owners->noise_w2 = left_w2(owners, &sums, solution);
 	owners->half_width = half_width_of(owners, sample, reading, &drawn, mask);
+	if (owners->half_width >= 0 && sample->factor_limit < POWER_OWNERS_MAX)
+		owners->half_width =
+			fmax(owners->half_width, distance_of(owners, sample, reading, prior));
 	owners->is_known = true;
 	restate(owners, before);
 }
@@ -528,6 +586,12 @@ bool power_owners_half_width(const struct power_owners *owners, double *ret)
 		return false;
 	*ret = owners->half_width;
 	return true;
+}
+
+void power_owners_bound(struct power_owners *owners, double factor_limit)
+{
+	for (size_t i = 0; i < POWER_OWNERS; i++)
+		owners->owner[i].factor = bounded(owners->owner[i].factor, factor_limit);
 }
 
 double power_owners_factor(const struct power_owners *owners, uint64_t key)

@@ -9,7 +9,7 @@
  * A coefficient is drawn to the plain ratio's, as in power_fit.h, and a factor to 1, as by Bayes'
  * rule with a normal prior of the deviation 0.35: both by as much as the errors leave them open. So
  * there is an estimate from the first half minute on, which is the plain ratio where nothing can be
- * told apart. A factor is 0 to POWER_OWNERS_MAX, and is not of the time that the zone is awake.
+ * told apart. A factor is within the caller's limit, and is not of the time that the zone is awake.
  * What is learned is used while it predicts better than what would be used without it, before it
  * learns from an interval, by POWER_FIT_MARGIN and half a minute. Owners that do little have no
  * factor. Intervals with little work are forgotten slowly: a quiet night takes nothing away. Pure;
@@ -25,6 +25,12 @@
 
 #define POWER_OWNERS     16 /* with a factor at a time: those with the most watts */
 #define POWER_OWNERS_MAX 4.0
+/*
+ * An owner can vary its work so that its power goes along with another's work: from power alone the
+ * other's then costs more. With factors of 3/4 to 4/3 one that does half of the work is charged
+ * 1.28 times what it would be charged without factors, at most.
+ */
+#define POWER_OWNERS_BOUND (4.0 / 3)
 
 struct power_owner {
 	uint64_t key; /* 0: none */
@@ -61,7 +67,8 @@ struct power_owners_sample {
 	const uint64_t *key;               /* [count] of owners, each once and none 0 */
 	const struct power_fit_work *work; /* [count] of theirs */
 	size_t count;
-	const double *unit; /* [POWER_FIT_FEATURES] of the plain ratio */
+	const double *unit;  /* [POWER_FIT_FEATURES] of the plain ratio */
+	double factor_limit; /* factors are 1 / this to this, POWER_OWNERS_MAX at most */
 	/* What predicts without factors, [POWER_FIT_TERMS]; NULL: the plain ratio of the sums. */
 	const double *other;
 };
@@ -77,9 +84,13 @@ double power_owners_mean_w(const struct power_owners *owners);
  * Half the width of the 90 % interval of the share (0..1) that the owner with most of the last
  * interval's power had in it. Two causes are known: what is learned is uncertain (the normal
  * distribution after the sums and the prior), and work differs in ways that none of it shows:
- * errors that persist from one interval to the next, all of which are taken for that owner's. False
- * where these shares are not in use.
+ * errors that persist from one interval to the next, all of which are taken for that owner's. Both
+ * suppose that owners vary their work independently. Unless factors are trusted, whose limit is
+ * POWER_OWNERS_MAX, it is at least the distance to the share that the owner would have without
+ * factors. False where these shares are not in use.
  */
 bool power_owners_half_width(const struct power_owners *owners, double *ret);
+/* Factors that were learned with other limits, as they are with this one. */
+void power_owners_bound(struct power_owners *owners, double factor_limit);
 /* By which the weights of the owner's parties are multiplied; 1 where there is none to be used. */
 double power_owners_factor(const struct power_owners *owners, uint64_t key);

@@ -54,11 +54,19 @@ enum share_rule {
 #define SHARE_MIX_PAIRED_PPM      500000
 #define SHARE_MIX_INSTRUCTION_PPM 750000
 
+/* How far factors of owners (power_owners.h) may go, which are learned from power alone. */
+enum owner_factors {
+	OWNER_FACTORS_BOUNDED, /* to POWER_OWNERS_BOUND */
+	OWNER_FACTORS_TRUSTED, /* to POWER_OWNERS_MAX */
+	OWNER_FACTORS_OFF,     /* none */
+};
+
 struct share_options {
 	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
 	/* Of SHARE_PPM, and at most that: of SHARE_SMT_TIME, SHARE_CYCLES, SHARE_FREQUENCY_TIME. */
 	uint64_t smt_ppm;
 	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
+	enum owner_factors owner_factors;
 };
 
 /* "cycles": as options, metrics and pages name it. */

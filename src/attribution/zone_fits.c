@@ -122,12 +122,22 @@ static struct zone_fit *begin_fit(struct zone_fits *fits, size_t z,
 	return fit;
 }
 
+static double factor_limit(enum owner_factors factors)
+{
+	static const double limits[] = { [OWNER_FACTORS_BOUNDED] = POWER_OWNERS_BOUND,
+					 [OWNER_FACTORS_TRUSTED] = POWER_OWNERS_MAX,
+					 [OWNER_FACTORS_OFF] = 1 };
+
+	return limits[factors];
+}
+
 const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_t z)
 {
 	return fits->fit[z] ? &fits->fit[z]->owners : NULL;
 }
 
-void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners)
+void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners,
+		       enum owner_factors factors)
 {
 	const double unit[POWER_FIT_FEATURES] = { 0 }; /* the next interval has that of its rule */
 	struct zone_fit *fit = fits->fit[z] ? fits->fit[z] : begin_fit(fits, z, unit);
@@ -135,6 +145,7 @@ void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owne
 	if (!fit || fit->owners.is_known)
 		return;
 	fit->owners = *owners;
+	power_owners_bound(&fit->owners, factor_limit(factors));
 	if (!fit->fit.time_ns)
 		fit->fit.signals = owners->signals;
 }
@@ -311,6 +322,7 @@ static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 		.span_ns = sample->span_ns,
 		.all = &sample->work,
 		.unit = fit->fit.unit,
+		.factor_limit = factor_limit(interval->owner_factors),
 		.other = is_learning ? NULL : without,
 	};
 

@@ -53,6 +53,7 @@ struct zone_fit_interval {
 	double idle_w;        /* negative: not known */
 	enum share_rule rule; /* of the zone without what is learned */
 	uint64_t smt_ppm;
+	enum owner_factors owner_factors;
 	uint32_t signals;            /* that are known */
 	uint32_t place;              /* of a socket, or of the whole machine */
 	uint64_t nameless_ns;        /* dropped and unseen, at that place */
@@ -89,8 +90,9 @@ double zone_fits_error_ratio(const struct zone_fits *fits, size_t z);
 double zone_fits_share_half_width(const struct zone_fits *fits, size_t z);
 /* What is to be saved of a zone, borrowed; NULL: there is nothing. */
 const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_t z);
-/* What was saved, unless something was learned already. */
-void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners);
+/* What was saved, unless something was learned already; factors are kept within their bounds. */
+void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners,
+		       enum owner_factors factors);
 /* The energy of a cycle beside a busy thread over that of one alone, where the meter shows it. */
 double zone_fits_smt_factor(const struct zone_fits *fits, size_t z);
 void zone_fits_release(struct zone_fits *fits);

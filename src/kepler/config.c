@@ -79,6 +79,10 @@ static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
 						    { "usage", IDLE_SHARE_USAGE },
 						    { "equal", IDLE_SHARE_EQUAL },
 						    { 0 } };
+static const struct option_choice owner_factors[] = { { "bounded", OWNER_FACTORS_BOUNDED },
+						      { "trusted", OWNER_FACTORS_TRUSTED },
+						      { "off", OWNER_FACTORS_OFF },
+						      { 0 } };
 static const struct option_choice share_rules[] = { { "auto", SHARE_AUTO },
 						    { "cpu-time", SHARE_CPU_TIME },
 						    { "smt-time", SHARE_SMT_TIME },
@@ -506,6 +510,13 @@ static const struct option share_rows[] = {
 		  "share "
 		  "by that (fit) while it predicts the zone's power better than the rule that it "
 		  "replaces." },
+	{ "attribution.owner-factors", NULL, OPTION_ENUM, FIELD(share_options, owner_factors),
+	  .choices = owner_factors, .default_text = "bounded", .metavar = "HOW", .reloadable = true,
+	  .help = "How far the work of a container may count more or less than counters show, as "
+		  "learned from power alone (attribution.fit). A container that varies its work "
+		  "with another's can make the other's look expensive. bounded: 3/4 to 4/3 of "
+		  "what counters show. trusted: 1/4 to 4, where all containers belong to one "
+		  "owner. off: what counters show." },
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
 	  .help = "Energy of a cycle of a thread while its core's other thread is busy, over that "

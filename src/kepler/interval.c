@@ -840,7 +840,8 @@ const struct power_owners *interval_engine_learned(const struct interval_engine 
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
 				     const struct power_owners *owners)
 {
-	zone_fits_restore(&engine->accountant.fits, index, owners);
+	zone_fits_restore(&engine->accountant.fits, index, owners,
+			  engine->accountant.share.owner_factors);
 }
 
 const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)

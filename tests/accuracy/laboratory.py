@@ -115,6 +115,19 @@ def idle_added(method, seeds):
     return worst
 
 
+def charged_of_victim(method, seeds):
+    """
+    Energy that a victim is charged over its true energy. Another program's work, the same for all counters, costs six times as
+    much while the victim runs, so that by the power of the package it is the victim's that costs.
+    """
+    charged = true = 0.0
+    for seed in seeds:
+        trace = machine.simulate(scenarios.conspiracy(scenarios.random.Random(f"conspiracy {seed}")), 300, seed)
+        charged += sum(blocks_of([parts.get("victim", 0.0) for parts in method(trace, "pkg")]))
+        true += sum(blocks_of([parts["victim"] for parts in trace.truth("pkg")]))
+    return charged / true
+
+
 TEST_SEEDS = (0, 1)
 
 

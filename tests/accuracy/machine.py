@@ -93,6 +93,9 @@ KINDS = {kind.name: kind for kind in (
     Kind("web", 1.1, 0.80, 3.0, 0.4),
     Kind("stream", 1.6, 0.90, 22.0, 0.9),
     Kind("pointer", 1.0, 0.70, 14.0, 0.1),
+    # The same for all counters, and another energy.
+    Kind("narrow", 1.7, 0.40, 0.8),
+    Kind("wide", 1.7, 2.40, 0.8),
 )}
 MEAN_EPI_NJ = 0.85
 
@@ -113,20 +116,23 @@ class Program:
     """
     A process of a scenario. @start and @end in seconds; @cpus: where it may run (CPU = core * 2 + thread, cores are numbered
     through the sockets); @spawn: it runs no thread itself, but starts so many processes a second, which live @life seconds.
+    @beside: the name of another program and the kind of work that this one does while that one runs.
     """
 
-    def __init__(self, name, phases, threads=1, cpus=None, start=0.0, end=None, spawn=0.0, life=(0.01, 0.04), resident=64 << 20):
+    def __init__(self, name, phases, threads=1, cpus=None, start=0.0, end=None, spawn=0.0, life=(0.01, 0.04), resident=64 << 20,
+                 beside=None):
         self.name, self.phases, self.threads, self.cpus = name, phases, threads, cpus
+        self.beside = (beside[0], KINDS[beside[1]]) if beside else None
         self.start, self.end, self.spawn, self.life, self.resident = start, end, spawn, life, resident
 
 
 class Thread:
     __slots__ = ("process", "cpus", "rng", "phases", "phase_at", "phase_until", "duty", "kind", "cap", "on", "left", "cpu", "ran",
-                 "dies")
+                 "dies", "beside")
 
     def __init__(self, process, program, rng, phase_at=0):
         self.process, self.cpus, self.rng, self.phases = process, program.cpus, rng, program.phases
-        self.phase_at, self.phase_until = phase_at - 1, -1.0
+        self.phase_at, self.phase_until, self.beside = phase_at - 1, -1.0, program.beside
         self.on, self.left, self.cpu, self.ran, self.dies = True, 0, None, 0.0, None
 
     def next_phase(self, now):
@@ -271,6 +277,10 @@ class Machine:
         """The thread of each CPU in this step."""
         cpus = [None] * self.cpu_count
         runnable = [thread for thread in self.threads if thread.wants(self.now)]
+        names = {thread.process.container.name for thread in runnable}
+        for thread in runnable:
+            if thread.beside:
+                thread.kind = thread.beside[1] if thread.beside[0] in names else thread.phases[thread.phase_at].kind
         if len(runnable) > 1:
             runnable.sort(key=lambda thread: round(thread.ran, 1))
         waiting = []

@@ -130,6 +130,13 @@ def idle_added(rng):
     return intensity(rng) + [Program("idle", [Phase("scalar", (0.0, 0.0))], start=LEARNING)]
 
 
+def conspiracy(_):
+    """The attacker's counters show the same work all the time; it costs more while the victim runs."""
+    return [daemon(), Program("victim", [Phase("scalar", (0.9, 1.0), (6.0, 14.0)), Phase("scalar", (0.0, 0.0), (6.0, 14.0))],
+                              cpus=first_cpus(0)),
+            Program("attacker", [Phase("narrow")], cpus=first_cpus(1), beside=("victim", "wide"))]
+
+
 def crowd(rng):
     """More threads than CPUs, of all kinds, anywhere."""
     kinds = ["integer", "scalar", "vector", "branchy", "web", "stream", "pointer"]

@@ -19,6 +19,8 @@ SKIP = 77
 ROUNDING = 0.01  # of measured.txt
 # Two implementations of the same rule: apart by whole microjoules and nanoseconds only.
 SAME_J = 0.002
+# What factors of containers may add to the energy of one whose neighbour works against it.
+HARM = 1.3
 # Of virtual machines, % of range.
 BLIND, HINTED, FULL, BURSTS = 10.5, 7.0, 6.5, 12.0
 
@@ -100,6 +102,17 @@ def check_first_minutes(program):
         assert first < first_before / 3 and later < later_before, start.name
 
 
+def check_conspiracy(program):
+    """A container that varies its work with another's makes it pay, by what only power shows, no more than HARM."""
+    import replayed
+    off, bounded, trusted = [laboratory.charged_of_victim(replayed.method(program, f"--attribution.owner-factors={how}"),
+                                                          laboratory.TEST_SEEDS) for how in ("off", "bounded", "trusted")]
+    plain = laboratory.charged_of_victim(replayed.method(program, "--attribution.fit=false"), laboratory.TEST_SEEDS)
+    print(f"conspiracy: the victim is charged {bounded:.3f} of its energy, without factors {off:.3f}, with unbounded ones "
+          f"{trusted:.3f}, by the plain ratio {plain:.3f}")
+    assert bounded <= HARM * off, (bounded, off)
+
+
 def check_virtual_machine(build):
     """A quick part of the table of virtual machines, with limits that are a little above what was measured."""
     if not os.path.exists(os.path.join(build, "kepler-model")):
@@ -136,6 +149,7 @@ def main():
         return SKIP
     check_virtual_machine(os.environ["KEPLER_BUILD"])
     check_same(program)
+    check_conspiracy(program)
     check_measured(program)
     check_first_minutes(program)
     return 0

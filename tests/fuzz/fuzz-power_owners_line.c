@@ -36,6 +36,7 @@ static void go_on(struct power_owners *owners)
 		struct power_fit_work work = { .amount = { 1 + s % 7, s % 3, 2 }, .time_s = 1 };
 		uint64_t key = 1 + s % 5;
 		struct power_owners_sample sample = { .power_w = 40 + s % 11,
+						      .factor_limit = POWER_OWNERS_MAX,
 						      .idle_w = s % 2 ? 20 : -1,
 						      .span_ns = 1000000000,
 						      .all = &work,

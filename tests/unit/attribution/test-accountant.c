@@ -247,6 +247,7 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 	set_up_house(&house);
 	share_by_cycles(&house);
 	house.accountant.share.may_fit = true;
+	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
 	house.accountant.explained = &explained;
 	house.accountant.explained_count = 1;
 	begin(&house, 2);
@@ -298,6 +299,7 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 	set_up_house(&house);
 	share_by_cycles(&house);
 	house.accountant.share.may_fit = true;
+	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
 	begin(&house, 2);
 	end(&house, 0, 0);
 	assert_null(zone_fits_learned(&house.accountant.fits, 0));
@@ -313,7 +315,8 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 	set_up_house(&house);
 	share_by_cycles(&house);
 	house.accountant.share.may_fit = true;
-	zone_fits_restore(&house.accountant.fits, 0, &saved);
+	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
+	zone_fits_restore(&house.accountant.fits, 0, &saved, OWNER_FACTORS_TRUSTED);
 	for (uint64_t i = 0; i < 2; i++) {
 		begin(&house, 2);
 		count_all(&house);
@@ -324,7 +327,8 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
 	/* Of 26 J, of which 10 J are idle energy that is not known. */
 	assert_in_range(joules(&house, 0, 0), 17, 21);
-	zone_fits_restore(&house.accountant.fits, 0, &saved); /* newer knowledge stays */
+	zone_fits_restore(&house.accountant.fits, 0, &saved,
+			  OWNER_FACTORS_TRUSTED); /* newer knowledge stays */
 	assert_true(zone_fits_learned(&house.accountant.fits, 0)->compared_s > saved.compared_s);
 	tear_down_house(&house);
 }

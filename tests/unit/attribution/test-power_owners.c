@@ -66,6 +66,7 @@ static struct power_owners_sample load_runs(struct load *load)
 		.work = load->work,
 		.count = load->count,
 		.unit = unit,
+		.factor_limit = POWER_OWNERS_MAX,
 	};
 	double awake_ratio;
 
@@ -328,6 +329,77 @@ static void test_a_steady_load_shows_no_differences(void **state)
 	assert_true(most - least < 0.01 && most < 1.25);
 }
 
+/*
+ * One that does the same all the time for the counters, and takes 5 W per GHz instead of 1 while
+ * another runs, makes the other's work look expensive.
+ */
+static double charged_of_a_victim(double factor_limit, double *ret_half_width)
+{
+	const uint64_t key[] = { 1, 2 }; /* the victim, which takes 2 W per GHz; the attacker */
+	struct power_owners owners;
+	double charged = 0, really = 0;
+
+	power_owners_init(&owners);
+	for (unsigned i = 0; i < 3600; i++) {
+		bool runs = i / 20 % 2;
+		struct power_fit_work work[] = { { .amount = { [POWER_FIT_ALONE] = runs } },
+						 { .amount = { [POWER_FIT_ALONE] = 1 } } };
+		struct power_fit_work all = { .amount = { [POWER_FIT_ALONE] = 1 + runs } };
+		double work_w = runs ? 2 + 5 : 1, said[2], other[POWER_FIT_TERMS] = { 3, 0 };
+		struct power_owners_sample sample = { .power_w = IDLE_W + work_w,
+						      .idle_w = IDLE_W,
+						      .span_ns = SECOND_NS,
+						      .all = &all,
+						      .key = key,
+						      .work = work,
+						      .count = 2,
+						      .unit = unit,
+						      .factor_limit = factor_limit,
+						      .other = other };
+
+		for (size_t o = 0; o < 2; o++)
+			said[o] = work[o].amount[POWER_FIT_ALONE] *
+				  power_owners_factor(&owners, key[o]);
+		charged += work_w * said[0] / (said[0] + said[1]);
+		really += runs ? 2 : 0;
+		assert_true(power_owners_add(&owners, &sample));
+	}
+	assert_true(power_owners_half_width(&owners, ret_half_width));
+	return charged / really;
+}
+
+static void test_what_one_can_make_another_pay_is_bounded(void **state)
+{
+	double half_width, without, trusted, bounded;
+
+	(void)state;
+	trusted = charged_of_a_victim(POWER_OWNERS_MAX, &half_width);
+	assert_true(trusted > 2.7); /* by all that power shows it is so */
+	without = charged_of_a_victim(1, &half_width);
+	assert_true(fabs(without - 1.75) < 0.01); /* the counters are the same */
+	bounded = charged_of_a_victim(POWER_OWNERS_BOUND, &half_width);
+	assert_true(bounded <= 1.3 * without);
+	/* The share without factors is 1/2 in the last interval, with them 16/25. */
+	assert_true(half_width > 0.139);
+}
+
+/* What was learned of owners that were trusted is not used when they no longer are. */
+static void test_what_was_learned_before_is_bounded(void **state)
+{
+	struct power_owners owners;
+	struct load load;
+
+	(void)state;
+	load_init(&load, 6, 6);
+	power_owners_init(&owners);
+	learn(&owners, &load, 900);
+	owners.owner[0].factor = 3;
+	owners.owner[1].factor = 0;
+	power_owners_bound(&owners, POWER_OWNERS_BOUND);
+	assert_true(fabs(owners.owner[0].factor - POWER_OWNERS_BOUND) < 1e-9);
+	assert_true(fabs(owners.owner[1].factor - 1 / POWER_OWNERS_BOUND) < 1e-9);
+}
+
 static void test_little_work_has_no_place(void **state)
 {
 	struct power_owners owners;
@@ -337,6 +409,7 @@ static void test_little_work_has_no_place(void **state)
 		.amount = { [POWER_FIT_ALONE] = 300, [POWER_FIT_INSTRUCTIONS] = 300 }, .time_s = 100
 	};
 	struct power_owners_sample newcomer = { .power_w = 500,
+						.factor_limit = POWER_OWNERS_MAX,
 						.idle_w = IDLE_W,
 						.span_ns = SECOND_NS,
 						.all = &work,
@@ -487,6 +560,8 @@ int main(void)
 		cmocka_unit_test(test_none_are_used_where_one_is_right),
 		cmocka_unit_test(test_they_are_compared_with_what_is_used_otherwise),
 		cmocka_unit_test(test_a_steady_load_shows_no_differences),
+		cmocka_unit_test(test_what_one_can_make_another_pay_is_bounded),
+		cmocka_unit_test(test_what_was_learned_before_is_bounded),
 		cmocka_unit_test(test_little_work_has_no_place),
 		cmocka_unit_test(test_much_work_without_a_place_teaches_little),
 		cmocka_unit_test(test_factors_follow_what_changes),

@@ -26,6 +26,7 @@ static void run(struct power_owners *owners, int second, size_t count)
 	struct power_fit_work work[OWNERS], all = { 0 };
 	uint64_t key[OWNERS];
 	struct power_owners_sample sample = { .power_w = 20,
+					      .factor_limit = POWER_OWNERS_MAX,
 					      .idle_w = 20,
 					      .span_ns = 1000000000,
 					      .all = &all,

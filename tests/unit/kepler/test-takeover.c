@@ -387,6 +387,7 @@ static void put_learned(struct state *state, const char *boot)
 		struct power_fit_work work = { .amount = { 1 + s % 3 }, .time_s = 1 };
 		uint64_t key = 1;
 		struct power_owners_sample sample = { .power_w = 30 + 10 * (s % 3),
+						      .factor_limit = POWER_OWNERS_MAX,
 						      .idle_w = 20,
 						      .span_ns = NSEC_PER_SEC,
 						      .all = &work,
