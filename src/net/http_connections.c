@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/num.h"
 
 #define RESERVE_MIN      2
 #define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
@@ -301,6 +302,21 @@ unsigned http_connections_sweep(struct http_connections *connections, uint64_t n
 	}
 	pthread_mutex_unlock(&connections->lock);
 	return count;
+}
+
+bool http_connections_was_silent(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_bytes_received == 0 &&
+	       info.tcpi_last_ack_recv >= HTTP_PATIENCE_NS / NSEC_PER_MSEC;
+}
+
+void http_connections_count_silent(struct http_connections *connections)
+{
+	__atomic_fetch_add(&connections->cuts[HTTP_CUT_SILENT], 1, __ATOMIC_RELAXED);
 }
 
 unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns)

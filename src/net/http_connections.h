@@ -109,6 +109,13 @@ unsigned http_connections_ended(struct http_connections *connections);
 /* Cuts connections that exceeded their deadline; returns how many. */
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns);
 /*
+ * Whether the peer of @fd, which was just accepted, has sent nothing for HTTP_PATIENCE while it
+ * waited in the backlog. A unix socket's is not known: false.
+ */
+bool http_connections_was_silent(int fd);
+/* One that was silent was closed without a slot. */
+void http_connections_count_silent(struct http_connections *connections);
+/*
  * Cuts all connections that have kept the server waiting for HTTP_PATIENCE: for a request, or for
  * reading an answer that is not a page. Peers that still take data stay. Returns how many.
  */

@@ -5,10 +5,11 @@
  * decided here (http_connections.h), because the library's only limit is "no byte for a while".
  *
  * When all connections are taken, new ones wait in the backlog. A connection that has then kept the
- * server waiting for a request for HTTP_PATIENCE is cut: silent peers, however many, cannot keep
- * out one that sends its request at once. Peers that send a request and then read slowly never get
- * all connections: they are cut for one another, and a request without room for its page is
- * suspended until the connection that was cut is closed.
+ * server waiting for a request for HTTP_PATIENCE is cut, and one that has been silent for as long
+ * in the backlog gets none: silent peers, however many, cannot keep out one that sends its request
+ * at once. Peers that send a request and then read slowly never get all connections: they are cut
+ * for one another, and a request without room for its page is suspended until the connection that
+ * was cut is closed.
  */
 #include "net/http_server.h"
 
@@ -148,6 +149,11 @@ static bool accept_from(struct http_server *server, int listener)
 		}
 		if (fd < 0)
 			return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+		if (server->crowded && http_connections_was_silent(fd)) {
+			http_connections_count_silent(&server->connections);
+			(void)close(fd);
+			continue;
+		}
 		/* Closes the descriptor by itself when it fails. */
 		if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) !=
 		    MHD_YES)

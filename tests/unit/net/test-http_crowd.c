@@ -134,6 +134,25 @@ static void slow_readers_leave_room(void **state)
 	http_server_stop(server);
 }
 
+/* What was silent while it waited in the backlog is not waited for once more. */
+static void silent_peers_of_the_backlog_get_no_connection(void **state)
+{
+	struct http_server *server = start(8);
+	struct http_stats stats;
+	int silent[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		silent[i] = dial(server);
+	assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_get_stats(server, &stats);
+	assert_true(stats.cuts[HTTP_CUT_SILENT] >= ARRAY_SIZE(silent) - 8);
+	assert_true(stats.connections_total < ARRAY_SIZE(silent) / 2);
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		close(silent[i]);
+	http_server_stop(server);
+}
+
 static int dial_narrow(const struct http_server *server)
 {
 	int fd = dial(server), small = 2304;
@@ -227,6 +246,7 @@ int main(void)
 		cmocka_unit_test(answers_for_its_own_names_alone),
 		cmocka_unit_test(long_headers_are_answered),
 		cmocka_unit_test(slow_readers_leave_room),
+		cmocka_unit_test(silent_peers_of_the_backlog_get_no_connection),
 		cmocka_unit_test(unread_health_leaves_room),
 		cmocka_unit_test(serves_over_a_unix_socket),
 	};
