@@ -246,6 +246,9 @@ static struct served_body *make_best(const struct api_view *view,
 	int r = api_request_best(argument_of, without_const(request), &asked, &any_output, &diag);
 
 	limit_choice(view, &asked.choice);
+	asked.choice.upstream_only =
+		true; /* an estimator of upstream's asks for the archive next */
+	asked.choice.files = FILE_ARCHIVE;
 	for (int i = 0; r == 0 && i < MODEL_OUTPUT_COUNT; i++) {
 		json_t *groups;
 

@@ -277,6 +277,9 @@ def exported_models_are_served():
             assert served["package"]["All_Weights"]["Bias_Weight"] == 90 and served["model_name"] == "LinearRegressionTrainer_1"
             # Upstream's programs cannot read the other form; the second API offers it.
             assert ask(server, "POST", "/model", {**asked, "trainer_name": "PolynomialRegressionTrainer"})[0] == 400
+            # Neither has an archive, which an estimator asks for next.
+            offered = json.loads(ask(server, "GET", "/best-models?node-type=1")[1])
+            assert offered["AbsPower"] == {"BPFOnly": "KNeighborsRegressorTrainer_1"}, offered
             best = json.loads(ask(server, "GET", "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&node-type=1")[1])
             assert best["model"]["name"] == "PolynomialRegressionTrainer_1" and best["model"]["class"] == "kepler", best
             assert json.loads(ask(server, "GET", best["file"]["url"])[1])["format"] == "kepler-model"
