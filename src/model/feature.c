@@ -24,8 +24,8 @@ static const struct feature features[] = {
 	{ "kubelet_memory_bytes", "bytes", false, false, NULL },
 	{ "accelerator_intel_qat", "1/s", true, false, NULL },
 	{ "cpu_scaling_frequency_hertz", "Hz", false, false, NULL },
-	{ "cpu_steal_seconds", "s/s", false, true,
-	  NULL }, /* vCPUs waited, and did nothing meanwhile */
+	/* vCPUs waited, and did nothing meanwhile */
+	{ "cpu_steal_seconds", "s/s", false, true, NULL },
 	{ "node_info", "", false, false, NULL },
 };
 

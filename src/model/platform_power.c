@@ -274,9 +274,8 @@ static void make_curve(const struct power_model *model, const struct machine_fac
 								 : POWER_UNKNOWN_GENERATION;
 	if (add_cpu(weights, &known, ln_w))
 		ret->familiarity = POWER_KNOWN_CPU;
-	else if (!known.cpu.key[0])
-		ret->familiarity = POWER_UNNAMED;
-	if (!(facts->frequency_ghz > 0)) /* it may be any of those of its year */
+	/* An unknown frequency may be any of those of its year. */
+	if (!known.cpu.key[0] || !(facts->frequency_ghz > 0))
 		ret->familiarity = POWER_UNNAMED;
 	finish(weights, &machine, clamp(known.cpu.tdp_w, 1, weights->tdp_w.most), ln_w, ret->watts);
 }
