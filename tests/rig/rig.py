@@ -25,6 +25,7 @@ from decimal import Decimal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("KEPLER_BUILD", ROOT / "build-check"))
+CONFIG = ROOT / "tests/rig/rig.yaml"
 KEPLER = pathlib.Path(os.environ.get("KEPLER_BINARY", BUILD / "kepler"))
 SKIP = 77
 # The exporter warns of KEPLER_ variables that it does not know; those above are ours.
@@ -206,7 +207,7 @@ class Exporter:
         self.began = time.monotonic()
         self.binary = binary
         self.process = subprocess.Popen(
-            [*prefix, str(binary), "run", "--config.file=/dev/null", "--host.state-dir=", "--table=never",
+            [*prefix, str(binary), "run", f"--config.file={CONFIG}", "--host.state-dir=", "--table=never",
              "--web.listen-address=127.0.0.1:0", *args],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, preexec_fn=preexec, pass_fds=pass_fds,
             env={**OTHERS_ENVIRONMENT, **(env or {})})

@@ -116,7 +116,8 @@ def of_files(binary):
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, tempfile.TemporaryDirectory() as directory:
         state = pathlib.Path(directory, "state")
         for moved in (False, True):
-            with Exporter(f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", *FAST, binary=binary) as exporter:
+            with Exporter(f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", "--idle.mode=learned", *FAST,
+                          binary=binary) as exporter:
                 metrics = exporter.intervals(3)
                 assert metrics.value("kepler_exporter_landlock_abi") == landlock_abi(), exporter.output()
                 if moved:  # another folder of the same name, which nothing but Landlock protects from root

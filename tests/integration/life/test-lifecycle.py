@@ -109,7 +109,8 @@ def kill_at_random():
     slowest = 0.0
     with tempfile.TemporaryDirectory(dir="/var/tmp") as state, Directory(state) as changes, \
             Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors:
-        flags = ["--monitor.interval=100ms", f"--host.state-dir={state}", "--host.state-every=1s", f"--host.sysfs={sensors.mount}"]
+        flags = ["--monitor.interval=100ms", f"--host.state-dir={state}", "--host.state-every=1s",
+                 "--idle.mode=learned", f"--host.sysfs={sensors.mount}"]
         for number in range(kills):
             with Exporter(*flags, binary=BINARY, wait=number % 2 == 0) as exporter:
                 if number % 2:
@@ -210,7 +211,8 @@ def unwritable_state():
     for make in (disk_full, disk_read_only, disk_broken):
         with tempfile.TemporaryDirectory() as directory, Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, \
                 make(directory) as why:
-            flags = [f"--host.state-dir={directory}", "--host.state-every=1s", f"--host.sysfs={sensors.mount}"]
+            flags = [f"--host.state-dir={directory}", "--host.state-every=1s", "--idle.mode=learned",
+                     f"--host.sysfs={sensors.mount}"]
             with Exporter(*FAST, *flags) as exporter:
                 deadline = time.monotonic() + 20
                 while exporter.scrape().value(errors) < 2:
@@ -228,7 +230,8 @@ def other_versions():
     for version in ("0", "2", "1.1"):
         with tempfile.TemporaryDirectory() as state, Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, \
                 Directory(state) as changes:
-            flags = [*FAST, f"--host.state-dir={state}", "--host.state-every=1s", f"--host.sysfs={sensors.mount}"]
+            flags = [*FAST, f"--host.state-dir={state}", "--host.state-every=1s", "--idle.mode=learned",
+                     f"--host.sysfs={sensors.mount}"]
             body = f"kepler-state {version} 0123456789abcdef\npackage-0 something else\n".encode()
             pathlib.Path(state, "kepler.state").write_bytes(body + b"crc32 %08x\n" % zlib.crc32(body))
             with Exporter(*flags) as exporter:

@@ -191,7 +191,8 @@ def frozen_disk():
 def state_hangs():
     """The directory of the state hangs: intervals go on, it is counted, and the end waits for it no longer than it says."""
     with frozen_disk() as (mount, freeze), Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors:
-        flags = ["--host.state-every=1s", f"--host.state-dir={mount}/kepler", f"--host.sysfs={sensors.mount}"]
+        flags = ["--host.state-every=1s", "--idle.mode=learned", f"--host.state-dir={mount}/kepler",
+                 f"--host.sysfs={sensors.mount}"]
         with Exporter(*FAST, *flags) as exporter:
             until("the state is written", lambda: os.path.exists(f"{mount}/kepler/kepler.state"))
             freeze(True)

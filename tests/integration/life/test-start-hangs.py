@@ -127,7 +127,7 @@ def check_configuration(mount):
 
 def mounts_hang():
     """The state directory, a kubeconfig, the sensors, the configuration, a token: each on a mount that does not answer."""
-    flags = {check_state: ["--host.state-dir={0}/state"],
+    flags = {check_state: ["--host.state-dir={0}/state", "--idle.mode=learned"],
              check_names: ["--kube.pods=apiserver", "--kube.kubeconfig={0}/kubeconfig"],
              check_sensors: ["--host.sysfs={0}", "--monitor.hang-limit=1s"]}
     with contextlib.ExitStack() as stack:

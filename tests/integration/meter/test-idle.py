@@ -16,6 +16,7 @@ from rig import Exporter, Sensors, balanced, close, load, load_result, rapl_zone
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 FAST = ["--monitor.interval=200ms", "--metrics.settle=500ms", "--metrics.process.min-joules=0"]
+LEARNED = ["--idle.mode=learned"]
 FIXED = ["--idle.mode=fixed", "--idle.watts=package=10"]
 IDLE_W, BUSY_W = 10, 15
 NODE = "kepler_node_package_joules_total"
@@ -155,7 +156,7 @@ def reload_moves_nothing():
 
 def bound_from_the_start():
     """Before anything is learned: a part of what was measured is kept off processes, and no more than all of it."""
-    with Sensors(zones()) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *FAST) as exporter:
+    with Sensors(zones()) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *FAST, *LEARNED) as exporter:
         first = exporter.intervals(1)
         assert idle_state(first, "1") == ["provisional"] and first.select(NODE, mode="idle")
         metrics = watch(exporter, 2)
@@ -188,7 +189,8 @@ def learned_and_kept():
         print("  needs over a minute: only with KEPLER_LONG_TESTS")
         return
     with Sensors(zones()) as sensors, tempfile.TemporaryDirectory() as state:
-        options = [f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s", f"--host.state-dir={state}"]
+        options = [f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s", f"--host.state-dir={state}",
+                   *LEARNED]
         with Exporter(*options) as exporter:
             metrics, began = exporter.scrape(), time.monotonic()
             assert idle_state(metrics, "0") == ["provisional"]

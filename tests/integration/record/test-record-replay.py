@@ -96,12 +96,12 @@ def check_equal(metrics, result):
 
 
 def as_the_exporter():
-    check_same()
+    check_same("--idle.mode=learned")
 
 
 def with_a_bound_by_usage():
     """Idle power that is not learned yet."""
-    check_same("--idle.share=usage")
+    check_same("--idle.mode=learned", "--idle.share=usage")
 
 
 def with_idle_by_usage():

@@ -35,7 +35,8 @@ def expect(minute, container, *instances):
 
 def real_labels():
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 20)) as sensors, \
-            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms", "--metrics.settle=0s") as exporter:
+            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms", "--metrics.settle=0s",
+                     "--idle.mode=learned") as exporter:
         metrics = exporter.intervals(1)
         zone = metrics.select("kepler_zone_info", zone="package")
         containers = metrics.select("kepler_container_package_joules_total", mode="dynamic")

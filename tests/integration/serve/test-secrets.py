@@ -123,6 +123,7 @@ class Rig:
     def exporter(self, config, env=None):
         with Exporter("--kube.pods=apiserver", f"--kube.kubeconfig={config}", "--kube.node-name=node-1", "--log.level=debug",
                       "--monitor.interval=200ms", "--bpf.enabled=false", f"--host.state-dir={self.dir}/state",
+                      "--idle.mode=learned",
                       binary=self.binary, prefix=self.prefix(), env=env) as exporter:
             yield exporter
             self.look_into(exporter, env or {})
