@@ -53,10 +53,10 @@ int dcmi_power_parse(const struct ipmi_answer *answer, struct dcmi_power *ret, s
 
 int dcmi_power_current(const struct dcmi_power *power, uint64_t *ret_uw, struct diag *diag)
 {
-	if (!power->is_active)
-		return diag_set(diag, -ENODATA, "its measurement of power is not active");
 	if (power->current_w == 0)
-		return diag_set(diag, -ENODATA, "it says 0 W");
+		return diag_set(diag, -ENODATA,
+				power->is_active ? "it says 0 W"
+						 : "its measurement of power is not active");
 	*ret_uw = (uint64_t)power->current_w * 1000000;
 	return 0;
 }

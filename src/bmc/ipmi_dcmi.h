@@ -15,7 +15,7 @@ struct dcmi_power {
 	uint16_t current_w;            /* of the moment */
 	uint16_t min_w, max_w, mean_w; /* over the last period_ms */
 	uint32_t time_s, period_ms;    /* of the BMC's own clock, since 1970 or its start */
-	bool is_active;                /* power is measured; else the others say nothing */
+	bool is_active;                /* power is measured, as the BMC says; not reliable */
 };
 
 /* Get Power Reading, mode 01h: system power statistics. */
@@ -27,6 +27,7 @@ void dcmi_power_request(struct ipmi_request *ret);
 int dcmi_power_parse(const struct ipmi_answer *answer, struct dcmi_power *ret, struct diag *diag);
 /*
  * The machine's power of the moment in µW: 0, or -ENODATA with the reason. A machine that asks its
- * own BMC draws power: 0 W is a BMC that has no value, as is one that does not measure.
+ * own BMC draws power, so 0 W is a BMC that has no value. Some BMCs give live values and say that
+ * they do not measure: the value decides, not is_active.
  */
 int dcmi_power_current(const struct dcmi_power *power, uint64_t *ret_uw, struct diag *diag);

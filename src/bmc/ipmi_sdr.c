@@ -19,11 +19,7 @@
 #define GET_READING   0x2D
 #define OWNER_BMC     0x20
 #define UNIT_WATTS    6
-#define ENTITY_CPU    3
-#define ENTITY_MEMORY 8
 #define ENTITY_SUPPLY 10
-#define ENTITY_CARD   11
-#define ENTITY_MODULE 32
 #define FORMAT_ONES   0x40 /* of units1: complement */
 #define FORMAT_TWOS   0x80
 #define FORMAT_NONE   0xC0
@@ -35,7 +31,17 @@
 static const char *const machine_names[] = { "pwrconsumption", "powerconsumption", "syspower",
 					     "syspwr",         "systempower",      "systempwr",
 					     "totalpower",     "totalpwr",         "powermeter",
-					     "nodepower",      "nodepwr" };
+					     "nodepower",      "nodepwr",          "systemlevel" };
+/* A total of one of these is not the machine's: "CPU Total Power". */
+static const char *const part_names[] = { "cpu", "gpu", "memory", "dimm", "fan", "disk",
+					  "hdd", "ssd", "nvme",   "pcie", "proc" };
+/*
+ * Entities that are parts (IPMI 2.0, table 43-13): processors 3 and 9, disks and their bays 4, 15
+ * and 26, memory 8 and 32, cards 11, expansion 16, processor boards 18, power modules 20, fans and
+ * cooling 29 and 30, boards of processors, memory and I/O 43 to 45, PCI 48 and 49, DCMI's CPU 65.
+ */
+static const uint8_t part_entities[] = { 3,  4,  8,  9,  11, 15, 16, 18, 20, 26,
+					 29, 30, 32, 43, 44, 45, 48, 49, 65 };
 static const char *const supply_names[] = { "inputpower", "inputpwr", "powerin", "pwrin",
 					    "inpower",    "inpwr",    "pin" };
 
@@ -124,19 +130,13 @@ static bool has_any(const char *name, const char *const *words, size_t count)
 
 static enum sdr_role role_of(uint8_t entity, const char *name)
 {
-	switch (entity) {
-	case ENTITY_CPU:
-	case ENTITY_MEMORY:
-	case ENTITY_CARD:
-	case ENTITY_MODULE:
-		return SDR_OTHER;
-	case ENTITY_SUPPLY:
+	if (entity == ENTITY_SUPPLY)
 		return has_any(name, supply_names, ARRAY_SIZE(supply_names)) ? SDR_SUPPLY
 									     : SDR_OTHER;
-	default:
-		return has_any(name, machine_names, ARRAY_SIZE(machine_names)) ? SDR_MACHINE
-									       : SDR_OTHER;
-	}
+	if (memchr(part_entities, entity, sizeof(part_entities)) ||
+	    has_any(name, part_names, ARRAY_SIZE(part_names)))
+		return SDR_OTHER;
+	return has_any(name, machine_names, ARRAY_SIZE(machine_names)) ? SDR_MACHINE : SDR_OTHER;
 }
 
 /* Two's complement of @bits bits. */

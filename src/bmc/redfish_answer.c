@@ -15,6 +15,7 @@
 #define UJ_PER_KWH   3.6e12
 #define WINDOW_MAX_S 3600.0
 #define SERVICE      "/redfish/"
+#define MINUTE_S     60
 
 /* ---- paths ---- */
 
@@ -61,22 +62,38 @@ struct redfish_path redfish_link(const json_t *object, const char *key)
 	return path_of(json_object_get(object, key));
 }
 
-/* The paths in @array, up to @max of them. */
-static size_t read_paths(const json_t *array, struct redfish_path *ret, size_t max)
+/* Some services send an object in place of an array of one. */
+static size_t list_size(const json_t *list)
+{
+	return json_is_object(list) ? 1 : json_array_size(list);
+}
+
+static const json_t *list_get(const json_t *list, size_t i)
+{
+	return json_is_object(list) ? list : json_array_get(list, i);
+}
+
+/* The paths in @list, up to @max of them. */
+static size_t read_paths(const json_t *list, struct redfish_path *ret, size_t max)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < json_array_size(array) && count < max; i++) {
-		ret[count] = path_of(json_array_get(array, i));
+	for (size_t i = 0; i < list_size(list) && count < max; i++) {
+		ret[count] = path_of(list_get(list, i));
 		count += ret[count].text[0] != '\0';
 	}
 	return count;
 }
 
-void redfish_members_read(const json_t *collection, struct redfish_members *ret)
+void redfish_members_add(const json_t *page, struct redfish_members *members,
+			 struct redfish_path *ret_next)
 {
-	ret->count =
-		read_paths(json_object_get(collection, "Members"), ret->paths, REDFISH_MEMBERS_MAX);
+	const json_t *list = json_object_get(page, "Members");
+	size_t room = REDFISH_MEMBERS_MAX - members->count, size = list_size(list);
+
+	members->count += read_paths(list, members->paths + members->count, room);
+	members->left_out += size > room ? size - room : 0;
+	redfish_path_take(answer_text(page, "Members@odata.nextLink"), ret_next);
 }
 
 const char *redfish_message(const json_t *error)
@@ -93,11 +110,30 @@ const char *redfish_message(const json_t *error)
 
 /* ---- values ---- */
 
+/* A number in 0..max; some services send it as decimal text. */
+static bool number_in(const json_t *value, double max, double *ret)
+{
+	double number;
+
+	if (!json_is_string(value))
+		return answer_number(value, max, ret);
+	if (parse_double(json_string_value(value), &number) < 0 || !(number >= 0 && number <= max))
+		return false;
+	*ret = number;
+	return true;
+}
+
+/* A value is the Reading of an object; some services send the bare value. */
+static const json_t *reading_of(const json_t *value)
+{
+	return json_is_object(value) ? json_object_get(value, "Reading") : value;
+}
+
 static void take_watts(const json_t *value, struct redfish_reading *ret)
 {
 	double watts;
 
-	ret->has_power = answer_number(value, WATTS_MAX, &watts);
+	ret->has_power = number_in(value, WATTS_MAX, &watts);
 	if (ret->has_power)
 		ret->power_uw = (uint64_t)llround(watts * UW_PER_W);
 }
@@ -152,12 +188,17 @@ void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path
 {
 	static const char *const components[] = { "Component", "Module", "Card",      "Zone",
 						  "Cartridge", "Row",    "Expansion", NULL };
+	static const char *const outside[] = { "Rack",          "Row",           "Pod",
+					       "RackGroup",     "PowerStrip",    "StorageEnclosure",
+					       "HeatExchanger", "ImmersionTank", NULL };
 	const json_t *links = json_object_get(chassis, "Links");
+	const char *type = answer_text(chassis, "ChassisType");
 
 	*ret = (struct redfish_chassis){
 		.path = *path,
 		.contained_by = redfish_link(links, "ContainedBy"),
-		.is_component = is_one_of(answer_text(chassis, "ChassisType"), components),
+		.is_component = is_one_of(type, components),
+		.is_outside = is_one_of(type, outside),
 		.environment = redfish_link(chassis, "EnvironmentMetrics"),
 		.subsystem = redfish_link(chassis, "PowerSubsystem"),
 		.power = redfish_link(chassis, "Power"),
@@ -176,19 +217,26 @@ static bool holds(const struct redfish_chassis *chassis, const struct redfish_pa
 	return false;
 }
 
-static bool is_own(const struct redfish_chassis *chassis, const struct redfish_path *system)
+/* A chassis without links is own where the service has no other system. */
+static bool is_own(const struct redfish_chassis *chassis, const struct redfish_path *system,
+		   bool is_only)
 {
+	if (chassis->system_count == 0)
+		return is_only && !chassis->is_outside;
 	return chassis->system_count == 1 && holds(chassis, system);
 }
 
+#define DISTANCE_MAX 3
+
 /* How far it is from being all of the machine: in another one of the machine's, or a component. */
 static unsigned distance(const struct redfish_chassis *list, size_t count,
-			 const struct redfish_chassis *chassis, const struct redfish_path *system)
+			 const struct redfish_chassis *chassis, const struct redfish_path *system,
+			 bool is_only)
 {
 	unsigned sum = chassis->is_component ? 2 : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_own(&list[i], system) &&
+		if (is_own(&list[i], system, is_only) &&
 		    redfish_path_is_same(&list[i].path, &chassis->contained_by))
 			return sum + 1;
 	}
@@ -196,25 +244,30 @@ static unsigned distance(const struct redfish_chassis *list, size_t count,
 }
 
 size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
-			      const struct redfish_path *system, size_t *order, bool *ret_shared)
+			      const struct redfish_path *system, bool is_only, size_t *order,
+			      bool *ret_shared)
 {
-	bool any_says = false;
+	bool any_links = false;
 	size_t chosen = 0;
 
 	*ret_shared = false;
 	for (size_t i = 0; i < count; i++) {
-		any_says |= list[i].system_count > 0;
+		any_links |= list[i].system_count > 0;
 		*ret_shared |= list[i].system_count > 1 && holds(&list[i], system);
 	}
-	for (unsigned away = 0; away <= 3; away++) {
+	for (unsigned step = 0; step < 2 * (DISTANCE_MAX + 1); step++) {
+		bool has_links = step <= DISTANCE_MAX;
+
 		for (size_t i = 0; i < count; i++) {
-			if (is_own(&list[i], system) &&
-			    distance(list, count, &list[i], system) == away)
+			if ((list[i].system_count > 0) != has_links ||
+			    (any_links && !has_links && list[i].is_component))
+				continue;
+			if (is_own(&list[i], system, is_only) &&
+			    distance(list, count, &list[i], system, is_only) ==
+				    step % (DISTANCE_MAX + 1))
 				order[chosen++] = i;
 		}
 	}
-	if (!any_says && count == 1)
-		order[chosen++] = 0;
 	return chosen;
 }
 
@@ -228,22 +281,40 @@ void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret
 	double kwh;
 
 	*ret = (struct redfish_reading){ 0 };
-	take_watts(json_object_get(power, "Reading"), ret);
-	ret->has_energy = answer_number(json_object_get(energy, "Reading"), KWH_MAX, &kwh);
+	take_watts(reading_of(power), ret);
+	ret->has_energy = number_in(reading_of(energy), KWH_MAX, &kwh);
 	if (ret->has_energy)
 		ret->energy_uj = (uint64_t)(kwh * UJ_PER_KWH);
 	redfish_path_take(answer_text(power, "DataSourceUri"), ret_sensor);
 }
 
-static bool is_of_a_part(const json_t *control)
+static bool is_of_a_part(const json_t *object)
 {
-	static const char *const parts[] = {
-		"CPU",     "CPUSubsystem",     "Memory",      "MemorySubsystem",
-		"GPU",     "GPUSubsystem",     "Fan",         "StorageDevice",
-		"Storage", "StorageSubsystem", "Accelerator", NULL
-	};
+	static const char *const parts[] = { "CPU",
+					     "CPUSubsystem",
+					     "Memory",
+					     "MemorySubsystem",
+					     "GPU",
+					     "GPUSubsystem",
+					     "Fan",
+					     "CoolingSubsystem",
+					     "StorageBay",
+					     "StorageDevice",
+					     "Storage",
+					     "StorageSubsystem",
+					     "Accelerator",
+					     "ASIC",
+					     "FPGA",
+					     "NetworkBay",
+					     "NetworkingDevice",
+					     "ExpansionBay",
+					     "ExpansionSubsystem",
+					     "VoltageRegulator",
+					     "Backplane",
+					     "Pump",
+					     NULL };
 
-	return is_one_of(answer_text(control, "PhysicalContext"), parts);
+	return is_one_of(answer_text(object, "PhysicalContext"), parts);
 }
 
 void redfish_power_control_read(const json_t *power, struct redfish_reading *ret)
@@ -252,8 +323,8 @@ void redfish_power_control_read(const json_t *power, struct redfish_reading *ret
 	double minutes;
 
 	*ret = (struct redfish_reading){ 0 };
-	for (size_t i = 0; i < json_array_size(controls) && !control; i++) {
-		const json_t *candidate = json_array_get(controls, i);
+	for (size_t i = 0; i < list_size(controls) && !control; i++) {
+		const json_t *candidate = list_get(controls, i);
 
 		control = is_of_a_part(candidate) ? NULL : candidate;
 	}
@@ -261,12 +332,14 @@ void redfish_power_control_read(const json_t *power, struct redfish_reading *ret
 	if (ret->has_power)
 		return;
 	metrics = json_object_get(control, "PowerMetrics");
-	if (!answer_number(json_object_get(metrics, "IntervalInMin"), WINDOW_MAX_S / 60,
-			   &minutes) ||
+	if (!metrics)
+		metrics = json_object_get(control, "PowerMetric");
+	if (!number_in(json_object_get(metrics, "IntervalInMin"), WINDOW_MAX_S / MINUTE_S,
+		       &minutes) ||
 	    minutes <= 0)
 		return;
 	take_watts(json_object_get(metrics, "AverageConsumedWatts"), ret);
-	ret->window_ns = (uint64_t)(minutes * 60) * NSEC_PER_SEC;
+	ret->window_ns = (uint64_t)llround(minutes * MINUTE_S * (double)NSEC_PER_SEC);
 }
 
 bool redfish_supply_is_absent(const json_t *supply)
@@ -274,10 +347,39 @@ bool redfish_supply_is_absent(const json_t *supply)
 	return strcmp(answer_text(json_object_get(supply, "Status"), "State"), "Absent") == 0;
 }
 
+bool redfish_supply_is_off(const json_t *supply)
+{
+	static const char *const states[] = { "Absent",         "UnavailableOffline",
+					      "StandbyOffline", "StandbySpare",
+					      "Disabled",       NULL };
+
+	return is_one_of(answer_text(json_object_get(supply, "Status"), "State"), states);
+}
+
+void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret)
+{
+	const json_t *supplies = json_object_get(power, "PowerSupplies");
+	struct redfish_reading sum = { 0 };
+
+	*ret = (struct redfish_reading){ 0 };
+	for (size_t i = 0; i < list_size(supplies); i++) {
+		const json_t *supply = list_get(supplies, i);
+		struct redfish_reading one = { 0 };
+
+		take_watts(json_object_get(supply, "PowerInputWatts"), &one);
+		if (!one.has_power && !redfish_supply_is_off(supply))
+			return;
+		sum.has_power |= one.has_power;
+		sum.power_uw += one.has_power ? one.power_uw : 0;
+	}
+	if (sum.power_uw <= (uint64_t)(WATTS_MAX * UW_PER_W))
+		*ret = sum;
+}
+
 void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret)
 {
 	*ret = (struct redfish_reading){ 0 };
-	take_watts(json_object_get(json_object_get(metrics, "InputPowerWatts"), "Reading"), ret);
+	take_watts(reading_of(json_object_get(metrics, "InputPowerWatts")), ret);
 }
 
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)
@@ -286,10 +388,22 @@ void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)
 
 	*ret = (struct redfish_reading){ 0 };
 	if (strcmp(answer_text(sensor, "ReadingType"), "Power") != 0 ||
-	    (*units && strcmp(units, "W") != 0))
+	    (*units && strcmp(units, "W") != 0) || is_of_a_part(sensor))
 		return;
 	take_watts(json_object_get(sensor, "Reading"), ret);
 	ret->window_ns = duration_ns(answer_text(sensor, "AveragingInterval"));
+}
+
+bool redfish_sensor_names_a_part(const char *id)
+{
+	static const char *const parts[] = { "cpu", "gpu", "memory", "dimm", "fan", "disk",
+					     "hdd", "ssd", "nvme",   "pcie", NULL };
+
+	for (const char *const *part = parts; *part; part++) {
+		if (strcasestr(id, *part))
+			return true;
+	}
+	return false;
 }
 
 bool redfish_sensor_is_total(const char *id)

@@ -4,8 +4,10 @@
  * Chassis, EnvironmentMetrics, PowerSupplyMetrics, Power, Sensor). Pure.
  *
  * Answers come from a machine on the network and are checked as such. A value that is missing,
- * null, negative, beyond all reason or of another type than its schema has is none: never 0. Paths
- * are taken only where they are of the service itself ("/redfish/…").
+ * null, negative, beyond all reason or no number is none: never 0. Three deviations of services
+ * from their schema are read: an object in place of an array of one, a number as decimal text, and
+ * a bare value in place of an object with its Reading. Paths are taken only where they are of the
+ * service itself ("/redfish/…").
  */
 #pragma once
 
@@ -15,8 +17,8 @@
 #include <stdint.h>
 
 #define REDFISH_PATH_MAX    256
-#define REDFISH_MEMBERS_MAX 64 /* of a collection; those behind it are not looked at */
-#define REDFISH_SYSTEMS_MAX 8  /* that a chassis is said to hold; more are "several", too */
+#define REDFISH_MEMBERS_MAX 256 /* of a collection; those behind it are counted */
+#define REDFISH_SYSTEMS_MAX 8   /* that a chassis is said to hold; more are "several", too */
 
 struct redfish_path {
 	char text[REDFISH_PATH_MAX]; /* "/redfish/v1/Chassis/1"; "": none */
@@ -26,6 +28,7 @@ struct redfish_path {
 struct redfish_members {
 	struct redfish_path paths[REDFISH_MEMBERS_MAX];
 	size_t count;
+	size_t left_out; /* members for which there was no room, as far as they were read */
 };
 
 /* Power and energy of what was asked for; what is not known is not there. */
@@ -39,7 +42,8 @@ struct redfish_chassis {
 	struct redfish_path path, contained_by;
 	struct redfish_path systems[REDFISH_SYSTEMS_MAX]; /* that are in it */
 	size_t system_count;
-	bool is_component; /* a card, a module or a zone in a machine, as it says itself */
+	bool is_component; /* a card, a module or a zone in a machine, by its ChassisType */
+	bool is_outside;   /* likewise a rack or another thing that is no part of a machine */
 	struct redfish_path environment, subsystem, power, sensors;
 };
 
@@ -50,8 +54,9 @@ bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_pat
 const char *redfish_path_id(const struct redfish_path *path);
 /* Where @object's @key leads to: {"@odata.id": …}. */
 struct redfish_path redfish_link(const json_t *object, const char *key);
-/* Where the "Members" of a collection are. */
-void redfish_members_read(const json_t *collection, struct redfish_members *ret);
+/* Adds the "Members" of a page of a collection. *ret_next: the next page, or "". */
+void redfish_members_add(const json_t *page, struct redfish_members *members,
+			 struct redfish_path *ret_next);
 /* The message of an error (extended or not), for people; "" where there is none. */
 const char *redfish_message(const json_t *error);
 
@@ -60,11 +65,14 @@ void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path
 /*
  * Which of @count chassis are those of the machine @system and of no other, the best first: one
  * that holds others before those in it, and a machine before a component. Fills order[0..count);
- * their number. Where no chassis says what is in it, and there is but one, that is it.
+ * their number. @is_only: the service has no other system, so a chassis without links to systems is
+ * the machine's as well, after those with links, unless it is a rack or the like; a component
+ * without links only where no chassis has links.
  * *ret_shared: one that has the system has others as well, as the enclosure of blades does.
  */
 size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
-			      const struct redfish_path *system, size_t *order, bool *ret_shared);
+			      const struct redfish_path *system, bool is_only, size_t *order,
+			      bool *ret_shared);
 
 /* EnvironmentMetrics: PowerWatts, EnergykWh. *ret_sensor: where the power is described, or "". */
 void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret,
@@ -74,11 +82,23 @@ void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret
  * memory behind it. PowerConsumedWatts, else AverageConsumedWatts over IntervalInMin.
  */
 void redfish_power_control_read(const json_t *power, struct redfish_reading *ret);
-/* A bay without a power supply has no power; any other one must have some. */
+/* A bay without a power supply. */
 bool redfish_supply_is_absent(const json_t *supply);
+/*
+ * Whether a supply need not have a value, by its state: it is absent, without mains, disabled or a
+ * spare that stands by. A supply in any other state must have one for a sum to be known.
+ */
+bool redfish_supply_is_off(const json_t *supply);
+/* PowerSupplies of Power, the older schema: the sum of PowerInputWatts, or none. */
+void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret);
 /* PowerSupplyMetrics: InputPowerWatts. */
 void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret);
-/* A Sensor of power, and the time over which it averages. */
+/*
+ * A Sensor of power, and the time over which it averages. None where its PhysicalContext is a part
+ * of the machine.
+ */
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret);
 /* Whether a sensor of this id may be of all of the machine's power: total_power, SysBoardPwr. */
 bool redfish_sensor_is_total(const char *id);
+/* Whether an id has the word of a part, such as Sys_Fan_Pwr: of such parts it may be the sum. */
+bool redfish_sensor_names_a_part(const char *id);

@@ -9,13 +9,16 @@
 #include "base/strbuf.h"
 #include "bmc/answer_object.h"
 
-#define CHASSIS_MAX 32 /* that are looked at */
-#define SENSORS_MAX 8  /* likewise, of those whose name fits */
+#define CHASSIS_MAX 64 /* that are looked at; more are counted */
+#define SENSORS_MAX 16 /* that are looked at, of those whose name fits */
+#define PAGES_MAX   32 /* of a collection */
 
 const char *redfish_method_name(enum redfish_method method)
 {
-	static const char *const names[] = { "nothing", "EnvironmentMetrics", "PowerSupplies",
-					     "PowerControl", "Sensors" };
+	static const char *const names[] = {
+		"nothing",      "EnvironmentMetrics",     "PowerSupplies",
+		"PowerControl", "PowerSupplies of Power", "Sensors"
+	};
 
 	return names[method];
 }
@@ -23,12 +26,19 @@ const char *redfish_method_name(enum redfish_method method)
 static int read_members(struct redfish_client *client, const struct redfish_path *collection,
 			struct redfish_members *ret, struct diag *diag)
 {
-	CLEANUP(answer_object_release) json_t *object = NULL;
-	int r = redfish_client_get(client, collection, &object, diag);
+	struct redfish_path page = *collection;
 
-	if (r == 0)
-		redfish_members_read(object, ret);
-	return r;
+	*ret = (struct redfish_members){ 0 };
+	for (unsigned i = 0; i < PAGES_MAX && page.text[0]; i++) {
+		CLEANUP(answer_object_release) json_t *object = NULL;
+		int r = redfish_client_get(client, &page, &object, diag);
+
+		if (r < 0)
+			return r;
+		redfish_members_add(object, ret, &page);
+	}
+	ret->left_out += page.text[0] != '\0'; /* at least */
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -51,30 +61,72 @@ static void read_value(const struct redfish_power *power, const json_t *object,
 		redfish_supply_metrics_read(object, ret);
 	else if (power->method == REDFISH_POWER_CONTROL)
 		redfish_power_control_read(object, ret);
+	else if (power->method == REDFISH_OLD_SUPPLIES)
+		redfish_old_supplies_read(object, ret);
 	else if (power->method == REDFISH_SENSOR)
 		redfish_sensor_read(object, ret);
 	if (!ret->window_ns)
 		ret->window_ns = power->window_ns;
 }
 
+static int read_one(struct redfish_client *client, const struct redfish_power *power, size_t i,
+		    struct redfish_reading *ret, struct diag *diag)
+{
+	CLEANUP(answer_object_release) json_t *object = NULL;
+	int r = redfish_client_get(client, &power->paths[i], &object, diag);
+
+	if (r == 0)
+		read_value(power, object, ret);
+	return r;
+}
+
+/* Asked in each reading anew: a supply gets its mains back at any time. */
+static int check_is_off(struct redfish_client *client, const struct redfish_power *power, size_t i,
+			struct diag *diag)
+{
+	CLEANUP(answer_object_release) json_t *supply = NULL;
+	int r = redfish_client_get(client, &power->supplies[i], &supply, diag);
+
+	if (r == 0 && !redfish_supply_is_off(supply))
+		r = no_value(power, diag);
+	return r;
+}
+
+/* A supply that is off and has no value adds nothing; of any other one the value is needed. */
+static int read_supplies(struct redfish_client *client, const struct redfish_power *power,
+			 struct redfish_reading *ret, struct diag *diag)
+{
+	for (size_t i = 0; i < power->path_count; i++) {
+		struct redfish_reading reading = { 0 };
+		int r = power->paths[i].text[0] ? read_one(client, power, i, &reading, diag)
+						: -ENOENT;
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (!reading.has_power)
+			r = check_is_off(client, power, i, diag);
+		else
+			r = 0;
+		if (r < 0)
+			return r;
+		ret->has_power |= reading.has_power;
+		ret->power_uw += reading.has_power ? reading.power_uw : 0;
+	}
+	return 0;
+}
+
 int redfish_power_read(struct redfish_client *client, const struct redfish_power *power,
 		       struct redfish_reading *ret, struct diag *diag)
 {
 	struct redfish_reading sum = { 0 };
+	int r = 0;
 
-	for (size_t i = 0; i < power->path_count; i++) {
-		CLEANUP(answer_object_release) json_t *object = NULL;
-		struct redfish_reading reading;
-		int r = redfish_client_get(client, &power->paths[i], &object, diag);
-
-		if (r < 0)
-			return r;
-		read_value(power, object, &reading);
-		if (!reading.has_power && power->path_count > 1)
-			return no_value(power, diag);
-		reading.power_uw += sum.power_uw;
-		sum = reading;
-	}
+	if (power->method == REDFISH_SUPPLIES)
+		r = read_supplies(client, power, &sum, diag);
+	else if (power->path_count)
+		r = read_one(client, power, 0, &sum, diag);
+	if (r < 0)
+		return r;
 	/* A machine that asks its BMC draws some: BMCs say 0 W where they do not know. */
 	sum.has_power &= sum.power_uw > 0;
 	if (!sum.has_power && !sum.has_energy)
@@ -165,12 +217,13 @@ static int try_supplies(struct redfish_client *client, const struct redfish_chas
 		r = redfish_client_get(client, &supplies->paths[i], &supply, diag);
 		if (r < 0 || redfish_supply_is_absent(supply))
 			continue;
-		path = redfish_link(supply, "Metrics");
-		if (!path.text[0] || power->path_count == REDFISH_SUPPLIES_MAX)
-			r = -ENODATA;
-		else
-			power->paths[power->path_count++] = path;
+		if (power->path_count == REDFISH_SUPPLIES_MAX)
+			return -ENODATA;
+		power->supplies[power->path_count] = supplies->paths[i];
+		power->paths[power->path_count++] = redfish_link(supply, "Metrics");
 	}
+	if (supplies->left_out)
+		return -ENODATA;
 	return r < 0 ? r : redfish_power_read(client, power, &reading, diag);
 }
 
@@ -178,6 +231,12 @@ static int try_power_control(struct redfish_client *client, const struct redfish
 			     struct redfish_power *power, struct diag *diag)
 {
 	return try_one(client, REDFISH_POWER_CONTROL, &chassis->power, power, diag);
+}
+
+static int try_old_supplies(struct redfish_client *client, const struct redfish_chassis *chassis,
+			    struct redfish_power *power, struct diag *diag)
+{
+	return try_one(client, REDFISH_OLD_SUPPLIES, &chassis->power, power, diag);
 }
 
 static int try_sensors(struct redfish_client *client, const struct redfish_chassis *chassis,
@@ -195,7 +254,9 @@ static int try_sensors(struct redfish_client *client, const struct redfish_chass
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < sensors->count && tried < SENSORS_MAX; i++) {
-		if (!redfish_sensor_is_total(redfish_path_id(&sensors->paths[i])))
+		const char *id = redfish_path_id(&sensors->paths[i]);
+
+		if (!redfish_sensor_is_total(id) || redfish_sensor_names_a_part(id))
 			continue;
 		tried++;
 		r = try_one(client, REDFISH_SENSOR, &sensors->paths[i], power, diag);
@@ -211,9 +272,9 @@ static int find_in_chassis(struct redfish_client *client, const struct redfish_c
 {
 	static int (*const methods[])(struct redfish_client * client,
 				      const struct redfish_chassis *chassis,
-				      struct redfish_power *power,
-				      struct diag *diag) = { try_environment, try_supplies,
-							     try_power_control, try_sensors };
+				      struct redfish_power *power, struct diag *diag) = {
+		try_environment, try_supplies, try_power_control, try_old_supplies, try_sensors
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 		struct redfish_power power = { .chassis = chassis->path };
@@ -246,7 +307,7 @@ static int choose_system(const struct redfish_members *systems, const char *id,
 	ret->text[0] = '\0';
 	for (size_t i = 0; i < systems->count; i++) {
 		if (*id ? strcmp(redfish_path_id(&systems->paths[i]), id) == 0
-			: systems->count == 1)
+			: systems->count == 1 && !systems->left_out)
 			*ret = systems->paths[i];
 	}
 	if (ret->text[0] || (!*id && !systems->count))
@@ -259,7 +320,7 @@ static int choose_system(const struct redfish_members *systems, const char *id,
 }
 
 static int find_system(struct redfish_client *client, const json_t *root, const char *id,
-		       struct redfish_path *ret, struct diag *diag)
+		       struct redfish_path *ret, bool *ret_only, struct diag *diag)
 {
 	CLEANUP_FREE struct redfish_members *systems = calloc(1, sizeof(*systems));
 	struct redfish_path path = redfish_link(root, "Systems");
@@ -269,17 +330,22 @@ static int find_system(struct redfish_client *client, const json_t *root, const 
 		return diag_set(diag, -ENOMEM, "out of memory");
 	if (path.text[0])
 		r = read_members(client, &path, systems, diag);
+	*ret_only = systems->count + systems->left_out <= 1;
 	return r < 0 ? r : choose_system(systems, id, ret, diag);
 }
 
+struct chassis_list {
+	struct redfish_chassis chassis[CHASSIS_MAX];
+	size_t count, left_out;
+};
+
 static int read_all_chassis(struct redfish_client *client, const json_t *root,
-			    struct redfish_chassis *list, size_t *ret_count, struct diag *diag)
+			    struct chassis_list *list, struct diag *diag)
 {
 	CLEANUP_FREE struct redfish_members *members = calloc(1, sizeof(*members));
 	struct redfish_path path = redfish_link(root, "Chassis");
 	int r;
 
-	*ret_count = 0;
 	if (!members)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	if (!path.text[0])
@@ -287,29 +353,36 @@ static int read_all_chassis(struct redfish_client *client, const json_t *root,
 	r = read_members(client, &path, members, diag);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < members->count && *ret_count < CHASSIS_MAX; i++) {
+	list->left_out = members->left_out;
+	for (size_t i = 0; i < members->count; i++) {
 		CLEANUP(answer_object_release) json_t *chassis = NULL;
 
+		if (list->count == CHASSIS_MAX) {
+			list->left_out += members->count - i;
+			break;
+		}
 		r = redfish_client_get(client, &members->paths[i], &chassis, diag);
 		if (ends_search(r))
 			return r;
 		if (r == 0)
-			redfish_chassis_read(chassis, &members->paths[i], &list[(*ret_count)++]);
+			redfish_chassis_read(chassis, &members->paths[i],
+					     &list->chassis[list->count++]);
 	}
 	return 0;
 }
 
-static int find_in_all(struct redfish_client *client, const struct redfish_chassis *list,
-		       size_t count, const struct redfish_path *system, struct redfish_power *ret,
+static int find_in_all(struct redfish_client *client, const struct chassis_list *list,
+		       const struct redfish_path *system, bool is_only, struct redfish_power *ret,
 		       struct diag *diag)
 {
 	size_t order[CHASSIS_MAX], chosen;
 	struct diag why = { "" };
 	bool is_shared;
 
-	chosen = redfish_chassis_choose(list, count, system, order, &is_shared);
+	chosen = redfish_chassis_choose(list->chassis, list->count, system, is_only, order,
+					&is_shared);
 	for (size_t i = 0; i < chosen; i++) {
-		int r = find_in_chassis(client, &list[order[i]], ret, &why);
+		int r = find_in_chassis(client, &list->chassis[order[i]], ret, &why);
 
 		if (ends_search(r))
 			*diag = why;
@@ -321,25 +394,26 @@ static int find_in_all(struct redfish_client *client, const struct redfish_chass
 				"the BMC has only the power of a chassis that several machines "
 				"share, and not that of this one");
 	return diag_set(diag, -ENODATA,
-			"the BMC has no power of this machine (%zu chassis, %zu of it alone)",
-			count, chosen);
+			"the BMC has no power of this machine (%zu chassis read, %zu of it alone, "
+			"%zu not read because the table of chassis is full)",
+			list->count, chosen, list->left_out);
 }
 
 int redfish_power_find(struct redfish_client *client, const char *system, struct redfish_power *ret,
 		       struct diag *diag)
 {
-	CLEANUP_FREE struct redfish_chassis *list = calloc(CHASSIS_MAX, sizeof(*list));
+	CLEANUP_FREE struct chassis_list *list = calloc(1, sizeof(*list));
 	CLEANUP(answer_object_release) json_t *root = NULL;
 	struct redfish_path ours;
-	size_t count = 0;
+	bool is_only;
 	int r;
 
 	if (!list)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = redfish_client_get_root(client, &root, diag);
 	if (r == 0)
-		r = find_system(client, root, system, &ours, diag);
+		r = find_system(client, root, system, &ours, &is_only, diag);
 	if (r == 0)
-		r = read_all_chassis(client, root, list, &count, diag);
-	return r < 0 ? r : find_in_all(client, list, count, &ours, ret, diag);
+		r = read_all_chassis(client, root, list, diag);
+	return r < 0 ? r : find_in_all(client, list, &ours, is_only, ret, diag);
 }

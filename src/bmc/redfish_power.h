@@ -7,11 +7,13 @@
  * these that has a value:
  *
  * 1. EnvironmentMetrics: PowerWatts, and the counter EnergykWh beside it
- * 2. PowerSubsystem/PowerSupplies: input power, of all supplies that are there or none
+ * 2. PowerSubsystem/PowerSupplies: input power, of all supplies that are on, or none
  * 3. Power: PowerControl, PowerConsumedWatts, else AverageConsumedWatts with its interval
- * 4. Sensors: one of power by whose name it is the machine's
+ * 4. Power: PowerSupplies, PowerInputWatts of all supplies that are on, or none
+ * 5. Sensors: one of power whose id and PhysicalContext say that it is the machine's
  *
- * What is found is kept; a search takes many requests, a reading one (one for each supply).
+ * What is found is kept; a search takes many requests, a reading one (one for each supply, and
+ * another one for each that has no value).
  */
 #pragma once
 
@@ -24,6 +26,7 @@ enum redfish_method {
 	REDFISH_ENVIRONMENT,
 	REDFISH_SUPPLIES,
 	REDFISH_POWER_CONTROL,
+	REDFISH_OLD_SUPPLIES,
 	REDFISH_SENSOR,
 };
 
@@ -32,7 +35,8 @@ enum redfish_method {
 struct redfish_power {
 	enum redfish_method method;
 	struct redfish_path chassis;
-	struct redfish_path paths[REDFISH_SUPPLIES_MAX]; /* to be read; more than one is a sum */
+	struct redfish_path paths[REDFISH_SUPPLIES_MAX];    /* to be read; of supplies the sum */
+	struct redfish_path supplies[REDFISH_SUPPLIES_MAX]; /* REDFISH_SUPPLIES: their states */
 	size_t path_count;
 	uint64_t window_ns; /* as described apart from the value; 0: not known */
 };

@@ -42,6 +42,8 @@ static void read_powers(const json_t *object)
 	check_reading(&reading);
 	redfish_supply_metrics_read(object, &reading);
 	check_reading(&reading);
+	redfish_old_supplies_read(object, &reading);
+	check_reading(&reading);
 	redfish_sensor_read(object, &reading);
 	check_reading(&reading);
 }
@@ -57,10 +59,11 @@ static void read_places(const json_t *object)
 	check_path(&path);
 	redfish_chassis_read(object, &path, &chassis);
 	check_path(&chassis.power);
-	if (redfish_chassis_choose(&chassis, 1, &path, order, &shared) > 1)
+	if (redfish_chassis_choose(&chassis, 1, &path, true, order, &shared) > 1)
 		abort();
 	if (members) {
-		redfish_members_read(object, members);
+		redfish_members_add(object, members, &path);
+		check_path(&path);
 		for (size_t i = 0; i < members->count; i++)
 			check_path(&members->paths[i]);
 	}
@@ -76,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_powers(object);
 		read_places(object);
 		(void)redfish_supply_is_absent(object);
+		(void)redfish_supply_is_off(object);
 		(void)redfish_sensor_is_total(redfish_message(object));
 		json_decref(object);
 	}

@@ -129,6 +129,28 @@ def supermicro(law):
     return tree
 
 
+def unlinked(law):
+    """One machine on the second page of its chassis, which has no links; one of its two supplies, of the older schema, is off."""
+    host, plane, box = V1 + "/Systems/1", V1 + "/Chassis/Backplane", V1 + "/Chassis/1"
+    return {V1 + "/Systems": collection([host]), host: {"Id": "1"},
+            V1 + "/Chassis": {**collection([plane]), "Members@odata.nextLink": V1 + "/Chassis?$skip=1"},
+            V1 + "/Chassis?$skip=1": collection([box]), plane: {"Id": "Backplane", "ChassisType": "Module"},
+            box: {"Id": "1", "ChassisType": "RackMount", "Power": link(box + "/Power")},
+            box + "/Power": {"PowerSupplies": [{"PowerInputWatts": str(law.watts()), "Status": {"State": "Enabled"}},
+                                               {"PowerInputWatts": None, "Status": {"State": "UnavailableOffline"}}]}}
+
+
+def one_supply(law):
+    """The newer schema: two supplies, of which one is without mains, and no other power."""
+    tree, box = supermicro(law), V1 + "/Chassis/1"
+    supplies = box + "/PowerSubsystem/PowerSupplies"
+    del tree[box + "/Power"], tree[box]["Power"]
+    tree[supplies + "/0/Metrics"]["InputPowerWatts"]["Reading"] = law.watts()
+    tree[supplies + "/1"]["Status"] = {"State": "UnavailableOffline"}
+    tree[supplies + "/1/Metrics"]["InputPowerWatts"] = {"Reading": None}
+    return tree
+
+
 def openbmc(law):
     """OpenBMC's bmcweb: sensors of the chassis alone."""
     host, box = V1 + "/Systems/system", V1 + "/Chassis/chassis"
@@ -178,7 +200,7 @@ class Bmc:
     """Answers on 127.0.0.1. Faults are attributes that a test sets:
 
     delay (s before each answer), status and retry_after (of all answers), body (in place of each), cut (bytes off the end), null
-    (no power), text (power as a string), redirect (where to), drip (s between two bytes).
+    (no power), text (power as a string that is no number), redirect (where to), drip (s between two bytes).
     sessions: False where there are none; slash: paths end with one.
     """
 
@@ -249,7 +271,7 @@ class Bmc:
         """No power, 0 W, or one of another type, wherever there is one."""
         for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
             if key in ("PowerConsumedWatts", "AverageConsumedWatts", "Reading"):
-                value[key] = None if self.null else 0 if self.zero else str(inner)
+                value[key] = None if self.null else 0 if self.zero else f"{inner} W"
             elif isinstance(inner, (dict, list)):
                 self.spoil(inner)
 

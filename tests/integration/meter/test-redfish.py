@@ -59,6 +59,14 @@ def openbmc_counts():
     counts(bmc.openbmc)
 
 
+def an_unlinked_chassis_counts():
+    counts(bmc.unlinked)
+
+
+def one_supply_of_two_counts():
+    counts(bmc.one_supply)
+
+
 def a_blade_counts():
     counts(bmc.blades, "--meter.redfish.system=Node3")
 
@@ -272,7 +280,8 @@ def a_failure_is_logged_and_an_insecure_one_shown():
 
 run_tests([ten_minutes_of_varying_load, refusals_are_down_and_back, nonsense_is_down_and_back, broken_answers_are_down_and_back,
            a_fine_counter_is_read, power_is_exact_between_two_readings, idrac_counts, ilo_counts, xcc_counts, supermicro_counts,
-           openbmc_counts, a_blade_counts, a_machine_without_a_bmc_loads_nothing, an_ended_session_is_made_anew,
+           openbmc_counts, an_unlinked_chassis_counts, one_supply_of_two_counts,
+           a_blade_counts, a_machine_without_a_bmc_loads_nothing, an_ended_session_is_made_anew,
            without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing, a_wrong_password_is_not_tried_again_and_again,
            retry_after_is_kept, no_session_is_left_after_many_starts, what_is_wrong_is_one_clear_line,
            a_failure_is_logged_and_an_insecure_one_shown], at_once=5)

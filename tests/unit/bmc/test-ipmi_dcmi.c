@@ -60,10 +60,14 @@ static void what_is_not_measured_is_no_power(void **state)
 	(void)state;
 	answer.data[18] = 0x3F; /* all but the bit that says so */
 	assert_int_equal(dcmi_power_parse(&answer, &power, NULL), 0);
+	assert_false(power.is_active);
+	assert_int_equal(dcmi_power_current(&power, &uw, &diag), 0); /* the value decides */
+	assert_int_equal(uw, 411000000);
+	answer.data[2] = answer.data[3] = 0;
+	assert_int_equal(dcmi_power_parse(&answer, &power, NULL), 0);
 	assert_int_equal(dcmi_power_current(&power, &uw, &diag), -ENODATA);
 	assert_non_null(strstr(diag.text, "not active"));
-	answer = usual;
-	answer.data[2] = answer.data[3] = 0;
+	answer.data[18] = 0x40;
 	assert_int_equal(dcmi_power_parse(&answer, &power, NULL), 0);
 	assert_int_equal(dcmi_power_current(&power, &uw, &diag), -ENODATA);
 }

@@ -34,6 +34,9 @@ static void names_and_entities(void **state)
 		enum sdr_role role;
 	} table[] = {
 		{ 7, "Pwr Consumption", SDR_MACHINE }, { 7, "Sys Power", SDR_MACHINE },
+		{ 7, "System Level", SDR_MACHINE },    { 7, "CPU Total Power", SDR_OTHER },
+		{ 7, "Total GPU Power", SDR_OTHER },   { 29, "Sys Power", SDR_OTHER },
+		{ 7, "Sys Fan Pwr", SDR_OTHER },       { 9, "Total Power", SDR_OTHER },
 		{ 19, "Power Meter", SDR_MACHINE },    { 7, "total_power", SDR_MACHINE },
 		{ 7, "PCH Power", SDR_OTHER },         { 3, "CPU total power", SDR_OTHER },
 		{ 10, "PS1 Input Power", SDR_SUPPLY }, { 10, "PSU2_PIN", SDR_SUPPLY },

@@ -72,12 +72,15 @@ static void what_is_no_power_is_none(void **state)
 	static const char *const texts[] = {
 		"{}",
 		"{\"PowerControl\":null}",
-		"{\"PowerControl\":{\"PowerConsumedWatts\":5}}",
 		"{\"PowerControl\":[]}",
 		"{\"PowerControl\":[7]}",
 		"{\"PowerControl\":[{}]}",
 		"{\"PowerControl\":[{\"PowerConsumedWatts\":null}]}",
-		"{\"PowerControl\":[{\"PowerConsumedWatts\":\"231\"}]}",
+		"{\"PowerControl\":[{\"PowerConsumedWatts\":\"N/A\"}]}",
+		"{\"PowerControl\":[{\"PowerConsumedWatts\":\"\"}]}",
+		"{\"PowerControl\":[{\"PowerConsumedWatts\":\"231 W\"}]}",
+		"{\"PowerControl\":[{\"PowerConsumedWatts\":\"-5\"}]}",
+		"{\"PowerControl\":{}}",
 		"{\"PowerControl\":[{\"PowerConsumedWatts\":-1}]}",
 		"{\"PowerControl\":[{\"PowerConsumedWatts\":1e300}]}",
 		"{\"PowerControl\":[{\"PowerConsumedWatts\":true}]}",
@@ -95,6 +98,29 @@ static void what_is_no_power_is_none(void **state)
 			fail_msg("%s", texts[i]);
 	}
 	assert_true(control("{\"PowerControl\":[{\"PowerConsumedWatts\":0}]}").has_power);
+}
+
+static void deviations_from_the_schema_are_read(void **state)
+{
+	struct redfish_reading mean =
+		control("{\"PowerControl\":[{\"PowerMetric\":{\"AverageConsumedWatts\":\"5\","
+			"\"IntervalInMin\":\"0.08\"}}]}");
+	json_t *bare = parse("{\"PowerWatts\":\"12\",\"EnergykWh\":\"2.5\"}");
+	struct redfish_reading reading;
+	struct redfish_path sensor;
+
+	(void)state;
+	assert_int_equal(control("{\"PowerControl\":{\"PowerConsumedWatts\":5}}").power_uw,
+			 5 * WATT);
+	assert_int_equal(
+		control("{\"PowerControl\":[{\"PowerConsumedWatts\":\"231.5\"}]}").power_uw,
+		231 * WATT + WATT / 2);
+	assert_int_equal(mean.power_uw, 5 * WATT);
+	assert_int_equal(mean.window_ns, 4800 * NSEC_PER_MSEC);
+	redfish_environment_read(bare, &reading, &sensor);
+	assert_int_equal(reading.power_uw, 12 * WATT);
+	assert_int_equal(reading.energy_uj, 9000000ULL * WATT);
+	json_decref(bare);
 }
 
 static void environment_has_power_and_a_counter(void **state)
@@ -139,6 +165,72 @@ static void supplies(void **state)
 	json_decref(supply);
 	json_decref(metrics);
 	json_decref(output);
+}
+
+static struct redfish_reading old_supplies(const char *text)
+{
+	json_t *object = parse(text);
+	struct redfish_reading reading;
+
+	redfish_old_supplies_read(object, &reading);
+	json_decref(object);
+	return reading;
+}
+
+static void supplies_that_are_off_need_no_value(void **state)
+{
+	static const char *const off[] = { "Absent", "UnavailableOffline", "StandbyOffline",
+					   "StandbySpare", "Disabled" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++) {
+		char text[256];
+		json_t *supply;
+
+		(void)snprintf(text, sizeof(text), "{\"Status\":{\"State\":\"%s\"}}", off[i]);
+		supply = parse(text);
+		assert_true(redfish_supply_is_off(supply));
+		json_decref(supply);
+		(void)snprintf(text, sizeof(text),
+			       "{\"PowerSupplies\":[{\"PowerInputWatts\":90},"
+			       "{\"PowerInputWatts\":null,\"Status\":{\"State\":\"%s\"}}]}",
+			       off[i]);
+		assert_int_equal(old_supplies(text).power_uw, 90 * WATT);
+	}
+	assert_int_equal(old_supplies("{\"PowerSupplies\":[{\"PowerInputWatts\":90},"
+				      "{\"PowerInputWatts\":60.5}]}")
+				 .power_uw,
+			 150 * WATT + WATT / 2);
+	assert_false(old_supplies("{\"PowerSupplies\":[{\"PowerInputWatts\":90},"
+				  "{\"Status\":{\"State\":\"Enabled\"}}]}")
+			     .has_power);
+	assert_false(old_supplies("{\"PowerSupplies\":[{\"PowerInputWatts\":90},{}]}").has_power);
+	assert_false(old_supplies("{}").has_power);
+}
+
+static void sensors_of_parts_are_not_the_machine(void **state)
+{
+	static const char *const parts[] = { "GPU", "Fan", "CPU", "Memory", "Accelerator" };
+	struct redfish_reading reading;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		char text[128];
+		json_t *object;
+
+		(void)snprintf(text, sizeof(text),
+			       "{\"ReadingType\":\"Power\",\"Reading\":42,"
+			       "\"PhysicalContext\":\"%s\"}",
+			       parts[i]);
+		object = parse(text);
+		redfish_sensor_read(object, &reading);
+		assert_false(reading.has_power);
+		json_decref(object);
+	}
+	assert_true(redfish_sensor_names_a_part("HGX_Chassis_0_TotalGPU_Power_0"));
+	assert_true(redfish_sensor_names_a_part("Sys_Fan_Pwr"));
+	assert_false(redfish_sensor_names_a_part("PDB_0_Total_Power_0"));
+	assert_false(redfish_sensor_names_a_part("SystemEmbeddedPower"));
 }
 
 static struct redfish_reading sensor(const char *type, const char *units, const char *interval)
@@ -228,6 +320,7 @@ static void members_beyond_the_limit_are_left_out(void **state)
 {
 	struct redfish_members *members = calloc(1, sizeof(*members));
 	json_t *array = json_array(), *object = json_object();
+	struct redfish_path next;
 
 	(void)state;
 	assert_non_null(members);
@@ -237,9 +330,32 @@ static void members_beyond_the_limit_are_left_out(void **state)
 							  i == 1 ? "elsewhere" : "/redfish/v1/x")),
 				 0);
 	assert_int_equal(json_object_set_new(object, "Members", array), 0);
-	redfish_members_read(object, members);
+	redfish_members_add(object, members, &next);
 	assert_int_equal(members->count, REDFISH_MEMBERS_MAX);
+	assert_int_equal(members->left_out, 5);
+	assert_string_equal(next.text, "");
 	json_decref(object);
+	free(members);
+}
+
+static void pages_are_added(void **state)
+{
+	struct redfish_members *members = calloc(1, sizeof(*members));
+	json_t *first = parse("{\"Members\":[{\"@odata.id\":\"/redfish/v1/Chassis/A\"}],"
+			      "\"Members@odata.nextLink\":\"/redfish/v1/Chassis?$skip=1\"}");
+	json_t *last = parse("{\"Members\":{\"@odata.id\":\"/redfish/v1/Chassis/B\"}}");
+	struct redfish_path next;
+
+	(void)state;
+	assert_non_null(members);
+	redfish_members_add(first, members, &next);
+	assert_string_equal(next.text, "/redfish/v1/Chassis?$skip=1");
+	redfish_members_add(last, members, &next);
+	assert_string_equal(next.text, "");
+	assert_int_equal(members->count, 2);
+	assert_string_equal(redfish_path_id(&members->paths[1]), "B");
+	json_decref(first);
+	json_decref(last);
 	free(members);
 }
 
@@ -268,7 +384,7 @@ static void errors_have_a_message(void **state)
 
 /* "ID: JSON" each; the ids of those that are chosen, in their order. */
 static const char *choose(const char *const *chassis, size_t count, const char *system,
-			  bool *ret_shared)
+			  bool is_only, bool *ret_shared)
 {
 	static char ids[256];
 	struct redfish_chassis *list = calloc(count, sizeof(*list));
@@ -290,7 +406,7 @@ static const char *choose(const char *const *chassis, size_t count, const char *
 		redfish_chassis_read(object, &own, &list[i]);
 		json_decref(object);
 	}
-	chosen = redfish_chassis_choose(list, count, &ours, order, ret_shared);
+	chosen = redfish_chassis_choose(list, count, &ours, is_only, order, ret_shared);
 	ids[0] = '\0';
 	for (size_t i = 0; i < chosen; i++) {
 		size_t len = strlen(ids);
@@ -312,11 +428,11 @@ static void blades_share_their_enclosure(void **state)
 	bool shared;
 
 	(void)state;
-	assert_string_equal(choose(chassis, 3, "/redfish/v1/Systems/2", &shared), "Blade2 ");
+	assert_string_equal(choose(chassis, 3, "/redfish/v1/Systems/2", false, &shared), "Blade2 ");
 	assert_true(shared);
-	assert_string_equal(choose(chassis, 1, "/redfish/v1/Systems/2", &shared), "");
+	assert_string_equal(choose(chassis, 1, "/redfish/v1/Systems/2", false, &shared), "");
 	assert_true(shared);
-	assert_string_equal(choose(chassis, 3, "/redfish/v1/Systems/3", &shared), "");
+	assert_string_equal(choose(chassis, 3, "/redfish/v1/Systems/3", false, &shared), "");
 	assert_false(shared);
 }
 
@@ -331,19 +447,25 @@ static void a_machine_comes_before_what_is_in_it(void **state)
 	bool shared;
 
 	(void)state;
-	assert_string_equal(choose(chassis, 4, "/redfish/v1/Systems/1/", &shared),
+	assert_string_equal(choose(chassis, 4, "/redfish/v1/Systems/1/", false, &shared),
 			    "Box Backplane Card GPU ");
 	assert_false(shared);
 }
 
-static void the_only_chassis_need_not_say(void **state)
+static void links_are_not_needed_with_one_system(void **state)
 {
-	static const char *const chassis[] = { "A:{}", "B:{\"Links\":null}" };
+	static const char *const silent[] = { "Plane:{\"ChassisType\":\"Module\"}", "A:{}",
+					      "Rack:{\"ChassisType\":\"Rack\"}",
+					      "B:{\"Links\":null}" };
+	static const char *const mixed[] = { "Plane:{\"ChassisType\":\"Module\"}", "A:{}",
+					     "Card:{\"ChassisType\":\"Card\"," LINKS(
+						     SYSTEM("1") "]") "}" };
 	bool shared;
 
 	(void)state;
-	assert_string_equal(choose(chassis, 1, "", &shared), "A ");
-	assert_string_equal(choose(chassis, 2, "", &shared), "");
+	assert_string_equal(choose(silent, 4, "", true, &shared), "A B Plane ");
+	assert_string_equal(choose(silent, 4, "/redfish/v1/Systems/1", false, &shared), "");
+	assert_string_equal(choose(mixed, 3, "/redfish/v1/Systems/1", true, &shared), "Card A ");
 }
 
 int main(void)
@@ -352,7 +474,11 @@ int main(void)
 		cmocka_unit_test(power_control_of_each_vendor),
 		cmocka_unit_test(what_is_no_power_is_none),
 		cmocka_unit_test(environment_has_power_and_a_counter),
+		cmocka_unit_test(deviations_from_the_schema_are_read),
 		cmocka_unit_test(supplies),
+		cmocka_unit_test(supplies_that_are_off_need_no_value),
+		cmocka_unit_test(sensors_of_parts_are_not_the_machine),
+		cmocka_unit_test(pages_are_added),
 		cmocka_unit_test(sensors),
 		cmocka_unit_test(paths_are_of_the_service),
 		cmocka_unit_test(only_objects_are_answers),
@@ -360,7 +486,7 @@ int main(void)
 		cmocka_unit_test(errors_have_a_message),
 		cmocka_unit_test(blades_share_their_enclosure),
 		cmocka_unit_test(a_machine_comes_before_what_is_in_it),
-		cmocka_unit_test(the_only_chassis_need_not_say),
+		cmocka_unit_test(links_are_not_needed_with_one_system),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -117,7 +117,7 @@ static void a_bmc_without_power_has_no_zone(void **state)
 	assert_true(ipmi_meter.rescan(meter) < 0);
 	expect_remark(meter, "0 W", false);
 	fake_power(5);
-	bmc.next.data[18] = 0;
+	bmc.next.data[2] = bmc.next.data[18] = 0;
 	assert_true(ipmi_meter.rescan(meter) < 0);
 	expect_remark(meter, "not active", false);
 	assert_int_equal(ipmi_meter.zone_count(meter), 0);
