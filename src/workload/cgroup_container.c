@@ -3,7 +3,7 @@
  * With systemd a container is a scope, RUNTIME-ID.scope; with the cgroupfs driver a directory, bare
  * digits or RUNTIME-ID. runc's name for systemd, SLICE:RUNTIME:ID, exists as a directory where the
  * two drivers were mixed up. An id has 64 lower-case digits: a name with more, fewer or another
- * prefix ("crio-conmon-ID") is not a container.
+ * prefix ("crio-conmon-ID") is not a container. Other runtimes have ids of their own form.
  */
 #include "workload/cgroup_container.h"
 
@@ -126,6 +126,30 @@ static bool by_machine(struct part part, struct cgroup_container *ret)
 	       part_between(part, "machine-", ".scope", &ret->id);
 }
 
+/*
+ * Garden's handles have any form, of which the usual one is 8-4-4-4-4 digits, with a suffix for the
+ * checks of a container. "good" and "bad" are directories of its own.
+ */
+static bool is_garden_id(struct part part, struct part parent)
+{
+	struct part head, rest;
+
+	if (part_is(parent, "garden"))
+		return !part_is(part, "good") && !part_is(part, "bad") && !part_is(part, "init");
+	return (part_is(parent, "good") || part_is(parent, "bad")) &&
+	       part_split(part, '-', &head, &rest) && part_is_hex(head, 8);
+}
+
+/* Nomad's own drivers: ALLOCATION.TASK.scope in the slice "share" or "reserve". */
+static bool is_nomad_task(struct part part, struct part parent, struct part *ret)
+{
+	struct part allocation, task;
+
+	return (part_is(parent, "share.slice") || part_is(parent, "reserve.slice")) &&
+	       part_between(part, "", ".scope", ret) && part_split(*ret, '.', &allocation, &task) &&
+	       part_is_uuid(allocation, '-');
+}
+
 /* Names instead of 64 digits, each in a directory of its runtime. */
 static bool by_runtime_directory(struct part part, struct part parent, struct cgroup_container *ret)
 {
@@ -133,9 +157,9 @@ static bool by_runtime_directory(struct part part, struct part parent, struct cg
 		const char *parent, *runtime, *space;
 		bool uuid;
 	} known[] = {
-		{ "lxc", "lxc", "lxc/", false },       { "lxc.payload", "lxc", "lxc/", false },
-		{ "mesos", "mesos", "mesos/", true },  { "garden", "garden", "garden/", true },
-		{ "good", "garden", "garden/", true }, { "bad", "garden", "garden/", true },
+		{ "lxc", "lxc", "lxc/", false },
+		{ "lxc.payload", "lxc", "lxc/", false },
+		{ "mesos", "mesos", "mesos/", true },
 	};
 
 	ret->id = part;
@@ -146,6 +170,17 @@ static bool by_runtime_directory(struct part part, struct part parent, struct cg
 		ret->space = known[i].space;
 		return !known[i].uuid || part_is_uuid(part, '-');
 	}
+	if (is_garden_id(part, parent)) {
+		ret->runtime = "garden";
+		ret->space = "garden/";
+		return true;
+	}
+	if (is_nomad_task(part, parent, &ret->id)) {
+		ret->runtime = "nomad";
+		ret->space = "nomad/";
+		return true;
+	}
+	ret->id = part;
 	ret->runtime = "buildkit";
 	ret->space = "buildkit/";
 	return part_is(parent, "buildkit") && part_is_alnum(part, BUILD_ID_LEN);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Schedulers run as root and delegate only cgroups below a job, so the component that names the job
- * is theirs. Slurm: /slurm[_NODE]/uid_U/job_N on v1, [NODE_]slurmstepd.scope/job_N on v2. PBS:
- * pbs_jobs.service/jobid/N.SERVER, on v2 …/jobs/…, or a slice pbspro-N.SERVER.slice.
+ * is theirs. Slurm: /slurm[_NODE]/uid_U/job_N on v1, [NODE_]slurmstepd.scope/job_N on v2, and
+ * …/SLUID from 26.05 on. PBS: pbs_jobs.service/jobid/N.SERVER, on v2 …/jobs/…, or a slice
+ * pbspro-N.SERVER.slice. HTCondor: htcondor/condor_SLOT, on v2 below condor.service.
  */
 #include "workload/cgroup_job.h"
 
-#include "base/macro.h"
+#include <string.h>
+
+#define SLUID_DIGITS 13
 
 static bool is_slurm_directory(struct part part)
 {
@@ -25,13 +28,28 @@ static bool is_pbs_service(struct part part)
 
 bool cgroup_job_is_unit(struct part unit)
 {
-	return is_slurm_scope(unit) || is_pbs_service(unit);
+	return is_slurm_scope(unit) || is_pbs_service(unit) || part_is(unit, "condor.service");
+}
+
+/* Slurm's id of a job in all clusters: "s" and 13 digits of Crockford's base 32. */
+static bool is_sluid(struct part part)
+{
+	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+	if (part.len != 1 + SLUID_DIGITS || part.text[0] != 's')
+		return false;
+	for (size_t i = 1; i < part.len; i++) {
+		if (!memchr(digits, part.text[i], sizeof(digits) - 1))
+			return false;
+	}
+	return true;
 }
 
 static bool is_slurm_job(struct part part, struct part parent, struct part grandparent,
 			 struct part *ret)
 {
-	if (!part_between(part, "job_", "", ret) || !part_is_decimal(*ret))
+	*ret = part;
+	if (!is_sluid(part) && (!part_between(part, "job_", "", ret) || !part_is_decimal(*ret)))
 		return false;
 	return is_slurm_scope(parent) || is_slurm_directory(parent) ||
 	       (part_starts(parent, "uid_") && is_slurm_directory(grandparent));

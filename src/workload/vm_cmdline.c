@@ -3,7 +3,9 @@
  * Options of the hypervisors, by their manuals. QEMU: -name guest=web,…, -uuid, or -smbios
  * type=1,uuid=… (Proxmox); a comma within a value is doubled. Cloud Hypervisor: --platform uuid=…,
  * --api-socket. Firecracker: --id. crosvm: run --name, --socket. VirtualBox: --comment, --startvm.
- * Where only a socket identifies the machine, the name of its file is the machine's name.
+ * StratoVirt: -name, -uuid, -qmp, -api-channel. Where only a socket identifies the machine, its
+ * name is the last part of the socket's path that is not the same for all machines, as
+ * "clh-api.sock" is.
  */
 #include "workload/vm_cmdline.h"
 
@@ -62,17 +64,51 @@ static void set_name(struct vm_description *vm, struct part value)
 	vm->name[len] = '\0';
 }
 
-/* The file's name without its folder and its ending. */
+static bool is_shared_word(struct part word)
+{
+	static const char *const words[] = {
+		"api",     "ch",    "clh",         "cloud",      "control",    "ctl",
+		"crosvm",  "fc",    "firecracker", "hypervisor", "kata",       "lib",
+		"monitor", "qemu",  "qmp",         "root",       "run",        "sandbox",
+		"server",  "share", "sock",        "socket",     "stratovirt", "tmp",
+		"var",     "vc",    "virt",        "vm",         "vmm",        "vms"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (part_is(word, words[i]))
+			return true;
+	}
+	return word.len == 0;
+}
+
+/* Whether sockets of all machines have that: "clh-api", "firecracker". */
+static bool is_shared_name(struct part name)
+{
+	for (size_t from = 0, i = 0; i <= name.len; i++) {
+		if (i < name.len && !strchr("-_.", name.text[i]))
+			continue;
+		if (!is_shared_word((struct part){ name.text + from, i - from }))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
+/* The last part of the path that names a machine, a file without its ending; none: no name. */
 static void set_name_of_socket(struct vm_description *vm, struct part path)
 {
-	struct part before, name = path, stem;
+	const char *at = path.text, *end = path.text + path.len;
+	struct part part, stem, name = { 0 };
 
-	while (part_split(name, '/', &before, &name))
-		;
-	if (part_between(name, "", ".sock", &stem) || part_between(name, "", ".socket", &stem) ||
-	    part_between(name, "", ".api", &stem))
-		name = stem;
-	if (!vm->name[0])
+	while (part_next(&at, end, &part)) {
+		if (part_between(part, "", ".sock", &stem) ||
+		    part_between(part, "", ".socket", &stem) ||
+		    part_between(part, "", ".api", &stem))
+			part = stem;
+		if (!is_shared_name(part))
+			name = part;
+	}
+	if (!vm->name[0] && name.len)
 		set_name(vm, name);
 }
 
@@ -163,7 +199,7 @@ static bool firecracker_option(struct part option, struct part value, struct vm_
 {
 	if (part_is(option, "version") || part_is(option, "help"))
 		return false;
-	if (part_is(option, "id")) {
+	if (part_is(option, "id") && !part_is(value, "anonymous-instance")) {
 		set_uuid(ret, value);
 		set_name(ret, value);
 	} else if (part_is(option, "api-sock")) {
@@ -178,6 +214,26 @@ static bool crosvm_option(struct part option, struct part value, struct vm_descr
 		set_name(ret, value);
 	else if (part_is(option, "s") || part_is(option, "socket"))
 		set_name_of_socket(ret, value);
+	return true;
+}
+
+/* "unix:PATH,server,nowait" */
+static bool stratovirt_option(struct part option, struct part value, struct vm_description *ret)
+{
+	struct part path, rest;
+
+	if (part_is(option, "version") || part_is(option, "V") || part_is(option, "help") ||
+	    part_is(option, "h"))
+		return false;
+	if (part_is(option, "name"))
+		set_name(ret, value);
+	else if (part_is(option, "uuid"))
+		set_uuid(ret, value);
+	else if ((part_is(option, "qmp") || part_is(option, "api-channel")) &&
+		 part_between(value, "unix:", "", &path)) {
+		(void)part_split(path, ',', &path, &rest);
+		set_name_of_socket(ret, path);
+	}
 	return true;
 }
 
@@ -202,6 +258,7 @@ static const struct hypervisor {
 	{ "cloud-hyperviso", false, "cloud-hypervisor", cloud_hypervisor_option },
 	{ "firecracker", false, "firecracker", firecracker_option },
 	{ "crosvm", false, "crosvm", crosvm_option },
+	{ "stratovirt", false, "stratovirt", stratovirt_option },
 	{ "VBoxHeadless", false, "virtualbox", virtualbox_option },
 	{ "VirtualBoxVM", false, "virtualbox", virtualbox_option },
 };
@@ -209,7 +266,7 @@ static const struct hypervisor {
 /* Called for every process in every interval: the first letter decides nearly all. */
 static const struct hypervisor *hypervisor_of(const char *comm)
 {
-	if (!strchr("qkcfV", comm[0]) || !comm[0])
+	if (!strchr("qkcfsV", comm[0]) || !comm[0])
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(hypervisors); i++) {
 		const struct hypervisor *candidate = &hypervisors[i];

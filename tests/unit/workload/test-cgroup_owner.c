@@ -12,17 +12,18 @@
 
 #include "base/macro.h"
 
-#define ID    "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
-#define INNER "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
-#define OUTER "3f1c0d52a9e8" /* how ID is told in the keys of containers in it */
-#define UID   "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
-#define UID_S "5f0c7a3e_1b2d_4c6f_9a8b_0d1e2f3a4b5c"
-#define UID2  "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
-#define HASH  "9c1b7e3d5a2f4860b1d3f5a7c9e0b2d4" /* a static pod */
-#define BUILD "k2v8q0z4m7x1c3b5n9a6s8d0f"
-#define POD_S "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_S ".slice/"
-#define POD   "/kubepods/burstable/pod" UID "/"
-#define USER  "/user.slice/user-1000.slice/user@1000.service"
+#define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
+#define INNER  "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
+#define OUTER  "3f1c0d52a9e8" /* how ID is told in the keys of containers in it */
+#define UID    "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
+#define UID_S  "5f0c7a3e_1b2d_4c6f_9a8b_0d1e2f3a4b5c"
+#define UID2   "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
+#define HASH   "9c1b7e3d5a2f4860b1d3f5a7c9e0b2d4" /* a static pod */
+#define BUILD  "k2v8q0z4m7x1c3b5n9a6s8d0f"
+#define POD_S  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_S ".slice/"
+#define POD    "/kubepods/burstable/pod" UID "/"
+#define GARDEN "0c1d2e3f-4a5b-6c7d-8e9f-0a1b"
+#define USER   "/user.slice/user-1000.slice/user@1000.service"
 
 struct vector {
 	const char *path;
@@ -178,6 +179,13 @@ static const struct vector others[] = {
 	C("/garden/" UID, "garden", "garden/" UID, ""),
 	C("/garden/good/" UID, "garden", "garden/" UID, ""),
 	C("/system.slice/garden.service/garden/" UID, "garden", "garden/" UID, ""),
+	C("/garden/" GARDEN, "garden", "garden/" GARDEN, ""),
+	C("/garden/" GARDEN "/init", "garden", "garden/" GARDEN, ""),
+	C("/system.slice/garden.service/garden/good/" GARDEN, "garden", "garden/" GARDEN, ""),
+	C("/system.slice/garden.service/garden/" GARDEN "-liveness-healthcheck-0", "garden",
+	  "garden/" GARDEN "-liveness-healthcheck-0", ""),
+	NONE("/good/music"),
+	C("/nomad.slice/share.slice/" UID ".web.scope", "nomad", "nomad/" UID ".web", ""),
 	NONE("/garden/good"),
 	NONE("/mesos/x"),
 	NONE("/buildkit/short"),
@@ -234,6 +242,14 @@ static const struct vector jobs[] = {
 	JOB("/slurm/job_42", "slurm", "job_42"),
 	JOB("/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", "slurm", "job_42"),
 	JOB("/system.slice/node1_slurmstepd.scope/job_42", "slurm", "job_42"),
+	JOB("/system.slice/slurmstepd.scope/s6QW2E3R4T5Y00/step_0/user/task_0", "slurm",
+	    "job_s6QW2E3R4T5Y00"),
+	JOB("/system.slice/node1_slurmstepd.scope/s6QW2E3R4T5Y01/step_extern", "slurm",
+	    "job_s6QW2E3R4T5Y01"),
+	UNIT("/system.slice/slurmstepd.scope/s6QW2E3R4T5Y0", "slurmstepd.scope"),
+	UNIT("/system.slice/slurmstepd.scope/s6QW2E3R4T5YIO", "slurmstepd.scope"),
+	JOB("/system.slice/condor.service/htcondor/condor_slot1_1@node", "htcondor",
+	    "job_condor_slot1_1@node"),
 	JOB("/pbs_jobs.service/jobid/1234.server", "pbs", "job_1234.server"),
 	JOB("/pbs_jobs.service/jobs/1234.server/x", "pbs", "job_1234.server"),
 	JOB("/pbspro.slice/pbspro-1234.server.slice", "pbs", "job_1234.server"),
