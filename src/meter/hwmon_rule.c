@@ -49,13 +49,19 @@ static const struct row rows[] = {
 
 	/*
 	 * xgene-hwmon.rst, also of Ampere Altra: CPU power is the cores'. "IO power" is outside it,
-	 * and no zone is made of that.
+	 * and no zone is made of that. A machine with two sockets has a chip of each, as devices of
+	 * ACPI in the order of the sockets.
 	 */
-	{ "apm_xgene", "CPU power", HWMON_POWER, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_FIRST },
+	{ "apm_xgene", "CPU power", HWMON_POWER, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_ORDER },
 
-	/* amd_energy.rst: a socket's counter, and one of each core. */
+	/*
+	 * amd_energy.rst: a socket's counter, and one of each core. zenergy is the same driver
+	 * outside the kernel, for desktops as well.
+	 */
 	{ "amd_energy", "Esocket%", HWMON_ENERGY, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_LABEL },
 	{ "amd_energy", "Ecore%", HWMON_ENERGY, HWMON_PART, 0, 0 },
+	{ "zenergy", "Esocket%", HWMON_ENERGY, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_LABEL },
+	{ "zenergy", "Ecore%", HWMON_ENERGY, HWMON_PART, 0, 0 },
 
 	/*
 	 * amd_hsmp.rst: power of a socket, as its firmware tells, one chip for each of them. Their

@@ -78,11 +78,12 @@ static int fail_of(const struct fixture *fixture, size_t index)
 	return hwmon_meter.read_raw(fixture->meter, index, &raw);
 }
 
-static void put_xgene(const struct fixture *fixture, const char *hwmon, const char *power)
+static void put_xgene_at(const struct fixture *fixture, const char *hwmon, const char *device,
+			 const char *power)
 {
 	char name[64];
 
-	hwmon_chip(&fixture->tree, hwmon, "apm_xgene\n", "platform/APMC0D29:00");
+	hwmon_chip(&fixture->tree, hwmon, "apm_xgene\n", device);
 	(void)snprintf(name, sizeof(name), "%s/power1_label", hwmon);
 	hwmon_put(&fixture->tree, name, "CPU power\n");
 	(void)snprintf(name, sizeof(name), "%s/power1_input", hwmon);
@@ -91,6 +92,11 @@ static void put_xgene(const struct fixture *fixture, const char *hwmon, const ch
 	hwmon_put(&fixture->tree, name, "IO power\n");
 	(void)snprintf(name, sizeof(name), "%s/power2_input", hwmon);
 	hwmon_put(&fixture->tree, name, "1000000\n");
+}
+
+static void put_xgene(const struct fixture *fixture, const char *hwmon, const char *power)
+{
+	put_xgene_at(fixture, hwmon, "platform/APMC0D29:00", power);
 }
 
 static void test_nothing_there(void **state)
@@ -102,6 +108,18 @@ static void test_nothing_there(void **state)
 	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 0);
 	assert_int_equal(hwmon_meter.ignored(fixture->meter), 0);
 	assert_false(hwmon_meter.remark(fixture->meter, 0, &remark));
+}
+
+static void test_each_socket_has_a_chip(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_xgene_at(fixture, "hwmon0", "platform/APMC0D29:01", "50000000\n");
+	put_xgene_at(fixture, "hwmon1", "platform/APMC0D29:00", "60000000\n");
+	open_with(fixture, NULL);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 2);
+	check_zone(fixture, 0, "package-0", "apm_xgene@APMC0D29:00/power1");
+	check_zone(fixture, 1, "package-1", "apm_xgene@APMC0D29:01/power1");
 }
 
 static void test_a_power_is_of_a_moment(void **state)
@@ -355,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TREE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		TREE_TEST(test_nothing_there),
+		TREE_TEST(test_each_socket_has_a_chip),
 		TREE_TEST(test_a_power_is_of_a_moment),
 		TREE_TEST(test_a_mean_stands_for_its_interval),
 		TREE_TEST(test_a_counter),
