@@ -58,17 +58,20 @@ install_missing() {
 	rm -f "$log"
 }
 
-# test_names DIR NAME...: the tests' full names; "split" is enough for "attribution/split". One that is unknown stays as it is.
-test_names() {
+# build_targets DIR TARGET...: builds them, on a terminal with ninja's own line of progress; else it prints what failed, and
+# DIR/build.log has all of it
+build_targets() {
 	dir=$1
 	shift
-	for name; do
-		meson test -C "$dir" --no-rebuild --list 2>/dev/null | awk -v name="$name" '
-			{ full = $NF; short = full; sub(".*/", "", short) }
-			full == name { exact = 1 }
-			short == name && !(full in seen) { seen[full]; list = list " " full }
-			END { print exact || list == "" ? name : list }'
-	done
+	steps=$(ninja -C "$dir" -n "$@" 2>/dev/null | sed -n 's|^\[[0-9]*/\([0-9]*\)\].*|\1|p' | tail -n 1)
+	minutes=$((${steps:-0} / 100 / $(nproc) + 1))
+	[ "${steps:-0}" -le 100 ] || say "$steps steps: about $minutes min on $(nproc) CPUs, less with ccache"
+	if [ -t 1 ]; then
+		ninja -C "$dir" "$@" || die "the build failed"
+	elif ! ninja -C "$dir" "$@" >"$dir/build.log" 2>&1; then
+		tail -n 40 "$dir/build.log" >&2
+		die "the build failed; all of it is in $dir/build.log"
+	fi
 }
 
 # set_up DIR MESON-OPTION...: configures DIR unless it is configured

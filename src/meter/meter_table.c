@@ -26,19 +26,21 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter,
-						  &rapl_perf_meter,
-						  &rapl_msr_meter,
-						  &cray_pm_meter,
-						  &hwmon_meter,
-						  &external_meter,
-						  &nvml_meter,
-						  &drm_meter,
-						  &hlml_meter,
-						  &ipmi_meter,
-						  &redfish_meter,
-						  &hmc_meter,
-						  NULL };
+const struct meter_ops *const meter_sources[] = {
+	&rapl_sysfs_meter,
+	&rapl_perf_meter,
+	&rapl_msr_meter,
+	&cray_pm_meter,
+	&hwmon_meter,
+	&external_meter,
+	&nvml_meter,
+	&drm_meter,
+	&hlml_meter,
+	&ipmi_meter,
+	&redfish_meter,
+	&hmc_meter,
+	NULL,
+};
 
 /* Whether the list @names has @name, all of it. */
 static bool has_name(const char *names, const char *name)
