@@ -242,7 +242,7 @@ static const struct option counter_rows[] = {
 	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
 	  .help = "Count events of the processor (cycles, instructions, cache misses) for each "
 		  "process, with BPF. auto counts those that open at the start; true keeps the "
-		  "privilege that it takes to count on CPUs that come later, too." },
+		  "privilege needed to count on CPUs added later." },
 	{ "counters.switches", NULL, OPTION_ENUM, FIELD(activity_options, switches.switches),
 	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
 	  .help = "Look at each context switch, which counters need, and which also shows the time "
@@ -344,16 +344,16 @@ static const struct option redfish_rows[] = {
 		  "the system's authorities." },
 	{ "meter.redfish.insecure", NULL, OPTION_BOOL, FIELD(meter_options, redfish_insecure),
 	  .default_text = "false",
-	  .help = "Do not verify the BMC's certificate. What is between can then read the "
-		  "password. kepler_exporter_source_unverified shows it." },
+	  .help = "Do not verify the BMC's certificate. Anyone between Kepler and the BMC can then "
+		  "read the password. kepler_exporter_source_unverified shows it." },
 	{ "meter.redfish.login", NULL, OPTION_ENUM, FIELD(meter_options, redfish_login),
 	  .choices = redfish_logins, .default_text = "session", .metavar = "HOW",
 	  .help = "Log in to a session, which is kept and ended at the end, or send the password "
 		  "with each request (basic). A BMC without sessions always gets the latter." },
 	{ "meter.redfish.system", NULL, OPTION_STRING, FIELD(meter_options, redfish_system),
 	  .default_text = "", .metavar = "ID", .may_be_empty = true,
-	  .help = "Which of several machines of the BMC this is, by its id under "
-		  "/redfish/v1/Systems. Empty: the only one." },
+	  .help = "Id of this machine under /redfish/v1/Systems, where the BMC manages several. "
+		  "Empty: the only one." },
 	{ "meter.redfish.period", NULL, OPTION_DURATION, FIELD(meter_options, redfish_period_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "10s", .metavar = "DURATION",
 	  .help = "How often the BMC is asked." },
@@ -384,8 +384,8 @@ static const struct option hmc_rows[] = {
 		  "the system's authorities." },
 	{ "meter.hmc.insecure", NULL, OPTION_BOOL, FIELD(meter_options, hmc_insecure),
 	  .default_text = "false",
-	  .help = "Do not verify the HMC's certificate. What is between can then read the "
-		  "password. kepler_exporter_source_unverified shows it." },
+	  .help = "Do not verify the HMC's certificate. Anyone between Kepler and the HMC can then "
+		  "read the password. kepler_exporter_source_unverified shows it." },
 	{ "meter.hmc.cpc", NULL, OPTION_STRING, FIELD(meter_options, hmc_cpc), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
 	  .help = "Name of the CPC, as the HMC has it, of which this machine is a partition. "

@@ -258,13 +258,14 @@ static void examine_vm(struct findings *findings, const struct sources *sources)
 		estimated_meter_facts(sources->estimate, &facts, &share);
 	else
 		return;
-	findings_add(findings, FINDING_NOTE, "energy", NULL,
-		     "in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
-		     "the host's and has no series here. It is taken to have %.1f %% of its host's "
-		     "logical CPUs (%s), whose other CPUs are busy for %.0f to %.0f %% of the time "
-		     "(--vm.neighbour-load): the less of this is known, the wider the error",
-		     share.share * 100, host_cpus_source(host, by_model), share.load_low * 100,
-		     share.load_high * 100);
+	findings_add(
+		findings, FINDING_NOTE, "energy", NULL,
+		"in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
+		"the host's and has no series here. Assumed: this VM has %.1f %% of its host's "
+		"logical CPUs (%s), and the host's other CPUs are busy for %.0f to %.0f %% of "
+		"the time (--vm.neighbour-load). What is known for certain narrows the error",
+		share.share * 100, host_cpus_source(host, by_model), share.load_low * 100,
+		share.load_high * 100);
 }
 
 /* Packages and memory, as far as they are estimated beside the machine. */
@@ -393,11 +394,11 @@ static void examine_switches(struct findings *findings, const struct activity_in
 	char counters[128];
 
 	if (!info->counts_switches) {
-		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "context switches are not looked at, so nothing but CPU time is "
-			     "counted: %s",
-			     info->why_not_counted[0] ? info->why_not_counted
-						      : "nothing else can be counted here");
+		findings_add(
+			findings, FINDING_NOTE, "processes", NULL,
+			"no hardware counters (cycles, instructions, cache misses) here: energy "
+			"is split by CPU time%s%s",
+			info->why_not_counted[0] ? "; " : "", info->why_not_counted);
 		return;
 	}
 	list_counters(info->signals, counters, sizeof(counters));
@@ -452,9 +453,9 @@ static void examine_processes(struct findings *findings, const struct sources *s
 	examine_switches(findings, &info);
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "%u of them, the first is pid %u, are in /proc but guarded from BPF "
-			     "by this kernel: they are read from there, in ticks",
-			     info.unseen, info.unseen_pid);
+			     "%u process%s (the first is pid %u) hidden from BPF by this kernel; "
+			     "CPU time comes from /proc, in ticks",
+			     info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 	if (info.exits_seen)
 		findings_add(findings, FINDING_OK, "processes", NULL,
 			     "processes that end between two readings are seen and charged");
@@ -523,8 +524,7 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 			     "containers are named by what %s keeps on this host: %llu",
 			     runtimes.present, (unsigned long long)runtimes.containers);
 	else
-		findings_add(findings, FINDING_NOTE, "owners", NULL,
-			     "no container runtime keeps anything on this host");
+		findings_add(findings, FINDING_NOTE, "owners", NULL, "no container runtime found");
 }
 
 /* Only where that decides what bears idle energy: with --gpu.idle=holder, and a GPU. */

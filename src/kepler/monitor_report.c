@@ -171,9 +171,9 @@ void monitor_tell_of_unseen(struct monitor *monitor)
 		return;
 	monitor->told_unseen = true;
 	activity_get_info(monitor->sources.activity, &info);
-	log_info("%u of the processes in /proc, the first is pid %u, are guarded from BPF: they "
-		 "are read from there",
-		 info.unseen, info.unseen_pid);
+	log_info("%u process%s (the first is pid %u) hidden from BPF by this kernel; CPU time "
+		 "comes from /proc, in ticks",
+		 info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 }
 
 void monitor_log_start(struct monitor *monitor)
@@ -198,7 +198,8 @@ void monitor_log_start(struct monitor *monitor)
 	if (info.by_bpf && info.why_not_counted[0])
 		log_info("%s: %s",
 			 info.counts_switches ? "events of the processor that are not counted"
-					      : "context switches are not looked at",
+					      : "no hardware counters here, so energy is split "
+						"by CPU time",
 			 info.why_not_counted);
 	if (info.refused)
 		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
