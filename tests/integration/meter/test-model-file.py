@@ -176,7 +176,7 @@ def in_a_virtual_machine():
             assert exporter.stop() == 0
         load_result(burner)
         said = subprocess.run([KEPLER, "doctor", "--verbose", *options], capture_output=True, text=True, check=False).stdout
-        assert "(--vm.host-cpus), whose other CPUs are busy for 20 to 60 % of the time" in said, said
+        assert "(--vm.host-cpus), and the host's other CPUs are busy for 20 to 60 % of the time" in said, said
 
 
 run_tests([the_frequency_of_cpus, beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two,
