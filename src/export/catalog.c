@@ -734,6 +734,10 @@ static const struct family table[] = {
 	  OF_SNAPSHOT, SELF(meters_searching, 0), L_NONE,
 	  "Is the first search for energy meters still going on, since a driver does not answer? "
 	  "1 or 0. Energy is estimated meanwhile.", NULL },
+	{ "kepler_exporter_zones_without_value", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(zones_silent, 0), L_NONE,
+	  "Zones that were found but have not given a single value since Kepler started. They have "
+	  "no series and are in no total.", NULL },
 	{ "kepler_exporter_zones_left_out", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(zones_left_out, 0), L_NONE,
 	  "Energy zones that were found and are not read: their energy is counted by "

@@ -76,7 +76,6 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 {
 	const struct zone *zone = interval_engine_zone(engine, z);
 	const struct zone_status *status = interval_engine_status(engine, z);
-	const char *fix = NULL;
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);
@@ -90,21 +89,9 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 		examine_reading(findings, engine, z, id);
 		return;
 	}
-	if (zone_kind_is_device(zone->kind))
-		fix = "ask the vendor's own tool (nvidia-smi, amd-smi), and look at dmesg";
-	else if (status->error == -EACCES || status->error == -EPERM)
-		fix = privileges_denied(NEED_READ_ENERGY).remedy;
-	else if (status->state == ZONE_MISSED)
-		fix = "other zones took the time that there is for reading, or no thread could be "
-		      "made: raise --meter.read-deadline, or the limit of tasks";
-	else if (status->state == ZONE_STALLED)
-		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
-	else if (status->state == ZONE_REFUSED)
-		fix = "its readings mean more power than is believed of such a zone; if the "
-		      "machine can draw that much, raise --meter.max-watts";
-	findings_add(findings, FINDING_FIX, "energy", fix, "%s (%s) is %s: %s", id, zone->path,
-		     zone_state_name(status->state),
-		     status->error ? strerrordesc_np(-status->error) : "no reading yet");
+	findings_add(findings, FINDING_FIX, "energy", doctor_zone_remedy(zone, status),
+		     "%s (%s) is %s: %s", id, zone->path, zone_state_name(status->state),
+		     doctor_zone_failure(status));
 }
 
 /* What the estimate is for this machine, and what that is worth. */
@@ -342,6 +329,8 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 		if (!zone_is_modelled(interval_engine_zone(engine, z)))
 			examine_zone(findings, engine, z);
 	}
+	if (sources->meters)
+		doctor_examine_silent(findings, sources->meters);
 	if (sources->meters && meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%zu further zone(s) are left out: %s",

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/doctor_meters.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "service/privileges.h"
 
 /* "rapl-sysfs would have 5 zones, hwmon 1"; nothing where there are none. Devices do not count. */
 static void list_zones(const struct meter_table *meters, struct strbuf *out)
@@ -47,6 +51,54 @@ static void examine_others(struct findings *findings, const struct sources *sour
 		     "no meter among those asked for (--meters=%s)", config->meter.sources);
 }
 
+const char *doctor_zone_remedy(const struct zone *zone, const struct zone_status *status)
+{
+	if (zone_kind_is_device(zone->kind))
+		return "ask the vendor's own tool (nvidia-smi, amd-smi), and look at dmesg";
+	if (status->error == -EACCES || status->error == -EPERM)
+		return privileges_denied(NEED_READ_ENERGY).remedy;
+	switch (status->state) {
+	case ZONE_MISSED:
+		return "other zones took the time that there is for reading, or no thread could be "
+		       "made: raise --meter.read-deadline, or the limit of tasks";
+	case ZONE_STALLED:
+		return "the driver does not answer; see dmesg, or raise --meter.read-deadline";
+	case ZONE_REFUSED:
+		return "its readings mean more power than is believed of such a zone; if the "
+		       "machine can draw that much, raise --meter.max-watts";
+	case ZONE_UP:
+	case ZONE_ABSENT:
+	case ZONE_ERROR:
+		break;
+	}
+	return NULL;
+}
+
+const char *doctor_zone_failure(const struct zone_status *status)
+{
+	return status->error ? strerrordesc_np(-status->error) : "no reading yet";
+}
+
+void doctor_examine_silent(struct findings *findings, const struct meter_table *meters)
+{
+	const struct zone *zone;
+	struct zone_status status;
+
+	for (size_t i = 0; (zone = meter_table_silent(meters, i, &status)); i++) {
+		const char *remedy = doctor_zone_remedy(zone, &status);
+		char id[ZONE_ID_MAX];
+
+		zone_id(zone, id);
+		findings_add(
+			findings, FINDING_FIX, "energy",
+			remedy ? remedy
+			       : "its driver or firmware has no value for it: see dmesg. It is "
+				 "counted from its first value on",
+			"%s (%s, %s) has given no value yet: %s", id, zone->source, zone->path,
+			doctor_zone_failure(&status));
+	}
+}
+
 void doctor_examine_no_meter(struct findings *findings, const struct sources *sources,
 			     const struct config *config)
 {
@@ -62,6 +114,8 @@ void doctor_examine_no_meter(struct findings *findings, const struct sources *so
 			     "estimate",
 			     "the search for meters in %s/class/powercap has not come to its end",
 			     config->host.sysfs);
+	else if (meter_table_silent_count(sources->meters))
+		return; /* what was found gives no values: each is a finding of its own */
 	else if (!meter_takes_any(&config->meter))
 		examine_others(findings, sources, config);
 	else if (left_out)

@@ -142,10 +142,10 @@ struct meter_options sources_meter_options(const struct config *config,
 }
 
 /*
- * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
- * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
- * Models of --model.file replace the built-in one. A fetched model can come at any time, so it only
- * takes over what it estimates, whether it was cached or not.
+ * Where no zone was found, or none has given a value, the table stays open: a driver may be loaded,
+ * or answer, later. Until then the power is estimated. Models of --model.file replace the built-in
+ * one. A fetched model can come at any time, so it only takes over what it estimates, whether it
+ * was cached or not.
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
@@ -251,6 +251,8 @@ static const char *why_estimated(const struct sources *sources)
 		return "meters are switched off";
 	if (sources_are_searched(sources))
 		return "meters are still looked for";
+	if (!sources_have_meters(sources) && meter_table_silent_count(sources->meters))
+		return "the meters that were found give no values";
 	if (!sources_have_meters(sources) && sources->meters_are_chosen)
 		return "no meter among those of --meters";
 	return sources_have_meters(sources) ? "the meters that were found do not count yet"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/zone_watch.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "base/log.h"
+#include "service/privileges.h"
 
 /* One may be a reset; so many in a row mean that the limit is wrong, or the counter. */
 #define REFUSALS_IN_A_ROW 3
@@ -52,11 +56,42 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 	}
 }
 
+/* Only when there are more of them than before. */
+static void tell_silent(struct zone_watch *watch, const struct meter_table *meters)
+{
+	const struct zone *zone;
+	struct zone_status status;
+
+	if (!meters || meter_table_silent_count(meters) <= watch->silent)
+		return;
+	watch->silent = meter_table_silent_count(meters);
+	for (size_t i = 0; (zone = meter_table_silent(meters, i, &status)); i++) {
+		struct privilege_gap gap = { .remedy = "" };
+		char id[ZONE_ID_MAX];
+
+		if (status.state == ZONE_MISSED)
+			continue; /* not asked yet */
+		if (!zone_kind_is_device(zone->kind) &&
+		    (status.error == -EACCES || status.error == -EPERM))
+			gap = privileges_denied(NEED_READ_ENERGY);
+		zone_id(zone, id);
+		log_warn("energy of %s (%s, %s) is not counted: it has given no value yet: "
+			 "%s%s%s%s%s",
+			 id, zone->source, zone->path,
+			 status.error ? strerrordesc_np(-status.error)
+				      : zone_state_name(status.state),
+			 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
+			 gap.remedy[0] ? "; " : "", gap.remedy);
+	}
+}
+
 void zone_watch_describe(struct zone_watch *watch, const struct sources *sources,
 			 struct snapshot_self *self)
 {
 	self->packages_exceeded = watch->exceeded_count;
 	self->zones_left_out = sources->meters ? meter_table_ignored(sources->meters) : 0;
+	self->zones_silent = sources->meters ? meter_table_silent_count(sources->meters) : 0;
+	tell_silent(watch, sources->meters);
 	self->device_files_unread =
 		sources->meters ? meter_table_unread_device_files(sources->meters) : 0;
 	if (!self->zones_left_out || watch->left_out)

@@ -16,6 +16,7 @@ struct zone_watch {
 	bool refused[ZONES_MAX];  /* that this zone's readings are refused */
 	bool exceeded[ZONES_MAX]; /* that this package's parts count more than it */
 	bool left_out;            /* that zones are left out */
+	size_t silent;            /* zones that give no values, as of the last message */
 	struct zone_sums sums;
 	size_t exceeded_count; /* packages, as of the last minute */
 };

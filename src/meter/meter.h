@@ -246,6 +246,13 @@ bool meter_table_find_device(const struct meter_table *table, const char *uuid,
 			     struct device_part *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
+/*
+ * Zones that were found and have not given one good value since: they are no zones of the table
+ * until they do. From index 0 on, with why; NULL behind the last one.
+ */
+const struct zone *meter_table_silent(const struct meter_table *table, size_t index,
+				      struct zone_status *ret);
+size_t meter_table_silent_count(const struct meter_table *table);
 /* Open device files that are beyond the limits now: their use is not known. */
 uint64_t meter_table_unread_device_files(const struct meter_table *table);
 /* Whether a source is read (it may have no zones yet). */

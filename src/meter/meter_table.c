@@ -2,8 +2,10 @@
 /*
  * The zones of this node as one list, over all sources. Each pass asks each source's reader, or its
  * poller; a zone that fails has no span and says why, and its next span goes on from where the last
- * one ended. A source is searched again when one of its zones is gone (every second pass, so that a
- * returned one is read within two) and, in case something new appeared, now and then.
+ * one ended. What a source has found is a place, and it becomes a zone of the table with its first
+ * good value: a meter without one value has measured nothing, which is not 0 J. A source is
+ * searched again when one of its zones is gone (every second pass, so that a returned one is read
+ * within two) and, in case something new appeared, now and then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -102,16 +104,20 @@ struct source {
 	const struct meter_ops *ops;
 	struct reader *reader; /* NULL: it is polled */
 	struct poller *poller;
-	size_t zone_count; /* number of its zones in the table */
-	size_t beyond;     /* number of its zones for which the table had no row */
+	size_t zone_count; /* number of its zones that have a place */
+	size_t beyond;     /* number of its zones for which the table had no place */
 	unsigned passes_since_rescan;
 	struct read_result results[METER_ZONES_MAX];
 };
 
-/* Where a zone of the table is read. */
+#define NO_ZONE SIZE_MAX
+
+/* Where a zone is read, or would be. */
 struct place {
 	struct source *source;
 	size_t index;
+	size_t zone; /* of the table; NO_ZONE: it has not given a value yet */
+	struct zone_status status;
 };
 
 struct meter_table {
@@ -119,6 +125,8 @@ struct meter_table {
 	struct source sources[METERS_MAX];
 	size_t source_count;
 	struct place places[METER_ZONES_MAX];
+	size_t place_count;
+	size_t place_of[METER_ZONES_MAX]; /* [count]: of each zone */
 	struct zone_status status[METER_ZONES_MAX];
 	size_t count;
 	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
@@ -131,10 +139,16 @@ static struct meter *meter_of(const struct source *source)
 	return source->reader ? reader_meter(source->reader) : poller_meter(source->poller);
 }
 
+static const struct zone *zone_at(const struct place *place)
+{
+	return place->source->ops->zone_at(meter_of(place->source), place->index);
+}
+
 static bool any_gone(const struct meter_table *table, const struct source *source)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->places[i].source == source && table->status[i].state == ZONE_ABSENT)
+	for (size_t i = 0; i < table->place_count; i++) {
+		if (table->places[i].source == source &&
+		    table->places[i].status.state == ZONE_ABSENT)
 			return true;
 	}
 	return false;
@@ -146,16 +160,26 @@ static bool rescan_is_due(const struct meter_table *table, const struct source *
 	       (any_gone(table, source) ? RESCAN_PASSES_GONE : RESCAN_PASSES_STEADY);
 }
 
-/* The first @count zones of @source are in the table, behind those of others that came before. */
-static void adopt_zones(struct meter_table *table, struct source *source, size_t count)
+/* The first @count zones of @source have a place, behind those of others that came before. */
+static void adopt_places(struct meter_table *table, struct source *source, size_t count)
 {
-	for (; source->zone_count < count && table->count < METER_ZONES_MAX; source->zone_count++) {
-		table->places[table->count] = (struct place){ source, source->zone_count };
-		/* Not asked yet. */
-		table->status[table->count] = (struct zone_status){ .state = ZONE_MISSED };
-		table->count++;
-	}
+	for (; source->zone_count < count && table->place_count < METER_ZONES_MAX;
+	     source->zone_count++)
+		table->places[table->place_count++] = (struct place){
+			.source = source,
+			.index = source->zone_count,
+			.zone = NO_ZONE,
+			.status = { .state = ZONE_MISSED }, /* not asked yet */
+		};
 	source->beyond = count - source->zone_count;
+}
+
+/* The place has given its first value. */
+static void make_zone(struct meter_table *table, size_t index)
+{
+	table->places[index].zone = table->count;
+	table->status[table->count] = table->places[index].status;
+	table->place_of[table->count++] = index;
 }
 
 static void fail(struct zone_status *status, enum zone_state state, int err)
@@ -166,24 +190,27 @@ static void fail(struct zone_status *status, enum zone_state state, int err)
 }
 
 /* Good, or at least known from here on. */
-static void take_span(struct meter_table *table, size_t zone, const struct read_result *result)
+static void take_span(struct meter_table *table, struct place *place,
+		      const struct read_result *result)
 {
-	struct zone_status *status = &table->status[zone];
+	struct zone_status *status = &place->status;
 	struct energy_span *span = &table->spans[table->span_count++];
 
 	status->state = result->refused ? ZONE_REFUSED : ZONE_UP;
 	status->error = result->refused ? -EOVERFLOW : 0;
 	status->errors += result->refused;
 	*span = result->span;
-	span->zone = (uint32_t)zone;
+	span->zone = (uint32_t)place->zone;
 }
 
-static void take_result(struct meter_table *table, size_t zone)
+static void take_result(struct meter_table *table, size_t index)
 {
-	const struct place *place = &table->places[zone];
+	struct place *place = &table->places[index];
 	const struct read_result *result = &place->source->results[place->index];
-	struct zone_status *status = &table->status[zone];
+	struct zone_status *status = &place->status;
 
+	if (place->zone == NO_ZONE && result->has_value)
+		make_zone(table, index);
 	if (result->outcome == READ_NOTHING || result->error == -EAGAIN)
 		return; /* unchanged; energy that flows meanwhile is in its next span */
 	if (result->outcome == READ_STALLED)
@@ -194,8 +221,10 @@ static void take_result(struct meter_table *table, size_t zone)
 		fail(status, ZONE_ABSENT, result->error);
 	else if (result->error < 0)
 		fail(status, ZONE_ERROR, result->error);
+	else if (place->zone == NO_ZONE)
+		fail(status, ZONE_REFUSED, -EOVERFLOW); /* only a refused one is no value */
 	else
-		take_span(table, zone, result);
+		take_span(table, place, result);
 	status->reads = result->reads;
 	status->wraps = result->wraps;
 	status->dropped = result->dropped;
@@ -212,7 +241,7 @@ static void read_source(struct meter_table *table, struct source *source, uint64
 	else
 		count = poller_collect(source->poller, rescan, source->results, &table->uses);
 	source->passes_since_rescan = rescan ? 0 : source->passes_since_rescan + 1;
-	adopt_zones(table, source, count);
+	adopt_places(table, source, count);
 }
 
 /* The deadline is shared by those that are waited for. */
@@ -231,8 +260,10 @@ static void run_pass(struct meter_table *table)
 	for (size_t i = 0; i < table->source_count; i++)
 		read_source(table, &table->sources[i], deadline_of_one(table));
 	table->span_count = 0;
-	for (size_t i = 0; i < table->count; i++)
+	for (size_t i = 0; i < table->place_count; i++)
 		take_result(table, i);
+	for (size_t z = 0; z < table->count; z++)
+		table->status[z] = table->places[table->place_of[z]].status;
 }
 
 size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
@@ -267,9 +298,26 @@ size_t meter_table_count(const struct meter_table *table)
 
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index)
 {
-	const struct place *place = &table->places[index];
+	return zone_at(&table->places[table->place_of[index]]);
+}
 
-	return place->source->ops->zone_at(meter_of(place->source), place->index);
+const struct zone *meter_table_silent(const struct meter_table *table, size_t index,
+				      struct zone_status *ret)
+{
+	for (size_t i = 0; i < table->place_count; i++) {
+		const struct place *place = &table->places[i];
+
+		if (place->zone != NO_ZONE || index-- > 0)
+			continue;
+		*ret = place->status;
+		return zone_at(place);
+	}
+	return NULL;
+}
+
+size_t meter_table_silent_count(const struct meter_table *table)
+{
+	return table->place_count - table->count;
 }
 
 size_t meter_table_ignored(const struct meter_table *table)
@@ -378,10 +426,7 @@ static int open_source(struct meter_table *table, const struct meter_ops *ops,
 	return 0;
 }
 
-/*
- * Only the zones of readers: a first reading here would be a baseline long before the activity's.
- * All pollers are at work already.
- */
+/* All pollers are at work already. */
 static void search_all(struct meter_table *table)
 {
 	uint64_t deadline_ns = table->options.read_deadline_ns;
@@ -392,10 +437,16 @@ static void search_all(struct meter_table *table)
 		struct source *source = &table->sources[i];
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 		uint64_t left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+		size_t first = table->place_count;
+		bool has_value[METER_ZONES_MAX];
 
-		adopt_zones(table, source,
-			    source->reader ? reader_search(source->reader, left_ns)
-					   : poller_search(source->poller, left_ns));
+		adopt_places(table, source,
+			     source->reader ? reader_search(source->reader, left_ns, has_value)
+					    : poller_search(source->poller, left_ns, has_value));
+		for (size_t at = first; at < table->place_count; at++) {
+			if (has_value[table->places[at].index])
+				make_zone(table, at);
+		}
 	}
 }
 

@@ -16,7 +16,8 @@
 #include "meter/zone_samples.h"
 
 struct polled_zone {
-	bool is_new; /* error, or a reading, since the last collection */
+	bool is_new;    /* error, or a reading, since the last collection */
+	bool has_value; /* a reading was good, at least once */
 	int error;
 	struct zone_samples samples;
 };
@@ -118,6 +119,7 @@ static void poll_zone(struct poller *poller, size_t index)
 		return;
 	zone->error = r;
 	zone->is_new = true;
+	zone->has_value |= r == 0 && !zone->samples.refused;
 }
 
 uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns)
@@ -221,7 +223,8 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	return 0;
 }
 
-size_t poller_search(struct poller *poller, uint64_t deadline_ns)
+size_t poller_search(struct poller *poller, uint64_t deadline_ns,
+		     bool has_value[static METER_ZONES_MAX])
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + deadline_ns;
 	const struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC),
@@ -233,6 +236,8 @@ size_t poller_search(struct poller *poller, uint64_t deadline_ns)
 	       pthread_cond_timedwait(&poller->changed, &poller->lock, &end) == 0)
 		;
 	count = poller->zone_count;
+	for (size_t i = 0; i < count; i++)
+		has_value[i] = poller->zones[i].has_value;
 	pthread_mutex_unlock(&poller->lock);
 	return count;
 }
@@ -270,6 +275,7 @@ static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled
 		.wraps = zone->samples.counter.wraps,
 		.dropped = zone->samples.counter.dropped,
 		.refused = zone->samples.refused,
+		.has_value = zone->has_value,
 	};
 
 	/*

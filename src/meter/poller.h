@@ -31,9 +31,11 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	       struct poller **ret);
 /*
  * Waits at most @deadline_ns for the first search, and for the first poll of what it found, so that
- * the first collection has results. The number of zones known then.
+ * the first collection has results. @has_value is set for zones with a good value. The number of
+ * zones known then.
  */
-size_t poller_search(struct poller *poller, uint64_t deadline_ns);
+size_t poller_search(struct poller *poller, uint64_t deadline_ns,
+		     bool has_value[static METER_ZONES_MAX]);
 /* As reader_free(). */
 void poller_free(struct poller *poller, uint64_t deadline_ns);
 /*

@@ -35,6 +35,7 @@ struct slot {
 	int error;
 	uint64_t begun_ns;           /* with in_flight */
 	struct zone_samples samples; /* not of the rescan */
+	bool has_value;              /* a reading was good, at least once */
 };
 
 struct reader {
@@ -168,6 +169,7 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 		want(reader, index, reader->reading); /* again: the age of this one is unknown */
 	} else {
 		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
+		slot->has_value |= slot->error == 0 && !slot->samples.refused;
 		slot->done = reader->reading;
 	}
 	slot->overdue = false;
@@ -404,6 +406,7 @@ static struct read_result collect_zone(struct slot *slot)
 		.wraps = slot->samples.counter.wraps,
 		.dropped = slot->samples.counter.dropped,
 		.refused = slot->samples.refused,
+		.has_value = slot->has_value,
 	};
 
 	if (slot->done && slot->error == 0)
@@ -434,13 +437,23 @@ static void do_pass(struct reader *reader, bool rescan, bool reading, uint64_t d
 	wait_for_pass(reader, start_ns, deadline_ns);
 }
 
-size_t reader_search(struct reader *reader, uint64_t deadline_ns)
+size_t reader_search(struct reader *reader, uint64_t deadline_ns,
+		     bool has_value[static METER_ZONES_MAX])
 {
 	size_t count;
 
 	pthread_mutex_lock(&reader->lock);
-	do_pass(reader, true, false, deadline_ns);
-	reader->slots[SLOT_RESCAN].wanted = false;
+	do_pass(reader, true, true, deadline_ns);
+	for (size_t i = 0; i <= reader->zone_count; i++) {
+		struct slot *slot = &reader->slots[i];
+
+		slot->wanted = false;
+		/* One that is still under way is too old for the first pass. */
+		slot->samples = (struct zone_samples){ .max_power_uw = slot->samples.max_power_uw };
+		if (i != SLOT_RESCAN)
+			has_value[i - 1] = slot->has_value;
+	}
+	reader->reading = false;
 	count = reader->zone_count;
 	pthread_mutex_unlock(&reader->lock);
 	return count;

@@ -42,6 +42,7 @@ struct read_result {
 	/* With READ_DONE and no error: since the last such result. */
 	struct energy_span span; /* but for its zone */
 	bool refused;            /* it is not known, because a reading was refused */
+	bool has_value;          /* a reading was good, at least once */
 };
 
 /*
@@ -56,8 +57,13 @@ int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
  */
 void reader_free(struct reader *reader, uint64_t deadline_ns);
 
-/* Looks for zones and reads none. Takes at most @deadline_ns; the number of zones known then. */
-size_t reader_search(struct reader *reader, uint64_t deadline_ns);
+/*
+ * Looks for zones, and tries to read each of them: @has_value is set for those with a good value.
+ * These readings are no baseline: that is the first one of a pass, which is taken with the
+ * processes'. Takes at most @deadline_ns; the number of zones known then.
+ */
+size_t reader_search(struct reader *reader, uint64_t deadline_ns,
+		     bool has_value[static METER_ZONES_MAX]);
 /*
  * One pass over the zones, after a rescan if @rescan. Returns the number of zones known now, and
  * fills results[0..that). Takes at most @deadline_ns.

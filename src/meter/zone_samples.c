@@ -45,6 +45,21 @@ static uint64_t mean_power(const struct zone_samples *samples, const struct raw_
 	return samples->power_uw / 2 + raw->value / 2 + (samples->power_uw & raw->value & 1);
 }
 
+/*
+ * Firmware that does not know a power says the largest number of its field, signed or not: of 32
+ * bits in uW, mW or W, or of 16 bits in W (ACPI 6.5, 10.4.1: _PMM; DCMI 1.5, 6.6.1).
+ */
+static bool is_unknown_power(uint64_t uw)
+{
+	static const uint64_t units_uw[] = { 1, 1000, 1000000 };
+
+	for (size_t i = 0; i < sizeof(units_uw) / sizeof(*units_uw); i++) {
+		if (uw == UINT32_MAX * units_uw[i] || uw == INT32_MAX * units_uw[i])
+			return true;
+	}
+	return uw == UINT16_MAX * 1000000ULL || uw == INT16_MAX * 1000000ULL || uw == UINT64_MAX;
+}
+
 static int take_power(struct zone_samples *samples, const struct raw_reading *raw,
 		      const struct reading_time *when)
 {
@@ -52,6 +67,8 @@ static int take_power(struct zone_samples *samples, const struct raw_reading *ra
 
 	if (!samples->bridge_ns)
 		return -ENOTSUP;
+	if (is_unknown_power(raw->value))
+		return -ENODATA;
 	counter->refused = raw->value > samples->max_power_uw;
 	counter->restarted = counter->refused || !is_bridged(samples, raw, when);
 	counter->dropped += counter->refused;

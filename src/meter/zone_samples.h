@@ -30,8 +30,9 @@ struct zone_samples {
 
 /*
  * Takes the result of an attempt: @error (0 or -errno) and, if 0, @raw, read at @when. Returns the
- * error, or -ERANGE where the value is outside its own range, or -EAGAIN where it is no newer than
- * the last one. Text that is no number is counted as dropped.
+ * error, or -ERANGE where the value is outside its own range, -ENODATA where it is a power that its
+ * source does not know, or -EAGAIN where it is no newer than the last one. Text that is no number
+ * is counted as dropped.
  */
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when);

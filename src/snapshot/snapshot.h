@@ -242,6 +242,7 @@ struct snapshot_self {
 	uint64_t activity_partial;  /* 1: processes are hidden from the reader */
 	uint64_t machine_time_up; /* 1: the machine's own account of CPU time is there, and moves */
 	uint64_t zones_left_out;  /* found, and not read */
+	uint64_t zones_silent;    /* found and read, without one value so far */
 	uint64_t device_files_unread; /* open device files beyond the limits */
 	uint64_t packages_exceeded;   /* by core and uncore, over the last minute */
 	uint64_t meters_searching;    /* 1 while the first search has not come to its end */

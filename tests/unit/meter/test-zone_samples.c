@@ -25,6 +25,26 @@ static int take_at(struct zone_samples *samples, int error, uint64_t time_ns)
 	return zone_samples_take(samples, error, &raw, &when);
 }
 
+/* The largest number of a field is no power: 4,295 W could be one of a machine. */
+static void test_an_unknown_power_is_no_power(void **state)
+{
+	static const uint64_t unknown_uw[] = {
+		4294967295, 2147483647, 4294967295000, 4294967295000000, 65535000000, UINT64_MAX,
+	};
+	struct zone_samples samples = { .max_power_uw = 20000000000, .bridge_ns = NSEC_PER_SEC };
+	struct reading_time when = { BEGIN_NS, BEGIN_NS, BEGIN_NS };
+	struct raw_reading raw = { .kind = SAMPLE_POWER, .value = 4294967294 };
+
+	(void)state;
+	assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), 0);
+	for (size_t i = 0; i < sizeof(unknown_uw) / sizeof(*unknown_uw); i++) {
+		raw.value = unknown_uw[i];
+		when.begun_ns = when.time_ns = when.boottime_ns = BEGIN_NS + i + 1;
+		assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), -ENODATA);
+		assert_int_equal(samples.counter.refusals, 0);
+	}
+}
+
 /* One hour, a thousand wraps: a reader that reads when it is due misses nothing. */
 static void test_reading_when_due_misses_no_turn(void **state)
 {
@@ -218,6 +238,7 @@ static void test_a_mean_stands_for_all_of_its_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_unknown_power_is_no_power),
 		cmocka_unit_test(test_reading_when_due_misses_no_turn),
 		cmocka_unit_test(test_an_outage_is_remembered),
 		cmocka_unit_test(test_attempts_that_fail_are_not_repeated_at_once),
