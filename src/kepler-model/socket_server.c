@@ -23,10 +23,12 @@ struct peer {
 	struct json_scan scan;
 	struct strbuf out;
 	size_t sent;
-	bool begun;        /* a request has, with a first bracket */
-	bool ends;         /* the connection, when all is sent */
-	bool gone;         /* it has failed */
-	uint64_t since_ns; /* when the request, the answer or the idle time began */
+	bool begun;           /* a request has, with a first bracket */
+	bool ends;            /* the connection, when all is sent */
+	bool gone;            /* it has failed */
+	uid_t uid;            /* of the process that has connected */
+	uint64_t since_ns;    /* when the request, the answer or the idle time began */
+	uint64_t progress_ns; /* when bytes came or left, at last */
 };
 
 struct socket_server {
@@ -156,6 +158,8 @@ static void read_from(struct socket_server *server, struct peer *peer, uint64_t 
 		peer->gone = errno != EAGAIN && errno != EINTR;
 		return;
 	}
+	if (n > 0)
+		peer->progress_ns = now_ns;
 	peer->in_len += (size_t)n;
 	answer_requests(server, peer, now_ns);
 	if (n == 0 && peer->in_len)
@@ -172,6 +176,7 @@ static void write_to(struct peer *peer, uint64_t now_ns)
 		peer->gone = errno != EAGAIN && errno != EINTR;
 		return;
 	}
+	peer->progress_ns = now_ns;
 	peer->sent += (size_t)n;
 	if (peer->sent == peer->out.len) {
 		strbuf_release(&peer->out);
@@ -185,11 +190,6 @@ static void write_to(struct peer *peer, uint64_t now_ns)
 static bool is_answering(const struct peer *peer)
 {
 	return peer->out.len > peer->sent;
-}
-
-static bool is_idle(const struct peer *peer)
-{
-	return !is_answering(peer) && !peer->begun;
 }
 
 static uint64_t patience_ns(const struct peer *peer)
@@ -213,38 +213,6 @@ static void sweep(struct socket_server *server, uint64_t now_ns)
 			remove_peer(server, i - 1);
 }
 
-static void accept_peers(struct socket_server *server, uint64_t now_ns)
-{
-	while (server->count < SOCKET_PEERS_MAX) {
-		int fd =
-			accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0)
-			return; /* none waits; or no descriptor, and it waits on */
-		server->peers[server->count++] = (struct peer){ .fd = fd, .since_ns = now_ns };
-	}
-}
-
-static void cut_longest_idle(struct socket_server *server)
-{
-	size_t longest = SIZE_MAX;
-
-	for (size_t i = 0; i < server->count; i++)
-		if (is_idle(&server->peers[i]) &&
-		    (longest == SIZE_MAX ||
-		     server->peers[i].since_ns < server->peers[longest].since_ns))
-			longest = i;
-	if (longest != SIZE_MAX)
-		remove_peer(server, longest);
-}
-
-static bool somebody_waits(const struct socket_server *server)
-{
-	struct pollfd listener = { .fd = server->options.listener, .events = POLLIN };
-
-	return poll(&listener, 1, 0) > 0;
-}
-
 static void serve_peer(struct socket_server *server, struct peer *peer, short events,
 		       uint64_t now_ns)
 {
@@ -257,6 +225,71 @@ static void serve_peer(struct socket_server *server, struct peer *peer, short ev
 		read_from(server, peer, now_ns);
 	if (is_answering(peer))
 		write_to(peer, now_ns);
+}
+
+static size_t places_of(const struct socket_server *server, uid_t uid)
+{
+	size_t places = 0;
+
+	for (size_t i = 0; i < server->count; i++)
+		places += server->peers[i].uid == uid;
+	return places;
+}
+
+/*
+ * Cuts the peer without progress for the longest, of the user who has the most places: so neither
+ * requests that are begun and not ended nor answers that are not read keep others out. Peers that
+ * did something in this turn stay; where all of that user did, none is cut, and false returned.
+ */
+static bool cut_one(struct socket_server *server, uint64_t now_ns)
+{
+	size_t most = 0, found = SIZE_MAX;
+
+	for (size_t i = 0; i < server->count; i++) {
+		size_t places = places_of(server, server->peers[i].uid);
+
+		most = places > most ? places : most;
+	}
+	for (size_t i = 0; i < server->count; i++) {
+		const struct peer *peer = &server->peers[i];
+
+		if (peer->progress_ns < now_ns && places_of(server, peer->uid) == most &&
+		    (found == SIZE_MAX || peer->progress_ns < server->peers[found].progress_ns))
+			found = i;
+	}
+	if (found == SIZE_MAX)
+		return false;
+	remove_peer(server, found);
+	return true;
+}
+
+static bool somebody_waits(const struct socket_server *server)
+{
+	struct pollfd listener = { .fd = server->options.listener, .events = POLLIN };
+
+	return poll(&listener, 1, 0) > 0;
+}
+
+/* Accepts all that wait, and reads what they have sent already: most requests come whole. */
+static void accept_peers(struct socket_server *server, uint64_t now_ns)
+{
+	while (server->count < SOCKET_PEERS_MAX ||
+	       (somebody_waits(server) && cut_one(server, now_ns))) {
+		int fd =
+			accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct ucred from = { .uid = (uid_t)-1 };
+		socklen_t len = sizeof(from);
+		struct peer *peer;
+
+		if (fd < 0)
+			return; /* none waits; or no descriptor, and it waits on */
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &from, &len); /* -1: unknown */
+		peer = &server->peers[server->count++];
+		*peer = (struct peer){
+			.fd = fd, .uid = from.uid, .since_ns = now_ns, .progress_ns = now_ns
+		};
+		serve_peer(server, peer, POLLIN, now_ns);
+	}
 }
 
 bool socket_server_turn(struct socket_server *server, int other_fd, int wait_ms)
@@ -280,8 +313,6 @@ bool socket_server_turn(struct socket_server *server, int other_fd, int wait_ms)
 	for (size_t i = 0; i < count; i++)
 		serve_peer(server, &server->peers[i], fds[i].revents, now_ns);
 	sweep(server, now_ns);
-	if (server->count == SOCKET_PEERS_MAX && somebody_waits(server))
-		cut_longest_idle(server);
 	accept_peers(server, now_ns);
 	return fds[count + 1].revents != 0;
 }

@@ -6,8 +6,9 @@
  *
  * Peers may be hostile: SOCKET_PEERS_MAX at a time, requests of limited size, a deadline for each
  * request from its first byte on and for each answer, and what is not JSON is answered with an
- * error and ends the connection. While all places are taken, the peer that has asked nothing for
- * longest gives way.
+ * error and ends the connection. While all places are taken and another peer waits, one gives way:
+ * of the user who has the most places, the one from which and to which nothing has gone for the
+ * longest, whatever it is doing.
  */
 #pragma once
 

@@ -133,6 +133,42 @@ def clients_that_do_not_go_on():
         assert program.rss_bytes() < 400 << 20 and ask(path, REQUEST)["powers"]
 
 
+@contextlib.contextmanager
+def flooded_by_nobody(path):
+    """400 connections of another user, each with a request that has begun."""
+    ready, child = os.pipe(), os.fork()
+    if child == 0:
+        peers = []
+        with contextlib.suppress(OSError):
+            os.setuid(pwd.getpwnam("nobody").pw_uid)
+            for _ in range(400):
+                peers.append(dial(path))
+                with contextlib.suppress(OSError):
+                    peers[-1].sendall(b"{")
+            os.write(ready[1], b"!")
+            signal.pause()
+        os._exit(1)
+    try:
+        os.close(ready[1])
+        assert os.read(ready[0], 1) == b"!"
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def another_user_takes_all_places():
+    """A client that was there before is answered, and so is each that comes."""
+    need_root()
+    with estimating("--socket-mode=0666") as (_, _, path), dial(path) as before:
+        path.parent.chmod(0o755)
+        with flooded_by_nobody(path):
+            for _ in range(20):
+                assert ask(path, REQUEST)["powers"]
+            before.sendall(json.dumps(REQUEST).encode())
+            assert json.loads(before.recv(4096))["powers"]
+
+
 def a_change_of_the_repository():
     with estimating("--models.rescan=1h") as (repository, program, path):
         assert ask(path, REQUEST)["powers"] == {"package": [101, 151]}
@@ -161,4 +197,4 @@ def privileges_are_given_up():
 
 
 run_tests([an_old_keplers_request, what_is_wrong_is_answered, requests_in_any_pieces, a_hundred_clients_at_once,
-           clients_that_do_not_go_on, a_change_of_the_repository, privileges_are_given_up])
+           clients_that_do_not_go_on, another_user_takes_all_places, a_change_of_the_repository, privileges_are_given_up])
