@@ -6,7 +6,7 @@ import subprocess
 
 from rig import KEPLER, Exporter, Sensors, balanced, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0")
+OPTIONS = ("--idle.mode=learned", "--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0")
 SOURCE = "trained_power_model"
 
 

@@ -10,7 +10,7 @@ import tempfile
 
 from rig import KEPLER, Exporter, Sensors, balanced, load, load_result, rapl_zone, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0")
+OPTIONS = ("--idle.mode=learned", "--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0")
 IDLE_W, BUSY_W = 20.0, 80.0  # of the machine with all its CPUs busy
 
 

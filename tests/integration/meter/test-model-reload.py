@@ -12,7 +12,8 @@ import time
 
 from rig import Exporter, balanced, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false,processor=lab", "--security.landlock=false")
+OPTIONS = ("--idle.mode=learned", "--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false,processor=lab",
+           "--security.landlock=false")
 CPUS = os.cpu_count()
 
 

@@ -75,7 +75,7 @@ def from_a_model_to_a_zone():
         write_model(model, "lab-1", 20)
         served = export(model, repository)
         with serve(folder, repository) as server, Exporter(
-                "--metrics.settle=0s", "--monitor.interval=1s", f"--host.sysfs={sysfs}",
+                "--idle.mode=learned", "--metrics.settle=0s", "--monitor.interval=1s", f"--host.sysfs={sysfs}",
                 "--model.machine=vm=false,processor=lab_x,sockets=1",
                 f"--model.url=https://{server.address}/?processor=lab_x&cores={CPUS}&chips=1", "--model.refresh=10s",
                 f"--model.ca-file={folder}/lab-ca.crt", f"--model.token-file={folder}/tokens",
