@@ -277,10 +277,10 @@ static int refuse_other_formats(const struct csv_reader *reader, struct diag *di
 	return 1;
 }
 
-/* A single column whose name has semicolons: commas were meant. */
-static int check_separator(const struct csv_reader *reader, struct diag *diag)
+/* A single column whose name has semicolons, which are not in quotes: commas were meant. */
+static int check_separator(const struct csv_reader *reader, bool quoted, struct diag *diag)
 {
-	if (reader->count == 1 && strchr(reader->names[0], ';'))
+	if (!quoted && reader->count == 1 && strchr(reader->names[0], ';'))
 		return diag_set(diag, -EINVAL,
 				"%.200s: the columns must be separated by commas, not by "
 				"semicolons",
@@ -291,6 +291,7 @@ static int check_separator(const struct csv_reader *reader, struct diag *diag)
 static int read_names(struct csv_reader *reader, struct diag *diag)
 {
 	const size_t mark = strlen(BYTE_ORDER_MARK);
+	bool quoted;
 	int r = 1;
 
 	while (r > 0 && !reader->is_last && (size_t)(reader->end - reader->at) < mark)
@@ -307,12 +308,13 @@ static int read_names(struct csv_reader *reader, struct diag *diag)
 		return refuse_names(reader, -EINVAL,
 				    "it is empty; the first line names the columns", "", diag);
 	}
+	quoted = r > 0 && *reader->at == '"';
 	while (r > 0) {
 		r = try_names(reader, diag);
 		if (r == -EAGAIN)
 			r = read_more(reader, diag) < 0 ? -EINVAL : 1;
 	}
-	return r < 0 ? r : check_separator(reader, diag);
+	return r < 0 ? r : check_separator(reader, quoted, diag);
 }
 
 int csv_reader_open(struct csv_reader *reader, const char *name, const char *text, size_t size,

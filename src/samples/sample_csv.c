@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "samples/csv_reader.h"
@@ -58,9 +59,20 @@ int sample_table_parse_csv(struct sample_table *ret, const char *name, const cha
 	return 0;
 }
 
+/*
+ * Anything but plain names has quotes: where a file begins, a byte order mark or the signature of
+ * another format would not be read as a name, nor would semicolons.
+ */
+static bool is_plain(const char *name)
+{
+	while (ascii_is_alnum(*name) || (*name && strchr("_-.:/", *name)))
+		name++;
+	return !*name;
+}
+
 static void write_name(const char *name, struct strbuf *out)
 {
-	if (!strpbrk(name, ",\"\r\n")) {
+	if (is_plain(name)) {
 		strbuf_add_str(out, name);
 		return;
 	}

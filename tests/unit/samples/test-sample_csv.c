@@ -113,6 +113,29 @@ static void test_written_tables_read_back_the_same(void **state)
 	assert_string_equal(out.data, "\"a,\"\"x\"\"\",b\n0.1,\n,3\n1e+300,-7\n");
 }
 
+/* In a file a column without a name comes first, and is left out; then these begin the line. */
+static void test_any_name_can_be_the_first(void **state)
+{
+	static const char *const names[] = { "\xef\xbb\xbf", "\xef\xbb\xbfload",
+					     "a;b",          "SQLite format 3",
+					     "{a",           "[a" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+		CLEANUP(sample_table_release) struct sample_table again = { .rows = 0 };
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		strbuf_addf(&text, ",\"%s\"\n1,2\n", names[i]);
+		table = parse(text.data);
+		assert_int_equal(sample_table_write_csv(&table, &out), 0);
+		again = parse(out.data);
+		assert_int_equal(again.column_count, 1);
+		assert_string_equal(again.names[0], names[i]);
+	}
+}
+
 static void test_a_single_column_keeps_its_gaps(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table = parse("a\n1\n\"\"\n2\n");
@@ -133,6 +156,7 @@ int main(void)
 		cmocka_unit_test(test_a_quoted_line_end_counts_as_a_line),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_written_tables_read_back_the_same),
+		cmocka_unit_test(test_any_name_can_be_the_first),
 		cmocka_unit_test(test_a_single_column_keeps_its_gaps),
 	};
 
