@@ -41,6 +41,7 @@ class Machine:
     def __init__(self):
         self.start = time.time() - 3000
         self.until, self.changed, self.is_away = self.start, math.inf, False
+        self.delay_s = 0  # before it answers a request
         self.ahead_s = 0  # the last 4 s of an answer come again, so many seconds later
         self.has_names, self.asked = True, []  # whether metrics are known; until when it was asked for their names
         self.joules, self.ms, total = [0.0], [0.0], 0.0
@@ -50,6 +51,9 @@ class Machine:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 url = urllib.parse.urlparse(self.path)
+                ends = time.monotonic() + machine.delay_s
+                while time.monotonic() < ends and machine.delay_s:
+                    time.sleep(0.05)
                 given = {key: values[0] for key, values in urllib.parse.parse_qs(url.query).items()}
                 names = ["kepler_node_package_joules_total", "kepler_container_bpf_cpu_time_ms_total",
                          "kepler_container_bpf_page_cache_hit_total"]

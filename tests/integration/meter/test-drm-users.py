@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import stat
 import subprocess
@@ -13,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, need_program, rapl_zone, run_tests
+from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, need_program, rapl_zone, release_binary, run_tests
 
 # Without BPF processes and their open files are read from the /proc that is given.
 OPTIONS = ("--no-bpf.enabled", "--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0",
@@ -311,6 +312,17 @@ def a_helper_that_hangs_costs_the_users_alone():
             assert exporter.stop() == 0
 
 
+def the_helper_s_system_calls_are_filtered():
+    """Of what users get: a build with sanitizers has no filter."""
+    def filters(pid):
+        return int(re.search(r"Seccomp_filters:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+    with made((0, I915, "i915", 200), users=1) as (machine, _), \
+            Exporter(f"--host.sysfs={machine.sysfs}", f"--host.procfs={machine.procfs}", *OPTIONS,
+                     binary=release_binary()) as exporter:
+        wait_until(exporter, lambda metrics: True)
+        assert filters(helper_of(exporter)) == filters("self") + 1
+
+
 def what_may_not_be_read_is_said():
     with made((0, I915, "i915", 200), users=1) as (machine, (only,)):
         machine.opens(only, 5, "renderD128", I915, 7, 0.5)
@@ -332,7 +344,7 @@ def all_at_once():
     tests = (each_process_has_what_it_used, one_that_comes_later_is_charged_at_once,
              copies_and_decoys_hide_nothing, one_that_is_passed_on_takes_no_energy, what_holds_a_board_bears_its_idle_energy,
              what_kfd_computes_is_no_other_process_s, a_helper_that_hangs_costs_the_users_alone,
-             what_may_not_be_read_is_said)
+             the_helper_s_system_calls_are_filtered, what_may_not_be_read_is_said)
     with concurrent.futures.ThreadPoolExecutor(len(tests)) as pool:
         for result in [pool.submit(test) for test in tests]:
             result.result()

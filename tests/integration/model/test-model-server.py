@@ -77,6 +77,21 @@ def an_old_estimators_request():
         assert ask(server, "GET", "/api/v2/files/ec2/rapl-sysfs/AbsPower/BPFOnly/KNeighborsRegressorTrainer_1.zip")[0] == 404
 
 
+def a_limit_of_errors():
+    """Of the expected error, which is that of another machine as well: 16 to 30 % where only processor and cores are known."""
+    query = "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&processor=intel_xeon_e5_2686v4&cores=72"
+    exact = query + "&chips=2&memory=503&frequency=3000"
+    for limit, found in (("10", False), ("50", True)):
+        with serving("serve", QUIET, f"--models.max-error={limit}") as (_, server):
+            assert ask(server, "GET", query)[0] == (200 if found else 404)
+            assert ask(server, "GET", query + "&max-error=90")[0] == (200 if found else 404)  # a client cannot raise it
+            assert ask(server, "GET", query + "&max-error=1")[0] == 404
+            assert ask(server, "GET", exact)[0] == 200
+    with serving("serve", QUIET, "--models.max-error=2") as (_, server):
+        assert ask(server, "POST", "/model", KEPLER)[0] == 400
+        assert json.loads(ask(server, "GET", "/best-models?output-type=AbsPower&node-type=1")[1]) == {"AbsPower": {}}
+
+
 def the_second_api():
     with tempfile.TemporaryDirectory() as directory:
         key = pathlib.Path(directory, "key.pem")
@@ -285,6 +300,6 @@ def exported_models_are_served():
             assert json.loads(ask(server, "GET", best["file"]["url"])[1])["format"] == "kepler-model"
 
 
-run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token,
+run_tests([an_old_keplers_request, an_old_estimators_request, a_limit_of_errors, the_second_api, access_by_tls_and_token,
            privileges_are_given_up, a_change_of_the_repository, hostile_clients, the_repository_command,
            exported_models_are_served, published_copies])

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kepler-model offline-trainer: POST /train as upstream has it, access, hostile bodies, limits, a worker that is killed."""
 import concurrent.futures
+import contextlib
 import http.client
 import io
 import json
@@ -9,13 +10,14 @@ import math
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 import urllib.request
 import zipfile
 
-from model_rig import KEPLER_MODEL, Program, Repository, weights
+from model_rig import KEPLER_MODEL, Program, Repository, is_slow, weights
 from model_series import STEPS, request, series
 from rig import OTHERS_ENVIRONMENT, Metrics, run_tests
 
@@ -102,8 +104,8 @@ def the_answer_is_an_input():
         assert run("export", answer, f"--output={folder}/models", "--pipeline-name=copy").split() == [
             f"copy/rapl-sysfs/{output}/BPFOnly/LinearRegressionTrainer_0.json" for output in ("AbsPower", "DynPower")]
         with Program("serve", answer, QUIET) as server, \
-                urllib.request.urlopen(f"http://{server.address}/best-models", timeout=20) as best:
-            assert json.load(best)["AbsPower"] == {"BPFOnly": "LinearRegressionTrainer_0"}
+                urllib.request.urlopen(f"http://{server.address}/api/v2/models", timeout=20) as listed:
+            assert {model["name"] for model in json.load(listed)["models"]} == {"LinearRegressionTrainer_0"}
         assert sorted(os.listdir(folder)) == ["mine.zip", "models", "points.csv", "request.json", "rows.csv"]
         with zipfile.ZipFile(answer, "a") as packed:
             packed.writestr("../outside.json", "{}")
@@ -199,6 +201,13 @@ def state_of(pid):
         return ""
 
 
+def stop_program(pid):
+    """Not before it is the program that trains, with its limits."""
+    while b"train-request" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+        time.sleep(0.001)
+    os.kill(pid, signal.SIGSTOP)
+
+
 def limits():
     slow = request(trainer={"abs_trainers": ["GradientBoostingRegressorTrainer", "XgboostFitTrainer", "ExtraTrees"]})
     with Trainer("--train.queue=1") as trainer, concurrent.futures.ThreadPoolExecutor(6) as pool:
@@ -214,7 +223,7 @@ def limits():
         # One that runs ends with its server, even if it stands still.
         pending = pool.submit(trainer.ask, slow)
         pid = int(trainer.wait_for(rf"training {answers.count(200) + 3}: started as process (\d+)")[1])
-        os.kill(pid, signal.SIGSTOP)
+        stop_program(pid)
         trainer.process.send_signal(signal.SIGKILL)
         trainer.process.wait()
         end = time.monotonic() + 20
@@ -227,5 +236,42 @@ def limits():
         assert isinstance(pending.exception(), (OSError, http.client.HTTPException))
 
 
+def bounds_of(pid):
+    """{"Max cpu time": "601", …}, what a process may use."""
+    lines = pathlib.Path(f"/proc/{pid}/limits").read_text().splitlines()[1:]
+    return {line[:26].strip(): line[26:].split()[0] for line in lines}
+
+
+def a_training_has_limits():
+    slow = request(trainer={"abs_trainers": ["GradientBoostingRegressorTrainer", "XgboostFitTrainer", "ExtraTrees"]})
+    with Trainer("--train.deadline=3s", "--train.memory=777") as trainer, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(trainer.ask, slow)
+        pid = int(trainer.wait_for(r"training 1: started as process (\d+)")[1])
+        stop_program(pid)  # it neither computes nor ends
+        bounds = bounds_of(pid)
+        status, body, _ = pending.result()
+        assert status == 503 and state_of(pid) in "Z", (status, body)
+        assert trainer.metric("kepler_model_trainer_trainings_total", result="failed") == 1
+        assert bounds["Max cpu time"] == "4" and bounds["Max core file size"] == "0", bounds
+        assert bounds["Max file size"] != "unlimited", bounds
+        if not is_slow():  # the sanitizer needs more address space than any limit
+            assert bounds["Max address space"] == str(777 << 20), bounds
+        assert trainer.ask(request())[0] == 200
+
+
+def bodies_have_few_places():
+    """Each may have 64 MiB: of a hundred clients that begin one, no more than 32 can go on."""
+    with Trainer("--web.max-connections=512") as trainer, contextlib.ExitStack() as stack:
+        host, port = trainer.address.rsplit(":", 1)
+        head = f"POST /train HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 1000000\r\n\r\n"
+        for _ in range(100):
+            peer = stack.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            with contextlib.suppress(OSError):
+                peer.sendall(head.encode() + b"{" * 1000)
+        ours = {link for link in pathlib.Path(f"/proc/{trainer.process.pid}/fd").iterdir()
+                if not link.is_symlink() or os.readlink(link).startswith("socket:")}
+        assert len(ours) < 32 + 10, len(ours)
+
+
 run_tests([a_pipeline_of_upstreams_request, the_answer_is_an_input, the_train_isolator, a_token_is_always_needed, hostile_bodies,
-           limits])
+           limits, a_training_has_limits, bodies_have_few_places])

@@ -143,6 +143,17 @@ def times_of_the_future():
     online.folder.cleanup()
 
 
+def a_task_ends_at_its_deadline():
+    online = Online()
+    online.machine.delay_s = 1000  # it takes the connection, and says nothing
+    with online.start("--deadline=2s", "--timeout=60s"):
+        online.program.wait_for("collect failed: it was ended by signal 9.* at its deadline")
+        assert online.metric("kepler_model_online_tasks_total", task="collect", result="failure") == 1
+        online.machine.delay_s = 0
+        online.reveal(100)
+    online.folder.cleanup()
+
+
 def what_is_refused():
     online = Online()
     for text, why in (("{}", "has no node"), ('{"a": {}}', "has none of processor"), ("[", "machines.json")):
@@ -153,4 +164,4 @@ def what_is_refused():
     online.folder.cleanup()
 
 
-run_tests([a_machine_that_changes, times_of_the_future, what_is_refused])
+run_tests([a_machine_that_changes, times_of_the_future, a_task_ends_at_its_deadline, what_is_refused])

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,6 +21,18 @@
 #include "base/num.h"
 #include "meter/meter.h"
 #include "tests/rig/lab_state.h"
+
+static time_t clock_offset_s; /* of the time of day that the source reads */
+
+/* In place of the C library's. */
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (r == 0 && clock == CLOCK_REALTIME)
+		ret->tv_sec += clock_offset_s;
+	return r;
+}
 
 static char state_file[] = "/tmp/kepler-nvml-XXXXXX";
 
@@ -86,7 +100,7 @@ static void more_than_there_is_room_for_is_not_read(void **state)
 	nvml_meter.close(meter);
 }
 
-/* One sample with a wrong time, or a clock that is set back, costs no later one. */
+/* One sample with a wrong time costs no later one. */
 static void a_sample_of_the_future_is_none(void **state)
 {
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
@@ -97,6 +111,26 @@ static void a_sample_of_the_future_is_none(void **state)
 	say("gpu 0 100000\nproc 0 10 50 100\nahead 0 1000\n");
 	assert_int_equal(read_use(meter, 10, &count), 0);
 	say("gpu 0 100000\nproc 0 10 50 100\n");
+	assert_true(read_use(meter, 10, &count) > 0);
+	nvml_meter.close(meter);
+}
+
+/* Whether the driver's times follow the clock or not: samples of the time before are later ones. */
+static void a_clock_that_is_set_back_costs_no_later_sample(void **state)
+{
+	struct raw_reading raw;
+	struct meter *meter;
+	size_t count;
+
+	(void)state;
+	clock_offset_s = 3600;
+	meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
+	(void)read_use(meter, 10, &count);
+	say("gpu 0 100000\nproc 0 10 50 100\nahead 0 3600\n");
+	(void)read_use(meter, 10, &count);
+	clock_offset_s = 0;
+	say("gpu 0 100000\nproc 0 10 50 100\n");
+	(void)nvml_meter.read_raw(meter, 0, &raw); /* -EAGAIN where nothing was sampled since */
 	assert_true(read_use(meter, 10, &count) > 0);
 	nvml_meter.close(meter);
 }
@@ -368,6 +402,7 @@ int main(void)
 		cmocka_unit_test(the_first_reading_has_no_use),
 		cmocka_unit_test(more_than_there_is_room_for_is_not_read),
 		cmocka_unit_test(a_sample_of_the_future_is_none),
+		cmocka_unit_test(a_clock_that_is_set_back_costs_no_later_sample),
 		cmocka_unit_test(a_board_that_is_back_begins_anew),
 		cmocka_unit_test(energy_waits_for_the_next_sample),
 		cmocka_unit_test(energy_of_an_idle_board_waits_for_nothing),

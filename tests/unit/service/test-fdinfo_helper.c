@@ -22,6 +22,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "service/confine.h"
 #include "service/landlock.h"
 #include "service/privileges.h"
 #include "tests/rig/in_child.h"
@@ -194,6 +195,43 @@ static pid_t only_child(void)
 								    : -1;
 }
 
+/* How many filters a process has: a container's runtime may have given it some. */
+static long filters_of(const char *status)
+{
+	const char *line = strstr(status, "\nSeccomp_filters:\t");
+
+	return line ? strtol(line + strlen("\nSeccomp_filters:\t"), NULL, 10) : -1;
+}
+
+/* It may trace all processes: any system call that it does not need ends it. */
+static int look_at_its_filter(const void *argument)
+{
+	struct fdinfo_helper *helper = start("/proc");
+	char path[64], status[4096], own[4096];
+
+	(void)argument;
+	/* It answers once it is confined. */
+	if (!helper || fdinfo_helper_open(helper, (uint32_t)getpid(), 0) < 0)
+		return 1;
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", only_child());
+	if (read_file_at(AT_FDCWD, path, status, sizeof(status)) <= 0 ||
+	    read_file_at(AT_FDCWD, "/proc/self/status", own, sizeof(own)) <= 0)
+		return 2;
+	if (!strstr(status, "\nSeccomp:\t2\n") || filters_of(status) != filters_of(own) + 1)
+		return 3;
+	fdinfo_helper_stop(helper);
+	return 0;
+}
+
+static void its_system_calls_are_filtered(void **state)
+{
+	struct diag diag;
+
+	(void)state;
+	if (confine_is_supported(&diag))
+		assert_int_equal(in_child(look_at_its_filter, NULL), 0);
+}
+
 static int end_it(const void *argument)
 {
 	struct fdinfo_helper *helper = start("/proc");
@@ -231,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_landlock_forbids_the_helper_opens),
 		cmocka_unit_test(it_searches_what_it_may_see),
+		cmocka_unit_test(its_system_calls_are_filtered),
 		cmocka_unit_test(an_end_of_it_is_no_end_of_ours),
 	};
 
