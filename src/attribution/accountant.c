@@ -78,11 +78,11 @@ static void follow_standings(struct accountant *accountant)
 }
 
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
-		      const struct idle_options *options, int64_t realtime_ms)
+		      const struct idle_options *options, int64_t boottime_ms)
 {
 	size_t z = accountant->zone_count++;
 
-	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
+	zone_account_init(&accountant->zones[z], zone, options, boottime_ms);
 	accountant->zones[z].late = accountant->has_begun;
 	accountant->gap_of[z] = GAP_NONE;
 	accountant->has_parts |= zone->domain.kind == DOMAIN_PARTS;

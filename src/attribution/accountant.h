@@ -100,7 +100,7 @@ void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns);
 bool accountant_shares_idle(const struct accountant *accountant, const struct domain *domain);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
-		      const struct idle_options *options, int64_t realtime_ms);
+		      const struct idle_options *options, int64_t boottime_ms);
 /* After adopting all zones that were found at once, of which there were @known before. */
 void accountant_choose_total(struct accountant *accountant, size_t known);
 /*

@@ -84,11 +84,11 @@ void zone_activity_add(struct zone_activity *sum, const struct zone_activity *on
 }
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
-		       const struct idle_options *options, int64_t realtime_ms)
+		       const struct idle_options *options, int64_t boottime_ms)
 {
 	*state = (struct zone_account){
 		.zone = zone,
-		.created_ms = realtime_ms,
+		.born_ms = boottime_ms,
 		.watts = { (double)NAN, (double)NAN },
 	};
 	idle_learner_init(&state->learner);

@@ -35,7 +35,7 @@ struct zone_account {
 	bool held;              /* a rival counts in its stead, up to zone_account_release() */
 	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
-	int64_t created_ms;     /* birth of the zone's series */
+	int64_t born_ms;        /* CLOCK_BOOTTIME of the birth of the zone's series */
 	/*
 	 * By enum energy_mode, the series that were born: the node's, and those of rows. A series
 	 * that was born stays, whatever the policy is now.
@@ -66,7 +66,7 @@ struct zone_activity {
 void zone_activity_add(struct zone_activity *sum, const struct zone_activity *one);
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
-		       const struct idle_options *options, int64_t realtime_ms);
+		       const struct idle_options *options, int64_t boottime_ms);
 /*
  * How idle power is known under these options; called at start, after a reload and after a restore.
  */

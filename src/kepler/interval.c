@@ -124,12 +124,12 @@ static const struct zone remainder_zone = {
 	.rank = RANK_SENSOR_POWER,
 };
 
-static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
+static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t boottime_ms)
 {
 	int r = ledger_add_zone(engine->ledger, zone);
 
 	if (r == 0)
-		accountant_adopt(&engine->accountant, zone, &engine->config->idle, realtime_ms);
+		accountant_adopt(&engine->accountant, zone, &engine->config->idle, boottime_ms);
 	return r;
 }
 
@@ -140,7 +140,7 @@ static void note_zone(const struct interval_engine *engine, size_t *zones, size_
 }
 
 /* Behind the zones that it is made of. */
-static int find_remainder(struct interval_engine *engine, int64_t realtime_ms)
+static int find_remainder(struct interval_engine *engine, int64_t boottime_ms)
 {
 	struct accountant *accountant = &engine->accountant;
 	int r = remainder_follow(&engine->remainder, accountant->contenders,
@@ -148,7 +148,7 @@ static int find_remainder(struct interval_engine *engine, int64_t realtime_ms)
 
 	if (r < 0 || !remainder_exists(&engine->remainder) || engine->remainder_at != SIZE_MAX)
 		return r;
-	r = adopt(engine, &remainder_zone, realtime_ms);
+	r = adopt(engine, &remainder_zone, boottime_ms);
 	if (r == 0)
 		engine->remainder_at = accountant->zone_count - 1;
 	return r;
@@ -169,23 +169,23 @@ static bool shares_idle(const struct interval_engine *engine, size_t count)
 }
 
 /* A model that was fetched while we run has new ones. Without memory they wait. */
-static int find_estimated_zones(struct interval_engine *engine, int64_t realtime_ms)
+static int find_estimated_zones(struct interval_engine *engine, int64_t boottime_ms)
 {
 	int r = 0;
 
 	if (engine->sources.estimate && !engine->accountant.zone_count)
-		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), boottime_ms);
 	for (size_t at = engine->places.component_count;
 	     r == 0 && at < component_meter_count(engine->sources.components); at++) {
 		r = adopt(engine, component_meter_zone(engine->sources.components, at),
-			  realtime_ms);
+			  boottime_ms);
 		if (r == 0)
 			note_zone(engine, engine->places.components,
 				  &engine->places.component_count);
 	}
 	for (size_t at = engine->places.model_count;
 	     r == 0 && at < model_meter_count(engine->sources.models); at++) {
-		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
+		r = adopt(engine, model_meter_zone(engine->sources.models, at), boottime_ms);
 		if (r == 0)
 			note_zone(engine, engine->places.models, &engine->places.model_count);
 	}
@@ -196,7 +196,7 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t realtime
  * Zones can appear while we run (a socket comes online); they never leave their index. Without
  * memory new ones wait; those that there are count on.
  */
-int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
+int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms)
 {
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
@@ -207,14 +207,14 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	if (shares_idle(engine, count))
 		r = ledger_bear_idle(engine->ledger);
 	if (r == 0)
-		r = find_estimated_zones(engine, realtime_ms);
+		r = find_estimated_zones(engine, boottime_ms);
 	for (size_t at = engine->meters_known; r == 0 && at < count; at++) {
-		r = adopt(engine, meter_table_zone(meters, at), realtime_ms);
+		r = adopt(engine, meter_table_zone(meters, at), boottime_ms);
 		if (r == 0)
 			note_zone(engine, engine->meter_zones, &engine->meters_known);
 	}
 	if (r == 0)
-		r = find_remainder(engine, realtime_ms);
+		r = find_remainder(engine, boottime_ms);
 	if (engine->chosen < accountant->zone_count) {
 		accountant_choose_total(accountant, engine->chosen);
 		engine->chosen = accountant->zone_count;
@@ -688,22 +688,28 @@ static int read_all(struct interval_engine *engine, struct activity *activity)
 	return pass;
 }
 
+static int64_t boottime_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC);
+}
+
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
 	struct explain_publication publication;
+	struct publication_time time;
 	struct party_entry entry;
 	int r, pass, entered;
 
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
 	if (engine->places.model_count < model_meter_count(engine->sources.models))
-		(void)interval_engine_find_zones(engine, realtime_ms);
+		(void)interval_engine_find_zones(engine, boottime_ms());
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
-	r = interval_engine_find_zones(engine, realtime_ms);
+	r = interval_engine_find_zones(engine, boottime_ms());
 	if (r == 0)
 		r = follow_counters(engine, &activity);
 	ledger_begin(engine->ledger, activity.time_ns);
@@ -741,12 +747,14 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	enter_step(engine, STEP_PUBLICATION);
+	time = (struct publication_time){ activity.time_ns,
+					  (int64_t)(activity.boottime_ns / NSEC_PER_MSEC),
+					  realtime_ms };
 	explain_round_book(&engine->round, engine->ledger);
-	publication = (struct explain_publication){ engine->publisher, engine->sources.holder,
-						    &engine->publication,
-						    publisher_publish(engine->publisher,
-								      activity.time_ns, realtime_ms,
-								      engine->published, self) };
+	publication = (struct explain_publication){
+		engine->publisher, engine->sources.holder, &engine->publication,
+		publisher_publish(engine->publisher, &time, engine->published, self)
+	};
 	explain_round_end(&engine->round, engine->sources.desk, &publication, activity.time_ns);
 	if (pass < 0)
 		return pass;

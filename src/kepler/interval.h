@@ -67,7 +67,7 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
  * Adopts the zones that there are, as each interval does: before the first one, so that what was
  * learned of them can be restored. 0 or -errno.
  */
-int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms);
+int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms);
 /*
  * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
  * every series is seen from its start. 0; a failed pass over the processes (-errno) still

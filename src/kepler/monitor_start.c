@@ -190,7 +190,7 @@ static int start_measuring(struct monitor *monitor)
 	monitor->notify = notify_open();
 	confine(monitor);
 	self_stats_open(&monitor->stats, &monitor->sources.host,
-			(double)monitor_realtime_ms() / 1e3);
+			(double)clock_ns(CLOCK_BOOTTIME) / 1e9);
 	self_stats_cpus(&monitor->stats, monitor->config->host.procfs);
 	monitor->stats.self.landlock_abi = (uint64_t)monitor->landlock_abi;
 	loop_steps_init(&monitor->steps, &monitor->stats.self, &monitor->heartbeat);
@@ -203,7 +203,8 @@ static int start_measuring(struct monitor *monitor)
 	monitor->found = sources_have_meters(&monitor->sources);
 	monitor->searching = sources_are_searched(&monitor->sources);
 	monitor->stats.self.meters_searching = monitor->searching;
-	r = interval_engine_find_zones(monitor->engine, monitor_realtime_ms());
+	r = interval_engine_find_zones(monitor->engine,
+				       (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC));
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
 	monitor_describe_sources(monitor);

@@ -95,11 +95,12 @@ static void write_learner(struct record_tap *tap, const struct accountant *accou
 		record_encode_idle(&tap->records, (uint32_t)z, line);
 }
 
-static void write_zone(struct record_tap *tap, const struct accountant *accountant, size_t z)
+static void write_zone(struct record_tap *tap, const struct accountant *accountant, size_t z,
+		       int64_t birth_offset_ms)
 {
 	struct recorded_zone zone = { .index = (uint32_t)z,
 				      .zone = *accountant->zones[z].zone,
-				      .found_ms = accountant->zones[z].created_ms };
+				      .found_ms = accountant->zones[z].born_ms + birth_offset_ms };
 
 	record_mask_zone(&tap->mask, &zone);
 	record_encode_zone(&tap->records, &zone);
@@ -129,10 +130,10 @@ static void write_state(struct record_tap *tap, const struct accountant *account
 }
 
 static void write_zones(struct record_tap *tap, const struct accountant *accountant,
-			bool is_complete)
+			bool is_complete, int64_t birth_offset_ms)
 {
 	for (; tap->zones_written < accountant->zone_count; tap->zones_written++)
-		write_zone(tap, accountant, tap->zones_written);
+		write_zone(tap, accountant, tap->zones_written, birth_offset_ms);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		if (tap->restored[z])
 			write_learner(tap, accountant, z);
@@ -394,7 +395,8 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 		forget_all(tap);
 		write_options(tap);
 	}
-	write_zones(tap, accountant, is_complete);
+	write_zones(tap, accountant, is_complete,
+		    moment->realtime_ms - (int64_t)(moment->boottime_ns / NSEC_PER_MSEC));
 	r = is_complete ? tell_rows(tap, ledger) : 0;
 	if (r == 0)
 		r = tell_touched(tap, ledger);

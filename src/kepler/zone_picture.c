@@ -34,7 +34,7 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		.model_outside = (double)NAN,
 		.delay_s = seconds(account->delay_ns),
 		.window_s = seconds(account->window_ns),
-		.created_ms = account->created_ms,
+		.created_ms = account->born_ms,
 	};
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
 		ret->has_mode[mode] = account->has_mode[mode];

@@ -250,9 +250,9 @@ static void retire_process(struct publication *publication, uint32_t index, cons
 		retired_add(
 			&publication->retired[LEVEL_PROCESS],
 			series_find(&publication->series[LEVEL_CONTAINER], container)->retires_to,
-			values, at->realtime_ms);
+			values, at->boottime_ms);
 	else
-		retired_add(&publication->retired_processes, container, values, at->realtime_ms);
+		retired_add(&publication->retired_processes, container, values, at->boottime_ms);
 }
 
 /* "Other" and the retired row of its processes, which are the whole container by now. */
@@ -267,7 +267,7 @@ static void retire_rest(struct publication *publication, const struct series *se
 		value_table_clear(&publication->elsewhere, container);
 	values_subtract_from(rest, total, publication->columns);
 	retired_add(&publication->retired[LEVEL_PROCESS], series->retires_to, rest,
-		    at->realtime_ms);
+		    at->boottime_ms);
 	drop_labels(publication, publication->other_labels[container]);
 	drop_labels(publication, publication->retired_processes.rows[container].labels);
 	publication->other_labels[container] = NULL;
@@ -285,7 +285,7 @@ void publication_close(struct publication *publication, enum level level, uint32
 	else
 		retired_add(&publication->retired[level], series->retires_to,
 			    ledger_values(publication->ledger, level, series->row),
-			    at->realtime_ms);
+			    at->boottime_ms);
 	if (level == LEVEL_CONTAINER)
 		retire_rest(publication, series, at);
 	drop_labels(publication, series->labels);

@@ -9,6 +9,7 @@
  * next interval looks at all rows instead of the touched ones.
  */
 #include "snapshot/publisher.h"
+#include "snapshot/birth_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct publisher {
 	uint32_t ended_zones;    /* of the ledger's, when series were looked at last */
 	bool is_hidden;          /* the last snapshot could not be made */
 	uint64_t hidden_ns, visible_ns; /* struct moment */
+	struct birth_clock births;
 };
 
 /* A new container may be the first of its pod, VM and namespace. */
@@ -258,16 +260,19 @@ static int hide(struct publisher *publisher, uint64_t now_ns, int r)
 	return r;
 }
 
-int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
+int publisher_publish(struct publisher *publisher, const struct publication_time *time,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self)
 {
 	struct publication *publication = &publisher->publication;
 	const struct moment at = {
-		.now_ns = now_ns,
-		.realtime_ms = realtime_ms,
+		.now_ns = time->monotonic_ns,
+		.realtime_ms = time->realtime_ms,
+		.boottime_ms = time->boottime_ms,
+		.birth_offset_ms = birth_clock_follow(&publisher->births, time->boottime_ms,
+						      time->realtime_ms),
 		.first = !publisher->published,
 		.hidden_ns = publisher->hidden_ns,
-		.visible_ns = publisher->is_hidden ? now_ns : publisher->visible_ns,
+		.visible_ns = publisher->is_hidden ? time->monotonic_ns : publisher->visible_ns,
 	};
 	int r;
 
@@ -275,11 +280,11 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	r = reserve(publisher);
 	if (r < 0) {
 		publisher->missed = true;
-		return hide(publisher, now_ns, r);
+		return hide(publisher, time->monotonic_ns, r);
 	}
 	/* Before rows are released. Without memory the last one stays. */
 	(void)power_picture_take(&publication->power, publication->ledger, zones, self->elapsed_ns,
-				 realtime_ms, &publication->power_scratch);
+				 time->realtime_ms, &publication->power_scratch);
 	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
 	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)
@@ -295,7 +300,7 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	if (r == 0)
 		r = snapshot_build(publication, &at, zones, self);
 	if (r < 0)
-		return hide(publisher, now_ns, r);
+		return hide(publisher, time->monotonic_ns, r);
 	publisher->published = true;
 	publisher->is_hidden = false;
 	publisher->visible_ns = at.visible_ns;

@@ -70,6 +70,12 @@
 
 struct publisher;
 
+/* The end of an interval, by three clocks. */
+struct publication_time {
+	uint64_t monotonic_ns;
+	int64_t boottime_ms, realtime_ms;
+};
+
 /*
  * @ledger and @holder are borrowed and must outlive the publisher. Snapshots stay valid when the
  * publisher is gone; a holder serves one publisher. 0 or -ENOMEM.
@@ -82,10 +88,11 @@ void publisher_set_options(struct publisher *publisher, const struct publisher_o
 /*
  * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over,
  * builds the snapshot, swaps it in. To be called once for each ledger_begin(). @zones
- * [ledger_zones()] carry everything but node_uj and unattributed_uj, which come from the ledger. 0
+ * [ledger_zones()] carry everything but node_uj and unattributed_uj, which come from the ledger;
+ * their births, and the start of the program in @self, are CLOCK_BOOTTIME here. 0
  * or -ENOMEM (the old snapshot stays, and the next one makes up for it).
  */
-int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
+int publisher_publish(struct publisher *publisher, const struct publication_time *time,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self);
 
 /* What the snapshots say of power now; valid until the next one. */

@@ -14,7 +14,7 @@ static uint64_t first_seen_ns(uint64_t time_ns, const struct moment *at)
 
 struct series_age series_age_born(const struct moment *at)
 {
-	return (struct series_age){ .created_ms = at->realtime_ms,
+	return (struct series_age){ .born_ms = at->boottime_ms,
 				    .since_ns = at->now_ns,
 				    .settled = at->first };
 }

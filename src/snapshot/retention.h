@@ -19,8 +19,9 @@
 /* An interval that is being published. */
 struct moment {
 	uint64_t now_ns;
-	int64_t realtime_ms;
-	bool first; /* nothing was published before */
+	int64_t realtime_ms, boottime_ms;
+	int64_t birth_offset_ms; /* from CLOCK_BOOTTIME to the time of day that births are shown by */
+	bool first;              /* nothing was published before */
 	/*
 	 * From when on to when no snapshot could be made last: to now_ns while that lasts. What
 	 * happened in between could first be seen at the end. Both 0: never.
@@ -29,7 +30,7 @@ struct moment {
 };
 
 struct series_age {
-	int64_t created_ms;
+	int64_t born_ms;   /* CLOCK_BOOTTIME */
 	uint64_t since_ns; /* when it was born or, once settled, when it settled */
 	bool settled;
 };

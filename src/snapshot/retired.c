@@ -33,13 +33,13 @@ int retired_table_reserve(struct retired_table *table, uint32_t count)
 }
 
 void retired_add(struct retired_table *table, uint32_t row, const uint64_t *values,
-		 int64_t realtime_ms)
+		 int64_t boottime_ms)
 {
 	struct retired_row *taking = &table->rows[row];
 
 	if (!taking->is_shown) {
 		taking->is_shown = true;
-		taking->created_ms = realtime_ms;
+		taking->born_ms = boottime_ms;
 		table->shown++;
 	}
 	values_add(value_table_row(&table->values, row), values, table->values.columns);

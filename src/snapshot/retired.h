@@ -13,7 +13,7 @@
 
 struct retired_row {
 	struct series_labels *labels; /* the user's */
-	int64_t created_ms;
+	int64_t born_ms;              /* CLOCK_BOOTTIME */
 	bool is_shown;
 };
 
@@ -30,6 +30,6 @@ void retired_table_release(struct retired_table *table);
 /* Makes all rows below @count, empty ones without labels. 0 or -ENOMEM. */
 int retired_table_reserve(struct retired_table *table, uint32_t count);
 void retired_add(struct retired_table *table, uint32_t row, const uint64_t *values,
-		 int64_t realtime_ms);
+		 int64_t boottime_ms);
 /* Back to an empty row without labels. */
 void retired_clear(struct retired_table *table, uint32_t row);

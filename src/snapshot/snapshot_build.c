@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "snapshot/account_picture.h"
+#include "snapshot/birth_clock.h"
 
 struct counts {
 	size_t columns, zones, accounts;
@@ -11,8 +12,14 @@ struct counts {
 	size_t retired[LEVEL_COUNT];
 };
 
+static int64_t birth_of(const struct moment *at, int64_t born_ms)
+{
+	return birth_time_ms(born_ms, at->birth_offset_ms, at->realtime_ms);
+}
+
 /* The writable side of a snapshot_table. */
 struct canvas {
+	const struct moment *at;
 	struct snapshot_row *rows;
 	uint64_t *values;
 	uint64_t *deltas;
@@ -99,9 +106,10 @@ static void hold_back(const struct canvas *canvas, size_t row, uint32_t columns)
 static void draw_row(const struct canvas *canvas, size_t row, const struct series *series,
 		     const struct series_labels *labels, bool ended)
 {
-	canvas->rows[row] = (struct snapshot_row){ .labels = labels,
-						   .created_ms = series->age.created_ms,
-						   .ended = ended };
+	canvas->rows[row] =
+		(struct snapshot_row){ .labels = labels,
+				       .created_ms = birth_of(canvas->at, series->age.born_ms),
+				       .ended = ended };
 }
 
 static void draw_processes(struct publication *publication, const struct moment *at,
@@ -252,7 +260,8 @@ static size_t draw_retired(const struct canvas *canvas, size_t row,
 			continue;
 		canvas->retired[row] =
 			(struct snapshot_row){ .labels = table->rows[i].labels,
-					       .created_ms = table->rows[i].created_ms };
+					       .created_ms = birth_of(canvas->at,
+								      table->rows[i].born_ms) };
 		memcpy(canvas->retired_values + row * columns, value_table_row(&table->values, i),
 		       columns * sizeof(uint64_t));
 		row++;
@@ -260,14 +269,15 @@ static size_t draw_retired(const struct canvas *canvas, size_t row,
 	return row;
 }
 
-static void draw_zones(const struct publication *publication, const struct snapshot_zone *zones,
-		       struct snapshot_zone *out)
+static void draw_zones(const struct publication *publication, const struct moment *at,
+		       const struct snapshot_zone *zones, struct snapshot_zone *out)
 {
 	const struct ledger *ledger = publication->ledger;
 	uint32_t count = ledger_zones(ledger);
 
 	for (uint32_t z = 0; z < count; z++) {
 		out[z] = zones[z];
+		out[z].created_ms = birth_of(at, zones[z].created_ms);
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			out[z].node_uj[mode] = ledger_node_value(ledger, z, mode);
 			for (enum unattributed_reason reason = 0;
@@ -340,9 +350,11 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	*power = publication->power;
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
-	for (enum level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		carve_table(&free_memory, &counts, level, &canvas[level]);
-	draw_zones(publication, zones, zones_out);
+		canvas[level].at = at;
+	}
+	draw_zones(publication, at, zones, zones_out);
 	account_pictures(layout, zones_out, accounts);
 	draw(publication, at, canvas);
 	buffer->snapshot = (struct snapshot){
@@ -357,6 +369,8 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		.power = power,
 		.self = *self,
 	};
+	buffer->snapshot.self.start_time_s =
+		(double)birth_of(at, (int64_t)(self->start_time_s * 1e3)) / 1e3;
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
 	draw_counters(publication, &buffer->snapshot);

@@ -564,8 +564,11 @@ static enum product_result publish(struct product *product, const struct world *
 
 	product->process_overflows = ledger_overflows(product->ledger, LEVEL_PROCESS);
 	product->container_overflows = ledger_overflows(product->ledger, LEVEL_CONTAINER);
-	return publisher_publish(product->publisher, world->interval.now_ns,
-				 world->interval.realtime_ms, product->published, &self) < 0
+	return publisher_publish(product->publisher,
+				 &(struct publication_time){ world->interval.now_ns,
+							     world->interval.realtime_ms,
+							     world->interval.realtime_ms },
+				 product->published, &self) < 0
 		       ? PRODUCT_BOOKED
 		       : PRODUCT_PUBLISHED;
 }

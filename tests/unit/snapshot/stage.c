@@ -58,8 +58,11 @@ void publish(struct stage *s, uint64_t later_s)
 	const struct snapshot_self self = { .cpus = 2 };
 
 	snapshot_put(s->holder, s->snapshot);
-	assert_int_equal(publisher_publish(s->publisher, s->now_s * SECOND_NS,
-					   (int64_t)s->now_s * 1000, zones, &self),
+	assert_int_equal(publisher_publish(s->publisher,
+					   &(struct publication_time){ s->now_s * SECOND_NS,
+								       (int64_t)s->now_s * 1000,
+								       (int64_t)s->now_s * 1000 },
+					   zones, &self),
 			 0);
 	s->snapshot = snapshot_get(s->holder);
 	s->now_s += later_s;

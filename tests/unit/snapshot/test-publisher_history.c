@@ -400,8 +400,10 @@ static const char *one_interval(struct world *w)
 	ledger_close(w->ledger);
 	book_truth(w);
 	truth = truth_with_waiting(w);
-	if (publisher_publish(w->publisher, w->now_ns, (int64_t)(w->now_ns / 1000000), zones,
-			      &self) < 0)
+	if (publisher_publish(w->publisher,
+			      &(struct publication_time){ w->now_ns, (int64_t)(w->now_ns / 1000000),
+							  (int64_t)(w->now_ns / 1000000) },
+			      zones, &self) < 0)
 		return "refused";
 	snapshot = snapshot_get(w->holder);
 	wrong = snapshot_check_next(w->check, snapshot, &w->options, &truth);

@@ -143,7 +143,9 @@ static bool live(struct parts *parts)
 			(void)test_add_zones(parts->ledger, 2);
 		for (uint32_t p = 0; p < 70; p++)
 			run_process(parts->ledger, p, i);
-		if (publisher_publish(parts->publisher, i * SECOND_NS, 0, zones, &self) == 0)
+		if (publisher_publish(parts->publisher,
+				      &(struct publication_time){ .monotonic_ns = i * SECOND_NS },
+				      zones, &self) == 0)
 			published++;
 		snapshot = snapshot_get(parts->holder);
 		if (snapshot)
@@ -162,8 +164,11 @@ static void assert_ended_rows_go(struct parts *parts)
 
 	for (uint64_t i = INTERVALS; i < INTERVALS + 10; i++) {
 		ledger_begin(parts->ledger, i * SECOND_NS);
-		assert_int_equal(
-			publisher_publish(parts->publisher, i * SECOND_NS, 0, zones, &self), 0);
+		assert_int_equal(publisher_publish(parts->publisher,
+						   &(struct publication_time){
+							   .monotonic_ns = i * SECOND_NS },
+						   zones, &self),
+				 0);
 	}
 	for (uint32_t i = 0; i < ledger_slots(parts->ledger, LEVEL_PROCESS); i++) {
 		const struct ledger_process *row = ledger_process_at(parts->ledger, i);
@@ -238,8 +243,10 @@ static int publish_at(struct parts *parts, uint64_t interval, uint32_t processes
 	ledger_begin(parts->ledger, interval * SECOND_NS);
 	for (uint32_t p = 0; p < processes; p++)
 		run_process(parts->ledger, p, 5);
-	return publisher_publish(parts->publisher, interval * SECOND_NS, (int64_t)interval, zones,
-				 &self);
+	return publisher_publish(parts->publisher,
+				 &(struct publication_time){ interval * SECOND_NS,
+							     (int64_t)interval, (int64_t)interval },
+				 zones, &self);
 }
 
 static void assert_newborn_show_0(struct parts *parts)
@@ -309,7 +316,9 @@ static void test_what_lives_again_keeps_its_series(void **state)
 		ledger_begin(parts.ledger, 0);
 		run_process(parts.ledger, 0, 5);
 		run_process(parts.ledger, 0, 7); /* ends it */
-		assert_int_equal(publisher_publish(parts.publisher, 0, 0, zones, &self), 0);
+		assert_int_equal(publisher_publish(parts.publisher, &(struct publication_time){ 0 },
+						   zones, &self),
+				 0);
 		assert_int_equal(shown_of_pid_1(&parts), 140);
 		fail_from = allocations + n;
 		fail_until = UINT32_MAX;

@@ -12,7 +12,7 @@ static const struct publisher_options options = { .settle_ns = 10, .keep_ns = 50
 
 static struct moment moment(uint64_t now_ns)
 {
-	return (struct moment){ .now_ns = now_ns, .realtime_ms = 7 };
+	return (struct moment){ .now_ns = now_ns, .boottime_ms = 7 };
 }
 
 static enum retention at_time(const struct series_age *age, uint64_t last_ns,
@@ -29,7 +29,7 @@ static void test_settles(void **state)
 	struct series_age age = series_age_born(&birth);
 
 	(void)state;
-	assert_int_equal(age.created_ms, 7);
+	assert_int_equal(age.born_ms, 7);
 	assert_false(series_age_settle(&age, &options, &before));
 	assert_int_equal(at_time(&age, 100, &options, 1000), RETENTION_HIDDEN);
 	assert_true(series_age_settle(&age, &options, &then));

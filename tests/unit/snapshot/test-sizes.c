@@ -125,7 +125,10 @@ static void run_interval(struct parts *parts, uint64_t now_ns, uint32_t processe
 		for (uint32_t column = 0; column < ledger_columns(parts->ledger); column++)
 			ledger_charge(parts->ledger, process, column, 1000000);
 	}
-	assert_int_equal(publisher_publish(parts->publisher, now_ns, 0, zones, &self), 0);
+	assert_int_equal(publisher_publish(parts->publisher,
+					   &(struct publication_time){ .monotonic_ns = now_ns },
+					   zones, &self),
+			 0);
 }
 
 /* Bytes with so many processes, @each to a container. */

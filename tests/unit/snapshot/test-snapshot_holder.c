@@ -208,7 +208,10 @@ static void test_readers_race_the_publisher(void **state)
 	     i < INTERVALS || __atomic_load_n(&race.reads, __ATOMIC_RELAXED) < INTERVALS; i++) {
 		ledger_begin(ledger, i * SECOND_NS);
 		live_interval(ledger, i);
-		assert_int_equal(publisher_publish(publisher, i * SECOND_NS, (int64_t)i * 1000,
+		assert_int_equal(publisher_publish(publisher,
+						   &(struct publication_time){ i * SECOND_NS,
+									       (int64_t)i * 1000,
+									       (int64_t)i * 1000 },
 						   &zone, &self),
 				 0);
 	}
