@@ -28,14 +28,15 @@
 
 #define SHARE_COUNTED_PART 8
 /* With dropped and unseen work; a gap has room for hours of that. */
-#define SHARE_WEIGHTS_MAX  (UINT64_MAX >> 2)
+#define SHARE_WEIGHTS_MAX (UINT64_MAX >> 2)
 
 struct share_weights {
 	uint64_t *weight; /* [size], as many as there are parties */
 	size_t size;
 	uint64_t *held; /* [held_size] memory by container, with SHARE_RESIDENT_TIME */
 	size_t held_size;
-	uint64_t *held_there; /* [held_there_size] likewise, of it at the place, where that is known */
+	uint64_t *
+		held_there; /* [held_there_size] likewise, of it at the place, where that is known */
 	size_t held_there_size;
 	uint64_t dropped, unseen;
 	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1. */

@@ -148,7 +148,7 @@ static bool ends_search(int r)
 static int try_one(struct redfish_client *client, enum redfish_method method,
 		   const struct redfish_path *path, struct redfish_power *power, struct diag *diag)
 {
-	struct redfish_reading reading;
+	struct redfish_reading reading = { .has_power = false };
 	int r;
 
 	if (!path->text[0])

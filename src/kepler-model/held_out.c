@@ -34,8 +34,8 @@ static void add_rows(const struct held_out *held_out, const struct sample_table 
 		     const struct training_request *request, size_t trainer, struct strbuf *out)
 {
 	char names[2 * MODEL_COMPONENTS_MAX][SAMPLE_NAME_MAX];
-	const char *header[2 * MODEL_COMPONENTS_MAX];
-	const double *columns[2 * MODEL_COMPONENTS_MAX];
+	const char *header[2 * MODEL_COMPONENTS_MAX] = { NULL };
+	const double *columns[2 * MODEL_COMPONENTS_MAX] = { NULL };
 	size_t count = 2 * request->component_count;
 
 	for (size_t c = 0; c < request->component_count; c++) {

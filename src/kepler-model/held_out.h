@@ -23,7 +23,7 @@ struct held_out {
 };
 
 /* training_request.held_out, over a struct held_out. */
-void held_out_take(void *held_out, size_t trainer, size_t component, const uint32_t *row,
+void held_out_take(void *context, size_t trainer, size_t component, const uint32_t *row,
 		   const double *predicted_w, size_t rows);
 /* 0, or -errno with a diagnosis. */
 int held_out_write(const struct held_out *held_out, const struct sample_table *table,

@@ -693,15 +693,29 @@ static int64_t boottime_ms(void)
 	return (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC);
 }
 
+static int publish(struct interval_engine *engine, const struct activity *activity,
+		   int64_t realtime_ms, struct snapshot_self *self)
+{
+	const struct publication_time time = { activity->time_ns,
+					       (int64_t)(activity->boottime_ns / NSEC_PER_MSEC),
+					       realtime_ms };
+	struct explain_publication publication = { engine->publisher, engine->sources.holder,
+						   &engine->publication, 0 };
+
+	enter_step(engine, STEP_PUBLICATION);
+	explain_round_book(&engine->round, engine->ledger);
+	publication.result = publisher_publish(engine->publisher, &time, engine->published, self);
+	explain_round_end(&engine->round, engine->sources.desk, &publication, activity->time_ns);
+	return publication.result;
+}
+
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
-	struct explain_publication publication;
-	struct publication_time time;
 	struct party_entry entry;
-	int r, pass, entered;
+	int r, pass, entered, published;
 
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
@@ -746,19 +760,10 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
-	enter_step(engine, STEP_PUBLICATION);
-	time = (struct publication_time){ activity.time_ns,
-					  (int64_t)(activity.boottime_ns / NSEC_PER_MSEC),
-					  realtime_ms };
-	explain_round_book(&engine->round, engine->ledger);
-	publication = (struct explain_publication){
-		engine->publisher, engine->sources.holder, &engine->publication,
-		publisher_publish(engine->publisher, &time, engine->published, self)
-	};
-	explain_round_end(&engine->round, engine->sources.desk, &publication, activity.time_ns);
+	published = publish(engine, &activity, realtime_ms, self);
 	if (pass < 0)
 		return pass;
-	return r < 0 ? r : publication.result;
+	return r < 0 ? r : published;
 }
 
 size_t interval_engine_zone_count(const struct interval_engine *engine)

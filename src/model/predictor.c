@@ -332,9 +332,10 @@ static void insert(double *distances, double *values, size_t wanted, double dist
 static double neighbours_watts(const struct predictor *predictor, const double *row)
 {
 	double distances[PREDICTOR_NEAREST_MAX], values[PREDICTOR_NEAREST_MAX], sum = 0;
-	size_t wanted = predictor->rows.nearest;
+	size_t nearest = predictor->rows.nearest;
+	size_t wanted = nearest < PREDICTOR_NEAREST_MAX ? nearest : PREDICTOR_NEAREST_MAX;
 
-	for (size_t i = 0; i < wanted; i++) {
+	for (size_t i = 0; i < PREDICTOR_NEAREST_MAX; i++) {
 		distances[i] = (double)INFINITY;
 		values[i] = 0;
 	}

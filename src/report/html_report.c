@@ -69,7 +69,7 @@ static int by_value(const void *a, const void *b)
 static void add_importance(struct strbuf *out, const struct model_component *component,
 			   const double *growth)
 {
-	struct chart_amount amounts[PREDICTOR_FEATURES_MAX];
+	struct chart_amount amounts[PREDICTOR_FEATURES_MAX] = { { NULL, 0 } };
 
 	for (size_t f = 0; f < component->feature_count; f++)
 		amounts[f] = (struct chart_amount){ .name = component->features[f].name,
@@ -224,7 +224,7 @@ struct load_curve {
 
 static void predict_curve(const struct judged *judged, size_t main, struct load_curve *curve)
 {
-	double values[PREDICTOR_FEATURES_MAX];
+	double values[PREDICTOR_FEATURES_MAX] = { 0 };
 
 	for (size_t i = 0; i < CURVE_POINTS; i++) {
 		double share = (double)i / (CURVE_POINTS - 1);

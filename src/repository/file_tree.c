@@ -236,15 +236,21 @@ static int read_from_archive(const struct file_tree *tree, const char *path, siz
 
 static uint64_t identity_of(const struct stat *st)
 {
-	const uint64_t facts[] = { st->st_dev,
-				   st->st_ino,
-				   (uint64_t)st->st_size,
-				   (uint64_t)st->st_mtim.tv_sec,
-				   (uint64_t)st->st_mtim.tv_nsec,
-				   (uint64_t)st->st_ctim.tv_sec,
-				   (uint64_t)st->st_ctim.tv_nsec };
-	uint64_t hash = hash64_bytes(HASH64_START, (const char *)facts, sizeof(facts));
+	struct {
+		uint64_t device, inode, size;
+		uint64_t changed_s, changed_ns, written_s, written_ns;
+	} facts;
+	uint64_t hash;
 
+	memset(&facts, 0, sizeof(facts));
+	facts.device = st->st_dev;
+	facts.inode = st->st_ino;
+	facts.size = (uint64_t)st->st_size;
+	facts.written_s = (uint64_t)st->st_mtim.tv_sec;
+	facts.written_ns = (uint64_t)st->st_mtim.tv_nsec;
+	facts.changed_s = (uint64_t)st->st_ctim.tv_sec;
+	facts.changed_ns = (uint64_t)st->st_ctim.tv_nsec;
+	hash = hash64_bytes(HASH64_START, (const char *)&facts, sizeof(facts));
 	return hash ? hash : 1;
 }
 

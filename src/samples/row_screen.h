@@ -54,8 +54,8 @@ struct row_screen {
 /* Adds the column: 0 or -ENOMEM. Its index is count - 1. */
 int row_screen_add(struct row_screen *screen, const char *name);
 void row_screen_release(struct row_screen *screen);
-/* The value, or NAN where it cannot be true. */
-double row_screen_cell(struct row_screen *screen, size_t column, double value, const char *file,
+/* @value of column @index, or NAN where it cannot be true. */
+double row_screen_cell(struct row_screen *screen, size_t index, double value, const char *file,
 		       uint64_t line);
 /* Index of the column, or SAMPLE_COLUMN_NONE. */
 size_t row_screen_index(const struct row_screen *screen, const char *name);

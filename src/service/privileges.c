@@ -52,10 +52,10 @@ void privileges_read(struct privilege_state *ret)
 #define SETCAP "sudo setcap cap_bpf,cap_perfmon,cap_dac_read_search=ep $(command -v kepler)"
 #define BPF_REMEDIES                                                                               \
 	{                                                                                          \
-		[RUN_BY_PERSON] = "CAP_BPF and CAP_PERFMON: sudo kepler; or once: " SETCAP,        \
+		[RUN_BY_PERSON] = ("CAP_BPF and CAP_PERFMON: sudo kepler; or once: " SETCAP),      \
 		[RUN_BY_SYSTEMD] = "AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit",          \
-		[RUN_IN_CONTAINER] = "CAP_BPF and CAP_PERFMON for the container: capabilities: "   \
-				     "{add: [BPF, PERFMON]}",                                      \
+		[RUN_IN_CONTAINER] = ("CAP_BPF and CAP_PERFMON for the container: capabilities: "  \
+				      "{add: [BPF, PERFMON]}"),                                    \
 	}
 
 /* A gap, with its remedy for each runner. */
@@ -84,10 +84,10 @@ static const struct gap gap_read = {
 	"CAP_DAC_READ_SEARCH",
 	"energy_uj is readable by root only, and cgroups cannot be opened by their id",
 	{
-		[RUN_BY_PERSON] = "CAP_DAC_READ_SEARCH: sudo kepler; or once: " SETCAP,
+		[RUN_BY_PERSON] = ("CAP_DAC_READ_SEARCH: sudo kepler; or once: " SETCAP),
 		[RUN_BY_SYSTEMD] = "AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit",
-		[RUN_IN_CONTAINER] = "CAP_DAC_READ_SEARCH for the container: capabilities: "
-				     "{add: [DAC_READ_SEARCH]}",
+		[RUN_IN_CONTAINER] = ("CAP_DAC_READ_SEARCH for the container: capabilities: "
+				      "{add: [DAC_READ_SEARCH]}"),
 	}
 };
 

@@ -20,7 +20,7 @@
 struct moment {
 	uint64_t now_ns;
 	int64_t realtime_ms, boottime_ms;
-	int64_t birth_offset_ms; /* from CLOCK_BOOTTIME to the time of day that births are shown by */
+	int64_t birth_offset_ms; /* birth_clock_follow() */
 	bool first;              /* nothing was published before */
 	/*
 	 * From when on to when no snapshot could be made last: to now_ns while that lasts. What

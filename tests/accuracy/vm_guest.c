@@ -61,7 +61,9 @@ static void open_trained(struct guest *guest, const char *path)
 	if (trained_model_parse(&model, path, text, len, &diag) < 0 ||
 	    trained_model_check(&model, &diag) < 0)
 		fail(diag.text);
-	options.machine = model.machine; /* the guest is one of its own */
+	/* The guest's host is one of the model's own machines. */
+	(void)snprintf(model.machine.processor, sizeof(model.machine.processor), "laboratory");
+	options.machine = model.machine;
 	if (model_meter_new(&options, &guest->trained) < 0 ||
 	    model_meter_add_parts(guest->trained, &place, &model, UINT32_MAX, &diag) < 0)
 		fail(diag.text);

@@ -163,8 +163,10 @@ uint64_t counter_read(struct counter *counter)
 {
 	uint64_t energy_uj = counter_energy(counter);
 
-	if (counter->reads++ == 0)
+	if (counter->reads == 0)
 		counter->first_uj = energy_uj;
+	if (counter->reads++ == 1)
+		counter->second_uj = energy_uj;
 	counter->last_uj = energy_uj;
 	return counter_shown(counter, energy_uj);
 }

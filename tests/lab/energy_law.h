@@ -31,7 +31,7 @@ struct counter {
 	uint64_t last_ns; /* when energy was brought up to date */
 	uint64_t max_uj;
 	uint64_t offset_uj; /* shown = (energy + offset) mod (max + 1) */
-	uint64_t first_uj, last_uj, reads;
+	uint64_t first_uj, second_uj, last_uj, reads;
 };
 
 uint64_t now_ns(void);

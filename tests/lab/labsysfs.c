@@ -34,9 +34,10 @@
  *   PATH drop              the file, or all below the directory, goes (open descriptors: ENODEV)
  *   PATH rename NEW        the same, and it is NEW now
  *
- * MOUNT/.truth has a line a counter: "PATH ENERGY first=E last=E reads=N". ENERGY is the true,
- * unwrapped energy in µJ since the mount; first and last are what it was when the file was first
- * and last read, so that a meter's total must be last - first exactly. All arithmetic is in whole
+ * MOUNT/.truth has a line a counter: "PATH ENERGY first=E last=E reads=N second=E". ENERGY is the
+ * true, unwrapped energy in µJ since the mount; the others are what it was at the first, last and
+ * second read of the file. Kepler tries a counter once before it counts: its total must be last -
+ * second exactly. All arithmetic is in whole
  * µW·ns.
  */
 #define FUSE_USE_VERSION 31
@@ -522,9 +523,10 @@ static int read_truth(char *buf, size_t size, off_t offset)
 			continue;
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
 					"%s %" PRIu64 " first=%" PRIu64 " last=%" PRIu64
-					" reads=%" PRIu64 "\n",
+					" reads=%" PRIu64 " second=%" PRIu64 "\n",
 					nodes[i].path + 1, counter_energy(counter),
-					counter->first_uj, counter->last_uj, counter->reads);
+					counter->first_uj, counter->last_uj, counter->reads,
+					counter->second_uj);
 	}
 	return copy_out(buf, size, offset, text, len);
 }

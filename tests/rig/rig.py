@@ -323,11 +323,14 @@ class Sensors:
         return out
 
     def read_uj(self, paths):
-        """path → (its energy in µJ when it was read first, and last; how often), by the law of the counter or the power."""
+        """path → (its energy in µJ when it began to count, and when it was read last; how often), by the law of the sensor.
+
+        A counter is tried once before it counts, at its second reading; a power counts from the first one on."""
         out = {}
         for line in pathlib.Path(self.mount, ".truth").read_text().splitlines():
-            match = re.match(r"(\S+) -?\d+ first=(-?\d+) last=(-?\d+) reads=(\d+)", line)
-            out[match[1]] = tuple(map(int, match.groups()[1:]))
+            match = re.match(r"(\S+) -?\d+ first=(-?\d+) last=(-?\d+) reads=(\d+)(?: second=(\d+))?", line)
+            first, last, reads, second = (int(value or 0) for value in match.groups()[1:])
+            out[match[1]] = (second if second and reads > 1 else first, last, reads)
         return {path: out[path] for path in paths}
 
     def settled(self, exporter, paths):

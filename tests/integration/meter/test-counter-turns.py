@@ -19,10 +19,10 @@ def node_uj(metrics, zone="package"):
 
 
 def truth_uj(sensors):
-    """What the package's counter had run when it was first read, and has run now."""
+    """What the package's counter had run when it began to count, at its second reading, and has run now."""
     line = next(line for line in pathlib.Path(sensors.mount, ".truth").read_text().splitlines() if PACKAGE + "/" in line)
     fields = line.split()
-    return int(fields[2].removeprefix("first=")), int(fields[1])
+    return int(fields[5].removeprefix("second=")), int(fields[1])
 
 
 def check_turns_in_one_interval():

@@ -181,7 +181,7 @@ def probes_are_answered_beside_requests_for_much():
             answers = [answer for future in loads for answer in future.result()]
         assert {status for status, _ in answers} <= {200, 503}, {status for status, _ in answers}
         best = json.loads(server.ask("GET", "/best-models?output-type=AbsPower")[1])["AbsPower"]
-        assert len(best) == 40, best
+        assert not best, best  # weights alone: an estimator of upstream's would ask for an archive
         assert json.loads(server.ask("GET", heavy)[1]) == {"AbsPower": {}, "DynPower": {}}
         path = "/api/v2/files/pipe/rapl-sysfs/AbsPower/Group39/SGDRegressorTrainer39_0.json"
         assert json.loads(server.ask("GET", path)[1])["package"]
