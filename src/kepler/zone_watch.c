@@ -56,32 +56,37 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 	}
 }
 
-/* Only when there are more of them than before. */
+static void tell_of_silent(const struct zone *zone, const struct zone_status *status)
+{
+	struct privilege_gap gap = { .remedy = "" };
+	char id[ZONE_ID_MAX];
+
+	if (!zone_kind_is_device(zone->kind) &&
+	    (status->error == -EACCES || status->error == -EPERM))
+		gap = privileges_denied(NEED_READ_ENERGY);
+	zone_id(zone, id);
+	log_warn("energy of %s (%s, %s) is not counted: it has given no value yet: %s%s%s%s%s", id,
+		 zone->source, zone->path,
+		 status->error ? strerrordesc_np(-status->error) : zone_state_name(status->state),
+		 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
+		 gap.remedy[0] ? "; " : "", gap.remedy);
+}
+
+/* Only when there are more of them than before. One that was not asked yet may have a value. */
 static void tell_silent(struct zone_watch *watch, const struct meter_table *meters)
 {
 	const struct zone *zone;
 	struct zone_status status;
+	size_t asked = 0;
 
-	if (!meters || meter_table_silent_count(meters) <= watch->silent)
+	for (size_t i = 0; meters && meter_table_silent(meters, i, &status); i++)
+		asked += status.state != ZONE_MISSED;
+	if (asked <= watch->silent)
 		return;
-	watch->silent = meter_table_silent_count(meters);
+	watch->silent = asked;
 	for (size_t i = 0; (zone = meter_table_silent(meters, i, &status)); i++) {
-		struct privilege_gap gap = { .remedy = "" };
-		char id[ZONE_ID_MAX];
-
-		if (status.state == ZONE_MISSED)
-			continue; /* not asked yet */
-		if (!zone_kind_is_device(zone->kind) &&
-		    (status.error == -EACCES || status.error == -EPERM))
-			gap = privileges_denied(NEED_READ_ENERGY);
-		zone_id(zone, id);
-		log_warn("energy of %s (%s, %s) is not counted: it has given no value yet: "
-			 "%s%s%s%s%s",
-			 id, zone->source, zone->path,
-			 status.error ? strerrordesc_np(-status.error)
-				      : zone_state_name(status.state),
-			 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
-			 gap.remedy[0] ? "; " : "", gap.remedy);
+		if (status.state != ZONE_MISSED)
+			tell_of_silent(zone, &status);
 	}
 }
 
