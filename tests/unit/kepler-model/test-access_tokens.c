@@ -64,12 +64,41 @@ static void weak_files_are_refused(void **state)
 	}
 }
 
+static int parse(const char *text, size_t *ret_count)
+{
+	struct access_tokens tokens = { 0 };
+	int r = access_tokens_parse("f", text, &tokens, NULL);
+
+	*ret_count = tokens.count;
+	access_tokens_release(&tokens);
+	return r;
+}
+
+static void tokens_have_a_length_and_a_number(void **state)
+{
+	static char many[(ACCESS_TOKENS_MAX + 1) * sizeof(ONE) + 1], one[ACCESS_TOKEN_MAX + 2];
+	size_t count;
+
+	(void)state;
+	memset(one, 'a', ACCESS_TOKEN_MAX + 1);
+	assert_int_equal(parse(one, &count), -EINVAL);
+	assert_int_equal(parse(one + 1, &count), 0);
+	assert_int_equal(parse(one + ACCESS_TOKEN_MAX + 1 - ACCESS_TOKEN_MIN, &count), 0);
+	assert_int_equal(parse(one + ACCESS_TOKEN_MAX + 2 - ACCESS_TOKEN_MIN, &count), -EINVAL);
+	for (size_t i = 0; i <= ACCESS_TOKENS_MAX; i++)
+		memcpy(many + i * sizeof(ONE), ONE "\n", sizeof(ONE));
+	assert_int_equal(parse(many, &count), -E2BIG);
+	assert_int_equal(parse(many + sizeof(ONE), &count), 0);
+	assert_int_equal(count, 256);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_of_them_is_enough),
 		cmocka_unit_test(without_tokens_all_may_ask),
 		cmocka_unit_test(weak_files_are_refused),
+		cmocka_unit_test(tokens_have_a_length_and_a_number),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

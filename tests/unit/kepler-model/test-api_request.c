@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "base/strbuf.h"
 
 /* As an old Kepler sends it. */
 static const char of_kepler[] =
@@ -138,6 +139,35 @@ static void bad_queries_are_refused(void **state)
 	}
 }
 
+/* 256 names, in either API. */
+static void no_more_names_than_there_is_room_for(void **state)
+{
+	for (size_t count = API_METRICS_MAX; count <= API_METRICS_MAX + 1; count++) {
+		CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT;
+		CLEANUP(strbuf_release) struct strbuf query = STRBUF_INIT;
+		int expected = count == 256 ? 0 : -EINVAL;
+		const char *arguments[] = { NULL, NULL };
+		struct api_request request;
+		int r;
+
+		(void)state;
+		strbuf_add_str(&json, "{\"metrics\": [\"a\"");
+		strbuf_add_str(&query, "features=a");
+		for (size_t i = 1; i < count; i++) {
+			strbuf_add_str(&json, ",\"a\"");
+			strbuf_add_str(&query, ",a");
+		}
+		strbuf_add_str(&json, "]}");
+		r = api_request_read(json.data, json.len, &request, NULL);
+		assert_int_equal(r, expected);
+		if (r == 0)
+			api_request_release(&request);
+		arguments[0] = query.data;
+		assert_int_equal(api_request_query(find_argument, arguments, &request, NULL),
+				 expected);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +176,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_said_by_key),
 		cmocka_unit_test(a_query_is_read),
 		cmocka_unit_test(bad_queries_are_refused),
+		cmocka_unit_test(no_more_names_than_there_is_room_for),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

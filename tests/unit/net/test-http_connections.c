@@ -106,6 +106,22 @@ static void is_bounded_and_reuses(void **state)
 	http_connections_release(&connections);
 }
 
+/* The other tests are in terms of these; what they are is what http_server.h and pages promise. */
+static void times_are_what_is_promised(void **state)
+{
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	assert_int_equal(HTTP_REQUEST_DEADLINE_NS, 5000 * ms);
+	assert_int_equal(HTTP_ANSWER_DEADLINE_NS, 60000 * ms);
+	assert_int_equal(HTTP_STALL_NS, 2000 * ms);
+	assert_int_equal(HTTP_PATIENCE_NS, 100 * ms);
+	assert_int_equal(HTTP_YIELD_NS, 50 * ms);
+	assert_int_equal(HTTP_FAIR_NS, 1000 * ms);
+	assert_int_equal(HTTP_STUCK_NS, 500 * ms);
+	assert_int_equal(HTTP_HOLD_NS, 1500 * ms);
+}
+
 static void cuts_at_the_deadline_of_the_phase(void **state)
 {
 	struct table table = new_table(4);
@@ -487,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_bounded_and_reuses),
+		cmocka_unit_test(times_are_what_is_promised),
 		cmocka_unit_test(cuts_at_the_deadline_of_the_phase),
 		cmocka_unit_test(cuts_who_takes_next_to_nothing),
 		cmocka_unit_test(an_answer_starts_the_clock_anew),

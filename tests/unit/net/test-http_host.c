@@ -133,6 +133,7 @@ static void allowed_names_are_checked(void **state)
 					    "*", "a.example.", "A-1_b.example" };
 	static const char *const bad[] = { "",     ".",        "*.",  "*x",    "*.*", "a..b", ".a",
 					   "a:80", "http://a", "a b", "[::1]", "a/",  "..." };
+	char longest[255] = "";
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
@@ -145,6 +146,9 @@ static void allowed_names_are_checked(void **state)
 		if (http_host_check_name(bad[i], &diag) == 0 || !diag.text[0])
 			fail_msg("\"%s\" passes", bad[i]);
 	}
+	memset(longest, 'a', sizeof(longest) - 1);
+	assert_int_equal(http_host_check_name(longest + 1, NULL), 0);
+	assert_true(http_host_check_name(longest, NULL) < 0);
 }
 
 static void a_target_may_be_absolute(void **state)

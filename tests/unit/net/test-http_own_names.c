@@ -100,6 +100,32 @@ static void found_names_are_taken_once_and_up_to_a_limit(void **state)
 	assert_int_equal(own.found_count, HTTP_FOUND_NAMES);
 }
 
+/* A longer one has no room, and is no name of DNS: none of it is taken. */
+static void names_are_as_long_as_in_dns(void **state)
+{
+	struct http_own_names own = { .label_count = 0 };
+	char name[HTTP_NAME_MAX + 2];
+
+	(void)state;
+	memset(name, 'a', sizeof(name));
+	name[HTTP_LABEL_MAX + 1] = '\0';
+	http_own_names_add_host(&own, name);
+	http_own_names_set_namespace(&own, name);
+	assert_int_equal(own.label_count, 0);
+	assert_string_equal(own.namespace_, "");
+	name[HTTP_LABEL_MAX] = '\0';
+	http_own_names_add_host(&own, name);
+	http_own_names_set_namespace(&own, name);
+	assert_string_equal(own.labels[0], name);
+	assert_string_equal(own.namespace_, name);
+	memset(name, 'b', sizeof(name));
+	name[HTTP_NAME_MAX + 1] = '\0';
+	assert_false(http_own_names_add_found(&own, name));
+	name[HTTP_NAME_MAX] = '\0';
+	assert_true(http_own_names_add_found(&own, name));
+	assert_string_equal(own.found[0], name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +133,7 @@ int main(void)
 		cmocka_unit_test(common_labels_are_no_names),
 		cmocka_unit_test(services_are_those_of_the_namespace),
 		cmocka_unit_test(found_names_are_taken_once_and_up_to_a_limit),
+		cmocka_unit_test(names_are_as_long_as_in_dns),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
