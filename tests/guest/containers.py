@@ -122,8 +122,8 @@ def on_host(engine, sensors, pods):
 
 def as_deployed(engine, sensors, pods):
     home, prefix = start_home(engine, sensors, containers.new_pod('kepler-x2z', 'kepler'), True)
-    with Exporter(*OPTIONS, '--host.sysfs=/sensors', '--host.cgroupfs=/host/sys/fs/cgroup', prefix=prefix,
-                  binary='/kepler/kepler') as exporter:
+    with Exporter(*OPTIONS, '--host.sysfs=/sensors', '--host.cgroupfs=/host/sys/fs/cgroup', '--config.file=/dev/null',
+                  '--idle.mode=off', prefix=prefix, binary='/kepler/kepler') as exporter:
         assert 'own container' not in exporter.output(), exporter.output()
         check_shares(engine, exporter, pods, False)
         own = exporter.scrape().sum(CPU, container_id=home.id)
