@@ -183,6 +183,8 @@ def probes_are_answered_beside_requests_for_much():
         best = json.loads(server.ask("GET", "/best-models?output-type=AbsPower")[1])["AbsPower"]
         assert not best, best  # weights alone: an estimator of upstream's would ask for an archive
         assert json.loads(server.ask("GET", heavy)[1]) == {"AbsPower": {}, "DynPower": {}}
+        listed = json.loads(server.ask("GET", "/api/v2/models?limit=1000000")[1])
+        assert len(listed["models"]) == 1000 and listed["total"] == count, listed["total"]
         path = "/api/v2/files/pipe/rapl-sysfs/AbsPower/Group39/SGDRegressorTrainer39_0.json"
         assert json.loads(server.ask("GET", path)[1])["package"]
         server.assert_is_small()

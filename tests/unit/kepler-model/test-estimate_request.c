@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "base/strbuf.h"
 
 static void keplers_request_is_read(void **state)
 {
@@ -72,11 +73,44 @@ static void what_is_wrong_is_said_by_key(void **state)
 	}
 }
 
+/* @names features and so many rows of them. */
+static int read_of(size_t names, size_t rows)
+{
+	CLEANUP(strbuf_release) struct strbuf row = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct estimate_request request;
+	int r;
+
+	strbuf_add_str(&text, "{\"metrics\":[");
+	for (size_t i = 0; i < names; i++) {
+		strbuf_addf(&text, "%s\"f%zu\"", i ? "," : "", i);
+		strbuf_add_str(&row, i ? ",1" : "1");
+	}
+	strbuf_add_str(&text, "],\"values\":[");
+	for (size_t i = 0; i < rows; i++)
+		strbuf_addf(&text, "%s[%s]", i ? "," : "", row.data);
+	strbuf_add_str(&text, "]}");
+	r = estimate_request_read(text.data, text.len, &request, NULL);
+	if (r == 0)
+		estimate_request_release(&request);
+	return r;
+}
+
+static void names_and_rows_have_a_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(read_of(128, 1), 0);
+	assert_int_equal(read_of(129, 1), -EINVAL);
+	assert_int_equal(read_of(1, 16384), 0);
+	assert_int_equal(read_of(1, 16385), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keplers_request_is_read),
 		cmocka_unit_test(what_is_wrong_is_said_by_key),
+		cmocka_unit_test(names_and_rows_have_a_limit),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

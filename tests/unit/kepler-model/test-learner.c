@@ -145,6 +145,41 @@ static void test_rows_of_the_future_are_left_out(void **state)
 	assert_int_equal(learner.taken, 51 + 41);
 }
 
+/* More features, or components with power, than there is room for. */
+static void test_columns_have_a_limit(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	static char names[2 * RUNNING_FEATURES_MAX][8];
+	const char *many[ARRAY_SIZE(names) + 1] = { NULL };
+	CLEANUP(learner_release) struct learner learner;
+	struct diag diag = { "" };
+	double until_s = 0;
+	size_t column;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		many[i] = names[i];
+	}
+	learner_init(&learner, "p_4", &machine, many);
+	assert_int_equal(learner.features, 16);
+	assert_string_equal(learner.columns[16], "f15");
+	for (size_t i = 0; i < 40; i++)
+		assert_int_equal(sample_table_add_row(&table), 0);
+	assert_int_equal(sample_table_add_column(&table, "timestamp", &column), 0);
+	for (size_t i = 0; i < 2 * MODEL_COMPONENTS_MAX; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "c%zu_power", i);
+		assert_int_equal(sample_table_add_column(&table, name, &column), 0);
+		for (size_t row = 0; row < table.rows; row++)
+			table.columns[column][row] = 1;
+	}
+	assert_int_equal(learner_take(&learner, &table, &until_s, 1, &diag), -ENODATA);
+	assert_int_equal(learner.components, 8);
+	assert_string_equal(learner.columns[16 + 8], "c7_power");
+}
+
 static void test_a_machine_that_changes_is_learned_anew(void **state)
 {
 	CLEANUP(learner_release) struct learner learner;
@@ -228,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_the_newest_blocks_are_not_learned),
 		cmocka_unit_test(test_rows_come_once_and_whole),
 		cmocka_unit_test(test_rows_of_the_future_are_left_out),
+		cmocka_unit_test(test_columns_have_a_limit),
 		cmocka_unit_test(test_a_machine_that_changes_is_learned_anew),
 		cmocka_unit_test(test_a_state_is_read_back_or_refused),
 	};
