@@ -206,8 +206,9 @@ class Exporter:
         self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-log-")
         self.began = time.monotonic()
         self.binary = binary
+        own = any(str(arg).startswith("--config.file=") for arg in args)  # where a container does not see the rig's
         self.process = subprocess.Popen(
-            [*prefix, str(binary), "run", f"--config.file={CONFIG}", "--host.state-dir=", "--table=never",
+            [*prefix, str(binary), "run", *([] if own else [f"--config.file={CONFIG}"]), "--host.state-dir=", "--table=never",
              "--web.listen-address=127.0.0.1:0", *args],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, preexec_fn=preexec, pass_fds=pass_fds,
             env={**OTHERS_ENVIRONMENT, **(env or {})})
