@@ -136,7 +136,8 @@ def with_its_own_view(engine, sensors, pods):
     home, prefix = start_home(engine, sensors, containers.new_pod('kepler-x2z', 'kepler'), False)
     doctor = subprocess.run([*prefix, '/kepler/kepler', 'doctor'], capture_output=True, text=True, check=False).stdout
     assert '--host.cgroupfs' in doctor, doctor
-    with Exporter(*OPTIONS, '--host.sysfs=/sensors', prefix=prefix, binary='/kepler/kepler') as exporter:
+    with Exporter(*OPTIONS, '--host.sysfs=/sensors', '--config.file=/dev/null', '--idle.mode=off', prefix=prefix,
+                  binary='/kepler/kepler') as exporter:
         assert "only the part of Kepler's own container" in exporter.output(), exporter.output()
         check_shares(engine, exporter, pods, False)
         check_gone(engine, exporter, pods[0])
