@@ -74,7 +74,7 @@ void spelling_consider_as(struct spelling_nearest *best, const char *word, const
 {
 	struct spelling_nearest by_word = *best;
 
-	spelling_consider(&by_word, word, SIZE_MAX);
+	spelling_consider(&by_word, word, strlen(word));
 	if (by_word.distance >= best->distance)
 		return;
 	best->distance = by_word.distance;
