@@ -4,8 +4,9 @@
  * sub-zone is also a directory inside its parent; intel-rapl-mmio repeats the package that
  * intel-rapl has. So the walk follows links, knows a directory by device and inode, finds the
  * parent of a sub-zone by its directory's name (whichever way it was reached), and at the end keeps
- * one zone of each kind and package, the MSR interface before the memory-mapped one. The walk is
- * bounded in depth and in directories: a tree given by --host.sysfs may hold anything.
+ * one zone of each kind and package. Only where there are two of them are counters read, so that a
+ * driver that hangs costs nothing elsewhere. The walk is bounded in depth and in directories: a
+ * tree given by --host.sysfs may hold anything.
  */
 #include "meter/rapl_scan.h"
 
@@ -21,6 +22,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "meter/rapl_name.h"
+#include "meter/sysfs_number.h"
 
 #define WALK_DEPTH_MAX 6
 #define WALK_DIRS_MAX  (4 * METER_ZONES_MAX)
@@ -194,19 +196,43 @@ static bool same_zone(const struct rapl_found *a, const struct rapl_found *b)
 	return a->kind == b->kind && strcmp(a->instance, b->instance) == 0;
 }
 
-/* By kind and package; of duplicates the MSR interface first, then the lower directory name. */
+/* By kind and package; of twins one that can be read, then the MSR, then the lower name. */
 static int compare_found(const void *left, const void *right)
 {
 	const struct rapl_found *a = left;
 	const struct rapl_found *b = right;
 	int by_mmio = (int)rapl_dir_is_mmio(a->dir_name) - (int)rapl_dir_is_mmio(b->dir_name);
 	int by_instance = strverscmp(a->instance, b->instance);
+	int by_reading = (int)a->is_unreadable - (int)b->is_unreadable;
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (by_instance != 0)
 		return by_instance;
+	if (by_reading != 0)
+		return by_reading;
 	return by_mmio != 0 ? by_mmio : strcmp(a->dir_name, b->dir_name);
+}
+
+static bool is_readable(const struct rapl_found *found)
+{
+	char path[RAPL_PATH_MAX], text[32];
+	uint64_t value_uj;
+
+	return path_join(path, sizeof(path), found->dir_path, "energy_uj") == 0 &&
+	       sysfs_number_parse(text, read_file_at(AT_FDCWD, path, text, sizeof(text)),
+				  &value_uj) == 0;
+}
+
+/* Zones that are sorted: those that have a twin are read. */
+static void read_twins(struct rapl_found *zones, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool has_twin = (i > 0 && same_zone(&zones[i - 1], &zones[i])) ||
+				(i + 1 < count && same_zone(&zones[i], &zones[i + 1]));
+
+		zones[i].is_unreadable = has_twin && !is_readable(&zones[i]);
+	}
 }
 
 static int finish(struct walk *walk, struct rapl_scan *ret)
@@ -221,6 +247,8 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 			resolve_package(walk, &walk->candidates[i]);
 		zones[i] = walk->candidates[i].found;
 	}
+	qsort(zones, walk->count, sizeof(*zones), compare_found);
+	read_twins(zones, walk->count);
 	qsort(zones, walk->count, sizeof(*zones), compare_found);
 	for (size_t i = 0; i < walk->count; i++) {
 		if ((kept > 0 && same_zone(&zones[kept - 1], &zones[i])) || kept == METER_ZONES_MAX)

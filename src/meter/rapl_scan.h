@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks SYSFS/class/powercap and says which RAPL zones are there now: one entry a zone, however
- * often the tree shows it.
+ * often the tree shows it. Of two interfaces to the same counter (MSR and memory-mapped) it is one
+ * that can be read, and of these the MSR.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "energy/zone.h"
@@ -16,6 +18,7 @@ struct rapl_found {
 	char instance[ZONE_INSTANCE_MAX];
 	char dir_name[ZONE_PATH_MAX]; /* "intel-rapl:0:1" */
 	char dir_path[RAPL_PATH_MAX]; /* where it was reached */
+	bool is_unreadable;           /* it has a twin, and its counter cannot be read now */
 };
 
 struct rapl_scan {

@@ -131,6 +131,21 @@ static void test_memory_mapped_duplicate_is_left_out(void **state)
 	check(tree, expected, ARRAY_SIZE(expected), 1);
 }
 
+/* An interface that shows the counter and cannot read it gives way to its twin. */
+static void test_a_readable_twin_is_taken(void **state)
+{
+	static const struct expected mapped[] = { { ZONE_PACKAGE, "0", "intel-rapl-mmio:0" } };
+	static const struct expected neither[] = { { ZONE_PACKAGE, "0", "intel-rapl:0" } };
+	struct fake_tree *tree = *state;
+
+	tree_zone(tree, "intel-rapl:0", "package-0", 1);
+	tree_zone(tree, "intel-rapl-mmio:0", "package-0", 1);
+	tree_write(tree, "intel-rapl:0", "energy_uj", "");
+	check(tree, mapped, ARRAY_SIZE(mapped), 1);
+	tree_write(tree, "intel-rapl-mmio:0", "energy_uj", "x\n");
+	check(tree, neither, ARRAY_SIZE(neither), 1);
+}
+
 static void test_memory_mapped_alone_is_taken(void **state)
 {
 	static const struct expected expected[] = { { ZONE_PACKAGE, "0", "intel-rapl-mmio:0" } };
@@ -206,6 +221,7 @@ int main(void)
 		TREE_TEST(test_symlinks_show_a_zone_once),
 		TREE_TEST(test_copied_tree_counts_duplicates_as_ignored),
 		TREE_TEST(test_memory_mapped_duplicate_is_left_out),
+		TREE_TEST(test_a_readable_twin_is_taken),
 		TREE_TEST(test_memory_mapped_alone_is_taken),
 		TREE_TEST(test_dies_stay_apart),
 		TREE_TEST(test_only_dram),
