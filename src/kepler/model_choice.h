@@ -15,7 +15,7 @@
 
 /* @host as models name machines; of a virtual machine its own host, as far as that is known. */
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret);
-/* Logs whose machine's model estimates each zone of @path. */
+/* Logs on which machine the model was trained that estimates each zone of @path. */
 void model_choice_log(const struct model_meter *meter, const char *path);
 /*
  * parts[i] has bit c for each component c of models[i] that is to be used: all of those that no

@@ -56,8 +56,9 @@ struct model_meter_options {
 struct model_state {
 	const char *model, *features, *machine; /* "" unknown; until the model is replaced */
 	const char *output;
-	const char *reason; /* whose machine's model it is, and what that adds to its error */
-	double error_w;     /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
+	const char
+		*reason; /* the machine that it was trained on, and what that adds to its error */
+	double error_w;  /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
 	bool has_estimate;
 	bool outside;     /* the node does more, or less, than the model has seen */
 	uint64_t changes; /* times that another model took its place */
