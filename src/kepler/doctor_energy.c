@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/doctor_energy.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "kepler/doctor_estimate.h"
+#include "kepler/doctor_meters.h"
+
+/* One that is read: that, and whether it is charged. */
+static void examine_reading(struct findings *findings, const struct interval_engine *engine,
+			    size_t z, const char *id)
+{
+	const struct zone *zone = interval_engine_zone(engine, z);
+	double ratio = interval_engine_deviation(engine, z);
+	char compared[64] = "";
+
+	if (!isnan(ratio))
+		(void)snprintf(compared, sizeof(compared), "; it reads %.1f %% %s",
+			       fabs(ratio) * 100, ratio < 0 ? "less" : "more");
+	findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)%s%s", id,
+		     zone->path, zone->source,
+		     interval_engine_is_charged(engine, z)
+			     ? ""
+			     : ", and not charged: another source of the same goes before it",
+		     compared);
+}
+
+static void examine_zone(struct findings *findings, const struct interval_engine *engine, size_t z)
+{
+	const struct zone *zone = interval_engine_zone(engine, z);
+	const struct zone_status *status = interval_engine_status(engine, z);
+	char id[ZONE_ID_MAX];
+
+	zone_id(zone, id);
+	if (!zone_kind_is_metered(zone->kind)) {
+		findings_add(findings, FINDING_OK, "energy", NULL,
+			     "%s is %s: it is shared as the energy of these parts is", id,
+			     zone->path);
+		return;
+	}
+	if (status->state == ZONE_UP) {
+		examine_reading(findings, engine, z, id);
+		return;
+	}
+	findings_add(findings, FINDING_FIX, "energy", doctor_zone_remedy(zone, status),
+		     "%s (%s) is %s: %s", id, zone->path, zone_state_name(status->state),
+		     doctor_zone_failure(status));
+}
+
+/* What else shows energy here, and how it would be counted. */
+static void examine_remarks(struct findings *findings, const struct sources *sources)
+{
+	struct meter_remark remark;
+
+	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
+		findings_add(findings, remark.is_failure ? FINDING_FIX : FINDING_NOTE, "energy",
+			     remark.option[0] ? remark.option : NULL, "%s", remark.what);
+}
+
+void doctor_examine_energy(struct findings *findings, const struct sources *sources,
+			   const struct config *config, const struct interval_engine *engine)
+{
+	if (!sources_have_meters(sources))
+		doctor_examine_estimate(findings, sources, config);
+	doctor_examine_models(findings, sources);
+	doctor_examine_fetch(findings, sources, config);
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		if (!zone_is_modelled(interval_engine_zone(engine, z)))
+			examine_zone(findings, engine, z);
+	}
+	if (sources->meters)
+		doctor_examine_silent(findings, sources->meters);
+	if (sources->meters && meter_table_ignored(sources->meters))
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "%zu further zone(s) are left out: %s",
+			     meter_table_ignored(sources->meters), sources_why_left_out(sources));
+	examine_remarks(findings, sources);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/doctor_processes.h"
+
+#include <stdio.h>
+
+#include "kepler/doctor_io.h"
+#include "kepler/doctor_reads.h"
+
+/* What the reader does not see, and whether it would be noticed. */
+static void examine_view(struct findings *findings, const struct activity_info *info)
+{
+	if (info->sees_part)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "run in the host's pid namespace (hostPID: true, docker run "
+			     "--pid=host), with a /proc that is mounted without hidepid",
+			     "only a part of the processes of this machine is seen; what others "
+			     "use is unattributed, reason unseen");
+	else if (info->own_pid_namespace)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "run in the host's pid namespace (hostPID: true, docker run "
+			     "--pid=host)",
+			     "the pid namespace is Kepler's own, so /proc is not the machine's: "
+			     "virtual machines are not recognised");
+	if (info->account == MACHINE_ACCOUNT_STATIC)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "mount the host's /proc and point --host.procfs there",
+			     "stat in /proc stands still: it is made up, and the energy of what "
+			     "is not seen is shared among what is");
+	else if (info->account == MACHINE_ACCOUNT_MISSING)
+		findings_add(findings, FINDING_FIX, "processes", "mount /proc without subset=pid",
+			     "stat in /proc cannot be read: the energy of what is not seen is "
+			     "shared among what is");
+}
+
+/* "cpu_cycles, cpu_instructions". */
+static void list_counters(uint32_t signals, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	(void)snprintf(buf, size, "none");
+	for (enum signal signal = SIGNAL_CPU_CYCLES; signal <= SIGNAL_CACHE_MISSES; signal++) {
+		if (signals & SIGNAL_BIT(signal) && len < size)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+						signal_name(signal));
+	}
+}
+
+/* What context switches show beside CPU time. */
+static void examine_switches(struct findings *findings, const struct activity_info *info)
+{
+	char counters[128];
+
+	if (!info->counts_switches) {
+		findings_add(
+			findings, FINDING_NOTE, "processes", NULL,
+			"no hardware counters (cycles, instructions, cache misses) here: energy "
+			"is split by CPU time%s%s",
+			info->why_not_counted[0] ? "; " : "", info->why_not_counted);
+		return;
+	}
+	list_counters(info->signals, counters, sizeof(counters));
+	findings_add(findings, FINDING_OK, "processes", NULL,
+		     "each context switch is looked at; events of the processor: %s", counters);
+	if (info->why_not_counted[0])
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "events that are not counted: %s", info->why_not_counted);
+	if (info->uncounted_cpus)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "on %u CPUs not all of these events are counted",
+			     info->uncounted_cpus);
+	if (info->has_wide_cores)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "cores have more than two threads: only pairs of them are taken as "
+			     "busy side by side");
+	if (info->is_late)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "what a thread does is charged when it leaves its CPU, which may be "
+			     "in a later interval");
+}
+
+static void examine_reads(struct findings *findings, const struct sources *sources)
+{
+	struct machine_reads_info info;
+
+	if (!sources->reads)
+		return;
+	machine_reads_get_info(sources->reads, &info);
+	doctor_examine_reads(findings, &info);
+}
+
+static void examine_reader(struct findings *findings, const struct sources *sources)
+{
+	struct activity_info info;
+
+	activity_get_info(sources->activity, &info);
+	examine_view(findings, &info);
+	if (!info.by_bpf) {
+		findings_add(findings, FINDING_FIX, "processes", info.why_not_bpf,
+			     "read from /proc, without BPF: CPU time in ticks, work of processes "
+			     "that end "
+			     "between two readings is charged to their parents");
+		return;
+	}
+	findings_add(findings, FINDING_OK, "processes", NULL,
+		     "read by BPF (%s): exact run time of every thread; %llu threads known",
+		     info.reader, (unsigned long long)info.threads_known);
+	if (info.refused)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "the kernel refuses BPF programs: %s", info.refused_text);
+	examine_switches(findings, &info);
+	if (info.unseen)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "%u process%s (the first is pid %u) hidden from BPF by this kernel; "
+			     "CPU time comes from /proc, in ticks",
+			     info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
+	if (info.exits_seen)
+		findings_add(findings, FINDING_OK, "processes", NULL,
+			     "processes that end between two readings are seen and charged");
+	else
+		findings_add(findings, FINDING_FIX, "processes",
+			     "needs a kernel with BTF tracepoints",
+			     "processes that end between two readings are not seen");
+	doctor_examine_io(findings, &info.io);
+}
+
+void doctor_examine_processes(struct findings *findings, const struct sources *sources)
+{
+	examine_reader(findings, sources);
+	examine_reads(findings, sources);
+}
