@@ -19,6 +19,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/quadrature.h"
 
 #define BASE               POWER_FIT_BASE
 #define MEMORY_S           1200.0 /* time constant of the sums */
@@ -357,7 +358,7 @@ static double blind_deviation(const struct power_fit *fit, const struct power_fi
 		return 0;
 	squares = fmin(all->time2_s2 / all->time_s / all->time_s, 1);
 	return sqrt(lasting_w2 / (lasting_w2 + fit->explained_w2)) * share *
-	       hypot(1 - share, sqrt(fmax(squares - share * share, 0)));
+	       add_in_quadrature(1 - share, sqrt(fmax(squares - share * share, 0)));
 }
 
 bool power_fit_share_half_width(const struct power_fit *fit, const struct power_fit_work *part,
@@ -372,8 +373,8 @@ bool power_fit_share_half_width(const struct power_fit *fit, const struct power_
 	for (size_t g = 0; g < POWER_FIT_GROUPS; g++)
 		if (!share_of(fit->group_coefficient[g], part, all, &share[g]))
 			return false;
-	half_width =
-		hypot(jackknife_half_width(share), STUDENT_5 * blind_deviation(fit, all, used));
+	half_width = add_in_quadrature(jackknife_half_width(share),
+				       STUDENT_5 * blind_deviation(fit, all, used));
 	*ret = fmin(half_width + fabs(used - regression), 1);
 	return true;
 }

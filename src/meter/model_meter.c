@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/quadrature.h"
 #include "meter/power_integral.h"
 #include "model/selection.h"
 #include "model/vm_full.h"
@@ -178,7 +179,7 @@ static void predict_part(const struct model_zone *zone, const double *values, do
 /* The bound of @watts by a model of another machine: its own, and what that machine adds. */
 static double with_other_machine(const struct model_zone *zone, double bound_w, double watts)
 {
-	return hypot(bound_w, zone->choice.bound_ratio * watts);
+	return add_in_quadrature(bound_w, zone->choice.bound_ratio * watts);
 }
 
 /* What this machine draws when it does @values. */
@@ -201,7 +202,8 @@ static double bound_at(double load, const struct vm_point *point)
 {
 	double last = fmax(0, 1 - (1 - load) / LAST_LOADS);
 
-	return hypot(point->bound_w, VM_BOUND_DEVIATIONS * FULL_LOAD_ERROR * last * point->watts);
+	return add_in_quadrature(point->bound_w,
+				 VM_BOUND_DEVIATIONS * FULL_LOAD_ERROR * last * point->watts);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quadrature.h"
 #include "model/platform_power.h"
 
 #define OUTSIDE_FACTOR 2.0
@@ -173,7 +174,7 @@ void component_power_estimate(const struct component_weights *weights,
 		double spread = between(weights->spread[c], u);
 
 		if (c == COMPONENT_PACKAGE && !knows_tdp)
-			spread = hypot(spread, TDP_SPREAD);
+			spread = add_in_quadrature(spread, TDP_SPREAD);
 		ret[c].outside = whole.outside || is_outside(&known);
 		ret[c].idle_w = curves.watts[c][0];
 		ret[c].dynamic_w = fmax(0, watts - ret[c].idle_w);

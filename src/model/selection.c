@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/quadrature.h"
 #include "model/processor_family.h"
 
 /* Of a model whose error nothing is known of. */
@@ -176,7 +177,7 @@ void model_judge(const struct model_candidate *candidate, const struct machine_s
 
 	if (matches[choice.match].slope > 0)
 		add_other_machine(candidate, wanted, &choice);
-	choice.expected_error = hypot(error, choice.looseness);
+	choice.expected_error = add_in_quadrature(error, choice.looseness);
 	explain(candidate, &choice);
 	*ret = choice;
 }

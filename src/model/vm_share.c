@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/quadrature.h"
+
 #define FULL        (VM_SHARE_LOADS - 1) /* index of the full host */
 #define NINE_TENTHS 0.9
 #define HALVINGS    14 /* of the width that is searched for: to a ten-thousandth of the range */
@@ -124,10 +126,11 @@ void vm_share_combine(const struct vm_share *share,
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
 		double weight = i == FULL ? share->full : (1 - share->full) / FULL;
 
-		outcomes[i] = (struct outcome){ points[i].watts,
-						hypot(points[i].bound_w / VM_BOUND_DEVIATIONS,
-						      change_w(share, points, i)),
-						weight };
+		outcomes[i] =
+			(struct outcome){ points[i].watts,
+					  add_in_quadrature(points[i].bound_w / VM_BOUND_DEVIATIONS,
+							    change_w(share, points, i)),
+					  weight };
 		if (weight > 0 && isnan(points[i].bound_w))
 			unknown = (double)NAN;
 	}

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/macro.h"
 #include "base/map.h"
+#include "base/quadrature.h"
 #include "model/feature.h"
 #include "repository/entry_filter.h"
 
@@ -184,7 +185,7 @@ static enum condition examine(struct examination *examination, const struct mode
 		.looseness = fit.looseness,
 		.uncertainty = examination->uncertainty,
 		.core_ratio = fit.core_ratio,
-		.expected_error = hypot(entry->mape_percent / 100, fit.looseness),
+		.expected_error = add_in_quadrature(entry->mape_percent / 100, fit.looseness),
 	};
 	if (request->max_error > 0 && !(ret->expected_error <= request->max_error))
 		return WANTS_ERROR;
