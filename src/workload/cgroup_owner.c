@@ -25,6 +25,7 @@
 enum tree { TREE_SYSTEM, TREE_USERS /* user.slice */, TREE_USER /* one user's own systemd */ };
 
 struct walk {
+	const char *root; /* of the machine's systemd; NULL: unknown */
 	enum tree tree;
 	const char *unit; /* below this unit, whose processes may have made what follows */
 	bool in_runtime;  /* that unit is a runtime: it puts containers below itself */
@@ -278,7 +279,7 @@ static void finish(struct walk *walk, const char *path, size_t len)
 		set_text(owner->name, sizeof(owner->name), "pod");
 		set_pod(walk, "");
 		owner->depth = walk->pod_depth;
-	} else if (cgroup_unit_find(path, len, &unit)) {
+	} else if (cgroup_unit_find(walk->root, path, len, &unit)) {
 		const struct part scope = { unit.scope, unit.scope ? unit.scope_len + 1 : 0 };
 		const struct part name = { unit.unit, unit.unit_len };
 
@@ -289,9 +290,10 @@ static void finish(struct walk *walk, const char *path, size_t len)
 	}
 }
 
-static void find_owner(const char *path, const char *end, struct cgroup_owner *ret)
+static void find_owner(const char *root, const char *path, const char *end,
+		       struct cgroup_owner *ret)
 {
-	struct walk walk = { .owner = ret };
+	struct walk walk = { .root = root, .owner = ret };
 	const char *at = path;
 	struct part part;
 
@@ -310,18 +312,24 @@ static void find_owner(const char *path, const char *end, struct cgroup_owner *r
 	finish(&walk, path, (size_t)(end - path));
 }
 
-void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret)
+void cgroup_owner_from_path_below(const char *root, const char *path, size_t len,
+				  struct cgroup_owner *ret)
 {
 	const char *at = path, *end = path + path_without_deleted(path, strnlen(path, len));
 	struct part part = { path, 0 };
 
-	find_owner(path, end, ret);
+	find_owner(root, path, end, ret);
 	for (uint32_t depth = 0; depth < ret->depth && part_next(&at, end, &part);)
 		depth++;
 	if (ret->depth > 0) {
 		ret->path = path;
 		ret->path_len = (size_t)(part.text + part.len - path);
 	}
+}
+
+void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret)
+{
+	cgroup_owner_from_path_below(NULL, path, len, ret);
 }
 
 static int rank_of(const struct cgroup_owner *owner)
@@ -338,7 +346,7 @@ static bool is_better(const struct cgroup_owner *one, const struct cgroup_owner 
 	return difference > 0 || (difference == 0 && one->depth > other->depth);
 }
 
-void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret)
+void cgroup_owner_from_proc_below(const char *root, const char *text, struct cgroup_owner *ret)
 {
 	struct cgroup_owner owner;
 
@@ -349,11 +357,17 @@ void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret)
 
 		path = path ? memchr(path + 1, ':', len - (size_t)(path + 1 - line)) : NULL;
 		if (path) {
-			cgroup_owner_from_path(path + 1, (size_t)(line + len - path - 1), &owner);
+			cgroup_owner_from_path_below(root, path + 1,
+						     (size_t)(line + len - path - 1), &owner);
 			if (is_better(&owner, ret))
 				*ret = owner;
 		}
 		line += len + (line[len] == '\n');
 	}
 	ret->path = NULL; /* its hierarchy is unknown */
+}
+
+void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret)
+{
+	cgroup_owner_from_proc_below(NULL, text, ret);
 }

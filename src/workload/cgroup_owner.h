@@ -43,11 +43,17 @@ void cgroup_owner_system(struct cgroup_owner *ret);
 /* A virtual machine; id and name are cut to size. */
 void cgroup_owner_vm(struct cgroup_owner *ret, const char *hypervisor, const char *id,
 		     const char *name);
-/* Never fails: a cgroup in no known place belongs to the rest of the system. */
+/*
+ * Never fails: a cgroup in no known place belongs to the rest of the system. @root is that of the
+ * machine's own systemd, see cgroup_unit_find(); without it any tree of slices is taken for it.
+ */
+void cgroup_owner_from_path_below(const char *root, const char *path, size_t len,
+				  struct cgroup_owner *ret);
 void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret);
 /*
  * From the text of /proc/PID/cgroup, a line a hierarchy. Hierarchies may disagree (v2's line may
  * say "/" on a hybrid system): a container, VM or job in any of them counts before a unit, a unit
  * before nothing, then the deeper one.
  */
+void cgroup_owner_from_proc_below(const char *root, const char *text, struct cgroup_owner *ret);
 void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret);

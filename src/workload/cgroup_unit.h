@@ -16,7 +16,14 @@ struct cgroup_unit {
 };
 
 /*
- * Looks at path[0..len). false when no unit is named: the root, slices only, or a tree that is not
- * systemd's.
+ * Looks at path[0..len). @root: the cgroup below which the machine's own systemd has its slices, ""
+ * for the root of all; NULL: it is unknown. false when no unit is named: the root, slices only, or
+ * a tree that is not the machine's systemd's.
  */
-bool cgroup_unit_find(const char *path, size_t len, struct cgroup_unit *ret);
+bool cgroup_unit_find(const char *root, const char *path, size_t len, struct cgroup_unit *ret);
+/*
+ * The root of the machine's own systemd, for cgroup_unit_find(), from the text of /proc/1/cgroup:
+ * systemd puts itself into "init.scope" below its root. false: PID 1 is not systemd, or its place
+ * cannot be named from our cgroup namespace.
+ */
+bool cgroup_unit_root(const char *text, char *buf, size_t size);

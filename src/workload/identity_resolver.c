@@ -16,6 +16,7 @@
 #include "host/proc.h"
 #include "workload/cgroup_cache.h"
 #include "workload/cgroup_reads.h"
+#include "workload/cgroup_unit.h"
 #include "workload/hierarchy.h"
 #include "workload/machines.h"
 #include "workload/name_lookup.h"
@@ -24,6 +25,8 @@
 
 #define CGROUPS_DEFAULT 16384
 #define CGROUP_PATH_MAX 4352 /* PATH_MAX and the mount's own path */
+#define INIT_TEXT_MAX   8192 /* /proc/1/cgroup, a line a hierarchy */
+#define INIT_PID        1
 
 struct identity_resolver {
 	struct hierarchy hierarchy;
@@ -38,10 +41,31 @@ struct identity_resolver {
 	struct owner *kernel, *system; /* held */
 	struct owner *last;            /* held: what the caller looks at */
 	struct name_lookup names;
+	bool has_systemd_root;
+	char systemd_root[CGROUP_PATH_MAX];
 	char path[CGROUP_PATH_MAX];
 };
 
 /* ---- owners ---- */
+
+/*
+ * Where the machine's own systemd has its cgroups: as PID 1 says, which may be in a cgroup
+ * namespace of its own; then by what is at the root of the hierarchy.
+ */
+static void find_systemd(struct identity_resolver *resolver)
+{
+	char text[INIT_TEXT_MAX] = "";
+
+	(void)proc_read_text(resolver->proc_fd, INIT_PID, "cgroup", text, sizeof(text));
+	resolver->has_systemd_root =
+		cgroup_unit_root(text, resolver->systemd_root, sizeof(resolver->systemd_root)) ||
+		hierarchy_has(&resolver->hierarchy, "/init.scope");
+}
+
+static const char *systemd_root(const struct identity_resolver *resolver)
+{
+	return resolver->has_systemd_root ? resolver->systemd_root : NULL;
+}
 
 /* A reference is given; the rest of the system where memory ran out. */
 static struct owner *owner_of(struct identity_resolver *resolver, struct cgroup_owner *what)
@@ -75,7 +99,7 @@ void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup
 
 	if (!cgroup_id || cgroup_cache_find(&resolver->cgroups, cgroup_id, resolver->names.now_ns))
 		return;
-	cgroup_owner_from_path(path, strlen(path), &what);
+	cgroup_owner_from_path_below(systemd_root(resolver), path, strlen(path), &what);
 	(void)remember_cgroup(resolver, cgroup_id, &what);
 }
 
@@ -97,7 +121,7 @@ static struct owner *by_cgroup(struct identity_resolver *resolver, uint64_t cgro
 		*ret_err = len;
 		return NULL;
 	}
-	cgroup_owner_from_path(resolver->path, (size_t)len, &what);
+	cgroup_owner_from_path_below(systemd_root(resolver), resolver->path, (size_t)len, &what);
 	return remember_cgroup(resolver, cgroup_id, &what);
 }
 
@@ -127,7 +151,7 @@ static void take_read(struct identity_resolver *resolver, const struct cgroup_re
 
 	if (!text)
 		return;
-	cgroup_owner_from_proc(text, &what);
+	cgroup_owner_from_proc_below(systemd_root(resolver), text, &what);
 	if (read->cgroup_id && is_id_of_line(resolver, read->cgroup_err)) {
 		(void)remember_cgroup(resolver, read->cgroup_id, &what);
 		return;
@@ -392,6 +416,7 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 	resolver->names.directory = options->directory;
 	resolver->proc_fd = open(options->procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	hierarchy_open(options->cgroupfs, &resolver->hierarchy);
+	find_systemd(resolver);
 	r = owner_table_init(&resolver->owners);
 	cgroup_cache_init(&resolver->cgroups,
 			  options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT,

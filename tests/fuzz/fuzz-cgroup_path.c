@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A cgroup path, and the same bytes as a /proc/PID/cgroup: names are chosen by any user that may
- * make a cgroup.
+ * A cgroup path, and the same bytes as a /proc/PID/cgroup, also as that of PID 1: names are chosen
+ * by any user that may make a cgroup.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "workload/cgroup_owner.h"
+#include "workload/cgroup_unit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
 	struct cgroup_owner owner;
+	char root[64];
 
 	if (!text)
 		return 0;
@@ -37,6 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	cgroup_owner_from_proc(text, &owner);
 	check(&owner);
+	if (cgroup_unit_root(text, root, sizeof(root))) {
+		cgroup_owner_from_proc_below(root, text, &owner);
+		check(&owner);
+	}
 	free(text);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "workload/cgroup_unit.h"
 
 #define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define INNER  "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
@@ -312,6 +313,30 @@ static const struct vector look_alikes[] = {
 	NONE(" (deleted)"),
 };
 
+#define WSL "/wsl-user/distro-1/systemd"
+
+/* The machine's systemd below directories, which its own place shows where that is unknown. */
+static const struct vector nested_systemd[] = {
+	UNIT(WSL "/init.scope", "init.scope"),
+	UNIT(WSL "/system.slice/ssh.service", "ssh.service"),
+	UNIT(WSL "/system.slice/ssh.service (deleted)", "ssh.service"),
+	UNIT(WSL "/system.slice/system-getty.slice/getty@tty1.service/x", "getty@tty1.service"),
+	UNIT(WSL "/user.slice/user-1000.slice/session-2.scope", "session-2.scope"),
+	UNIT(WSL USER "/app.slice/tmux.service", "user-1000.slice/tmux.service"),
+	C(WSL USER "/user.slice/libpod-" ID ".scope", "podman", ID "@1000", ""),
+	C(WSL "/system.slice/docker-" ID ".scope", "docker", ID, ""),
+	C(WSL "/system.slice/docker-" ID ".scope/system.slice/ssh.service", "docker", ID, ""),
+	C(WSL "/docker/" ID "/system.slice/ssh.service", "docker", ID, ""),
+	C(WSL POD_S "cri-containerd-" ID ".scope", "containerd", ID, UID),
+	JOB(WSL "/system.slice/slurmstepd.scope/job_42/step_0", "slurm", "job_42"),
+	VM(WSL "/machine.slice/machine-qemu\\x2d6\\x2dcirros.scope", "qemu/cirros"),
+	UNIT("/../.." WSL "/system.slice/ssh.service", "ssh.service"),
+	/* made by a unit, which may name it as it likes */
+	NONE("/openrc/evil.service/x/system.slice/ssh.service"),
+	NONE("/openrc/system.slice/x/ssh.service"),
+	NONE("/openrc/ssh.service"),
+};
+
 static int check(const struct vector *vector)
 {
 	struct cgroup_owner owner;
@@ -353,6 +378,7 @@ TABLE_TEST(nested)
 TABLE_TEST(machines)
 TABLE_TEST(jobs)
 TABLE_TEST(look_alikes)
+TABLE_TEST(nested_systemd)
 
 static void test_vectors_are_many(void **state)
 {
@@ -364,6 +390,75 @@ static void test_vectors_are_many(void **state)
 static void owner_of(const char *path, struct cgroup_owner *ret)
 {
 	cgroup_owner_from_path(path, strlen(path), ret);
+}
+
+static void test_units_are_those_of_the_machines_systemd(void **state)
+{
+	static const struct {
+		const char *root, *path, *id;
+	} rows[] = {
+		{ "", "/system.slice/ssh.service", "ssh.service" },
+		{ "", "/init.scope", "init.scope" },
+		{ "", "/../../system.slice/ssh.service", "ssh.service" },
+		{ "", WSL "/system.slice/ssh.service", "system_processes" },
+		{ "", "/unknown/guest/init.scope", "system_processes" },
+		{ WSL, WSL "/system.slice/ssh.service", "ssh.service" },
+		{ WSL, WSL "/custom.slice/x.service/y", "x.service" },
+		{ WSL, WSL USER "/app.slice/tmux.service", "user-1000.slice/tmux.service" },
+		{ WSL, WSL "/system.slice/docker-" ID ".scope/init.scope", ID },
+		{ WSL, WSL "/unknown/guest/system.slice/ssh.service", "system_processes" },
+		{ WSL, WSL "0/system.slice/ssh.service", "system_processes" },
+		{ WSL, "/wsl-user/distro-2/systemd/system.slice/ssh.service", "system_processes" },
+		{ WSL, "/system.slice/ssh.service", "system_processes" },
+		{ WSL, WSL, "system_processes" },
+		{ WSL, "/../../system.slice/ssh.service", "ssh.service" },
+		{ "/a.service/b", "/a.service/b/system.slice/ssh.service", "ssh.service" },
+	};
+	struct cgroup_owner owner;
+	char text[300];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cgroup_owner_from_path_below(rows[i].root, rows[i].path, strlen(rows[i].path),
+					     &owner);
+		assert_string_equal(owner.id, rows[i].id);
+		(void)snprintf(text, sizeof(text), "1:name=systemd:%s\n0::/\n", rows[i].path);
+		cgroup_owner_from_proc_below(rows[i].root, text, &owner);
+		assert_string_equal(owner.id, rows[i].id);
+	}
+	cgroup_owner_from_path_below(WSL, WSL "/system.slice/ssh.service/x",
+				     sizeof(WSL "/system.slice/ssh.service/x") - 1, &owner);
+	assert_int_equal(owner.path_len, strlen(WSL "/system.slice/ssh.service"));
+}
+
+static void test_root_of_systemd(void **state)
+{
+	static const struct {
+		const char *text, *root; /* NULL: unknown */
+	} rows[] = {
+		{ "0::/init.scope\n", "" },
+		{ "0::" WSL "/init.scope\n", WSL },
+		{ "0::/foo/init.scope", "/foo" },
+		{ "12:pids:/\n1:name=systemd:/init.scope\n0::/init.scope\n", "" },
+		{ "0::/\n", NULL },
+		{ "0::/../../init.scope\n", NULL },
+		{ "0::/docker/" ID "\n", NULL },
+		{ "0::/xinit.scope\n", NULL },
+		{ "0::/init.scope/x\n", NULL },
+		{ "init.scope\n", NULL },
+		{ "", NULL },
+	};
+	char root[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(cgroup_unit_root(rows[i].text, root, sizeof(root)),
+				 rows[i].root != NULL);
+		if (rows[i].root)
+			assert_string_equal(root, rows[i].root);
+	}
+	assert_false(cgroup_unit_root("0::/foo/init.scope\n", root, 4));
+	assert_true(cgroup_unit_root("0::/foo/init.scope\n", root, 5));
 }
 
 static void test_names_before_anybody_knows_better(void **state)
@@ -493,6 +588,9 @@ int main(void)
 		cmocka_unit_test(test_machines),
 		cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_look_alikes),
+		cmocka_unit_test(test_nested_systemd),
+		cmocka_unit_test(test_units_are_those_of_the_machines_systemd),
+		cmocka_unit_test(test_root_of_systemd),
 		cmocka_unit_test(test_vectors_are_many),
 		cmocka_unit_test(test_names_before_anybody_knows_better),
 		cmocka_unit_test(test_whom_to_ask_for_names),

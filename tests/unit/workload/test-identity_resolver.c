@@ -134,6 +134,24 @@ static void test_labels_of_every_kind(void **state)
 	identity_resolver_close(resolver);
 }
 
+static void test_units_are_below_the_systemd_of_pid_1(void **state)
+{
+	struct identity_resolver *resolver;
+
+	(void)state;
+	rig_process(1, "systemd", 1, "0::/distro/init.scope\n");
+	resolver = open_resolver(0);
+	rig_process(7, "x", 5, "0::/distro/system.slice/ssh.service\n");
+	check(resolver, 1, 7, "ssh.service");
+	rig_process(8, "x", 5, "0::/guest/system.slice/ssh.service\n");
+	check(resolver, 2, 8, "system_processes");
+	identity_resolver_learn(resolver, 3, "/distro/user.slice/user-1.slice/session-2.scope");
+	check(resolver, 3, 0, "session-2.scope");
+	identity_resolver_learn(resolver, 4, "/guest/user.slice/user-1.slice/session-2.scope");
+	check(resolver, 4, 0, "system_processes");
+	identity_resolver_close(resolver);
+}
+
 static void test_failure_is_not_remembered(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
@@ -641,6 +659,7 @@ int main(void)
 #define PROC_TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 		PROC_TEST(test_known_cgroup_needs_no_process),
 		PROC_TEST(test_labels_of_every_kind),
+		PROC_TEST(test_units_are_below_the_systemd_of_pid_1),
 		PROC_TEST(test_failure_is_not_remembered),
 		PROC_TEST(test_a_pid_used_again_tells_nothing),
 		PROC_TEST(test_without_cgroup_id_a_process_is_asked_once),
