@@ -33,4 +33,5 @@ struct zone_status {
 	uint64_t errors;   /* passes without a good reading */
 	uint64_t dropped;  /* readings refused: above the power limit, reset, garbage */
 	uint64_t wraps;
+	enum zone_caveat caveat; /* of the last good reading */
 };

@@ -33,6 +33,17 @@ const char *zone_quality_name(enum zone_quality quality)
 	return quality == QUALITY_ESTIMATED ? "estimated" : "measured";
 }
 
+const char *zone_caveat_name(enum zone_caveat caveat)
+{
+	static const char *const names[] = {
+		[CAVEAT_NONE] = "",
+		[CAVEAT_INACTIVE] = "inactive",
+		[CAVEAT_OUTPUT] = "output",
+	};
+
+	return names[caveat];
+}
+
 const char *zone_scope_name(enum zone_scope scope)
 {
 	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";

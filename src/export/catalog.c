@@ -623,6 +623,11 @@ static const struct family table[] = {
 	  OF_REMOTE_ZONES, ZONE(zone.is_unverified, 0), L_ZONE,
 	  "Is the zone asked for over a network without a look at the certificate of what answers? "
 	  "1 or 0; only of zones that are asked for over a network.", NULL },
+	{ "kepler_exporter_source_caveat", GAUGE, "", BOTH,
+	  OF_CAVEAT_ZONES, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_CAVEAT),
+	  "Zones whose values are counted although they are not quite what they should be: always "
+	  "1. caveat: inactive, the BMC says that it does not measure power, yet has a value; "
+	  "output, the power that supplies give to the machine, without their own losses.", NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,
 	  "Readings of the zone that were tried, those that failed included.", NULL },

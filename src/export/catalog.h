@@ -46,6 +46,7 @@ enum family_of {
 	OF_ZONES_OF_MODELS, /* trained ones */
 	OF_ZONES_IN_USE,    /* without those that another source has taken over from */
 	OF_REMOTE_ZONES,    /* that are asked for over a network */
+	OF_CAVEAT_ZONES,    /* that have a caveat */
 	OF_ZONE_MODES,      /* one for each mode that the node has; an array by mode */
 	OF_ZONE_REASONS,    /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES,  /* measured parts of the machine: the sum of where.modes */
@@ -98,6 +99,7 @@ enum point_label {
 	POINT_ACTIVITY_SOURCE,
 	POINT_ARCH,
 	POINT_BRANCH,
+	POINT_CAVEAT,
 	POINT_CODE, /* the text of a variant, as CUT_REASON, RESULT, TABLE */
 	POINT_COMPONENTS_SOURCE,
 	POINT_CORE_ID,

@@ -180,6 +180,7 @@ enum text_from {
 	IN_FACTS, /* of the row's pod */
 	IN_TEXT,
 	FROM_ACTIVITY,
+	FROM_CAVEAT,
 	FROM_CORE,
 	FROM_DEVICE,
 	FROM_IDLE_STATE,
@@ -213,6 +214,7 @@ static const struct {
 	[POINT_ACTIVITY_SOURCE] = { "source", FROM(ACTIVITY) },
 	[POINT_ARCH] = { "arch", TEXT(ARCH) },
 	[POINT_BRANCH] = { "branch", SELF(branch) },
+	[POINT_CAVEAT] = { "caveat", FROM(CAVEAT) },
 	[POINT_CODE] = { "code", FROM(VARIANT) },
 	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
 	[POINT_CORE_ID] = { "core_id", FROM(CORE) },
@@ -285,10 +287,31 @@ static const char *model_text(const struct cursor *cursor, size_t offset)
 	return (const char *)&cursor->view->snapshot->self.models[number - 1] + offset;
 }
 
+static const char *zone_text_of(const struct snapshot_zone *zone, enum text_from from)
+{
+	switch (from) {
+	case FROM_CAVEAT:
+		return zone_caveat_name(zone->caveat);
+	case FROM_IDLE_STATE:
+		return idle_state_name(zone->idle_state);
+	case FROM_IN_TOTAL:
+		return zone->total != TOTAL_NONE ? "true" : "false";
+	case FROM_KIND:
+		return zone_kind_name(zone->zone.kind);
+	case FROM_QUALITY:
+		return zone_quality_name(zone->zone.quality);
+	case FROM_RULE:
+		return share_rule_name(zone->rule);
+	case FROM_SCOPE:
+		return zone_scope_name(zone->zone.scope);
+	case FROM_SOURCE:
+	default:
+		return zone->zone.source;
+	}
+}
+
 static const char *text_of(struct cursor *cursor, enum point_label key)
 {
-	const struct snapshot_zone *zone = cursor->zone;
-
 	switch (labels[key].from) {
 	case IN_SELF:
 	case IN_ZONE:
@@ -307,12 +330,6 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return cpu_number_of(cursor, 2, cursor->cpu->core);
 	case FROM_DEVICE:
 		return device_of(cursor);
-	case FROM_IDLE_STATE:
-		return idle_state_name(zone->idle_state);
-	case FROM_IN_TOTAL:
-		return zone->total != TOTAL_NONE ? "true" : "false";
-	case FROM_KIND:
-		return zone_kind_name(zone->zone.kind);
 	case FROM_LEVEL:
 		return snapshot_level_name(cursor->level);
 	case FROM_MODE:
@@ -325,27 +342,20 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return cpu_number_of(cursor, 1, cursor->cpu->package);
 	case FROM_PROCESSOR:
 		return cpu_number_of(cursor, 0, cursor->cpu->processor);
-	case FROM_QUALITY:
-		return zone_quality_name(zone->zone.quality);
 	case FROM_REASON:
 		return unattributed_reason_name(cursor->reason);
 	case FROM_ROW_PACKAGE:
 		return row_package_of(cursor);
 	case FROM_ROW_PATH:
 		return row_path_of(cursor);
-	case FROM_RULE:
-		return share_rule_name(zone->rule);
-	case FROM_SCOPE:
-		return zone_scope_name(zone->zone.scope);
-	case FROM_SOURCE:
-		return zone->zone.source;
 	case FROM_STATE:
 		return cursor->ended ? "terminated" : "running";
 	case FROM_STEP:
 		return cursor->step->name;
 	case FROM_VARIANT:
-	default:
 		return cursor->variant->text;
+	default:
+		return zone_text_of(cursor->zone, labels[key].from);
 	}
 }
 

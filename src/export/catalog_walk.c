@@ -192,6 +192,8 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 		return zone->model != 0;
 	if (of == OF_REMOTE_ZONES)
 		return zone->zone.is_remote;
+	if (of == OF_CAVEAT_ZONES)
+		return zone->caveat != CAVEAT_NONE && !zone->ended;
 	if (of == OF_DEVICE_ZONES)
 		return is_measured_device(&zone->zone) &&
 		       (walk->at.family->where.modes != 1U << MODE_IDLE ||
@@ -678,6 +680,7 @@ static void walk_family(struct walk *walk)
 	case OF_ZONES_OF_MODELS:
 	case OF_ZONES_IN_USE:
 	case OF_REMOTE_ZONES:
+	case OF_CAVEAT_ZONES:
 	case OF_ZONE_MODES:
 	case OF_ZONE_REASONS:
 	case OF_MEASURED_ZONES:

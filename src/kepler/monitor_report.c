@@ -96,14 +96,14 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 	}
 }
 
-/* Of all that meters cannot read, as one number: 0 where there is nothing. */
+/* Of all that meters cannot read, or read with a caveat, as one number: 0 where that is nothing. */
 static uint32_t hash_failed_meters(const struct sources *sources)
 {
 	struct meter_remark remark;
 	uint32_t hash = 0;
 
 	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
-		if (remark.is_failure)
+		if (remark.is_failure || remark.is_caveat)
 			hash = hash32_bytes(hash + 1, remark.what, strlen(remark.what));
 	return hash;
 }
@@ -113,7 +113,7 @@ static void log_failed_meters(const struct sources *sources)
 	struct meter_remark remark;
 
 	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
-		if (remark.is_failure)
+		if (remark.is_failure || remark.is_caveat)
 			log_warn("%s", remark.what);
 }
 

@@ -36,12 +36,14 @@ struct meter {
 	struct ipmi_sensors sensors; /* none: power is asked for by DCMI */
 	uint64_t vain_ns;            /* MONOTONIC, the last search of sensors in vain; 0: none */
 	bool is_refused;             /* DCMI was, in an earlier search */
+	bool is_inactive;            /* of the last power: DCMI's state bit contradicts it */
 	struct raw_reading found;    /* with which the zone was found; to_ns 0: it was taken */
 	struct zone zone;            /* fixed once it is counted */
 	pthread_mutex_t lock;        /* of what follows */
 	struct {
 		size_t count;
 		bool is_refusal; /* the BMC works, and has no power to say */
+		bool is_inactive;
 		char why_not[sizeof(((struct meter_remark *)NULL)->what)];
 	} shown;
 };
@@ -52,6 +54,7 @@ static void show(struct meter *meter, const char *why_not, bool is_refusal)
 	(void)snprintf(meter->shown.why_not, sizeof(meter->shown.why_not), "%s%s%.200s",
 		       *why_not ? meter->path : "", *why_not ? ": " : "", why_not);
 	meter->shown.is_refusal = is_refusal;
+	meter->shown.is_inactive = meter->is_inactive;
 	pthread_mutex_unlock(&meter->lock);
 }
 
@@ -70,6 +73,7 @@ static int ask_dcmi(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
 	r = dcmi_power_parse(&answer, &power, &why);
 	if (r == 0)
 		r = dcmi_power_current(&power, ret_uw, &why);
+	meter->is_inactive = r == 0 && !power.is_active;
 	return r < 0 ? diag_set(diag, r, "the BMC has no power by DCMI: %.120s", why.text) : 0;
 }
 
@@ -111,6 +115,8 @@ static int read_power(struct meter *meter, struct raw_reading *ret, struct diag 
 	if (r == 0)
 		*ret = (struct raw_reading){ .value = power_uw,
 					     .kind = SAMPLE_POWER,
+					     .caveat = meter->is_inactive ? CAVEAT_INACTIVE
+									  : CAVEAT_NONE,
 					     .to_ns = meter->system->now_ns() };
 	return r;
 }
@@ -192,14 +198,20 @@ static size_t ipmi_ignored(struct meter *meter)
 
 static bool ipmi_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
-	bool has_one;
+	bool has_one = false;
 
 	*ret = (struct meter_remark){ .what = "" };
 	pthread_mutex_lock(&meter->lock);
-	has_one = meter->shown.why_not[0] && index == 0;
-	if (has_one) {
+	if (meter->shown.why_not[0]) {
+		has_one = index == 0;
 		memcpy(ret->what, meter->shown.why_not, sizeof(ret->what));
 		ret->is_failure = !meter->shown.is_refusal;
+	} else if (meter->shown.is_inactive) {
+		has_one = ret->is_caveat = index == 0;
+		(void)snprintf(ret->what, sizeof(ret->what),
+			       "%.100s: the BMC says that its measurement of power is not active, "
+			       "yet has a value; the value is counted",
+			       meter->path);
 	}
 	pthread_mutex_unlock(&meter->lock);
 	return has_one;

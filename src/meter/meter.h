@@ -35,6 +35,7 @@ struct raw_reading {
 	uint64_t range_uj;   /* of a counter: its largest value */
 	uint32_t generation; /* changes whenever the zone's counter was opened anew */
 	enum sample_kind kind;
+	enum zone_caveat caveat;
 	/* MONOTONIC, where the source knows of when it is; to_ns 0: of when it is read. */
 	uint64_t from_ns, to_ns;
 	/*
@@ -44,11 +45,15 @@ struct raw_reading {
 	uint64_t unread_max_uj;
 };
 
-/* Of something that was found and is no zone: what it is, and the option that would make it one. */
+/*
+ * Of something that was found and is no zone: what it is, and the option that would make it one.
+ * Or of a zone: what people should know of its values.
+ */
 struct meter_remark {
 	char what[256];
 	char option[160]; /* "" where none would */
 	bool is_failure;  /* something is there that should be read, and cannot be */
+	bool is_caveat;   /* a value is counted in spite of this: the log reports it as well */
 };
 
 /*

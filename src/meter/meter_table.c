@@ -198,6 +198,7 @@ static void take_span(struct meter_table *table, struct place *place,
 
 	status->state = result->refused ? ZONE_REFUSED : ZONE_UP;
 	status->error = result->refused ? -EOVERFLOW : 0;
+	status->caveat = result->caveat;
 	status->errors += result->refused;
 	*span = result->span;
 	span->zone = (uint32_t)place->zone;

@@ -19,6 +19,7 @@ struct polled_zone {
 	bool is_new;    /* error, or a reading, since the last collection */
 	bool has_value; /* a reading was good, at least once */
 	int error;
+	enum zone_caveat caveat; /* of the last good reading */
 	struct zone_samples samples;
 };
 
@@ -119,6 +120,8 @@ static void poll_zone(struct poller *poller, size_t index)
 		return;
 	zone->error = r;
 	zone->is_new = true;
+	if (r == 0)
+		zone->caveat = raw.caveat;
 	zone->has_value |= r == 0 && !zone->samples.refused;
 }
 
@@ -276,6 +279,7 @@ static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled
 		.dropped = zone->samples.counter.dropped,
 		.refused = zone->samples.refused,
 		.has_value = zone->has_value,
+		.caveat = zone->caveat,
 	};
 
 	/*

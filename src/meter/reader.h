@@ -43,6 +43,7 @@ struct read_result {
 	struct energy_span span; /* but for its zone */
 	bool refused;            /* it is not known, because a reading was refused */
 	bool has_value;          /* a reading was good, at least once */
+	enum zone_caveat caveat; /* of the last good reading */
 };
 
 /*

@@ -86,6 +86,7 @@ struct snapshot_model {
 struct snapshot_zone {
 	struct zone zone;
 	enum zone_state state;
+	enum zone_caveat caveat;
 	enum share_rule rule; /* by which its dynamic energy is shared */
 	enum idle_state idle_state;
 	bool ended;     /* another source has taken over: its counters stand still for good */

@@ -85,6 +85,9 @@ static void words_are_those_of_the_metrics(void **state)
 	assert_string_equal(zone_scope_name(SCOPE_NODE), "node");
 	assert_string_equal(zone_scope_name(SCOPE_VM_DYNAMIC), "vm_dynamic");
 	assert_string_equal(zone_state_name(ZONE_REFUSED), "refused");
+	assert_string_equal(zone_caveat_name(CAVEAT_NONE), "");
+	assert_string_equal(zone_caveat_name(CAVEAT_INACTIVE), "inactive");
+	assert_string_equal(zone_caveat_name(CAVEAT_OUTPUT), "output");
 	assert_string_equal(zone_kind_name(ZONE_UNCORE), "uncore");
 }
 

@@ -482,6 +482,7 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].delay_s = 6.25;
 	fixture->zones[2].window_s = 30;
 	fixture->zones[2].state = ZONE_ERROR;
+	fixture->zones[2].caveat = CAVEAT_OUTPUT;
 	fixture_follow_zones(fixture);
 }
 

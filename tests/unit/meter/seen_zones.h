@@ -14,6 +14,7 @@
 
 struct seen_zone {
 	enum zone_state state;
+	enum zone_caveat caveat;
 	int error;
 	uint64_t reads, errors, dropped, wraps;
 	uint64_t energy_uj;      /* the sum of its spans */
@@ -43,6 +44,7 @@ static inline size_t see_zones(struct meter_table *table, struct seen_zone *zone
 		const struct zone_status *status = &pass.status[z];
 
 		zones[z].state = status->state;
+		zones[z].caveat = status->caveat;
 		zones[z].error = status->error;
 		zones[z].reads = status->reads;
 		zones[z].errors = status->errors;

@@ -123,6 +123,27 @@ static void a_bmc_without_power_has_no_zone(void **state)
 	assert_int_equal(ipmi_meter.zone_count(meter), 0);
 }
 
+static void a_value_that_the_state_contradicts_counts_with_a_caveat(void **state)
+{
+	struct raw_reading reading = { 0 };
+	struct meter *meter = *state;
+	struct meter_remark remark;
+
+	fake_power(360);
+	bmc.next.data[18] = 0;
+	assert_int_equal(ipmi_meter.rescan(meter), 0);
+	assert_int_equal(ipmi_meter.read_raw(meter, 0, &reading), 0);
+	assert_int_equal(reading.value, 360000000);
+	assert_int_equal(reading.caveat, CAVEAT_INACTIVE);
+	expect_remark(meter, "not active", false);
+	assert_true(ipmi_meter.remark(meter, 0, &remark) && remark.is_caveat);
+	/* The BMC has changed its mind. */
+	fake_power(361);
+	assert_int_equal(ipmi_meter.read_raw(meter, 0, &reading), 0);
+	assert_int_equal(reading.caveat, CAVEAT_NONE);
+	assert_false(ipmi_meter.remark(meter, 0, &remark));
+}
+
 static void a_busy_bmc_is_asked_again(void **state)
 {
 	struct meter *meter = *state;
@@ -345,6 +366,7 @@ int main(void)
 		TEST(a_zone_from_the_first_answer_on),
 		TEST(a_second_between_two_requests),
 		TEST(a_bmc_without_power_has_no_zone),
+		TEST(a_value_that_the_state_contradicts_counts_with_a_caveat),
 		TEST(a_busy_bmc_is_asked_again),
 		TEST(one_that_never_answers),
 		TEST(a_late_answer_is_not_the_next),

@@ -33,6 +33,7 @@ static struct {
 	pthread_cond_t changed;
 	bool stuck, is_closing_stuck;
 	int error;
+	enum zone_caveat caveat;
 	enum sample_kind kind;
 	uint64_t value;  /* of the last answer */
 	uint64_t end_ns; /* of the last answer: each is of 10 s more, whatever the clock says */
@@ -143,7 +144,9 @@ static int slow_read(struct meter *meter, size_t index, struct raw_reading *ret)
 		slow.value = slow.kind == SAMPLE_POWER ? 20000000 : slow.value + STEP_UJ;
 		slow.end_ns += 1000; /* a thousand moments are still in the past */
 	}
-	*ret = (struct raw_reading){ .value = slow.value, .kind = slow.kind, .to_ns = slow.end_ns };
+	*ret = (struct raw_reading){
+		.value = slow.value, .kind = slow.kind, .caveat = slow.caveat, .to_ns = slow.end_ns
+	};
 	pthread_mutex_unlock(&slow.lock);
 	return r;
 }
@@ -202,6 +205,7 @@ static struct meter_table *open_both(enum sample_kind kind)
 	pthread_mutex_lock(&slow.lock);
 	slow.stuck = false;
 	slow.error = 0;
+	slow.caveat = CAVEAT_NONE;
 	slow.kind = kind;
 	slow.value = 0;
 	slow.polls = 0;
@@ -313,6 +317,33 @@ static void test_power_of_a_slow_source_is_integrated(void **state)
 	tell(250); /* 250 µs at 20 W */
 	see_all(table);
 	assert_int_equal(seen[SLOW].energy_uj, 5000);
+	close_both(table);
+}
+
+static void tell_with(struct meter_table *table, enum zone_caveat caveat)
+{
+	pthread_mutex_lock(&slow.lock);
+	slow.caveat = caveat;
+	slow.left++;
+	pthread_mutex_unlock(&slow.lock);
+	see_all(table);
+}
+
+static void test_a_caveat_is_that_of_the_last_good_reading(void **state)
+{
+	struct meter_table *table = open_both(SAMPLE_POWER);
+
+	(void)state;
+	see_all(table);
+	assert_int_equal(seen[SLOW].caveat, CAVEAT_NONE);
+	tell_with(table, CAVEAT_OUTPUT);
+	assert_int_equal(seen[SLOW].caveat, CAVEAT_OUTPUT);
+	set(false, -EIO);
+	see_until(table, ZONE_ERROR);
+	assert_int_equal(seen[SLOW].caveat, CAVEAT_OUTPUT);
+	set(false, 0);
+	tell_with(table, CAVEAT_NONE);
+	assert_int_equal(seen[SLOW].caveat, CAVEAT_NONE);
 	close_both(table);
 }
 
@@ -483,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_a_slow_source_tells_is_taken_once),
 		cmocka_unit_test(test_power_of_a_slow_source_is_integrated),
+		cmocka_unit_test(test_a_caveat_is_that_of_the_last_good_reading),
 		cmocka_unit_test(test_a_poll_that_hangs_is_stalled),
 		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
 		cmocka_unit_test(test_a_source_without_zones_costs_nothing),
