@@ -128,14 +128,16 @@ static const char *fact_of(const struct cursor *cursor, size_t key)
 	return facts ? facts->text[key] : "";
 }
 
-/* "" where it is not known; @field: which of the three. */
-static const char *cpu_number_of(struct cursor *cursor, unsigned field, uint32_t number)
+/* "" where it is not known; @which: the processor, its package or its core. */
+static const char *cpu_number_of(struct cursor *cursor, size_t which)
 {
-	char *text = cursor->cpu_number[field];
+	const struct snapshot_cpu *cpu = cursor->cpu;
+	const uint32_t numbers[] = { cpu->processor, cpu->package, cpu->core };
+	char *text = cursor->cpu_number[which];
 
 	text[0] = '\0';
-	if (number != SNAPSHOT_CPU_UNKNOWN)
-		(void)snprintf(text, sizeof(cursor->cpu_number[field]), "%u", number);
+	if (numbers[which] != SNAPSHOT_CPU_UNKNOWN)
+		(void)snprintf(text, sizeof(cursor->cpu_number[which]), "%u", numbers[which]);
 	return text;
 }
 
@@ -168,6 +170,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
 #define STATE(field) IN_IDLE, offsetof(struct snapshot_idle_state, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
+#define CPU(number)  FROM_CPU, number, NULL
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
 
@@ -181,7 +184,7 @@ enum text_from {
 	IN_TEXT,
 	FROM_ACTIVITY,
 	FROM_CAVEAT,
-	FROM_CORE,
+	FROM_CPU,
 	FROM_DEVICE,
 	FROM_IDLE_STATE,
 	FROM_IN_TOTAL,
@@ -190,8 +193,6 @@ enum text_from {
 	FROM_MODE,
 	FROM_NODE,
 	FROM_PACKAGE,
-	FROM_PHYSICAL,
-	FROM_PROCESSOR,
 	FROM_QUALITY,
 	FROM_REASON,
 	FROM_ROW_PACKAGE,
@@ -217,7 +218,7 @@ static const struct {
 	[POINT_CAVEAT] = { "caveat", FROM(CAVEAT) },
 	[POINT_CODE] = { "code", FROM(VARIANT) },
 	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
-	[POINT_CORE_ID] = { "core_id", FROM(CORE) },
+	[POINT_CORE_ID] = { "core_id", CPU(2) },
 	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
 	[POINT_CPU_IDLE_STATE] = { "state", STATE(name) },
 	[POINT_CPU_MODEL] = { "model_name", SELF(cpu_model) },
@@ -242,9 +243,9 @@ static const struct {
 	[POINT_OS_SOURCE] = { "source", TEXT("os") },
 	[POINT_PACKAGE] = { "package", FROM(PACKAGE) },
 	[POINT_PATH] = { "path", PATH },
-	[POINT_PHYSICAL_ID] = { "physical_id", FROM(PHYSICAL) },
+	[POINT_PHYSICAL_ID] = { "physical_id", CPU(1) },
 	[POINT_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
-	[POINT_PROCESSOR] = { "processor", FROM(PROCESSOR) },
+	[POINT_PROCESSOR] = { "processor", CPU(0) },
 	[POINT_QOS_CLASS] = { "qos_class", FACT(LABEL_QOS_CLASS) },
 	[POINT_QUALITY] = { "quality", FROM(QUALITY) },
 	[POINT_READER] = { "reader", SELF(activity_reader) },
@@ -287,31 +288,10 @@ static const char *model_text(const struct cursor *cursor, size_t offset)
 	return (const char *)&cursor->view->snapshot->self.models[number - 1] + offset;
 }
 
-static const char *zone_text_of(const struct snapshot_zone *zone, enum text_from from)
-{
-	switch (from) {
-	case FROM_CAVEAT:
-		return zone_caveat_name(zone->caveat);
-	case FROM_IDLE_STATE:
-		return idle_state_name(zone->idle_state);
-	case FROM_IN_TOTAL:
-		return zone->total != TOTAL_NONE ? "true" : "false";
-	case FROM_KIND:
-		return zone_kind_name(zone->zone.kind);
-	case FROM_QUALITY:
-		return zone_quality_name(zone->zone.quality);
-	case FROM_RULE:
-		return share_rule_name(zone->rule);
-	case FROM_SCOPE:
-		return zone_scope_name(zone->zone.scope);
-	case FROM_SOURCE:
-	default:
-		return zone->zone.source;
-	}
-}
-
 static const char *text_of(struct cursor *cursor, enum point_label key)
 {
+	const struct snapshot_zone *zone = cursor->zone;
+
 	switch (labels[key].from) {
 	case IN_SELF:
 	case IN_ZONE:
@@ -326,10 +306,18 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return labels[key].text;
 	case FROM_ACTIVITY:
 		return activity_source_of(cursor);
-	case FROM_CORE:
-		return cpu_number_of(cursor, 2, cursor->cpu->core);
+	case FROM_CAVEAT:
+		return zone_caveat_name(zone->caveat);
+	case FROM_CPU:
+		return cpu_number_of(cursor, labels[key].offset);
 	case FROM_DEVICE:
 		return device_of(cursor);
+	case FROM_IDLE_STATE:
+		return idle_state_name(zone->idle_state);
+	case FROM_IN_TOTAL:
+		return zone->total != TOTAL_NONE ? "true" : "false";
+	case FROM_KIND:
+		return zone_kind_name(zone->zone.kind);
 	case FROM_LEVEL:
 		return snapshot_level_name(cursor->level);
 	case FROM_MODE:
@@ -338,24 +326,27 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return node_quality_of(cursor->view->snapshot);
 	case FROM_PACKAGE:
 		return package_of(cursor);
-	case FROM_PHYSICAL:
-		return cpu_number_of(cursor, 1, cursor->cpu->package);
-	case FROM_PROCESSOR:
-		return cpu_number_of(cursor, 0, cursor->cpu->processor);
+	case FROM_QUALITY:
+		return zone_quality_name(zone->zone.quality);
 	case FROM_REASON:
 		return unattributed_reason_name(cursor->reason);
 	case FROM_ROW_PACKAGE:
 		return row_package_of(cursor);
 	case FROM_ROW_PATH:
 		return row_path_of(cursor);
+	case FROM_RULE:
+		return share_rule_name(zone->rule);
+	case FROM_SCOPE:
+		return zone_scope_name(zone->zone.scope);
+	case FROM_SOURCE:
+		return zone->zone.source;
 	case FROM_STATE:
 		return cursor->ended ? "terminated" : "running";
 	case FROM_STEP:
 		return cursor->step->name;
 	case FROM_VARIANT:
-		return cursor->variant->text;
 	default:
-		return zone_text_of(cursor->zone, labels[key].from);
+		return cursor->variant->text;
 	}
 }
 
