@@ -119,22 +119,9 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 
 	self_stats_open(&stats, &sources->host, 0);
 	if (r == 0) {
-		const struct interval_sources from = {
-			.meters = sources->meters,
-			.estimate = sources->estimate,
-			.components = sources->components,
-			.models = sources->models,
-			.activity = sources->activity,
-			.memory = sources->memory,
-			.reads = sources->reads,
-			.identities = sources->identities,
-			.allocations = &sources->allocations,
-			.holder = holder,
-			.host = &sources->host,
-			.cpus = sources->host.cpus,
-			.sockets = sources->sockets,
-		};
+		struct interval_sources from = sources_of_interval(sources);
 
+		from.holder = holder;
 		r = interval_engine_new(&from, config, &engine);
 	}
 	if (r == 0)

@@ -40,11 +40,9 @@ void monitor_run_interval(struct monitor *monitor)
 	denied_calls_tell();
 	monitor->stats.self.denied_calls = denied_calls_count();
 	monitor->stats.self.log_lost_lines = log_lost_lines();
-	names_tell(&monitor->sources.names, began_ns);
+	sources_follow(&monitor->sources, began_ns);
 	names_describe(&monitor->sources.names, &monitor->stats.self);
-	device_allocations_report(&monitor->sources.allocations);
 	device_allocations_describe(&monitor->sources.allocations, &monitor->stats.self);
-	model_updates_follow(&monitor->sources.updates);
 	model_updates_describe(&monitor->sources.updates, &monitor->stats.self);
 	model_watch_turn(&monitor->model_watch, began_ns);
 	model_watch_describe(&monitor->model_watch, &monitor->stats.self);

@@ -17,10 +17,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "kepler/confinement.h"
 #include "kepler/file_limits.h"
 #include "kepler/monitor_parts.h"
-#include "service/confine.h"
-#include "service/privileges.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
 #include "service/start_watch.h"
@@ -71,46 +70,16 @@ static void free_fds(struct kept_fds *kept, size_t left)
 
 static int open_engine(struct monitor *monitor)
 {
-	const struct interval_sources from = {
-		.meters = monitor->sources.meters,
-		.estimate = monitor->sources.estimate,
-		.components = monitor->sources.components,
-		.models = monitor->sources.models,
-		.activity = monitor->sources.activity,
-		.memory = monitor->sources.memory,
-		.reads = monitor->sources.reads,
-		.identities = monitor->sources.identities,
-		.allocations = &monitor->sources.allocations,
-		.holder = monitor->holder,
-		.pace = &monitor->pace,
-		.host = &monitor->sources.host,
-		.cpus = monitor->sources.host.cpus,
-		.sockets = monitor->sources.sockets,
-		.steps = &monitor->steps,
-		.desk = monitor->desk,
-		.tap = recorder_tap(&monitor->recorder),
-	};
-	int r = interval_engine_new(&from, monitor->config, &monitor->engine);
+	struct interval_sources from = sources_of_interval(&monitor->sources);
+	int r;
 
+	from.holder = monitor->holder;
+	from.pace = &monitor->pace;
+	from.steps = &monitor->steps;
+	from.desk = monitor->desk;
+	from.tap = recorder_tap(&monitor->recorder);
+	r = interval_engine_new(&from, monitor->config, &monitor->engine);
 	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
-}
-
-/* What the configuration asks for, without that which this machine turned out not to have. */
-static unsigned needs_left(const struct monitor *monitor)
-{
-	const unsigned needs = config_needs(monitor->config);
-	struct activity_info info;
-
-	activity_get_info(monitor->sources.activity, &info);
-	return info.by_bpf ? needs : needs & ~(unsigned)(NEED_BPF | NEED_CGROUP_HANDLE);
-}
-
-/* Those of meters are known for good once they are open: a driver may be loaded at any time. */
-static unsigned needs_of_meters(const struct monitor *monitor)
-{
-	const struct meter_table *meters = monitor->sources.meters;
-
-	return meters && meter_table_has_source(meters, &rapl_perf_meter) ? NEED_PERF_ENERGY : 0;
 }
 
 /* All that needs privilege. */
@@ -124,9 +93,7 @@ static int open_processes(struct monitor *monitor)
 		return r;
 	}
 	monitor->holders = NULL; /* taken over */
-	if (monitor->config->security.drop_capabilities &&
-	    privileges_drop(needs_left(monitor), &diag) < 0)
-		log_warn("more privileges than needed are kept: %s", diag.text);
+	confinement_drop_privileges(monitor->config, &monitor->sources);
 	return 0;
 }
 
@@ -164,17 +131,6 @@ static void open_jobs(struct monitor *monitor)
 	monitor->idle_state.pool = monitor->jobs;
 }
 
-static void confine(struct monitor *monitor)
-{
-	struct diag diag = { "" };
-
-	const unsigned needs = needs_left(monitor) | needs_of_meters(monitor);
-
-	if (monitor->config->security.seccomp &&
-	    confine_enter(needs, monitor->config->security.seccomp_log, &diag) < 0)
-		log_warn("system calls are not confined: %s", diag.text);
-}
-
 /* Meters, names and the first snapshot: whatever of it takes long, the server answers. */
 static int start_measuring(struct monitor *monitor)
 {
@@ -188,7 +144,7 @@ static int start_measuring(struct monitor *monitor)
 	model_watch_init(&monitor->model_watch, monitor->jobs, monitor->sources.models,
 			 &monitor->sources.model_files);
 	monitor->notify = notify_open();
-	confine(monitor);
+	confinement_filter_calls(monitor->config, &monitor->sources);
 	self_stats_open(&monitor->stats, &monitor->sources.host,
 			(double)clock_ns(CLOCK_BOOTTIME) / 1e9);
 	self_stats_cpus(&monitor->stats, monitor->config->host.procfs);

@@ -12,12 +12,15 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/config.h"
+#include "kepler/confinement.h"
+#include "kepler/file_limits.h"
 #include "kepler/interval.h"
 #include "kepler/recorder.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "options/operands.h"
 #include "options/program.h"
+#include "service/denied_calls.h"
 #include "service/schedule.h"
 #include "service/signals.h"
 
@@ -67,6 +70,8 @@ const struct option_set record_options = {
 /* What the command holds while it measures. */
 struct session {
 	struct record_config *own;
+	struct device_holders *holders; /* until the sources take them over */
+	int file_fd;                    /* until the recorder takes it over, or -1 */
 	struct sources sources;
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;
@@ -76,32 +81,15 @@ struct session {
 	uint64_t intervals;
 };
 
-static int open_engine(struct session *session)
-{
-	const struct interval_sources from = {
-		.meters = session->sources.meters,
-		.estimate = session->sources.estimate,
-		.components = session->sources.components,
-		.models = session->sources.models,
-		.activity = session->sources.activity,
-		.identities = session->sources.identities,
-		.allocations = &session->sources.allocations,
-		.holder = session->holder,
-		.host = &session->sources.host,
-		.cpus = session->sources.host.cpus,
-		.sockets = session->sources.sockets,
-		.tap = recorder_tap(&session->recorder),
-	};
-
-	return interval_engine_new(&from, &session->own->config, &session->engine);
-}
-
 static void run_interval(struct session *session)
 {
-	int r = interval_engine_run(session->engine,
-				    (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC),
-				    &session->stats.self);
+	int r;
 
+	denied_calls_tell();
+	sources_follow(&session->sources, clock_ns(CLOCK_MONOTONIC));
+	r = interval_engine_run(session->engine,
+				(int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC),
+				&session->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
 	session->intervals++;
@@ -148,6 +136,40 @@ static void measure(struct session *session)
 	}
 }
 
+/* All that needs privilege, each thread after the limits of files. */
+static int open_sources(struct session *session, struct diag *diag)
+{
+	const struct config *config = &session->own->config;
+	int r = device_holders_start(config, &session->holders, diag);
+
+	if (r < 0)
+		log_warn("which processes use the GPUs of AMD and Intel is not known: %s",
+			 diag->text);
+	(void)file_limits_enter(config);
+	r = sources_open_processes(config, session->holders, &session->sources, diag);
+	if (r < 0)
+		return r;
+	session->holders = NULL; /* taken over */
+	confinement_drop_privileges(config, &session->sources);
+	r = sources_open_meters(config, &session->sources, diag);
+	if (r == 0)
+		confinement_filter_calls(config, &session->sources);
+	return r;
+}
+
+static int open_engine(struct session *session, struct diag *diag)
+{
+	struct interval_sources from = sources_of_interval(&session->sources);
+	int r = snapshot_holder_new(&session->holder);
+
+	from.holder = session->holder;
+	from.tap = recorder_tap(&session->recorder);
+	if (r == 0)
+		r = interval_engine_new(&from, &session->own->config, &session->engine);
+	return r < 0 ? diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r)) : 0;
+}
+
+/* The file is made before the process gives up the right to make any. */
 static int open_session(struct session *session, const char *path, struct diag *diag)
 {
 	const struct config *config = &session->own->config;
@@ -156,18 +178,16 @@ static int open_session(struct session *session, const char *path, struct diag *
 	if (r < 0)
 		return diag_set(diag, r, "cannot receive signals: %s", strerrordesc_np(-r));
 	session->signal_fd = r;
-	r = sources_open(config, &session->sources, diag);
+	session->file_fd = record_store_create(path, diag);
+	if (session->file_fd < 0)
+		return session->file_fd;
+	r = open_sources(session, diag);
 	if (r < 0)
 		return r;
 	self_stats_open(&session->stats, &session->sources.host, 0);
 	r = recorder_open_file(&session->recorder, config, session->sources.host.cpus, path,
-			       session->own->max_bytes, diag);
-	if (r < 0)
-		return r;
-	r = snapshot_holder_new(&session->holder);
-	if (r == 0)
-		r = open_engine(session);
-	return r < 0 ? diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r)) : 0;
+			       TAKE_FD(session->file_fd), session->own->max_bytes, diag);
+	return r < 0 ? r : open_engine(session, diag);
 }
 
 static void close_session(struct session *session)
@@ -175,7 +195,10 @@ static void close_session(struct session *session)
 	interval_engine_free(session->engine);
 	snapshot_holder_free(session->holder);
 	sources_close(&session->sources);
+	device_holders_release(session->holders);
 	self_stats_close(&session->stats);
+	if (session->file_fd >= 0)
+		(void)close(session->file_fd);
 	if (session->signal_fd >= 0)
 		(void)close(session->signal_fd);
 }
@@ -203,7 +226,7 @@ static int record(struct record_config *own, const char *path)
 	if (!session)
 		return 1;
 	session->own = own;
-	session->signal_fd = session->stats.stat_fd = -1;
+	session->signal_fd = session->file_fd = session->stats.stat_fd = -1;
 	r = open_session(session, path, &diag);
 	if (r == 0)
 		measure(session);

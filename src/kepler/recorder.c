@@ -40,9 +40,14 @@ int recorder_open_ring(struct recorder *recorder, const struct config *config, u
 }
 
 int recorder_open_file(struct recorder *recorder, const struct config *config, uint32_t cpus,
-		       const char *path, uint64_t max_bytes, struct diag *diag)
+		       const char *path, int fd, uint64_t max_bytes, struct diag *diag)
 {
-	const struct record_store_options options = { .file = path, .max_bytes = max_bytes };
+	const struct record_store_options options = {
+		.file = path,
+		.fd = fd,
+		.max_bytes = max_bytes,
+		.start_thread = privileges_drop_thread,
+	};
 
 	return open_store(recorder, config, cpus, &options, diag);
 }

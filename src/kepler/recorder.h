@@ -21,9 +21,12 @@ struct recorder {
 /* The ring that --record.dir asks for, if it does. 0, or -errno with a diagnosis. */
 int recorder_open_ring(struct recorder *recorder, const struct config *config, uint32_t cpus,
 		       struct diag *diag);
-/* One file, of at most @max_bytes; 0: without a limit. 0, or -errno with a diagnosis. */
+/*
+ * One file @fd, from record_store_create(@path), which is taken over; of at most @max_bytes, 0:
+ * without a limit. 0, or -errno with a diagnosis.
+ */
 int recorder_open_file(struct recorder *recorder, const struct config *config, uint32_t cpus,
-		       const char *path, uint64_t max_bytes, struct diag *diag);
+		       const char *path, int fd, uint64_t max_bytes, struct diag *diag);
 /* For the engine; NULL: nothing is recorded. */
 struct record_tap *recorder_tap(struct recorder *recorder);
 /* Once an interval: for metrics, and logs what is lost, once until it is otherwise. */

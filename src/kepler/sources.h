@@ -58,6 +58,10 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 /* Both, with holders of its own, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
+/* Before each interval: takes models that were fetched, and logs what is new of names and GPUs. */
+void sources_follow(struct sources *sources, uint64_t now_ns);
+/* Those that an engine reads, all of them; what it is to write to is for the caller to add. */
+struct interval_sources sources_of_interval(struct sources *sources);
 /* What meters are opened with: the configuration's and the host's. */
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources);

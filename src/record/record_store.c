@@ -190,18 +190,6 @@ static void trim(struct record_store *store)
 	(void)pthread_mutex_unlock(&store->lock);
 }
 
-static int open_file(const char *path, struct diag *diag)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int r = -errno;
-
-	if (fd >= 0)
-		return fd;
-	return diag_set(diag, r, "%.200s: %s", path,
-			r == -EEXIST ? "exists already; remove it, or choose another name"
-				     : strerrordesc_np(-r));
-}
-
 static void begin_file(struct record_store *store)
 {
 	struct diag why = { "" };
@@ -326,10 +314,22 @@ static void *thread_main(void *userdata)
 
 /* ---- the caller ---- */
 
+int record_store_create(const char *path, struct diag *diag)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = -errno;
+
+	if (fd >= 0)
+		return fd;
+	return diag_set(diag, r, "%.200s: %s", path,
+			r == -EEXIST ? "exists already; remove it, or choose another name"
+				     : strerrordesc_np(-r));
+}
+
 static int prepare(struct record_store *store, const struct record_store_options *options,
 		   struct diag *diag)
 {
-	store->fd = -1;
+	store->fd = options->file ? options->fd : -1;
 	store->file = options->file ? strdup(options->file) : NULL;
 	store->dir = options->dir ? strdup(options->dir) : NULL;
 	if (!store->file && !store->dir)
@@ -343,10 +343,7 @@ static int prepare(struct record_store *store, const struct record_store_options
 		store->block_bytes = options->max_bytes / RECORD_RING_PARTS;
 	store->start_thread = options->start_thread;
 	store->needs_definitions = true;
-	if (!store->file)
-		return 0;
-	store->fd = open_file(store->file, diag);
-	return store->fd < 0 ? store->fd : 0;
+	return 0;
 }
 
 int record_store_open(const struct record_store_options *options, struct record_store **ret,
@@ -356,8 +353,11 @@ int record_store_open(const struct record_store_options *options, struct record_
 	pthread_condattr_t attr;
 	int r;
 
-	if (!store)
+	if (!store) {
+		if (options->file)
+			(void)close(options->fd);
 		return diag_set(diag, -ENOMEM, "out of memory");
+	}
 	(void)pthread_mutex_init(&store->lock, NULL);
 	(void)pthread_condattr_init(&attr);
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

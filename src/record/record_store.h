@@ -21,7 +21,8 @@
 struct record_store;
 
 struct record_store_options {
-	const char *file;           /* one recording, which must not exist; or NULL */
+	const char *file;           /* one recording, for messages; or NULL */
+	int fd;                     /* of the file, which is empty; taken over */
 	const char *dir;            /* a ring; must exist */
 	uint64_t keep_ms;           /* of a ring */
 	uint64_t max_bytes;         /* of a ring, or a file, which ends there; 0: no limit */
@@ -36,6 +37,11 @@ struct record_store_stats {
 	char error[256];    /* the last one; "" none */
 };
 
+/*
+ * Makes the file of one recording, which must not exist: before the process gives up its right to
+ * make files. A descriptor, or -errno with a diagnosis.
+ */
+int record_store_create(const char *path, struct diag *diag);
 /* 0, or -errno with a diagnosis. */
 int record_store_open(const struct record_store_options *options, struct record_store **ret,
 		      struct diag *diag);

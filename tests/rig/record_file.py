@@ -295,7 +295,8 @@ class Reader:
                 assert body.varint() == len(out['sockets'])
                 out['sockets'].append(body.varints(len(out['parties'])))
             elif tag == SIGNAL:
-                out['signals'][body.string()] = body.varints(len(out['parties']))
+                name = body.string()  # before the values, which Python would read first
+                out['signals'][name] = body.varints(len(out['parties']))
             elif tag == USES:
                 out['uses'] = [tuple(body.varints(4)) for _ in range(body.varint())]
             elif tag == ENDED:

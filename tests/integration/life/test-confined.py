@@ -11,6 +11,7 @@ import ctypes
 import functools
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
@@ -50,10 +51,9 @@ def after_start():
     return capabilities(["dac_read_search"] if (major, minor) >= (5, 19) else ["dac_read_search", "bpf"])
 
 
-def check_threads(exporter, expect_threads):
-    seen = threads(exporter.process.pid)
-    names = sorted(thread["Name"] for thread in seen)
-    assert len(seen) >= expect_threads and "kepler-http" in names, names
+def check_rights(pid):
+    """What is left to each thread of a process; their names."""
+    seen = threads(pid)
     for thread in seen:
         what = f"{thread['Name']}: {thread}"
         allowed = 0 if thread["Name"] == "kepler-http" else after_start()
@@ -61,6 +61,12 @@ def check_threads(exporter, expect_threads):
         for field in ("CapEff", "CapPrm"):
             assert int(thread[field], 16) & ~allowed == 0, f"{field} of {what}"
         assert int(thread["CapInh"], 16) == int(thread["CapAmb"], 16) == 0, what
+    return sorted(thread["Name"] for thread in seen)
+
+
+def check_threads(exporter, expect_threads):
+    names = check_rights(exporter.process.pid)
+    assert len(names) >= expect_threads and "kepler-http" in names, names
     assert "not confined" not in exporter.output() and "privileges" not in exporter.output(), exporter.output()
     limits = pathlib.Path(f"/proc/{exporter.process.pid}/limits").read_text()
     core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
@@ -128,6 +134,30 @@ def of_files(binary):
                 assert kept != moved and (state / "kepler.state").exists() != moved, (list(state.iterdir()), exporter.output())
                 assert not moved or "Permission denied" in exporter.output(), exporter.output()
     print("files: a write outside of the state directory is refused")
+
+
+def of_a_recording(binary):
+    """`kepler record`, as root: confined like the exporter, with its file open, and no call that it makes is denied."""
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory, "a.krec")
+        meter = "class/powercap/intel-rapl:0/energy_uj"
+        with subprocess.Popen([binary, "record", file, "--config.file=/dev/null", "--host.state-dir=",
+                               f"--host.sysfs={sensors.mount}", *FAST], stderr=subprocess.PIPE, text=True) as recorder:
+            try:
+                deadline = time.monotonic() + 60
+                while sensors.read_uj([meter])[meter][2] < 3:
+                    assert recorder.poll() is None and time.monotonic() < deadline, recorder.poll()
+                    time.sleep(0.05)
+                names = check_rights(recorder.pid)
+                recorder.send_signal(signal.SIGINT)
+                said = recorder.communicate(timeout=60)[1]
+            finally:
+                recorder.kill()
+        assert recorder.returncode == 0 and "level=warn" not in said, said
+        assert [path.name for path in pathlib.Path(directory).iterdir()] == [file.name]
+        done = subprocess.run([binary, "replay", file], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "package" in done.stdout, done
+    print("a recording: " + ", ".join(names))
 
 
 def root_only_zone(directory):
@@ -206,6 +236,7 @@ def main():
     binary = release_binary()
     of_root(binary)
     without_parts(binary)
+    of_a_recording(binary)
     if landlock_abi():
         of_files(binary)
     else:

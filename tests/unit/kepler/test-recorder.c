@@ -29,7 +29,8 @@ static void guest_start(struct guest *guest)
 	(void)snprintf(guest->path, sizeof(guest->path), "%s/a.krec", guest->folder);
 	guest->machine.config.idle.mode = IDLE_MODE_OFF;
 	assert_int_equal(recorder_open_file(&guest->recorder, &guest->machine.config, 2,
-					    guest->path, 0, &diag),
+					    guest->path, record_store_create(guest->path, &diag), 0,
+					    &diag),
 			 0);
 	machine_start_recorded(&guest->machine, true, recorder_tap(&guest->recorder));
 }

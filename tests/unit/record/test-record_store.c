@@ -73,17 +73,28 @@ static void count(const char *path, uint64_t *ret_intervals, struct recorded_end
 	record_reader_close(reader);
 }
 
+/* Of one file, of at most @max_bytes. */
+static struct record_store *open_file_store(const struct place *place, uint64_t max_bytes)
+{
+	struct record_store *store;
+	const struct record_store_options options = { .file = place->file,
+						      .fd = record_store_create(place->file, NULL),
+						      .max_bytes = max_bytes };
+
+	assert_true(options.fd >= 0);
+	assert_int_equal(record_store_open(&options, &store, NULL), 0);
+	return store;
+}
+
 static void all_is_written(void **state)
 {
 	const struct place *place = *state;
-	const struct record_store_options options = { .file = place->file };
 	struct record_store_stats stats;
-	struct record_store *store;
+	struct record_store *store = open_file_store(place, 0);
 	struct strbuf spare = STRBUF_INIT;
 	struct recorded_end last;
 	uint64_t intervals;
 
-	assert_int_equal(record_store_open(&options, &store, NULL), 0);
 	assert_true(record_store_needs_definitions(store));
 	for (int i = 0; i < 20; i++)
 		assert_true(put(store, i == 0));
@@ -101,13 +112,10 @@ static void all_is_written(void **state)
 static void no_file_is_overwritten(void **state)
 {
 	const struct place *place = *state;
-	const struct record_store_options options = { .file = place->file };
-	struct record_store *store;
 	struct diag diag = { "" };
 
-	assert_int_equal(record_store_open(&options, &store, &diag), 0);
-	assert_int_equal(record_store_close(store, 30 * NSEC_PER_SEC, NULL), 0);
-	assert_int_equal(record_store_open(&options, &store, &diag), -EEXIST);
+	assert_int_equal(record_store_close(open_file_store(place, 0), 30 * NSEC_PER_SEC, NULL), 0);
+	assert_int_equal(record_store_create(place->file, &diag), -EEXIST);
 	assert_non_null(strstr(diag.text, "exists already"));
 }
 
@@ -142,14 +150,12 @@ static void what_does_not_fit_is_dropped(void **state)
 static void what_failed_is_lost(void **state)
 {
 	const struct place *place = *state;
-	const struct record_store_options options = { .file = place->file };
 	struct strbuf failed = { .failed = true };
 	struct record_store_stats stats;
-	struct record_store *store;
+	struct record_store *store = open_file_store(place, 0);
 	struct recorded_end last;
 	uint64_t intervals;
 
-	assert_int_equal(record_store_open(&options, &store, NULL), 0);
 	assert_true(put(store, true));
 	assert_false(record_store_put(store, &failed, false));
 	assert_true(record_store_needs_definitions(store));
@@ -164,12 +170,10 @@ static void what_failed_is_lost(void **state)
 static void at_its_limit_a_file_ends(void **state)
 {
 	const struct place *place = *state;
-	const struct record_store_options options = { .file = place->file, .max_bytes = 64 };
 	struct record_store_stats stats;
-	struct record_store *store;
+	struct record_store *store = open_file_store(place, 64);
 	struct stat info;
 
-	assert_int_equal(record_store_open(&options, &store, NULL), 0);
 	assert_true(put(store, true));
 	assert_int_equal(record_store_close(store, 30 * NSEC_PER_SEC, &stats), 0);
 	assert_int_equal(stats.intervals, 0);
