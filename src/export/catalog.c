@@ -136,139 +136,141 @@ static const struct family table[] = {
 	  "Energy of this zone of the node since Kepler started.", NULL },
 	{ "kepler_node_joules", COUNTER, "joules", BOTH,
 	  OF_TOTALS, MICROJOULES, L_TOTAL,
-	  "Energy of the node since Kepler started: the sum of the zones that have in_total in "
-	  "kepler_zone_info, which have no energy in common. While one of these cannot be read, as "
-	  "kepler_exporter_source_up says, its part stands still.", NULL },
+	  "Energy of the node since Kepler started: the sum of the zones with in_total=\"true\" in "
+	  "kepler_zone_info, which do not overlap. While one of them cannot be read "
+	  "(kepler_exporter_source_up), its part does not grow.", NULL },
 	{ "kepler_node_watts", GAUGE, "watts", BOTH,
 	  OF_TOTALS, WATTS, L_TOTAL,
-	  "Mean power of the node over the last interval: of the zones that "
-	  "kepler_node_joules_total has. None while the power of one of them is not known.", NULL },
+	  "Mean power of the node over the last interval, over the zones in "
+	  "kepler_node_joules_total. Absent while the power of one of them is unknown.", NULL },
 	{ "kepler_node_unattributed_watts", GAUGE, "watts", BOTH,
 	  OF_UNATTRIBUTED_TOTALS, WATTS, L_TOTAL,
-	  "Part of kepler_node_watts that no series of a process, container or namespace has: "
+	  "Part of kepler_node_watts that is in no series of a process, container or namespace: "
 	  "unattributed energy, idle power that stays with the node, and the power of owners whose "
-	  "names are awaited.", NULL },
+	  "names are not known yet.", NULL },
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
 	  "Part of the node's energy that belongs to no process or container, by reason: "
-	  "idle_policy (idle energy stays with the node), no_activity (nothing ran), "
-	  "dropped (used by tasks that could not be named), unseen (CPU time that the "
-	  "machine counted and no process was seen for).", NULL },
+	  "idle_policy (idle energy stays with the node), no_activity (nothing ran), dropped (used "
+	  "by tasks whose owner could not be recorded), unseen (CPU time that the machine counted "
+	  "but that belongs to no visible process).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
 	  OF_PENDING, MICROJOULES,
 	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE),
 	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
-	  "(--metrics.settle), or whose owner's names are awaited.", NULL },
+	  "(--metrics.settle), or whose owner's names are not known yet.", NULL },
 	{ "kepler_node_<zone>_watts", GAUGE, "watts", CLASSIC,
 	  OF_ZONE_MODES, ZONE(watts, 0), L_MODE,
 	  "Mean power of this zone of the node over the last interval.", NULL },
 	{ "kepler_node_idle_estimate_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES, ZONE(idle_estimate_w, 0), L_ZONE,
-	  "Power that the zone is believed to draw when nothing runs; a bound while idle_state of "
+	  "Estimated power of the zone when nothing runs; an upper bound while idle_state in "
 	  "kepler_zone_info is provisional.", NULL },
 	{ "kepler_node_model", INFO, "", BOTH,
 	  OF_ZONES_OF_MODELS, ONE,
 	  LABELS(POINT_ZONE, POINT_SOURCE, POINT_MODEL, POINT_MODEL_OUTPUT, POINT_MODEL_FEATURES,
 	         POINT_MODEL_MACHINE),
-	  "The model that estimates a zone, built in or trained (--model.file, --model.url): its "
-	  "output, the features that it sees, and the processor that it was trained on.", NULL },
+	  "The model that estimates a zone, built-in or trained (--model.file, --model.url): its "
+	  "output, its features, and the processor that it was trained on.", NULL },
 	{ "kepler_node_model_error_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_error_w, 0), L_ZONE,
-	  "How far the power that a model estimates may be off: in nine of ten cases it is within "
-	  "this, by machines or rows that the model had not seen. None where that was not found.",
+	  "Error bound of the estimated power: nine of ten estimates are within it, as measured on "
+	  "machines or rows outside the model's training data. Absent if it was not measured.",
 	  NULL },
 	{ "kepler_node_model_outside", GAUGE, "", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_outside, 0), L_ZONE,
-	  "Whether the node does more, or less, than the rows that a trained model has seen, or is "
-	  "no machine like those of the built-in one: 1 or 0. Its error is wider then.", NULL },
+	  "1 if the node's load is outside the range of the trained model's data, or the machine "
+	  "is unlike those of the built-in model; otherwise 0. The error bound is wider "
+	  "then.", NULL },
 	{ "kepler_node_model_changes", COUNTER, "", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_changes, 0), L_ZONE,
-	  "Times that another model took the place of the one that estimates a zone: a changed "
-	  "file, or a newer one of --model.url. Its energy goes on from what was counted.", NULL },
+	  "Times that the model that estimates a zone was replaced, by a changed file or a newer "
+	  "model from --model.url. The energy counter continues.", NULL },
 	{ "kepler_node_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_SNAPSHOT, SELF(node_cpu_ns, 6), L_CPU,
-	  "CPU time that was used on the node, in milliseconds.", NULL },
+	  "CPU time used on the node, in milliseconds.", NULL },
 	{ "kepler_node_<counter>", COUNTER, "", BOTH,
 	  OF_COUNTERS, COUNT(node), L_CPU,
-	  "Of all processes and containers of the node: <counter>.", NULL },
+	  "All processes and containers of the node: <counter>.", NULL },
 	{ "kepler_node_unattributed_<counter>", COUNTER, "", BOTH,
 	  OF_COUNTERS, COUNT(unattributed), L_CPU,
 	  "Part of the node's sum that belongs to no process or container: <counter>.", NULL },
 	{ "kepler_pending_<counter>", GAUGE, "", BOTH,
 	  OF_PENDING_COUNTERS, COUNTED, LABELS(POINT_LEVEL, POINT_ACTIVITY_SOURCE),
-	  "Already counted, by series that still show 0 so that a scrape sees them start, or whose "
-	  "owner's names are awaited: <counter>.", NULL },
+	  "Counted in series that still show 0 (--metrics.settle), or whose owner's names are not "
+	  "known yet: <counter>.", NULL },
 	{ "kepler_node_cpu_usage_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(node_busy_ratio, 0), L_NODE,
-	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
+	  "Share of CPU time of all CPUs that was busy in the last interval, 0 to 1.", NULL },
 	{ "kepler_node_cpu_steal_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(node_cpu_steal_seconds, 0), L_NODE,
-	  "Time for which vCPUs of this virtual machine waited for a CPU of the host since Kepler "
-	  "started. Estimates are made of CPU time without it.", NULL },
+	  "Time that this virtual machine's vCPUs waited for a CPU of the host since Kepler "
+	  "started. Estimates use CPU time without it.", NULL },
 	{ "kepler_node_vm_host_share_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(vm_host_share_ratio, 0),
 	  LABELS(POINT_HOST_CPUS_SOURCE, POINT_NODE_NAME),
-	  "Share of its host's logical CPUs that this virtual machine is taken to have. Their "
-	  "number is from an option (--vm.host-cpus), the instance_type, a trained model, the "
-	  "name of the processor, or that of a typical host.", NULL },
+	  "Share of the host's logical CPUs that this virtual machine is assumed to have. "
+	  "host_cpus_source names the source of the host's CPU count: an option (--vm.host-cpus), "
+	  "the instance type, a trained model, the name of the processor, or a typical "
+	  "host.", NULL },
 	{ "kepler_node_vm_neighbour_load_min_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(vm_load_low, 0), L_NODE,
-	  "The lowest load of the host's other CPUs for which the estimate is made "
+	  "Lowest load of the host's other CPUs that the estimate covers "
 	  "(--vm.neighbour-load).", NULL },
 	{ "kepler_node_vm_neighbour_load_max_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(vm_load_high, 0), L_NODE,
-	  "The highest load of the host's other CPUs for which the estimate is made.", NULL },
+	  "Highest load of the host's other CPUs that the estimate covers "
+	  "(--vm.neighbour-load).", NULL },
 	{ "kepler_node_cpu_idle_state_seconds", COUNTER, "seconds", BOTH,
 	  OF_IDLE_STATES, IDLE_STATE(seconds), LABELS(POINT_CPU_IDLE_STATE),
-	  "Time that all CPUs together were in this idle state since Kepler started, as cpuidle "
-	  "asked for it; read every 10 s.", NULL },
+	  "Time in this idle state, summed over all CPUs, since Kepler started, as requested by "
+	  "cpuidle; read every 10 s.", NULL },
 	{ "kepler_node", INFO, "", BOTH,
 	  OF_SNAPSHOT, ONE,
 	  LABELS(POINT_CPU_ARCHITECTURE, POINT_COMPONENTS_SOURCE, POINT_PLATFORM_SOURCE,
 	         POINT_NODE_QUALITY, POINT_KERNEL, POINT_NODE_NAME, POINT_OS_SOURCE),
-	  "The machine and the sources of its power; quality is measured, estimated, both "
-	  "or none.", NULL },
+	  "The machine and its power sources; quality is measured, estimated, both or "
+	  "none.", NULL },
 	{ "kepler_zone", INFO, "", BOTH,
 	  OF_ZONES, ONE,
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_PATH, POINT_QUALITY, POINT_SCOPE,
 	         POINT_IDLE_STATE, POINT_IN_TOTAL),
-	  "A zone: where its energy comes from, measured or estimated, how its idle power is "
-	  "known, and whether it is part of the totals.", NULL },
+	  "A zone: the source of its energy, measured or estimated, how its idle power was "
+	  "determined, and whether it is part of the totals.", NULL },
 
 	{ "kepler_attribution", INFO, "", BOTH,
 	  OF_ZONES_IN_USE, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_SIGNAL),
 	  "The rule by which the dynamic energy of a zone is shared: one of --attribution.package, "
-	  "device-time (of GPUs: the time for which each process kept it busy), or parts (of the "
-	  "zone other: the energy that each used of the machine's parts).", NULL },
+	  "device-time (GPUs: the time that each process kept the GPU busy), or parts (the zone "
+	  "other: the energy that each process used in the machine's parts).", NULL },
 	{ "kepler_attribution_error_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(share_error_ratio, 0), L_ZONE,
-	  "By how much the power that follows from the weights of all work is off from the meter: "
-	  "root mean square of the last minutes, over the zone's mean power. The error of a single "
-	  "share is another. None where nothing is learned: see kepler_attribution_info.", NULL },
+	  "Deviation of the power predicted from all work from the meter: root mean square over "
+	  "the last minutes, relative to the zone's mean power. The error of a single share can "
+	  "differ. Absent if nothing is learned (see kepler_attribution_info).", NULL },
 	{ "kepler_attribution_share_half_width_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(share_half_width, 0), L_ZONE,
-	  "By how much the share of the container with most of the zone's dynamic energy may be "
-	  "off in the last interval, 0 to 1: half the width of its 90 % interval, as far as the "
-	  "zone's own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is "
-	  "learned.", NULL },
+	  "Half width of the 90 % interval for the share of the container with the most dynamic "
+	  "energy in the zone in the last interval, 0 to 1, as far as the zone's own meter shows. "
+	  "0.02 at a share of 40 % means 38 to 42 %. Absent if nothing is learned.", NULL },
 	{ "kepler_attribution_smt_factor_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(smt_factor, 0), L_ZONE,
-	  "Energy of a cycle of a thread while the core's other thread is busy, over that of a "
-	  "cycle alone, as learned from the zone's meter. None where that does not show it to "
-	  "+- 0.1: there --attribution.smt-factor is used.", NULL },
+	  "Energy per cycle of a thread whose sibling thread is busy, relative to a cycle alone, "
+	  "as learned from the zone's meter. Absent if it is not known to +- 0.1; "
+	  "--attribution.smt-factor is used then.", NULL },
 	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
-	  "How much more than the source that is charged this one reads of the same energy: 0.02 "
-	  "is 2 % more. Over the last minute; in the first, since it began. None where a source is "
-	  "alone, or is the one that is charged.", NULL },
+	  "Relative difference of this source from the charged source of the same energy over the "
+	  "last minute (at first, since it began): 0.02 means that it reads 2 % more. Absent for "
+	  "the charged source and for a source without a rival.", NULL },
 	{ "kepler_zone_delay_seconds", GAUGE, "seconds", BOTH,
 	  OF_ZONES, ZONE(delay_s, 0), L_ZONE,
-	  "How long ago the energy flowed that was counted last, where a source shows it late or "
-	  "gives a mean: it is shared by what ran then. None of other sources.", NULL },
+	  "Age of the most recently counted energy, for sources that report late or report a mean. "
+	  "It is shared by what ran at that time. Absent for other sources.", NULL },
 	{ "kepler_zone_window_seconds", GAUGE, "seconds", BOTH,
 	  OF_ZONES, ZONE(window_s, 0), L_ZONE,
-	  "Over how much time the power is a mean that such a source gives. None of other sources.",
+	  "Time over which such a source averages power. Absent for other sources.",
 	  NULL },
 
 	{ "kepler_container_joules", COUNTER, "joules", BOTH,
@@ -293,13 +295,13 @@ static const struct family table[] = {
 	  "CPU time of the container's processes, in milliseconds." SETTLES, NULL },
 	{ "kepler_container_<counter>", COUNTER, "", BOTH,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "Of the container's processes: <counter>." SETTLES, NULL },
+	  "The container's processes: <counter>." SETTLES, NULL },
 	{ "kepler_container_retired_<counter>", COUNTER, "", BOTH,
 	  OF_RETIRED_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "Of containers of this namespace that are no longer shown: <counter>.", NULL },
+	  "Containers of this namespace that are no longer shown: <counter>.", NULL },
 	{ "kepler_container_bpf_<event>", COUNTER, "", CLASSIC,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "Of the container's processes: <counter>." SETTLES, NULL },
+	  "The container's processes: <counter>." SETTLES, NULL },
 	{ "kepler_pod_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
 	  "Energy charged to the pod: the sum of the zones that "
@@ -322,17 +324,17 @@ static const struct family table[] = {
 	  "CPU time of the pod, in milliseconds." SETTLES, NULL },
 	{ "kepler_pod_<counter>", COUNTER, "", BOTH,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "Of the pod: <counter>." SETTLES, NULL },
+	  "The pod: <counter>." SETTLES, NULL },
 	{ "kepler_pod_retired_<counter>", COUNTER, "", BOTH,
 	  OF_RETIRED_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "Of pods of this namespace that are no longer shown: <counter>.", NULL },
+	  "Pods of this namespace that are no longer shown: <counter>.", NULL },
 	{ "kepler_pod_bpf_<event>", COUNTER, "", CLASSIC,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "Of the pod: <counter>." SETTLES, NULL },
+	  "The pod: <counter>." SETTLES, NULL },
 	{ "kepler_pod", INFO, "", BOTH,
 	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(POINT_QOS_CLASS),
-	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
-	  "says, or empty.", NULL },
+	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as reported by "
+	  "Kubernetes, or empty.", NULL },
 	{ "kepler_vm_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_VM, 6), L_TOTAL,
 	  "Energy charged to the virtual machine: the sum of the zones that "
@@ -355,13 +357,13 @@ static const struct family table[] = {
 	  "CPU time of the virtual machine, in milliseconds." SETTLES, NULL },
 	{ "kepler_vm_<counter>", COUNTER, "", BOTH,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "Of the virtual machine: <counter>." SETTLES, NULL },
+	  "The virtual machine: <counter>." SETTLES, NULL },
 	{ "kepler_vm_retired_<counter>", COUNTER, "", BOTH,
 	  OF_RETIRED_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "Of virtual machines that are no longer shown: <counter>.", NULL },
+	  "Virtual machines that are no longer shown: <counter>.", NULL },
 	{ "kepler_vm_bpf_<event>", COUNTER, "", CLASSIC,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "Of the virtual machine: <counter>." SETTLES, NULL },
+	  "The virtual machine: <counter>." SETTLES, NULL },
 	{ "kepler_namespace_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
 	  "Energy charged to the namespace: the sum of the zones that "
@@ -386,8 +388,8 @@ static const struct family table[] = {
 	  "kepler_node_watts.", NULL },
 	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_ROW,
-	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
-	  "processes without a series of their own." SETTLES, NULL },
+	  "Energy charged to the process; pid=\"\" and command=\"other\": the container's "
+	  "processes without their own series." SETTLES, NULL },
 	{ "kepler_process_retired_joules", COUNTER, "joules", BOTH,
 	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_ROW_ZONE,
 	  "Energy of the container's processes that are no longer shown.", NULL },
@@ -396,13 +398,13 @@ static const struct family table[] = {
 	  "CPU time of the process, in milliseconds." SETTLES, NULL },
 	{ "kepler_process_<counter>", COUNTER, "", BOTH,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "Of the process: <counter>." SETTLES, NULL },
+	  "The process: <counter>." SETTLES, NULL },
 	{ "kepler_process_retired_<counter>", COUNTER, "", BOTH,
 	  OF_RETIRED_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "Of the container's processes that are no longer shown: <counter>.", NULL },
+	  "The container's processes that are no longer shown: <counter>.", NULL },
 	{ "kepler_process_bpf_<event>", COUNTER, "", CLASSIC,
 	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "Of the process: <counter>." SETTLES, NULL },
+	  "The process: <counter>." SETTLES, NULL },
 
 	{ "kepler_node_cpu", INFO, "", CURRENT,
 	  OF_CPUS, ONE,
@@ -417,7 +419,7 @@ static const struct family table[] = {
 	  "Part of the zone's energy above its idle power.", NULL },
 	{ "kepler_node_cpu_idle_joules", COUNTER, "joules", CURRENT,
 	  OF_MEASURED_ZONES, PART(node_uj, 6, IDLE), L_CUR_ZONE,
-	  "Part of the zone's energy that its idle power makes.", NULL },
+	  "Part of the zone's energy that is due to its idle power.", NULL },
 	{ "kepler_node_cpu_watts", GAUGE, "watts", CURRENT,
 	  OF_MEASURED_ZONES, PART(watts, 0, TOTAL), L_CUR_ZONE,
 	  "Measured mean power of the zone over the last interval.", NULL },
@@ -435,7 +437,7 @@ static const struct family table[] = {
 	  "Part of the GPU's energy above its idle power.", NULL },
 	{ "kepler_node_gpu_idle_joules", COUNTER, "joules", CURRENT,
 	  OF_DEVICE_ZONES, PART(node_uj, 6, IDLE), L_GPU,
-	  "Part of the GPU's energy that its idle power makes.", NULL },
+	  "Part of the GPU's energy that is due to its idle power.", NULL },
 	{ "kepler_node_gpu_watts", GAUGE, "watts", ALONE,
 	  OF_DEVICE_ZONES, PART(watts, 0, TOTAL), L_GPU,
 	  "Measured mean power of the GPU over the last interval.", NULL },
@@ -448,7 +450,7 @@ static const struct family table[] = {
 	{ "kepler_platform_watts", GAUGE, "watts", CURRENT,
 	  OF_PLATFORM_ZONES, PART(watts, 0, TOTAL),
 	  LABELS(POINT_SOURCE, POINT_NODE_NAME, POINT_SOURCE_ID, POINT_QUALITY, POINT_SCOPE),
-	  "Power of the whole machine; quality says whether it is measured or estimated.", NULL },
+	  "Power of the whole machine; quality is measured or estimated.", NULL },
 	{ "kepler_container_gpu_joules", COUNTER, "joules", ALONE,
 	  OF_ROWS_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_STATE,
 	  "Active energy of the container in GPUs, by its use of each." SETTLES, NULL },
@@ -547,27 +549,27 @@ static const struct family table[] = {
 	  "CPU time of the process." SETTLES, NULL },
 	{ "kepler_build", INFO, "", CURRENT,
 	  OF_SNAPSHOT, ONE, LABELS(POINT_ARCH, POINT_BRANCH, POINT_REVISION, POINT_VERSION),
-	  "The build of Kepler that runs.", NULL },
+	  "The running build of Kepler.", NULL },
 
 	{ "kepler_exporter_build", INFO, "", CLASSIC,
 	  OF_SNAPSHOT, ONE,
 	  LABELS(POINT_ARCH, POINT_BRANCH, POINT_REVISION, POINT_VERSION, POINT_OS),
-	  "The build of Kepler that runs.", NULL },
+	  "The running build of Kepler.", NULL },
 	{ "kepler_exporter_start_time_seconds", GAUGE, "seconds", BOTH,
 	  OF_PAGE, AT(struct catalog_view, start_ms, 3), L_NONE,
 	  "When Kepler started, as Unix time.", NULL },
 	{ "kepler_exporter_cpu_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(cpu_seconds, 0), L_NONE,
-	  "CPU time that Kepler used, its passes over the threads in the kernel included.", NULL },
+	  "CPU time used by Kepler, including its BPF passes over the threads in the "
+	  "kernel.", NULL },
 	{ "kepler_exporter_wakeups", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(wakeups, 0), L_NONE,
-	  "How often a thread of Kepler had waited and ran again (voluntary context "
-	  "switches).",
+	  "Wake-ups of Kepler's threads (voluntary context switches).",
 	  NULL },
 	{ "kepler_exporter_bpf_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(bpf_seconds, 0), L_NONE,
-	  "Part of Kepler's CPU time that was spent in BPF passes over the threads. What the hooks "
-	  "at the end of a thread take is that thread's.", NULL },
+	  "Part of Kepler's CPU time spent in BPF passes over the threads. The time of the hooks "
+	  "at the end of a thread counts for that thread.", NULL },
 	{ "kepler_exporter_resident_memory_bytes", GAUGE, "bytes", BOTH,
 	  OF_SNAPSHOT, SELF(rss_bytes, 0), L_NONE,
 	  "Resident memory of Kepler.", NULL },
@@ -585,16 +587,16 @@ static const struct family table[] = {
 	  "Configured time between two readings.", NULL },
 	{ "kepler_exporter_interval_duration_seconds", HISTOGRAM, "seconds", BOTH,
 	  OF_INTERVALS, HISTOGRAMS, L_NONE,
-	  "How long reading, attributing and publishing took in each interval.", NULL },
+	  "Time that reading, attributing and publishing took in each interval.", NULL },
 	{ "kepler_exporter_loop_step_seconds", HISTOGRAM, "seconds", BOTH,
 	  OF_STEPS, HISTOGRAMS, LABELS(POINT_STEP),
-	  "How long each step of the loop took: what makes an interval late shows here. signals: "
-	  "signals and reloads; self: its own costs, names, time limits of connections, state; "
+	  "Duration of each step of the loop, which shows what made an interval late. signals: "
+	  "signals and reloads; self: Kepler's own costs, names, connection deadlines, state; "
 	  "meters, activity, identity, attribution, publication: the parts of an interval; table: "
 	  "the live table.", NULL },
 	{ "kepler_exporter_intervals_missed", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(intervals_missed, 0), L_NONE,
-	  "Intervals that began too late because the one before took too long.", NULL },
+	  "Intervals that started late because the previous one took too long.", NULL },
 	{ "kepler_exporter_snapshots", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, AT(struct snapshot, sequence, 0), L_NONE,
 	  "Snapshots published; this page shows the latest.", NULL },
@@ -603,26 +605,26 @@ static const struct family table[] = {
 	  "When the snapshot on this page was published, as Unix time.", NULL },
 	{ "kepler_exporter_settle_seconds", GAUGE, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(settle_s, 0), L_NONE,
-	  "How long a series that is born shows 0, as of this page (--metrics.settle).", NULL },
+	  "How long a new series shows 0 (--metrics.settle), as of this page.", NULL },
 	{ "kepler_exporter_scrape_clients", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(scrape_clients, 0), L_NONE,
-	  "Clients that have scraped at least twice within ten minutes: --metrics.settle=auto goes "
-	  "by the longest gap between two scrapes of one of them.", NULL },
+	  "Clients that have scraped at least twice in the last ten minutes. --metrics.settle=auto "
+	  "uses the longest gap between two scrapes by one of them.", NULL },
 	{ "kepler_exporter_scrape_clients_forgotten", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(scrape_clients_forgotten, 0), L_NONE,
-	  "Such clients that were forgotten because there are more than can be kept; for ten "
-	  "minutes a series then settles for a minute at least.", NULL },
+	  "Scrape clients dropped from the table because it was full. For the next ten minutes a "
+	  "new series settles for at least a minute.", NULL },
 	{ "kepler_exporter_source_up", GAUGE, "", BOTH,
 	  OF_ZONES_IN_USE, ZONE_IS_UP, L_ZONE,
-	  "Was the last reading of the zone good? 1 or 0. None where another source has taken "
-	  "over for good.", NULL },
+	  "1 if the last reading of the zone succeeded, otherwise 0. Absent once another source "
+	  "has taken over permanently.", NULL },
 	{ "kepler_exporter_source_age_seconds", GAUGE, "seconds", BOTH,
 	  OF_ZONES_IN_USE, ZONE(age_s, 0), L_ZONE,
 	  "Age of the zone's last good reading.", NULL },
 	{ "kepler_exporter_source_unverified", GAUGE, "", BOTH,
 	  OF_REMOTE_ZONES, ZONE(zone.is_unverified, 0), L_ZONE,
-	  "Is the zone asked for over a network without a look at the certificate of what answers? "
-	  "1 or 0; only of zones that are asked for over a network.", NULL },
+	  "1 if the zone is read over a network without verifying the peer's certificate, "
+	  "otherwise 0. Only for zones read over a network.", NULL },
 	{ "kepler_exporter_source_caveat", GAUGE, "", BOTH,
 	  OF_CAVEAT_ZONES, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_CAVEAT),
 	  "Zones whose values are counted although they are not quite what they should be: always "
@@ -630,32 +632,33 @@ static const struct family table[] = {
 	  "output, the power that supplies give to the machine, without their own losses.", NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,
-	  "Readings of the zone that were tried, those that failed included.", NULL },
+	  "Attempted readings of the zone, including failed ones.", NULL },
 	{ "kepler_exporter_source_read_errors", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(errors, 0), L_ZONE,
 	  "Readings of the zone that failed.", NULL },
 	{ "kepler_exporter_source_dropped", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(dropped, 0), L_ZONE,
-	  "Readings of the zone that were impossible and not counted.", NULL },
+	  "Readings of the zone that were implausible and not counted.", NULL },
 	{ "kepler_exporter_source_wraps", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(wraps, 0), L_ZONE,
-	  "Times the zone's counter went round, corrected.", NULL },
+	  "Times that the zone's counter wrapped; corrected.", NULL },
 	{ "kepler_exporter_activity_reader", INFO, "", BOTH,
 	  OF_SNAPSHOT, ONE, LABELS(POINT_READER),
-	  "What tells how long each process ran.", NULL },
+	  "The reader that measures the run time of processes.", NULL },
 	{ "kepler_exporter_activity_drops", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(activity_drops, 0), L_NONE,
-	  "Records of ended tasks that found no room; their time is charged without a name.",
+	  "Records of ended tasks that did not fit into the buffer; their time is charged without "
+	  "a name.",
 	  NULL },
 	{ "kepler_exporter_activity_errors", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(activity_errors, 0), L_NONE,
 	  "Passes over the processes that failed.", NULL },
 	{ "kepler_exporter_tasks_walked", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(tasks_walked, 0), L_NONE,
-	  "Threads that the passes looked at.", NULL },
+	  "Threads that the passes examined.", NULL },
 	{ "kepler_exporter_tasks_sent", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(tasks_sent, 0), L_NONE,
-	  "Threads that had run and were handed over.", NULL },
+	  "Threads that had run and were reported to user space.", NULL },
 	{ "kepler_exporter_threads_known", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(threads_known, 0), L_NONE,
 	  "Threads whose run time is kept between passes.", NULL },
@@ -665,42 +668,42 @@ static const struct family table[] = {
 	  "report which, and the consequences.", NULL },
 	{ "kepler_exporter_io_dropped", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(io_dropped, 0), L_NONE,
-	  "Events of input and output that belong to no container because the kernel's table of "
-	  "cgroups was full.", NULL },
+	  "I/O events that belong to no container because the kernel's table of cgroups was "
+	  "full.", NULL },
 	{ "kepler_exporter_softirqs_without_cause", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(softirqs_without_cause, 0), L_NONE,
 	  "Softirqs of network and block devices that belong to no container because no socket "
 	  "or request was seen in them. 0 where softirqs are not counted.", NULL },
 	{ "kepler_exporter_softirq_seconds_without_cause", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(softirq_seconds_without_cause, 0), L_NONE,
-	  "Time of softirqs of network and block devices that belongs to no container, likewise, "
-	  "in seconds.", NULL },
+	  "Time of such softirqs, in seconds.", NULL },
 	{ "kepler_exporter_switches_counted", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(switches_counted, 0), L_NONE,
-	  "Does Kepler look at each context switch (counters.switches)? 1 or 0.", NULL },
+	  "1 if Kepler traces context switches (counters.switches), otherwise 0.", NULL },
 	{ "kepler_exporter_counters", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(counters, 0), L_NONE,
-	  "Events of the processor that are counted for each process; doctor reports which, and "
-	  "why others are not.",
+	  "Hardware events that are counted per process. kepler doctor lists them, and the reasons "
+	  "why others are not counted.",
 	  NULL },
 	{ "kepler_exporter_counters_uncounted_cpus", GAUGE, "cpus", BOTH,
 	  OF_SNAPSHOT, SELF(counters_uncounted_cpus, 0), L_NONE,
-	  "Online CPUs on which such an event is not counted: they came after the start, which "
-	  "takes counters.enabled=true, or their kind of core lacks it.",
+	  "Online CPUs on which such an event is not counted, because they came online after "
+	  "startup (counters.enabled=true is needed for these) or their type of core lacks it.",
 	  NULL },
 	{ "kepler_exporter_threads_without_work", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(threads_without_work, 0), L_NONE,
-	  "Times that the kernel had no memory for what a thread does between context switches: "
-	  "nothing of it is counted but its run time.",
+	  "Times that the kernel had no memory for a thread's counters between context switches. "
+	  "Only the thread's run time is counted then.",
 	  NULL },
 	{ "kepler_exporter_work_lost_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(work_lost_seconds, 0), L_NONE,
-	  "Run time that was counted at context switches and that no process got, because a "
-	  "buffer or a table was full.",
+	  "Run time counted at context switches that was assigned to no process because a buffer "
+	  "or a table was full.",
 	  NULL },
 	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
-	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",
+	  "1 if Kepler runs in its own PID namespace, so that /proc does not show the machine's "
+	  "processes; otherwise 0.",
 	  NULL },
 	{ "kepler_exporter_cgroups_missed", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(cgroups_missed, 0), L_NONE,
@@ -708,64 +711,63 @@ static const struct family table[] = {
 	  "owner.", NULL },
 	{ "kepler_exporter_process_reads_outstanding", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(process_reads_outstanding, 0), L_NONE,
-	  "Reads of processes' command lines and cgroups that have not returned yet: they "
-	  "can hang, so they run on threads of their own. Until the read returns, the "
-	  "process belongs to its cgroup or, if the cgroup is being read, to its last "
-	  "owner or the system.", NULL },
+	  "Reads of processes' command lines and cgroups that have not returned yet. They can "
+	  "hang, so they run on separate threads. Until the read returns, the process belongs to "
+	  "its cgroup or, if the cgroup is being read, to its last owner or the system.", NULL },
 	{ "kepler_exporter_process_reads_late", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(process_reads_late, 0), L_NONE,
 	  "Reads of processes' command lines and cgroups that took longer than a second.", NULL },
 	{ "kepler_exporter_unseen_processes", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_processes, 0), L_NONE,
-	  "Processes that /proc shows and BPF does not, because the kernel guards them. At "
-	  "most 32 are read from /proc; the CPU time of any others is unseen. Kepler looks "
-	  "for them at the start and every 4,096 intervals.", NULL },
+	  "Processes visible in /proc but hidden from BPF by the kernel. At most 32 are read from "
+	  "/proc; the CPU time of any others is unseen. Kepler looks for them at the start and "
+	  "every 4,096 intervals.", NULL },
 	{ "kepler_exporter_unseen_cpu_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_cpu_seconds, 0), L_NONE,
-	  "CPU time of those processes since they were found, from /proc.", NULL },
+	  "CPU time of these processes since they were found, from /proc.", NULL },
 	{ "kepler_exporter_unseen_work_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_work_seconds, 0), L_NONE,
-	  "CPU time that /proc/stat counts and no process was seen for, beyond the "
-	  "possible error of sampling at ticks; its energy is unattributed, reason unseen.", NULL },
+	  "CPU time in /proc/stat that belongs to no visible process, beyond the possible error of "
+	  "tick sampling. Its energy is unattributed, with reason=\"unseen\".", NULL },
 	{ "kepler_exporter_machine_time_up", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(machine_time_up, 0), L_NONE,
-	  "Does /proc/stat count the machine's CPU time? 1, or 0 where it is hidden or "
-	  "stands still: unseen time is then not known.", NULL },
+	  "1 if /proc/stat counts the machine's CPU time; 0 if it is hidden or does not advance, "
+	  "in which case unseen time is unknown.", NULL },
 	{ "kepler_exporter_activity_partial", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(activity_partial, 0), L_NONE,
-	  "Are processes of this machine hidden from Kepler, by a pid namespace or hidepid? 1 or "
-	  "0.", NULL },
+	  "1 if processes of this machine are hidden from Kepler by a PID namespace or hidepid, "
+	  "otherwise 0.", NULL },
 	{ "kepler_exporter_meters_searching", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(meters_searching, 0), L_NONE,
-	  "Is the first search for energy meters still going on, since a driver does not answer? "
-	  "1 or 0. Energy is estimated meanwhile.", NULL },
+	  "1 if the first search for energy meters is still waiting for a driver that does not "
+	  "respond, otherwise 0. Energy is estimated meanwhile.", NULL },
 	{ "kepler_exporter_zones_without_value", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(zones_silent, 0), L_NONE,
 	  "Zones that were found but have not given a single value since Kepler started. They have "
 	  "no series and are in no total.", NULL },
 	{ "kepler_exporter_zones_left_out", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(zones_left_out, 0), L_NONE,
-	  "Energy zones that were found and are not read: their energy is counted by "
-	  "another zone as well, they are a single core of a package (AMD's core), or "
-	  "there are too many.", NULL },
+	  "Energy zones that were found but are not read, because another zone counts the same "
+	  "energy, because they are a single core of a package (AMD), or because there are too "
+	  "many.", NULL },
 	{ "kepler_exporter_device_files_unread", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(device_files_unread, 0), L_NONE,
-	  "Open device files of GPUs of AMD and Intel beyond the limits, of one process or of all: "
-	  "what they use is not known, and the time that no known client explains is unseen.",
+	  "Open device files of AMD and Intel GPUs beyond the limits per process or in total. "
+	  "Their use is unknown; GPU time that no known client explains is unseen.",
 	  NULL },
 	{ "kepler_exporter_packages_exceeded", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(packages_exceeded, 0), L_NONE,
-	  "Packages whose core and uncore, which are parts of them, counted more energy than they "
-	  "did over the last minute: a counter is wrong. Nothing is corrected.", NULL },
+	  "Packages whose parts, core and uncore, counted more energy over the last minute than "
+	  "the package itself, so that one of the counters is wrong. Nothing is corrected.", NULL },
 	{ "kepler_exporter_name_source_up", GAUGE, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(up), LABELS(POINT_NAME_SOURCE, POINT_VIA),
-	  "Does this source of containers' names answer? 1 or 0.", NULL },
+	  "1 if this source of container names responds, otherwise 0.", NULL },
 	{ "kepler_exporter_name_source_age_seconds", GAUGE, "seconds", BOTH,
 	  OF_NAME_SOURCES, NAMES(age_s), L_NAMES,
-	  "Time since the source last said something.", NULL },
+	  "Time since the last response of the source.", NULL },
 	{ "kepler_exporter_name_source_containers", GAUGE, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(containers), L_NAMES,
-	  "Containers that the source has named and that are still there.", NULL },
+	  "Existing containers that the source has named.", NULL },
 	{ "kepler_exporter_name_source_requests", COUNTER, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(requests), L_NAMES,
 	  "Requests to the source, or scans of its files.", NULL },
@@ -774,140 +776,144 @@ static const struct family table[] = {
 	  "Requests to the source that failed.", NULL },
 	{ "kepler_exporter_name_source_bad", COUNTER, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(bad), L_NAMES,
-	  "Pods or containers that the source described in a way that cannot be right; skipped.",
+	  "Pods or containers skipped because the source's description was invalid.",
 	  NULL },
 	{ "kepler_exporter_name_source_labels_lost", COUNTER, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(labels_lost), L_NAMES,
-	  "Labels and annotations of --kube.pod-labels that were not shown whole when a pod was "
-	  "read: cut to 127 bytes, or left out where a pod's together have more than 1,023.",
+	  "Labels and annotations (--kube.pod-labels) that were cut to 127 bytes, or left out "
+	  "because those of one pod exceed 1,023 bytes.",
 	  NULL },
 	{ "kepler_exporter_name_lookups", COUNTER, "", BOTH,
 	  OF_LOOKUPS, VARIANTS, LABELS(POINT_RESULT),
-	  "Containers looked up by id: found, unknown so far, refused because the directory is "
+	  "Containers looked up by id: found, unknown so far, or refused because the directory is "
 	  "full.", lookups },
 	{ "kepler_exporter_pod_resources_up", GAUGE, "", BOTH,
 	  OF_HOLDERS, SELF(pod_resources.up, 0), L_NONE,
-	  "Does the kubelet say which containers hold devices? 1 or 0.", NULL },
+	  "1 if the kubelet reports which containers hold devices, otherwise 0.", NULL },
 	{ "kepler_exporter_pod_resources_requests", COUNTER, "", BOTH,
 	  OF_HOLDERS, SELF(pod_resources.requests, 0), L_NONE,
-	  "Calls of the kubelet's PodResources API that the kubelet saw.", NULL },
+	  "Calls of the kubelet's PodResources API that reached the kubelet.", NULL },
 	{ "kepler_exporter_pod_resources_failures", COUNTER, "", BOTH,
 	  OF_HOLDERS, SELF(pod_resources.failures, 0), L_NONE,
 	  "Calls of the kubelet's PodResources API that failed.", NULL },
 	{ "kepler_exporter_pod_resources_bad", COUNTER, "", BOTH,
 	  OF_HOLDERS, SELF(pod_resources.bad, 0), L_NONE,
-	  "Pods, containers and devices that the kubelet described in a way that cannot be right; "
-	  "skipped.", NULL },
+	  "Pods, containers and devices skipped because the kubelet's description was "
+	  "invalid.", NULL },
 	{ "kepler_exporter_pod_resources_ids", GAUGE, "", BOTH,
 	  OF_HOLDERS, VARIANTS, LABELS(POINT_RESULT),
-	  "Ids of GPUs that the kubelet has allocated: held by a container that runs here, "
-	  "nameless as the container is not known here or does not run, unknown as no zone is "
-	  "that GPU (a part of one, as with MIG), beyond the room for them.", allocations },
+	  "Ids of GPUs that the kubelet has allocated. held: by a container that runs here; "
+	  "nameless: the container is unknown here or not running; unknown: no zone is that GPU "
+	  "(for example part of one, with MIG); beyond: the table is full.", allocations },
 	{ "kepler_exporter_model_files_up", GAUGE, "", BOTH,
 	  OF_MODEL_FILES, SELF(model_files.up, 0), L_NONE,
-	  "Can each file of --model.file be used as it is on the disk now? 1 or 0.", NULL },
+	  "1 if each file of --model.file is usable as it is on disk now, otherwise 0.", NULL },
 	{ "kepler_exporter_model_files_changes", COUNTER, "", BOTH,
 	  OF_MODEL_FILES, SELF(model_files.taken, 0), L_NONE,
-	  "Files of --model.file that changed while Kepler ran, and are used as they are now.",
+	  "Files of --model.file that changed while Kepler ran and were loaded again.",
 	  NULL },
 	{ "kepler_exporter_model_files_refused", COUNTER, "", BOTH,
 	  OF_MODEL_FILES, SELF(model_files.refused, 0), L_NONE,
-	  "Files of --model.file that changed while Kepler ran and were refused: the model before "
-	  "stays, and the log and `kepler doctor` say why.", NULL },
+	  "Files of --model.file that changed while Kepler ran and were refused. The previous "
+	  "model stays in use; the log and `kepler doctor` show the reason.", NULL },
 	{ "kepler_exporter_model_fetch_up", GAUGE, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.up, 0), L_NONE,
-	  "Was the last answer of --model.url a model that can be used, or that nothing has "
-	  "changed? 1 or 0.", NULL },
+	  "1 if the last response of --model.url was a usable model or \"not modified\", otherwise "
+	  "0.", NULL },
 	{ "kepler_exporter_model_fetch_age_seconds", GAUGE, "seconds", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.age_s, 0), L_NONE,
-	  "Time since the last such answer; none before the first.", NULL },
+	  "Time since the last such response; absent before the first.", NULL },
 	{ "kepler_exporter_model_fetch_newer", GAUGE, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.is_newer, 0), L_NONE,
-	  "Is the model that was fetched last not the one in use, because it does not fit this "
-	  "machine? 1 or 0.", NULL },
+	  "1 if the most recently fetched model is not in use because it does not fit this "
+	  "machine, otherwise 0.", NULL },
 	{ "kepler_exporter_model_fetch_requests", COUNTER, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.requests, 0), L_NONE,
 	  "Requests that reached the host of --model.url.", NULL },
 	{ "kepler_exporter_model_fetch_failures", COUNTER, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.failures, 0), L_NONE,
-	  "Times that no usable model could be had from there, refused ones included.", NULL },
+	  "Times that no usable model could be fetched from there, including refused "
+	  "models.", NULL },
 	{ "kepler_exporter_model_fetch_refused", COUNTER, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.refused, 0), L_NONE,
-	  "Models that came from there and were refused: checksum, signature, syntax, or what "
-	  "they predict.", NULL },
+	  "Models from there that were refused because of their checksum, signature, syntax or "
+	  "predictions.", NULL },
 	{ "kepler_exporter_series_limit", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(max_series, 0), L_NONE,
-	  "Series that the rows of one response may have, in each schema (--metrics.max-series).",
+	  "Limit on the series of rows in one response, in each schema (--metrics.max-series).",
 	  NULL },
 	{ "kepler_exporter_series_merged", COUNTER, "", BOTH,
 	  OF_LEVELS, AT(struct snapshot_table, merged, 0), LABELS(POINT_LEVEL),
-	  "Rows that were moved to retired before their time because of a limit.", NULL },
+	  "Rows that were moved to retired early because of a limit.", NULL },
 	{ "kepler_exporter_table_overflows", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, VARIANTS, LABELS(POINT_TABLE),
-	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
-	  "it uses is in an \"other\". Of machines: times that a process that may be a virtual "
-	  "machine was not looked at: it belongs to its cgroup.", overflows },
+	  "Times that a process, container, pod, VM or namespace did not fit into a table; its use "
+	  "is in a row \"other\". table=\"machines\": times that a process that may be a virtual "
+	  "machine was not examined; it belongs to its cgroup.", overflows },
 	{ "kepler_exporter_state_write_errors", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(state_write_errors, 0), L_NONE,
-	  "Times that the state file could not be read or written, or not in time.", NULL },
+	  "Times that the state file could not be read or written in time.", NULL },
 	{ "kepler_exporter_recorded_intervals", COUNTER, "", BOTH,
 	  OF_RECORDING, SELF(recording.intervals, 0), L_NONE,
-	  "Intervals that are recorded (--record.dir), or wait to be written.", NULL },
+	  "Intervals that were recorded (--record.dir) or are waiting to be written.", NULL },
 	{ "kepler_exporter_recording_lost_intervals", COUNTER, "", BOTH,
 	  OF_RECORDING, SELF(recording.lost, 0), L_NONE,
-	  "Intervals that are in no recording because the disk was full, or too slow.", NULL },
+	  "Intervals missing from recordings because the disk was full or too slow.", NULL },
 	{ "kepler_exporter_recording_errors", COUNTER, "", BOTH,
 	  OF_RECORDING, SELF(recording.errors, 0), L_NONE,
-	  "Times that a recording could not be written, or an old one not be removed.", NULL },
+	  "Times that a recording could not be written, or an old one could not be "
+	  "removed.", NULL },
 	{ "kepler_exporter_recording_bytes", GAUGE, "bytes", BOTH,
 	  OF_RECORDING, SELF(recording.bytes, 0), L_NONE,
 	  "Size of all recordings in --record.dir.", NULL },
 	{ "kepler_exporter_landlock_abi", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(landlock_abi, 0), L_NONE,
-	  "Version of Landlock with which the kernel limits the files that this program "
-	  "may read and write; 0: no limit.", NULL },
+	  "Version of the Landlock ABI with which the kernel limits the files that Kepler can read "
+	  "and write; 0: no limit.", NULL },
 	{ "kepler_exporter_denied_system_calls", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(denied_calls, 0), L_NONE,
-	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "
-	  "list; the log names each once.", NULL },
+	  "System calls that the filter denied with EPERM or ENOSYS because they are not in its "
+	  "list; each is logged once.", NULL },
 	{ "kepler_exporter_log_lost_lines", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(log_lost_lines, 0), L_NONE,
-	  "Lines of the log that were lost because they were not read.", NULL },
+	  "Log lines lost because standard error was not read.", NULL },
 	{ "kepler_exporter_config_reloads", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, VARIANTS, LABELS(POINT_RESULT),
-	  "Reloads of the configuration that were asked for. merged: while another was under "
-	  "way, so that the one after it answered several.", reloads },
+	  "Requested reloads of the configuration. merged: requested while another was under way, "
+	  "and answered by the one after it.", reloads },
 	{ "kepler_exporter_config_last_reload_successful", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(last_reload_ok, 0), L_NONE,
-	  "Did the last reload succeed? 1 or 0.", NULL },
+	  "1 if the last reload succeeded, otherwise 0.", NULL },
 	{ "kepler_exporter_http_requests", COUNTER, "", BOTH,
 	  OF_HTTP, VARIANTS, LABELS(POINT_CODE),
-	  "HTTP requests answered, by class of status.", answers },
+	  "HTTP requests answered, by status class.", answers },
 	{ "kepler_exporter_http_connections", GAUGE, "", BOTH,
 	  OF_HTTP, HTTP(connections), L_NONE,
-	  "HTTP connections open now.", NULL },
+	  "Open HTTP connections.", NULL },
 	{ "kepler_exporter_http_connections_accepted", COUNTER, "", BOTH,
 	  OF_HTTP, HTTP(connections_total), L_NONE,
 	  "HTTP connections accepted.", NULL },
 	{ "kepler_exporter_http_connections_evicted", COUNTER, "", BOTH,
 	  OF_HTTP, VARIANTS, L_CUT,
-	  "HTTP connections cut because others waited for what they held, by reason: silent (no "
-	  "request, or small answers not read), slow (the slowest reader), old_page (read a page "
-	  "whose memory a new one needed).", evictions },
+	  "HTTP connections closed because others waited for their resources, by reason: silent "
+	  "(no request, or small responses not read), slow (the slowest reader), old_page (reading "
+	  "a page whose memory was needed for a new one).", evictions },
 	{ "kepler_exporter_http_timeouts", COUNTER, "", BOTH,
 	  OF_HTTP, VARIANTS, L_CUT,
-	  "HTTP connections cut because a request or an answer took too long, or a reader stalled.",
+	  "HTTP connections closed because a request or a response took too long, or a reader "
+	  "stalled.",
 	  timeouts },
 	{ "kepler_exporter_http_accept_errors", COUNTER, "", BOTH,
 	  OF_HTTP, HTTP(accept_errors), L_NONE,
-	  "HTTP connections that found no file descriptor, some of them accepted later.", NULL },
+	  "HTTP connections for which no file descriptor was available; some were accepted "
+	  "later.", NULL },
 	{ "kepler_exporter_http_misdirected_requests", COUNTER, "", BOTH,
 	  OF_HTTP, HTTP(misdirected), L_NONE,
-	  "HTTP requests refused with 421 because their Host is not a name of this machine; "
-	  "web.allowed-hosts allows more names.", NULL },
+	  "HTTP requests refused with status 421 because their Host header does not name this "
+	  "machine; web.allowed-hosts allows more names.", NULL },
 	{ "kepler_exporter_http_sent_bytes", COUNTER, "bytes", BOTH,
 	  OF_HTTP, HTTP(bytes_sent), L_NONE,
-	  "Bytes of answers sent, without headers.", NULL },
+	  "Bytes of response bodies sent.", NULL },
 };
 /* clang-format on */
 

@@ -30,70 +30,81 @@ static const struct option_choice levels[] = { { "container", METRIC_CONTAINER }
 					       { "node", METRIC_NODE },
 					       { 0 } };
 static const struct option rows[] = {
-	TEXT("output", output, "bench", "FOLDER", "Where all files go. An operand does as well."),
+	TEXT("output", output, "bench", "FOLDER",
+	     "Folder for all files. Can also be given as an "
+	     "operand."),
 	TEXT("benchmark", benchmark, "stress", "NAME",
-	     "What the log of the stress run is called: NAME.json in the folder."),
+	     "Name of the log of the stress run, NAME.json in the folder."),
 	TEXT("server", server, "http://localhost:9090", "URL",
-	     "The Prometheus that scrapes this machine's Kepler."),
+	     "URL of the Prometheus server that scrapes Kepler on this machine."),
 	TEXT("exporter", exporter, "", "URL",
-	     "Kepler's own page, such as http://localhost:28282/metrics: it is read while the "
-	     "loads run, and no Prometheus is needed."),
+	     "URL of Kepler's own metrics, such as http://localhost:28282/metrics. They are read "
+	     "while the loads run, without Prometheus."),
 	TEXT("recording-dir", recordings, "", "FOLDER",
-	     "Where a running Kepler keeps its recordings (--record.dir): rows are made of them, "
-	     "and no Prometheus is needed."),
+	     "Directory of a running Kepler's recordings (--record.dir). Rows are made from them, "
+	     "without Prometheus."),
 	TEXT("match", match, "", "MATCHERS",
-	     "What series in the Prometheus have to match: instance=\"node1:28282\"."),
-	TEXT("ca-file", ca_file, "", "FILE", "Authorities (PEM) for https. Empty: the system's."),
+	     "Label matchers for the series in Prometheus, in PromQL syntax without braces: "
+	     "instance=\"node1:28282\"."),
+	TEXT("ca-file", ca_file, "", "FILE",
+	     "CA certificates (PEM) for https. Empty: the system's "
+	     "CA certificates."),
 	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false", .only_flag = true,
 	  .help = "Do not verify the server's certificate." },
 	TEXT("token-file", token_file, "", "FILE",
-	     "A file with a bearer token for the Prometheus or for Kepler's page, which only its "
-	     "owner may read. Over https only."),
-	TEXT("user", user, "", "NAME", "User for basic authentication. Over https only."),
+	     "File with a bearer token for Prometheus or for Kepler's metrics, readable only by "
+	     "its owner. Sent over https only."),
+	TEXT("user", user, "", "NAME", "User name for basic authentication, over https only."),
 	TEXT("password-file", password_file, "", "FILE",
-	     "A file with the user's password, which only its owner may read."),
+	     "File with the user's password, readable only by its owner."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "3s", .metavar = "DURATION",
 	  .only_flag = true,
-	  .help = "Time between two points: the scrape interval of the Prometheus." },
+	  .help = "Time between two points: the scrape interval of Prometheus." },
 	{ "load", NULL, OPTION_STRINGS, OWN(loads),
 	  .count_offset = offsetof(struct bench_config, load_count), .list_max = STRESS_LOADS_MAX,
 	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
-	  .help = "As that of stress. May be repeated." },
+	  .help = "Same as --load of stress." },
 	TEXT("instances", instances, "", "N,N", "As those of stress."),
 	TEXT("frequencies", frequencies, "", "MHZ,MHZ", "As those of stress."),
 	{ "load-time", NULL, OPTION_DURATION, OWN(load_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
-	  .only_flag = true, .help = "How long each load runs: the --step of stress." },
+	  .only_flag = true, .help = "Run time of each load; same as --step of stress." },
 	{ "pause", NULL, OPTION_DURATION, OWN(pause_ns), .max = 3600 * NSEC_PER_SEC,
 	  .default_text = "5s", .metavar = "DURATION", .only_flag = true,
 	  .help = "Time between two loads." },
 	{ "idle", NULL, OPTION_DURATION, OWN(idle_ns), .max = 24 * 3600 * NSEC_PER_SEC,
 	  .default_text = "1m40s", .metavar = "DURATION", .only_flag = true,
-	  .help = "Time before the first load in which nothing runs: the idle power." },
+	  .help = "Idle time before the first load, in which idle power is measured." },
 	{ "budget", NULL, OPTION_DURATION, OWN(budget_ns), .min = NSEC_PER_SEC,
 	  .max = 30 * 24 * 3600 * NSEC_PER_SEC, .default_text = "5h", .metavar = "DURATION",
-	  .only_flag = true, .help = "A plan of loads that takes longer is not begun." },
-	TEXT("stress-ng", program, "stress-ng", "PROGRAM", "The program, or its path."),
-	TEXT("sysfs", sysfs, "/sys", "FOLDER", "Where frequencies are read and set."),
+	  .only_flag = true,
+	  .help = "Limit on the run time. A longer plan of loads is not "
+		  "started." },
+	TEXT("stress-ng", program, "stress-ng", "PROGRAM",
+	     "Name or path of the stress-ng "
+	     "program."),
+	TEXT("sysfs", sysfs, "/sys", "FOLDER",
+	     "Directory of sysfs, where frequencies are read and "
+	     "set."),
 	TEXT("energy-source", source, "rapl-sysfs", "SOURCE",
-	     "What measured the power: rapl-sysfs, acpi and the like."),
+	     "The meter that measured the power, such as rapl-sysfs or acpi."),
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
 	  .metavar = "LEVEL", .only_flag = true,
-	  .help = "Of what the counters are that become features, as that of extract." },
+	  .help = "Level whose counters are used as features; same as --level of extract." },
 	TEXT("feature-group", feature_group, "", "NAME",
-	     "Train on the features of this group alone. Empty: all that are there."),
-	TEXT("trainers", trainers, "", "NAMES", "As those of train-from-data."),
+	     "Train only on the features of this group. Empty: all available features."),
+	TEXT("trainers", trainers, "", "NAMES", "Same as --trainers of train-from-data."),
 	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
 	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
-	  .help = "Into how many blocks of time rows are divided, each of which is held out "
+	  .help = "Number of blocks of time into which rows are divided. Each block is held out "
 		  "once." },
 	{ "from", NULL, OPTION_ENUM, OWN(from), .choices = phases_by_name, .default_text = "next",
 	  .metavar = "PHASE", .only_flag = true,
-	  .help = "Run this phase and all behind it anew. next: the first one without its "
-		  "files." },
+	  .help = "Repeat this phase and all later ones. next: start at the first phase without "
+		  "its files." },
 	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
-	  .help = "Print what would be done and how long it takes, and do nothing." },
+	  .help = "Print the plan and its run time, and exit." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

@@ -15,7 +15,7 @@
 static const struct option rows[] = {
 	{ "write", NULL, OPTION_STRING, OWN(write), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The C source that the fitted weights are written to." },
+	  .help = "C source file for the fitted weights." },
 	{ "expect", NULL, OPTION_STRING, OWN(expect), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "The C header that the model's answers for made-up machines are written to, "

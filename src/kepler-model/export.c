@@ -22,20 +22,20 @@ struct export_config {
 
 static const struct option rows[] = {
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = ".", .metavar = "DIR",
-	  .only_flag = true, .help = "The folder of the repository." },
+	  .only_flag = true, .help = "Folder of the repository." },
 	{ "pipeline-name", NULL, OPTION_STRING, OWN(pipeline), .default_text = "kepler",
 	  .metavar = "NAME", .only_flag = true,
-	  .help = "The pipeline in it that the models become a part of." },
+	  .help = "Pipeline in the repository that the models are added to." },
 	{ "publisher", NULL, OPTION_STRING, OWN(publisher), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The publisher that the pipeline's description names." },
+	  .help = "Publisher named in the pipeline's description." },
 	{ "machine-spec", NULL, OPTION_STRING, OWN(machine), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The machine that the models were trained on, for those that do not say so: a "
-		  "JSON object of processor, cores, chips, memory and frequency." },
+	  .help = "The machine that the models were trained on, for models that do not name it: a "
+		  "JSON object with processor, cores, chips, memory and frequency." },
 	{ "any-error", NULL, OPTION_BOOL, OWN(any_error), .default_text = "false",
 	  .only_flag = true,
-	  .help = "Also export models whose error is unknown, or above 20 % and 10 W." },
+	  .help = "Also export models whose error is unknown, or above both 20 % and 10 W." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

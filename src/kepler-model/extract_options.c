@@ -29,43 +29,45 @@ static const struct option_choice outputs[] = { { "AbsPower", OUTPUT_ABS_POWER }
 const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Series that were collected: JSON of \"kepler-model collect\" or of the model "
-		  "server's query, or a recording of \"kepler record\". An operand does as well." },
+	  .help = "Collected series: JSON from \"kepler-model collect\" or from the model server's "
+		  "query, or a recording from \"kepler record\". Can also be given as an "
+		  "operand." },
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
-	  .only_flag = true, .help = "Where the rows go, as CSV. -: standard output." },
+	  .only_flag = true, .help = "CSV file for the rows. -: standard output." },
 	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Where files are that are named without a path from the root." },
+	  .help = "Base directory for relative file names." },
 	{ "feature-group", NULL, OPTION_STRING, OWN(feature_group), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true, .only_flag = true,
-	  .help = "Only the features of a group, such as BPFOnly, CounterOnly or Basic. Empty: "
-		  "all that there are." },
+	  .help = "Only the features of this group, such as BPFOnly, CounterOnly or Basic. Empty: "
+		  "all available features." },
 	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
 	  .count_offset = offsetof(struct extract_values, source_count),
 	  .list_max = EXTRACT_SOURCES_MAX, .default_text = "rapl-sysfs", .metavar = "SOURCE",
 	  .only_flag = true,
-	  .help = "Sources of the energy; of a component the first that has it. rapl, intel_rapl "
-		  "and rapl-sysfs are one; series without a source are of any." },
+	  .help = "Energy sources in order of preference; each component uses the first source "
+		  "that has it. rapl, intel_rapl and rapl-sysfs are the same; series without a "
+		  "source match any." },
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
 	  .metavar = "LEVEL", .only_flag = true,
-	  .help = "Of what the counters are that become features: they are added up over all "
-		  "containers, processes or virtual machines; node takes the node's own." },
+	  .help = "Level whose counters are used as features: summed over all containers, "
+		  "processes or virtual machines; node uses the node's own counters." },
 	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
 	  .help = "The same as --level=process." },
 	{ "extractor", NULL, OPTION_ENUM, OWN(extractor), .choices = extractors,
 	  .default_text = "default", .metavar = "NAME", .only_flag = true,
-	  .help = "smooth writes the mean of each 30 rows instead." },
+	  .help = "smooth: write the mean of every 30 rows instead." },
 	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
-	  .help = "AbsPower: a row is a step of the node. DynPower: a row is a step of one "
-		  "container, beside the power of the node." },
+	  .help = "AbsPower: one row per step of the node. DynPower: one row per step of each "
+		  "container, with the power of the node." },
 	{ "per-package", NULL, OPTION_BOOL, OWN(per_package), .default_text = "false",
 	  .only_flag = true,
-	  .help = "Also write the power of each package, and its share of what ran." },
+	  .help = "Also write the power of each package, and its share of the activity." },
 	{ "node", NULL, OPTION_STRING, OWN(node), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The instance whose series are taken, where there are several; any: they are one "
-		  "machine that had several addresses." },
+	  .help = "The instance whose series are used if there are several; any: they are one "
+		  "machine with several addresses." },
 };
 
 /* "rapl-sysfs,acpi" as two. */

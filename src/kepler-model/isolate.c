@@ -50,26 +50,26 @@ static const struct option_choice isolators[] = {
 static const struct option rows[] = {
 	{ "isolator", NULL, OPTION_ENUM, OWN(isolator), .choices = isolators, .default_text = "min",
 	  .metavar = "NAME", .only_flag = true,
-	  .help = "What is taken off the power. none: nothing. min: the lowest power that was "
-		  "measured. idle: the power of the rows in which nothing ran, or of a line at no "
-		  "load. profile: the mean power of an idle time (--profile), whose containers are "
-		  "left out. trainer: what a model (--abs-model) says of those containers." },
+	  .help = "Power to subtract. none: nothing. min: the lowest measured power. idle: the "
+		  "power of rows without activity, or of a fitted line at zero load. profile: the "
+		  "mean power of an idle period (--profile), whose containers are left out. "
+		  "trainer: a model's (--abs-model) estimate for those containers." },
 	{ "profile", NULL, OPTION_STRING, OWN(profile), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Series of a time in which the machine was idle." },
+	  .help = "Series of a period in which the machine was idle." },
 	{ "abs-model", NULL, OPTION_STRING, OWN(model), .default_text = "", .metavar = "MODEL",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "A model of the whole power of this machine (AbsPower), or a pipeline of which "
-		  "one is chosen, as a folder or a zip archive." },
+	  .help = "A model of this machine's total power (AbsPower), or a pipeline (a folder or a "
+		  "zip archive) from which one is chosen." },
 	{ "bg-hints", NULL, OPTION_STRINGS, OWN(bg_hints),
 	  .count_offset = offsetof(struct isolate_config, bg_hint_count), .list_max = HINTS_MAX,
 	  .default_text = "", .metavar = "TEXT", .only_flag = true,
-	  .help = "A part of the names of containers that are background. May be repeated." },
+	  .help = "Part of the name of background containers." },
 	{ "target-hints", NULL, OPTION_STRINGS, OWN(target_hints),
 	  .count_offset = offsetof(struct isolate_config, target_hint_count), .list_max = HINTS_MAX,
 	  .default_text = "", .metavar = "TEXT", .only_flag = true,
-	  .help = "A part of the names of containers that are none; without --profile all others "
-		  "are background. May be repeated." },
+	  .help = "Part of the name of containers that are not background; without --profile, all "
+		  "others are background." },
 };
 
 static const struct option_section sections[] = {

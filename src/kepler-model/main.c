@@ -25,24 +25,23 @@
 static const struct command commands[] = {
 	{ .name = "bench",
 	  .run = bench_main,
-	  .summary = "models of this machine, from stress to a report",
+	  .summary = "train models of this machine, from stress test to report",
 	  .operands = "[FOLDER]",
-	  .what = "Runs stress, collect, extract, isolate, train and plot one after the other. All "
-		  "files go to\n"
-		  "FOLDER; what is there already is not made again. Options:",
+	  .what = "Runs stress, collect, extract, isolate, train and plot in turn. All files go to "
+		  "FOLDER; phases\nwhose files exist are skipped. Options:",
 	  .options = &bench_options },
 	{ .name = "stress",
 	  .run = stress_main,
-	  .summary = "loads for a machine, one after the other",
-	  .what = "Runs each load of stress-ng with each number of processes at each highest "
-		  "frequency, and notes when. Frequencies are restored, however it ends.",
+	  .summary = "run a series of loads on this machine",
+	  .what = "Runs each stress-ng load with each number of processes at each maximum "
+		  "frequency, and logs the times. Frequencies are restored in any case.",
 	  .options = &stress_command_options },
 	{ .name = "collect",
 	  .run = collect_main,
-	  .summary = "series of exporters from a Prometheus",
+	  .summary = "collect series of exporters from Prometheus",
 	  .operands = "FILE",
-	  .what = "Asks a Prometheus for all points of Kepler's metrics in some time, and writes "
-		  "them to FILE. A run that was broken off is continued when it is run again.",
+	  .what = "Queries Prometheus for all points of Kepler's metrics in a period, and writes "
+		  "them to FILE. An interrupted run continues when it is repeated.",
 	  .options = &collect_command_options },
 	{ .name = "query",
 	  .run = collect_main,
@@ -50,29 +49,26 @@ static const struct command commands[] = {
 	  .operands = "[FILE]",
 	  .what = "The same as collect.",
 	  .options = &collect_command_options },
-	{ "extract", extract_main, "samples from series that were collected", .operands = "FILE",
-	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "
-		  "step by step.",
+	{ "extract", extract_main, "turn collected series into rows", .operands = "FILE",
+	  .what = "Turns the series of an exporter into rows: for each step, the power of the node "
+		  "and the activity of its workloads.",
 	  .options = &extract_command_options },
 	{ .name = "isolate",
 	  .run = isolate_main,
-	  .summary = "rows without what the machine draws anyway",
+	  .summary = "subtract idle or background power from rows",
 	  .operands = "FILE",
-	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
-		  "series that are extracted for that.",
+	  .what = "Subtracts idle or background power from rows, or from series, which are "
+		  "extracted first.",
 	  .options = &isolate_command_options },
-	{ "train-from-data", train_from_data_main, "a model from rows", .operands = "CSV...",
-	  .what = "Trains a model on rows, such as extract writes them. Each way to train is "
-		  "judged by rows\n"
-		  "that it has not seen; the one with the smallest errors makes the model, from "
-		  "all rows.\n"
-		  "Without --output it prints the errors alone. Options:",
+	{ "train-from-data", train_from_data_main, "train a model on rows", .operands = "CSV...",
+	  .what = "Trains a model on rows, such as those written by extract. Each trainer is "
+		  "judged on held-out\nrows; the one with the smallest errors is trained again on "
+		  "all rows.\nWithout --output, only the errors are printed. Options:",
 	  .options = &training_options },
-	{ "train", train_main, "a model for each group of features that the rows have",
+	{ "train", train_main, "train a model for each feature group in the rows",
 	  .operands = "CSV...",
-	  .what = "Does as train-from-data does for each group of features that the rows have, "
-		  "and writes the\n"
-		  "models as SOURCE_TYPE_GROUP.json to a folder. Options:",
+	  .what = "Works like train-from-data for each feature group in the rows, and writes the "
+		  "models to a\nfolder as SOURCE_TYPE_GROUP.json. Options:",
 	  .options = &training_options },
 	{ .name = "train-builtin",
 	  .run = train_builtin_main,
@@ -85,78 +81,73 @@ static const struct command commands[] = {
 		  "from the folders ec2 and nx12 of RAPL readings. Options:",
 	  .options = &builtin_options,
 	  .words = "platform components" },
-	{ "validate", validate_main, "errors of a model on rows",
+	{ "validate", validate_main, "show the show the errors of a model on rows",
 	  .operands = "MODEL CSV | --input=SERIES",
-	  .what = "Prints how far the model's predictions are off on rows, which it should not "
-		  "have been trained\n"
-		  "on, and how many of them lie within its bound. MODEL may be a pipeline, as a "
-		  "folder "
-		  "or a zip archive:\n"
-		  "then all its models are judged. Options:",
+	  .what = "Prints the errors of the model's predictions on rows, which should not be rows "
+		  "that it was\ntrained on, and how many of them are within its bound. MODEL can "
+		  "be a pipeline (a folder or a zip archive):\nall its models are judged then. "
+		  "Options:",
 	  .options = &validate_options },
-	{ "compare", compare_main, "errors of several models on the same rows",
-	  .operands = "MODEL... CSV", .what = "Does as validate does for several models. Options:",
+	{ "compare", compare_main,
+	  "compare the compare the errors of several models on the same "
+	  "rows",
+	  .operands = "MODEL... CSV", .what = "Works like validate for several models. Options:",
 	  .options = &validate_options },
-	{ "plot", plot_main, "a model's errors and curves as a page", .operands = "MODEL CSV",
-	  .what = "Writes a page of HTML that shows a model on samples: measured beside predicted "
-		  "power, residuals,\n"
-		  "power by load, and which features matter. The page needs nothing else. Of a "
-		  "pipeline, "
-		  "as a folder\n"
-		  "or a zip archive, it shows the model with the least error.",
+	{ "plot", plot_main, "draw a model's errors and curves as an HTML page",
+	  .operands = "MODEL CSV",
+	  .what = "Writes an HTML page that shows a model on samples: measured and predicted "
+		  "power, residuals,\npower by load, and the importance of features. The page is "
+		  "self-contained. For a pipeline (a folder\nor a zip archive), it shows the model "
+		  "with the lowest error.",
 	  .options = &plot_options },
 	{ "export", export_main, "put trained models into a repository", .operands = "MODEL...",
-	  .what = "Puts trained models into a repository in the layout of upstream's model-db, if "
-		  "they are good enough.\n"
-		  "Models that Kepler's own weights can express are also readable for old Keplers. "
-		  "MODEL may be a\n"
-		  "pipeline, as a folder or a zip archive: then all its models are exported.",
+	  .what = "Adds trained models to a repository with the layout of upstream's model-db, if "
+		  "they are good enough.\nModels that can be expressed as Kepler weights can also "
+		  "be read by older Kepler versions. MODEL can be\na pipeline (a folder or a zip "
+		  "archive): all its models are exported then.",
 	  .options = &export_options },
 	{ "repo", repo_main, "list, verify, choose and publish models", .more = repo_usage,
 	  .operands = "list|verify|best DIR | publish DIR OUT",
-	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "
-		  "reads them\n"
-		  "to say what is wrong, chooses the best ones for a machine, or copies the good "
-		  "ones.",
+	  .what = "Lists the models of a repository with the layout of upstream's model-db, "
+		  "verifies them,\nchooses the best ones for a machine, or copies those that are "
+		  "good enough.",
 	  .options = &repo_options, .words = "list verify best publish" },
 	{ "serve", serve_main, "serve the models of a repository over HTTP", .operands = "DIR",
-	  .what = "Serves the models of a repository to Kepler and to estimators, by the API of "
-		  "upstream's model\n"
-		  "server and by a second one (docs/model-server.md). A change of the repository "
-		  "is noticed.",
+	  .what = "Serves the models of a repository to Kepler and to estimators, through the API "
+		  "of upstream's model\nserver and through a second one (docs/model-server.md). "
+		  "Changes of the repository are detected.",
 	  .options = &serve_options },
 	{ .name = "offline-trainer",
 	  .run = offline_trainer_main,
 	  .summary = "train models on request, over HTTP",
-	  .what = "Answers POST /train, as upstream's offline trainer does: series of an exporter "
-		  "become a zipped\n"
-		  "pipeline of models (docs/model-server.md). Clients need a token. Options:",
+	  .what = "Answers POST /train like upstream's offline trainer: trains a zipped pipeline "
+		  "of models from the\nseries of an exporter (docs/model-server.md). Clients need "
+		  "a token. Options:",
 	  .options = &offline_trainer_options },
 	{ .name = "online-trainer",
 	  .run = online_trainer_main,
-	  .summary = "train models again and again, from a Prometheus",
+	  .summary = "train models continuously from Prometheus",
 	  .operands = "DIR",
-	  .what = "Learns from new points of a Prometheus, by type of machine, and puts a model "
-		  "into the repository\n"
-		  "DIR when it is better than the one in use (docs/model-server.md). Options:",
+	  .what = "Learns from new points in Prometheus for each type of machine, and adds a model "
+		  "to the repository\nDIR when it is better than the one in use "
+		  "(docs/model-server.md). Options:",
 	  .options = &online_options },
-	{ "train-request", train_request_main, "a pipeline from a request to the offline trainer",
+	{ "train-request", train_request_main,
+	  "train a pipeline from a saved offline-trainer "
+	  "request",
 	  .operands = "FILE",
-	  .what = "Does with a file, or for - with standard input, what the offline trainer does "
-		  "with a request. Options:",
+	  .what = "Processes a request to the offline trainer from a file, or from standard input "
+		  "for -. Options:",
 	  .options = &train_request_options },
-	{ "estimate", estimate_main, "answer estimates of power on a unix socket",
-	  .operands = "DIR",
-	  .what = "Answers Kepler's requests for estimates by the protocol of upstream's "
-		  "estimator, "
-		  "with the models\n"
-		  "of a repository (docs/model-server.md).",
+	{ "estimate", estimate_main, "answer power estimates on a Unix socket", .operands = "DIR",
+	  .what = "Answers Kepler's requests for estimates with the models of a repository, using "
+		  "the protocol of\nupstream's estimator (docs/model-server.md).",
 	  .options = &estimate_options },
 };
 
 static const struct program kepler_model = {
 	.name = "kepler-model",
-	.about = "Power models: how many watts a machine draws, from what it does.",
+	.about = "Power models: estimate a machine's power from its activity.",
 	.commands = commands,
 	.count = ARRAY_SIZE(commands),
 };

@@ -22,14 +22,15 @@ static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
 const struct option model_input_rows_of_options[MODEL_INPUT_OPTION_COUNT] = {
 	{ "output-type", NULL, OPTION_ENUM, OWN(output), .choices = outputs,
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
-	  .help = "Where MODEL is a pipeline: its models of the whole power (AbsPower), or of the "
-		  "dynamic one (DynPower)." },
+	  .help = "If MODEL is a pipeline: use its models of total power (AbsPower) or of dynamic "
+		  "power (DynPower)." },
 	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Where MODEL is a pipeline: its models of this group. Empty: of all groups." },
+	  .help = "If MODEL is a pipeline: use its models of this feature group. Empty: all "
+		  "groups." },
 	{ "model-name", NULL, OPTION_STRING, OWN(name), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Where MODEL is a pipeline: its models of this name, TRAINER_NODETYPE. Empty: of "
+	  .help = "If MODEL is a pipeline: use its models of this name, TRAINER_NODETYPE. Empty: "
 		  "any name." },
 };
 

@@ -55,29 +55,30 @@ static const struct option rows[] = {
 	{ "web.listen-address", NULL, OPTION_STRINGS, OWN(listen),
 	  .count_offset = offsetof(struct trainer_config, listen_count), .list_max = LISTEN_MAX,
 	  .default_text = "127.0.0.1:8102", .metavar = "ADDRESS", .check = http_listen_check,
-	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in "
-		  "an existing directory." },
+	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
+		  "unix:PATH for a socket in an existing directory." },
 	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
-	  .help = "A file with a token in each line, which only its owner may read. Clients have "
-		  "to send one of them (Authorization: Bearer TOKEN), except for /healthz. Without "
-		  "the file the trainer does not start. SIGHUP makes it read the file again." },
+	  .help = "File with one token per line, readable only by its owner. Clients must send one "
+		  "of the tokens (Authorization: Bearer TOKEN), except for /healthz. The trainer "
+		  "does not start without the file. SIGHUP makes it read the file again." },
 	{ "train.deadline", NULL, OPTION_DURATION, OWN(deadline_ns), .min = NSEC_PER_SEC,
 	  .max = 86400 * NSEC_PER_SEC, .default_text = "10m", .metavar = "DURATION",
-	  .help = "How long a request may wait and train before it is answered with 503." },
+	  .help = "Time limit for waiting and training, after which a request is answered with "
+		  "status 503." },
 	{ "train.queue", NULL, OPTION_U32, OWN(waiting), .min = 1, .max = TRAININGS_MAX / 2,
 	  .default_text = "4", .metavar = "N",
-	  .help = "Requests that may wait while one is trained; more are answered with 429." },
+	  .help = "Limit on waiting requests. Further requests are answered with status 429." },
 	{ "train.memory", NULL, OPTION_U32, OWN(memory_mib), .min = 128, .max = 1048576,
 	  .default_text = "4096", .metavar = "MIB",
 	  .help = "Limit on the address space of a training, in MiB." },
 	{ "train.models", NULL, OPTION_STRING, OWN(models), .default_text = "", .metavar = "DIR",
 	  .may_be_empty = true, .check = check_models,
-	  .help = "Models of the whole power for requests with the TrainIsolator: a repository, or "
-		  "a pipeline. Each request reads it anew. Empty: such requests are refused." },
+	  .help = "Models of total power for requests with TrainIsolator: a repository or a "
+		  "pipeline, read for each request. Empty: such requests are refused." },
 	{ "train.only-idle", NULL, OPTION_BOOL, OWN(only_idle), .default_text = "true",
-	  .help = "Train only while CPUs are idle. On a machine that is always busy a training may "
-		  "then never end in time." },
+	  .help = "Train only while CPUs are idle. On a machine that is always busy, training may "
+		  "then miss its deadline." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },

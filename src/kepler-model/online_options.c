@@ -30,48 +30,51 @@ static const struct option rows[] = {
 	  .count_offset = offsetof(struct online_config, listen_count),
 	  .list_max = ONLINE_LISTEN_MAX, .default_text = "127.0.0.1:8103", .metavar = "ADDRESS",
 	  .check = http_listen_check,
-	  .help = "Where /metrics and /healthz are: HOST:PORT, [IPV6]:PORT, :PORT for all "
+	  .help = "Address of /metrics and /healthz: HOST:PORT, [IPV6]:PORT, :PORT for all "
 		  "addresses, or unix:PATH." },
 	TEXT("web.token-file", web_tokens, "FILE",
-	     "A file with a token in each line, which only its owner may read. With it clients of "
-	     "/metrics have to send one of them (Authorization: Bearer TOKEN)."),
+	     "File with one token per line, readable only by its owner. With it, clients of "
+	     "/metrics must send one of the tokens (Authorization: Bearer TOKEN)."),
 	{ "server", NULL, OPTION_STRING, OWN(server), .default_text = "http://localhost:9090",
-	  .metavar = "URL", .help = "The Prometheus, or what speaks its API." },
+	  .metavar = "URL", .help = "URL of a Prometheus-compatible server." },
 	TEXT("match", match, "MATCHERS",
-	     "What series have to match, as PromQL has it between braces: job=\"kepler\"."),
+	     "Label matchers in PromQL syntax, without the braces: job=\"kepler\"."),
 	{ "step", NULL, OPTION_STRING, OWN(step), .default_text = "3", .metavar = "DURATION",
-	  .help = "Time between two points: seconds, or 3s. As long as the scrape interval." },
-	TEXT("ca-file", ca_file, "FILE", "Authorities (PEM) for https. Empty: the system's."),
+	  .help = "Time between two points, in seconds or as a duration such as 3s. Use the scrape "
+		  "interval." },
+	TEXT("ca-file", ca_file, "FILE",
+	     "CA certificates (PEM) for https. Empty: the system's CA "
+	     "certificates."),
 	TEXT("token-file", token_file, "FILE",
-	     "A file with a bearer token for the Prometheus, which only its owner may read. Over "
-	     "https only."),
-	TEXT("user", user, "NAME", "User for basic authentication. Over https only."),
+	     "File with a bearer token for Prometheus, readable only by its owner. Sent over https "
+	     "only."),
+	TEXT("user", user, "NAME", "User name for basic authentication, over https only."),
 	TEXT("password-file", password_file, "FILE",
-	     "A file with the user's password, which only its owner may read."),
+	     "File with the user's password, readable only by its owner."),
 	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false",
 	  .help = "Do not verify the server's certificate." },
-	TIME("timeout", timeout_ns, "1m", NSEC_PER_SEC, "How long one answer may take."),
+	TIME("timeout", timeout_ns, "1m", NSEC_PER_SEC, "Time limit for one response."),
 	{ "state-dir", NULL, OPTION_STRING, OWN(state_dir),
 	  .default_text = "/var/lib/kepler-online-trainer", .metavar = "FOLDER",
-	  .help = "An existing folder for what was learned, and for files of the work under way." },
+	  .help = "An existing folder for the learned state and for temporary files." },
 	TEXT("machines", machines, "FILE",
-	     "Which machine each node is: a JSON object with the node's instance, or * for all "
-	     "others, and its processor, cores, chips, memory and frequency. Nodes that are not in "
-	     "it are left out. Empty: all nodes are machines like this one."),
+	     "Machine of each node: a JSON object that maps each node's instance, or * for all "
+	     "others, to its processor, cores, chips, memory and frequency. Nodes without an entry "
+	     "are left out. Empty: all nodes are machines like this one."),
 	{ "pipeline-name", NULL, OPTION_STRING, OWN(pipeline), .default_text = "online",
-	  .metavar = "NAME", .help = "The pipeline of the repository that models are put into." },
+	  .metavar = "NAME", .help = "Pipeline of the repository that models are added to." },
 	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "rapl-sysfs",
-	  .metavar = "SOURCE", .help = "What measured the power." },
+	  .metavar = "SOURCE", .help = "The meter that measured the power." },
 	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "BPFOnly",
 	  .metavar = "NAME",
-	  .help = "The features that models are trained on: BPFOnly, CounterOnly, Basic and the "
-		  "like. All nodes must have them." },
+	  .help = "Feature group to train on, such as BPFOnly, CounterOnly or Basic. All nodes "
+		  "must have its features." },
 	{ "trainers", NULL, OPTION_STRING, OWN(trainers), .default_text = "BlendedTrees",
 	  .metavar = "NAMES",
-	  .help = "Ways to train, separated by commas, beside the line over all rows." },
-	TIME("interval", interval_ns, "5m", NSEC_PER_SEC, "How often new points are asked for."),
+	  .help = "Trainers, separated by commas, in addition to the line over all rows." },
+	TIME("interval", interval_ns, "5m", NSEC_PER_SEC, "How often new points are collected."),
 	TIME("history", history_ns, "1h", NSEC_PER_SEC,
-	     "How far back points are asked for at first, and at most after a pause."),
+	     "How far back points are collected at first, and at most after a pause."),
 	TIME("retrain", retrain_ns, "1h", NSEC_PER_SEC,
 	     "How often a model is trained again; when the model in use no longer fits, with each "
 	     "new block of rows."),

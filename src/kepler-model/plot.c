@@ -26,11 +26,11 @@ struct plot_config {
 
 static const struct option own_rows[] = {
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
-	  .only_flag = true, .help = "Where the page goes. -: standard output." },
+	  .only_flag = true, .help = "File for the page. -: standard output." },
 	{ "held-out", NULL, OPTION_STRING, OWN(held_out), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "What was said of rows while they were held out: the file that --held-out of "
-		  "train-from-data has written. The charts of errors then show these." },
+	  .help = "Predictions of held-out rows, as written by train-from-data --held-out. The "
+		  "error charts then show these." },
 };
 static const struct option_section own_sections[] = {
 	{ own_rows, ARRAY_SIZE(own_rows), 0 },

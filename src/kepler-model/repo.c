@@ -18,10 +18,9 @@
 #include "repository/published_copy.h"
 
 const char repo_usage[] =
-	"  repo list DIR        list the models with their errors\n"
-	"  repo verify DIR      read each file and say what is wrong\n"
-	"  repo publish DIR OUT copy the models that are good enough to OUT\n"
-	"  repo best DIR        choose the best model for a machine, by output and group\n";
+	"  repo list DIR        list the models with their errors\n  repo verify DIR      read "
+	"each file and report problems\n  repo publish DIR OUT copy models that are good enough to "
+	"OUT\n  repo best DIR        choose the best model for a machine, by output and group\n";
 
 struct repo_config {
 	struct settings settings;
@@ -39,10 +38,11 @@ static const struct option_choice outputs[] = {
 static const struct option own_rows[] = {
 	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models of this source of energy, such as rapl-sysfs or acpi." },
+	  .help = "Only models for this energy source, such as rapl-sysfs or acpi." },
 	{ "output-type", NULL, OPTION_ENUM, OWN(output), .choices = outputs, .default_text = "any",
 	  .metavar = "TYPE", .only_flag = true,
-	  .help = "Only models of this output: AbsPower has the idle power in it, DynPower not." },
+	  .help = "Only models with this output. AbsPower includes idle power, DynPower does "
+		  "not." },
 	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Only models of this feature group, such as BPFOnly." },
@@ -51,14 +51,15 @@ static const struct option own_rows[] = {
 	  .help = "Only models of this trainer, such as XgboostFitTrainer." },
 	{ "filter", NULL, OPTION_STRING, OWN(filter), .default_text = "", .metavar = "FILTER",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models that pass ATTRIBUTE:VALUE;…: mae, mape, package_mae and the like "
-		  "are at most VALUE, others (node_type, processor, cores) are equal." },
+	  .help = "Only models that satisfy ATTRIBUTE:VALUE;…. Errors such as mae, mape and "
+		  "package_mae must be at most VALUE; other attributes (node_type, processor, "
+		  "cores) must be equal." },
 	{ "machine-spec", NULL, OPTION_STRING, OWN(machine), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The machine that a model is for, as a JSON object of processor, cores, chips, "
-		  "memory and frequency. By default it is this machine." },
+	  .help = "The machine to choose a model for: a JSON object with processor, cores, chips, "
+		  "memory and frequency. Default: this machine." },
 	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
-	  .help = "Print JSON, for machines." },
+	  .help = "Print JSON." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 

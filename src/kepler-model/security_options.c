@@ -10,11 +10,8 @@
 const struct option security_rows_of_options[SECURITY_OPTION_COUNT] = {
 	{ "security.user", NULL, OPTION_STRING, .offset = offsetof(struct security_values, user),
 	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
-	  .help = "The user that the program becomes at its start, where it is started as root: "
-		  "files "
-		  "and sockets have to be in reach of that user. Empty: it stays the user that it "
-		  "is. "
-		  "All capabilities are given up in either case." },
+	  .help = "User to switch to if started as root. Files and sockets must be accessible to "
+		  "that user. Empty: do not switch. All capabilities are dropped in either case." },
 };
 
 int security_enter(const struct security_values *values, struct diag *diag)

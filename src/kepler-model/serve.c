@@ -47,30 +47,30 @@ struct serve_config {
 static const struct option rows[] = {
 	{ "web.listen-address", NULL, OPTION_STRINGS, LIST(listen, LISTEN_MAX),
 	  .default_text = "127.0.0.1:8100", .metavar = "ADDRESS", .check = http_listen_check,
-	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in "
-		  "an existing directory." },
+	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
+		  "unix:PATH for a socket in an existing directory." },
 	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
-	  .help = "A file with a token in each line, which only its owner may read. With it "
-		  "clients "
-		  "have to send one of them (Authorization: Bearer TOKEN), except for /healthz and "
+	  .help = "File with one token per line, readable only by its owner. With it, clients must "
+		  "send one of the tokens (Authorization: Bearer TOKEN), except for /healthz and "
 		  "/readyz. It is read again with the repository." },
 	{ "models.rescan", NULL, OPTION_DURATION, OWN(rescan_ns), .min = NSEC_PER_SEC,
 	  .max = 86400 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
-	  .help = "How often the server looks whether the repository has changed. SIGHUP makes it "
-		  "read the repository at once." },
+	  .help = "How often the server checks the repository for changes. SIGHUP makes it read "
+		  "the repository at once." },
 	{ "models.max-error", NULL, OPTION_MICRO, OWN(max_error), .max = 1000000000,
 	  .default_text = "0", .metavar = "PERCENT",
-	  .help = "The highest expected error of a model that is served, of power: what it was "
-		  "published with and what another machine brings. 0: any, also an unknown one." },
+	  .help = "Limit on the expected error of a served model, relative to power: its published "
+		  "error and the error added by a different machine. 0: no limit; models with "
+		  "unknown errors are served, too." },
 	{ "models.pickles", NULL, OPTION_BOOL, OWN(pickles), .default_text = "true",
-	  .help = "Serve archives of models that are pickles of Python to clients that ask for an "
-		  "archive, as upstream's estimator does. The server never loads them; a client "
-		  "that does runs the code in them." },
+	  .help = "Serve models that are Python pickles to clients that request an archive, as "
+		  "upstream's estimator does. The server never loads them; a client that loads "
+		  "them runs the code in them." },
 	{ "models.signing-key", NULL, OPTION_STRING, OWN(signing_key), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true,
-	  .help = "An Ed25519 private key in PEM, which only its owner may read. Files are signed "
-		  "with it in the second API." },
+	  .help = "Ed25519 private key (PEM), readable only by its owner, with which files are "
+		  "signed in the second API." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },

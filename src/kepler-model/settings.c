@@ -27,13 +27,13 @@ static const struct option_choice formats[] = { { "text", LOG_FORMAT_TEXT },
 static const struct option rows[] = {
 	{ "config.file", NULL, OPTION_STRING, .offset = offsetof(struct settings, options.file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
-	  .help = "A YAML file with options of this command." },
+	  .help = "YAML file with options of this command." },
 	{ "log.level", NULL, OPTION_ENUM, .offset = offsetof(struct settings, log.level),
 	  .choices = levels, .default_text = "info", .metavar = "LEVEL",
-	  .help = "The least severe messages that are logged." },
+	  .help = "Lowest severity of messages to log." },
 	{ "log.format", NULL, OPTION_ENUM, .offset = offsetof(struct settings, log.format),
 	  .choices = formats, .default_text = "text", .metavar = "FORMAT",
-	  .help = "logfmt or JSON lines on standard error." },
+	  .help = "Log format on standard error: logfmt (text) or JSON lines." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

@@ -37,38 +37,40 @@ static const struct option rows[] = {
 	{ "load", NULL, OPTION_STRINGS, OWN(loads),
 	  .count_offset = offsetof(struct stress_config, load_count), .list_max = STRESS_LOADS_MAX,
 	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
-	  .help = "A stressor of stress-ng, with options such as vm-rw;vm-rw-bytes;1G, or sleep. "
-		  "May be repeated." },
+	  .help = "A stress-ng stressor, optionally with options (vm-rw;vm-rw-bytes;1G), or "
+		  "sleep." },
 	{ "instances", NULL, OPTION_STRING, OWN(instances), .default_text = "", .metavar = "N,N",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "Numbers of processes. Empty: 1, 2, 4, 8, 16 and on by 8 up to the CPUs and 8 "
-		  "more." },
+	  .help = "Numbers of processes. Empty: 1, 2, 4, 8, 16 and further in steps of 8, up to "
+		  "the number of CPUs plus 8." },
 	{ "frequencies", NULL, OPTION_STRING, OWN(frequencies), .default_text = "",
 	  .metavar = "MHZ,MHZ", .may_be_empty = true, .only_flag = true,
-	  .help = "Highest frequencies of all CPUs; current: as they are. Empty: from the lowest "
-		  "and 800 MHz on by 800 MHz, and the highest, where the kernel lets them be "
-		  "set." },
+	  .help = "Maximum frequencies of all CPUs; current: unchanged. Empty: the lowest, then "
+		  "from 800 MHz in steps of 800 MHz, and the highest, if the kernel allows setting "
+		  "them." },
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
-	  .only_flag = true, .help = "How long each step runs." },
+	  .only_flag = true, .help = "Run time of each step." },
 	{ "pause", NULL, OPTION_DURATION, OWN(pause_ns), .max = 3600 * NSEC_PER_SEC,
 	  .default_text = "5s", .metavar = "DURATION", .only_flag = true,
 	  .help = "Time between two steps." },
 	{ "idle", NULL, OPTION_DURATION, OWN(idle_ns), .max = 24 * 3600 * NSEC_PER_SEC,
 	  .default_text = "1m40s", .metavar = "DURATION", .only_flag = true,
-	  .help = "Time before the first step in which nothing runs: the idle power." },
+	  .help = "Idle time before the first step, in which idle power is measured." },
 	{ "budget", NULL, OPTION_DURATION, OWN(budget_ns), .min = NSEC_PER_SEC,
 	  .max = 30 * 24 * 3600 * NSEC_PER_SEC, .default_text = "5h", .metavar = "DURATION",
-	  .only_flag = true, .help = "A plan that takes longer is not begun." },
+	  .only_flag = true, .help = "Limit on the run time. A longer plan is not started." },
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "stress.json",
 	  .metavar = "FILE", .only_flag = true,
-	  .help = "The log, which \"kepler-model collect --input\" reads." },
+	  .help = "The log file, which \"kepler-model collect --input\" reads." },
 	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
-	  .help = "Print the plan and how long it takes, and do nothing." },
+	  .help = "Print the plan and its run time, and exit." },
 	{ "stress-ng", NULL, OPTION_STRING, OWN(program), .default_text = "stress-ng",
-	  .metavar = "PROGRAM", .only_flag = true, .help = "The program, or its path." },
+	  .metavar = "PROGRAM", .only_flag = true,
+	  .help = "Name or path of the stress-ng "
+		  "program." },
 	{ "sysfs", NULL, OPTION_STRING, OWN(sysfs), .default_text = "/sys", .metavar = "FOLDER",
-	  .only_flag = true, .help = "Where frequencies are read and set." },
+	  .only_flag = true, .help = "Directory of sysfs, where frequencies are read and set." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

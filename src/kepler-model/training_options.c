@@ -44,63 +44,64 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT("input", input, "FILE",
-	     "Rows, as CSV, also compressed by gzip or zstd. Operands do as well: files, folders "
-	     "of files "
-	     "*.csv, *.csv.gz and *.csv.zst, and @FILE with a name of a file in each line."),
-	TEXT("output", output, "PATH", "Where the model goes; train: the folder of the models."),
-	TEXT("data-path", data_path, "FOLDER", "Where the names of files begin."),
+	     "Rows as CSV, optionally compressed with gzip or zstd. Can also be given as operands: "
+	     "files, folders with *.csv, *.csv.gz and *.csv.zst files, and @FILE with one file "
+	     "name per line."),
+	TEXT("output", output, "PATH", "File for the model; for train, the folder for the models."),
+	TEXT("data-path", data_path, "FOLDER", "Base directory for relative file names."),
 	TEXT("feature-group", group, "NAME",
-	     "Train on the features of this group: BPFOnly, CounterOnly, BPFIRQ and the like. By "
-	     "default on all known features that the rows have."),
+	     "Train on the features of this group, such as BPFOnly, CounterOnly or BPFIRQ. "
+	     "Default: all known features in the rows."),
 	TEXT("features", features, "NAMES", "Train on these columns instead, separated by commas."),
 	TEXT("thirdparty-metrics", third_party, "NAMES",
-	     "Columns that are features beside those of the group, separated by commas."),
+	     "Additional feature columns, separated by commas."),
 	TEXT("trainers", trainers, "NAMES",
-	     "Ways to train, separated by commas; the one with the smallest errors makes the "
-	     "model. By default RatioBlend, RatioTrees, SteadyTrees, SteadyCurve and "
-	     "PolynomialRegressionTrainer. There are also BlendedTrees, ExtraTrees, "
-	     "XgboostFitTrainer, MonotoneBoosting, GradientBoostingRegressorTrainer, "
-	     "LinearRegressionTrainer, LeastSquares, Ridge, SGDRegressorTrainer, "
-	     "KNeighborsRegressorTrainer, SVRRegressorTrainer and Logarithmic-, Logistic- and "
-	     "ExponentialRegressionTrainer."),
+	     "Trainers to compare, separated by commas; the one with the smallest errors is used. "
+	     "Default: RatioBlend, RatioTrees, SteadyTrees, SteadyCurve and "
+	     "PolynomialRegressionTrainer. Others: BlendedTrees, ExtraTrees, XgboostFitTrainer, "
+	     "MonotoneBoosting, GradientBoostingRegressorTrainer, LinearRegressionTrainer, "
+	     "LeastSquares, Ridge, SGDRegressorTrainer, KNeighborsRegressorTrainer, "
+	     "SVRRegressorTrainer and Logarithmic-, Logistic- and ExponentialRegressionTrainer."),
 	TEXT("components", components, "NAMES",
-	     "Parts of the machine, separated by commas: the power of package is the column "
-	     "package_power. By default all whose power is not the same in all rows."),
+	     "Components, separated by commas: the power of package is in the column "
+	     "package_power. Default: all components whose power varies."),
 	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
-	  .help = "AbsPower: idle power is part of the rows' power. DynPower: it is not." },
+	  .help = "AbsPower: the rows' power includes idle power. DynPower: it does not." },
 	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "rapl-sysfs",
 	  .metavar = "SOURCE", .only_flag = true,
-	  .help = "What measured the power; it is noted in the model." },
+	  .help = "The meter that measured the power; stored in the model." },
 	{ "validation", NULL, OPTION_ENUM, OWN(validation), .choices = validations,
 	  .default_text = "blocked", .metavar = "KIND", .only_flag = true,
-	  .help = "How rows are held out. blocked: neighbouring rows together, which is right for "
-		  "rows in the order of their time; random: by chance, for rows in no order; "
-		  "groups: all with the same value of --group-by." },
+	  .help = "How rows are held out. blocked: neighbouring rows together, for rows in order "
+		  "of time; random: at random, for rows without an order; groups: all rows with "
+		  "the same value of --group-by." },
 	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
 	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
-	  .help = "Into how many parts rows are divided, each of which is held out once." },
+	  .help = "Number of parts into which rows are divided. Each part is held out once." },
 	TEXT("group-by", group_by, "COLUMN",
-	     "The column of which equal values are held out together, such as a machine's number. "
-	     "It turns --validation=groups on. @file stands for the row's file: it is the default "
-	     "for as many files as --folds, or more."),
+	     "Column whose equal values are held out together, such as a machine's number. Implies "
+	     "--validation=groups. @file stands for the row's file; it is the default if there are "
+	     "at least as many files as --folds."),
 	TEXT("split-column", split_column, "COLUMN",
-	     "Hold out the rows with more than 0 in this column, once, instead of folds."),
+	     "Instead of folds, hold out once the rows with a value above 0 in this column."),
 	NUMBER("seed", seed, "NUMBER", UINT32_MAX,
-	       "Where chance begins. The same seed gives the same model."),
+	       "Seed of random numbers. The same seed gives the same model."),
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",
-	  .metavar = "FORMAT", .only_flag = true, .help = "Of the errors that are printed." },
-	TEXT("model-name", model_name, "NAME", "By default it is the trainer and the node type."),
-	TEXT("pipeline-name", pipeline, "NAME", "It is noted in the model."),
-	TEXT("id", machine_id, "NAME", "Of the machine; it is noted in the model."),
-	TEXT("node-type", node_type, "NUMBER", "The machine's type in a repository of models."),
+	  .metavar = "FORMAT", .only_flag = true, .help = "Format of the printed errors." },
+	TEXT("model-name", model_name, "NAME",
+	     "Name of the model. Default: the trainer and the "
+	     "node type."),
+	TEXT("pipeline-name", pipeline, "NAME", "Name of the pipeline, stored in the model."),
+	TEXT("id", machine_id, "NAME", "Id of the machine, stored in the model."),
+	TEXT("node-type", node_type, "NUMBER", "Type of the machine in a model repository."),
 	TEXT("machine.processor", processor, "NAME",
-	     "The machine that the rows are from: its processor, as in a repository's types."),
-	NUMBER("machine.cores", cores, "COUNT", 65536, "Its logical processors; 0: not known."),
-	NUMBER("machine.chips", chips, "COUNT", 4096, "Its sockets; 0: not known."),
-	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: not known."),
+	     "Processor of the machine that the rows are from, as in a repository's node types."),
+	NUMBER("machine.cores", cores, "COUNT", 65536, "Its number of logical CPUs; 0: unknown."),
+	NUMBER("machine.chips", chips, "COUNT", 4096, "Its number of sockets; 0: unknown."),
+	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: unknown."),
 	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
-	       "Its highest frequency; 0: not known."),
+	       "Its maximum frequency; 0: unknown."),
 	{ "memory", NULL, OPTION_SIZE, OWN(memory), .min = MEMORY_MIN, .max = MEMORY_MAX,
 	  .default_text = "1024MiB", .metavar = "SIZE", .only_flag = true,
 	  .help = "How much memory rows and training can take, and at most a quarter of the "
@@ -114,7 +115,7 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	     "held out, as CSV; plot shows it. Rows that do not fit in memory have none."),
 	{ "skip-bad-rows", NULL, OPTION_BOOL, OWN(skip_bad_rows), .default_text = "false",
 	  .only_flag = true,
-	  .help = "Count rows that cannot be read instead of ending at the first one." },
+	  .help = "Skip and count unreadable rows instead of stopping at the first one." },
 };
 
 const struct short_flag training_short_flags[] = {

@@ -44,11 +44,11 @@ static const struct option_choice formats[] = { { "table", VALIDATE_TABLE },
 static const struct option rows[] = {
 	{ "format", NULL, OPTION_ENUM, .offset = offsetof(struct validate_config, format),
 	  .choices = formats, .default_text = "table", .metavar = "FORMAT", .only_flag = true,
-	  .help = "Of what is printed." },
+	  .help = "Output format." },
 	{ "limit", NULL, OPTION_U32, .offset = offsetof(struct validate_config, limit_percent),
 	  .max = 1000, .default_text = "0", .metavar = "PERCENT", .only_flag = true,
-	  .help = "Exit with 1 if a component's errors, all together, exceed this part of its "
-		  "power; 0: no limit. A model that kepler refuses also ends with 1." },
+	  .help = "Exit with status 1 if the sum of a component's errors exceeds this share of its "
+		  "power; 0: no limit. A model that kepler would refuse also gives status 1." },
 	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Instead of models: series that were collected, of which it says what they have, "

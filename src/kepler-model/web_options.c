@@ -33,20 +33,19 @@ const struct option web_rows_of_options[WEB_OPTION_COUNT] = {
 		  "connect." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS, LIST(allowed_hosts, WEB_HOSTS_MAX),
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
-	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
-		  "names without a dot, *.svc, *.cluster.local and, where it listens beyond the "
-		  "loopback, HOST.* of this machine's host name: NAME, *.NAME for all names below "
-		  "it, or * for any." },
+	  .help = "Names accepted in the Host header of a request, in addition to addresses, names "
+		  "without a dot, *.svc, *.cluster.local and, if the server listens beyond the "
+		  "loopback interface, HOST.* for this machine's host name. Values: NAME, *.NAME "
+		  "for all names below it, or * for any." },
 	{ "web.max-connections", NULL, OPTION_U32, OWN(max_connections), .min = 4, .max = 10000,
-	  .default_text = "512", .metavar = "N",
-	  .help = "Limit on the connections that are open at once." },
+	  .default_text = "512", .metavar = "N", .help = "Limit on simultaneous connections." },
 	{ "web.tls-certificate", NULL, OPTION_STRING, OWN(certificate), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true,
-	  .help = "The server's certificate and those that it is signed with, in PEM. With it all "
-		  "addresses speak TLS 1.2 or 1.3." },
+	  .help = "The server's certificate chain (PEM). With it, all addresses use TLS 1.2 or "
+		  "1.3." },
 	{ "web.tls-key", NULL, OPTION_STRING, OWN(key), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
-	  .help = "The certificate's private key in PEM, in a file that only its owner may read." },
+	  .help = "The certificate's private key (PEM), readable only by its owner." },
 };
 
 int web_options_check(const struct web_values *values, struct diag *diag)

@@ -189,22 +189,22 @@ static const struct option monitor_rows[] = {
 	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(config_monitor, hang_limit_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "30s", .metavar = "DURATION",
 	  .reloadable = true,
-	  .help = "How long the measuring loop may stand still before /healthz and /metrics "
-		  "answer 503. Three intervals are always allowed." },
+	  .help = "How long the measuring loop may hang before /healthz and /metrics answer 503. "
+		  "Three intervals are always allowed." },
 	{ "monitor.resident-every", NULL, OPTION_DURATION, FIELD(config_monitor, resident_every_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
-	  .help = "How often the memory that a container holds is read, page cache included, as a "
-		  "signal that energy can be shared by. 0: not at all." },
+	  .help = "How often the memory of each container is read, page cache included, as a "
+		  "signal by which energy can be shared. 0: never." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
 	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
-	  .help = "How many processes have a row of their own. Above this limit the smallest are "
+	  .help = "Limit on the processes that have their own row. Above it, the smallest are "
 		  "merged into the row \"other\" of their container, and counted. Run times are "
 		  "tracked for four times as many processes; any process beyond that is measured "
 		  "only as part of the node, and its energy is unattributed." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
 	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
-	  .help = "How many containers, services and scopes have a row of their own. Above this "
-		  "limit the smallest are merged into the row \"other\" of their namespace, and "
+	  .help = "Limit on the containers, services and scopes that have their own row. Above it, "
+		  "the smallest are merged into the row \"other\" of their namespace, and "
 		  "counted." },
 };
 
@@ -216,8 +216,8 @@ static const struct option monitor_rows[] = {
 			.help = what COUNTER_HELP                                                  \
 	}
 #define COUNTER_HELP                                                                               \
-	" auto is the kernel's own event, and none counts nothing; else it is a name of perf "     \
-	"(LLC-load-misses), PMU/TERM=VALUE/, PMU:CONFIG or TYPE:CONFIG."
+	" auto: the kernel's generic event; none: not counted. Otherwise an event as perf names "  \
+	"it (LLC-load-misses), PMU/TERM=VALUE/, PMU:CONFIG or TYPE:CONFIG."
 
 static const struct option bpf_rows[] = {
 	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
@@ -226,37 +226,37 @@ static const struct option bpf_rows[] = {
 		  "Otherwise they are read from /proc." },
 	{ "bpf.end-buffer", NULL, OPTION_SIZE, FIELD(activity_options, end_buffer_bytes),
 	  RANGE(64, 65536), .default_text = "512KiB", .metavar = "SIZE",
-	  .help = "Buffer for processes that end between two readings. Processes that do not "
-		  "fit are counted, and charged to their cgroup if it is known, else to the "
-		  "node as unattributed." },
+	  .help = "Buffer for processes that end between two readings. Processes that do not fit "
+		  "are counted. Their energy is charged to their cgroup if it is known; otherwise "
+		  "it stays with the node as unattributed." },
 	{ "bpf.io", NULL, OPTION_ENUM, FIELD(activity_options, io), .choices = bpf_ios,
 	  .default_text = "off", .metavar = "WHAT",
-	  .help = "What is counted with BPF of the kernel's work for input and output, by the "
-		  "container that has caused it. on: softirqs of network and block devices, their "
-		  "time, and bytes, which takes some 0.4 us a packet. all: also pages of the page "
-		  "cache (from Linux 6.14), which takes a program in each read() of a file." },
+	  .help = "Count the kernel's I/O work per container with BPF. on: network and block "
+		  "softirqs, their time, and bytes (about 0.4 us a packet). all: also page-cache "
+		  "hits (Linux 6.14 or later; runs a BPF program in each read() of a file)." },
 };
 
 static const struct option counter_rows[] = {
 	{ "counters.enabled", NULL, OPTION_ENUM, FIELD(activity_options, switches.counters),
 	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
-	  .help = "Count events of the processor (cycles, instructions, cache misses) for each "
-		  "process, with BPF. auto counts those that open at the start; true keeps the "
-		  "privilege needed to count on CPUs added later." },
+	  .help = "Count hardware events (cycles, instructions, cache misses) per process with "
+		  "BPF. auto: count the events that can be opened at startup. true: also keep the "
+		  "privilege that is needed to count on CPUs added later." },
 	{ "counters.switches", NULL, OPTION_ENUM, FIELD(activity_options, switches.switches),
 	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
-	  .help = "Look at each context switch, which counters need, and which also shows the time "
-		  "that a thread runs beside a busy thread of the same core, and its exact time in "
-		  "each socket. auto does so where the processor has counters." },
+	  .help = "Trace context switches with BPF. Hardware counters require it; it also measures "
+		  "how long a thread shares its core with another busy thread, and its exact time "
+		  "on each socket. auto: only if the processor has counters." },
 	EVENT("cycles", COUNTER_CYCLES,
-	      "Event of the processor that counts cycles of the core. Where the kernel's own is "
-	      "missing, auto takes msr/aperf/."),
+	      "Hardware event that counts core cycles. If the kernel has no such generic event, "
+	      "auto uses msr/aperf/."),
 	EVENT("ref-cycles", COUNTER_REF_CYCLES,
-	      "Event that counts cycles of a constant frequency while the core runs. Where the "
-	      "kernel's own is missing, auto takes msr/mperf/."),
-	EVENT("instructions", COUNTER_INSTRUCTIONS, "Event that counts retired instructions."),
+	      "Hardware event that counts cycles at a constant frequency while the core runs. If "
+	      "the kernel has no such generic event, auto uses msr/mperf/."),
+	EVENT("instructions", COUNTER_INSTRUCTIONS,
+	      "Hardware event that counts retired instructions."),
 	EVENT("cache-misses", COUNTER_CACHE_MISSES,
-	      "Event that counts misses of the last level of the cache."),
+	      "Hardware event that counts last-level cache misses."),
 };
 
 static const struct option meter_own_rows[] = {
@@ -268,197 +268,196 @@ static const struct option meter_own_rows[] = {
 static const struct option meters_rows[] = {
 	{ "meters", NULL, OPTION_STRING, FIELD(meter_options, sources), .default_text = METERS_AUTO,
 	  .metavar = "NAMES", .check = meter_check_sources,
-	  .help = "Sources of energy that are read, separated by commas: auto for those that "
-		  "the machine has, and names of docs/meters.md. Without auto only those that "
-		  "are named are read. kepler doctor says what was found, and what is charged." },
+	  .help = "Energy meters to read, separated by commas: auto for all that the machine has, "
+		  "and names from docs/meters.md. Without auto, only the named meters are read. "
+		  "kepler doctor shows which meters were found and which are charged." },
 };
 
 static const struct option meter_rows[] = {
 	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_options, read_deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
-	  .help = "A meter that answers later than this misses the interval. A zone that takes "
-		  "longer than a quarter of this time no longer delays the other zones." },
+	  .help = "Deadline for a reading. A meter that misses it has no reading in this interval. "
+		  "A zone that takes longer than a quarter of the deadline no longer delays the "
+		  "others." },
 	{ "meter.max-watts", NULL, OPTION_MICRO, FIELD(meter_options, max_power_uw),
 	  RANGE(0, 1000000), .default_text = "0", .metavar = "WATTS",
-	  .help = "Readings of a zone that imply more power than this are refused as faults. 0 "
-		  "means 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
-		  "for psys. Counters are read at least twice in the time in which they would "
-		  "wrap at this power." },
+	  .help = "Highest plausible power of a zone. Readings that imply more are rejected as "
+		  "faults. 0: 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
+		  "for psys. Counters are read at least twice in the time that they need to wrap "
+		  "at this power." },
 	{ "meter.hwmon", NULL, OPTION_STRINGS,
 	  LIST(meter_options, hwmon_rules, hwmon_rule_count, METER_HWMON_RULES_MAX),
 	  .default_text = "", .metavar = "RULE", .check = hwmon_rule_check,
-	  .help = "What a sensor of /sys/class/hwmon measures: CHIP[@DEVICE]/CHANNEL=ZONE, as in "
-		  "ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times currN) or "
-		  "a label. ZONE is a kind of zone, with a number where there are several "
-		  "(package-1), or none. kepler doctor lists the sensors that have no rule." },
+	  .help = "States what a sensor in /sys/class/hwmon measures: CHIP[@DEVICE]/CHANNEL=ZONE, "
+		  "as in ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times "
+		  "currN) or a label. ZONE is a zone kind, with a number if there are several "
+		  "(package-1), or none to ignore the sensor. kepler doctor lists sensors without "
+		  "a rule." },
 	{ "meter.msr-devices", NULL, OPTION_STRING, FIELD(meter_options, msr_devices),
 	  .default_text = METER_MSR_DEVICES, .metavar = "DIR",
-	  .help = "Where the processors' registers are (N/msr), for the source rapl-msr. It is "
-		  "read only where meters names it." },
+	  .help = "Directory of the MSR devices (N/msr) for the meter rapl-msr, which is read only "
+		  "if meters names it." },
 	{ "meter.msr-cores", NULL, OPTION_BOOL, FIELD(meter_options, msr_cores),
 	  .default_text = "false",
-	  .help = "Let rapl-msr read the energy of each core on AMD too, as the zone core. That "
-		  "takes a read on each core in each interval, which wakes cores that sleep." },
+	  .help = "On AMD, let rapl-msr also read the energy of each core (zone core). This reads "
+		  "a register on each core in each interval and wakes sleeping cores." },
 	{ "meter.external", NULL, OPTION_STRINGS,
 	  LIST(meter_options, external, external_count, METER_EXTERNAL_MAX), .default_text = "",
 	  .metavar = "FILE",
-	  .help = "A file in which another program writes what its meter reads: a smart plug, a "
-		  "PDU, an instrument. Its first line is \"kepler-meter 1\", further lines are as "
-		  "zone=platform uw=215300000 time=1763912345.25. docs/meters.md has the format." },
+	  .help = "File into which another program writes the readings of its meter, such as a "
+		  "smart plug, a PDU or a power analyser. The first line is \"kepler-meter 1\"; "
+		  "each further line is like zone=platform uw=215300000 time=1763912345.25. "
+		  "docs/meters.md describes the format." },
 	{ "meter.nvml-library", NULL, OPTION_STRING, FIELD(meter_options, nvml_library),
 	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
-	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
-		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
-		  "any case. Empty: they are not read, unless meters names nvml." },
+	  .help = "NVIDIA management library (NVML), through which NVIDIA GPUs are read. A bare "
+		  "name is loaded at startup if /dev/nvidiactl exists; a path (with a slash) is "
+		  "always loaded. Empty: NVIDIA GPUs are not read unless meters names nvml." },
 	{ "meter.hlml-library", NULL, OPTION_STRING, FIELD(meter_options, hlml_library),
 	  .default_text = HLML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
-	  .help = "The management library of Intel's Gaudi: a name is loaded at the start where "
-		  "a board of the driver habanalabs exists, also from /usr/lib/habanalabs, a path "
-		  "with a slash in any case. Empty: they are not read, unless meters names hlml." },
+	  .help = "Management library for Intel Gaudi (HLML). A bare name is loaded at startup if "
+		  "a habanalabs device exists, and is also looked up in /usr/lib/habanalabs; a "
+		  "path (with a slash) is always loaded. Empty: Gaudi boards are not read unless "
+		  "meters names hlml." },
 	{ "meter.ipmi.device", NULL, OPTION_STRING, FIELD(meter_options, ipmi_device),
 	  .default_text = METER_IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
-	  .help = "The kernel's device to this machine's BMC, which is asked for the machine's "
-		  "power (DCMI, sensors) where the device exists when Kepler starts. Empty: it is "
-		  "not "
-		  "asked." },
+	  .help = "IPMI device of this machine's BMC, through which the machine's power is read "
+		  "(DCMI, sensors) if the device exists when Kepler starts. Empty: IPMI is not "
+		  "used." },
 	{ "meter.ipmi.period", NULL, OPTION_DURATION, FIELD(meter_options, ipmi_period_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "5s", .metavar = "DURATION",
-	  .help = "How often that BMC is asked." },
+	  .help = "How often the BMC is read through IPMI." },
 };
 
 static const struct option redfish_rows[] = {
 	{ "meter.redfish.url", NULL, OPTION_STRING, FIELD(meter_options, redfish_url),
 	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_service_url,
-	  .help = "Address of this machine's BMC, whose Redfish service has the power of the "
-		  "whole machine: https://HOST or https://HOST:PORT. Empty: the address is in "
-		  "the credentials file, or there is no BMC to ask." },
+	  .help = "URL of this machine's BMC, whose Redfish service reports the power of the whole "
+		  "machine: https://HOST or https://HOST:PORT. Empty: use the address in the "
+		  "credentials file, if there is one." },
 	{ "meter.redfish.credentials", NULL, OPTION_STRING,
 	  FIELD(meter_options, redfish_credentials), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
-	  .help = "File that only its owner can read (chmod 600), with the line USER,PASSWORD, or "
-		  "with a line NODE,USER,PASSWORD,https://HOST for each of several machines, as "
-		  "classic Kepler has it." },
+	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
+		  "USER,PASSWORD or, as in classic Kepler, a line NODE,USER,PASSWORD,https://HOST "
+		  "for each machine." },
 	{ "meter.redfish.ca-file", NULL, OPTION_STRING, FIELD(meter_options, redfish_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Authority of the BMC's certificate (PEM), or that certificate itself. Empty: "
-		  "the system's authorities." },
+	  .help = "CA certificate (PEM) that signed the BMC's certificate, or the certificate "
+		  "itself. Empty: the system's CA certificates." },
 	{ "meter.redfish.insecure", NULL, OPTION_BOOL, FIELD(meter_options, redfish_insecure),
 	  .default_text = "false",
 	  .help = "Do not verify the BMC's certificate. Anyone between Kepler and the BMC can then "
 		  "read the password. kepler_exporter_source_unverified shows it." },
 	{ "meter.redfish.login", NULL, OPTION_ENUM, FIELD(meter_options, redfish_login),
 	  .choices = redfish_logins, .default_text = "session", .metavar = "HOW",
-	  .help = "Log in to a session, which is kept and ended at the end, or send the password "
-		  "with each request (basic). A BMC without sessions always gets the latter." },
+	  .help = "session: log in once and log out at exit. basic: send the password with each "
+		  "request; also used if the BMC has no sessions." },
 	{ "meter.redfish.system", NULL, OPTION_STRING, FIELD(meter_options, redfish_system),
 	  .default_text = "", .metavar = "ID", .may_be_empty = true,
-	  .help = "Id of this machine under /redfish/v1/Systems, where the BMC manages several. "
-		  "Empty: the only one." },
+	  .help = "Id of this machine under /redfish/v1/Systems if the BMC manages several. Empty: "
+		  "the only one." },
 	{ "meter.redfish.period", NULL, OPTION_DURATION, FIELD(meter_options, redfish_period_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "10s", .metavar = "DURATION",
-	  .help = "How often the BMC is asked." },
+	  .help = "How often the BMC is read." },
 	{ "meter.redfish.window", NULL, OPTION_DURATION, FIELD(meter_options, redfish_window_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
-	  .help = "Time over which the BMC averages power. 0: as the BMC says, else the power is "
-		  "taken as that of the moment." },
+	  .help = "Time over which the BMC averages its power reading. 0: as reported by the BMC, "
+		  "otherwise the reading counts as instantaneous." },
 	{ "meter.redfish.delay", NULL, OPTION_DURATION, FIELD(meter_options, redfish_delay_ns),
 	  RANGE(0, 600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
-	  .help = "How late the BMC's power is." },
+	  .help = "Delay of the BMC's power readings." },
 };
 
 static const struct option hmc_rows[] = {
 	{ "meter.hmc.url", NULL, OPTION_STRING, FIELD(meter_options, hmc_url), .default_text = "",
 	  .metavar = "URL", .may_be_empty = true, .check = check_service_url,
-	  .help = "On IBM Z and LinuxONE: address of the Hardware Management Console (HMC). Its "
-		  "Web "
-		  "Services have the power of the machine, and of its partitions from z16 on. "
-		  "https://HOST or https://HOST:PORT, the port 6794 by default. Empty: the address "
-		  "is in the credentials file, or there is no HMC to ask." },
+	  .help = "On IBM Z and LinuxONE: URL of the Hardware Management Console (HMC), whose Web "
+		  "Services report the power of the machine and, on z16 and later, of its "
+		  "partitions: https://HOST or https://HOST:PORT (default port 6794). Empty: use "
+		  "the address in the credentials file, if there is one." },
 	{ "meter.hmc.credentials", NULL, OPTION_STRING, FIELD(meter_options, hmc_credentials),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "File that only its owner can read (chmod 600), with the line USER,PASSWORD of a "
-		  "user of the HMC, or lines as for meter.redfish.credentials." },
+	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
+		  "USER,PASSWORD of an HMC user, or lines as in meter.redfish.credentials." },
 	{ "meter.hmc.ca-file", NULL, OPTION_STRING, FIELD(meter_options, hmc_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Authority of the HMC's certificate (PEM), or that certificate itself. Empty: "
-		  "the system's authorities." },
+	  .help = "CA certificate (PEM) that signed the HMC's certificate, or the certificate "
+		  "itself. Empty: the system's CA certificates." },
 	{ "meter.hmc.insecure", NULL, OPTION_BOOL, FIELD(meter_options, hmc_insecure),
 	  .default_text = "false",
 	  .help = "Do not verify the HMC's certificate. Anyone between Kepler and the HMC can then "
 		  "read the password. kepler_exporter_source_unverified shows it." },
 	{ "meter.hmc.cpc", NULL, OPTION_STRING, FIELD(meter_options, hmc_cpc), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "Name of the CPC, as the HMC has it, of which this machine is a partition. "
-		  "Empty: the one that has the partition." },
+	  .help = "Name in the HMC of the CPC that this machine is a partition of. Empty: the CPC "
+		  "that has this partition." },
 	{ "meter.hmc.partition", NULL, OPTION_STRING, FIELD(meter_options, hmc_partition),
 	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
-	  .help = "Name of the partition that this machine is. Empty: as /proc/sysinfo says." },
+	  .help = "Name of this machine's partition. Empty: as in /proc/sysinfo." },
 	{ "meter.hmc.period", NULL, OPTION_DURATION, FIELD(meter_options, hmc_period_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
-	  .help = "How often the HMC is asked. It has a new value every 15 s." },
+	  .help = "How often the HMC is read. It has a new value every 15 s." },
 };
 
 static const struct option model_rows[] = {
 	{ "model.file", NULL, OPTION_STRINGS,
 	  LIST(config, model_files, model_file_count, CONFIG_MODELS_MAX), .default_text = "",
 	  .metavar = "FILE",
-	  .help = "A trained power model, which estimates what no meter of this machine measures: "
-		  "platform, package, core, uncore or dram, from the node's own counters. "
-		  "docs/models.md has the formats. Of several with the same component the one with "
-		  "the least expected error counts. A file that changes is read again." },
+	  .help = "Trained power model that estimates a component without a meter (platform, "
+		  "package, core, uncore or dram) from the node's own counters. docs/models.md "
+		  "describes the formats. If several files model the same component, the one with "
+		  "the lowest expected error is used. A changed file is read again." },
 	{ "model.url", NULL, OPTION_STRING, FIELD(config, model_url), .default_text = "",
 	  .metavar = "URL", .may_be_empty = true, .check = model_url_check,
-	  .help = "Where a trained model is fetched, as by --model.file, and looked for again: a "
-		  "file, if the URL's path ends in .json, else a model server, which chooses one "
-		  "for this machine. The last good one is kept in host.state-dir." },
+	  .help = "URL of a trained model: a file if the path ends in .json, otherwise a model "
+		  "server, which chooses a model for this machine. Used like --model.file and "
+		  "checked for updates. The last good model is kept in host.state-dir." },
 	{ "model.refresh", NULL, OPTION_DURATION, FIELD(config, model_refresh_ns),
 	  RANGE(10 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
 	  .metavar = "DURATION",
-	  .help = "How often model.url is asked whether there is a newer model, which is used from "
-		  "the next interval on." },
+	  .help = "How often model.url is checked for a newer model. It is used from the next "
+		  "interval on." },
 	{ "model.ca-file", NULL, OPTION_STRING, FIELD(config, model_ca_file), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true,
-	  .help = "Authority of the certificate of model.url (PEM). Empty: the system's "
-		  "authorities." },
+	  .help = "CA certificate (PEM) for model.url. Empty: the system's CA certificates." },
 	{ "model.token-file", NULL, OPTION_STRING, FIELD(config, model_token_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "File that only its owner can read (chmod 600), with the token for model.url. It "
-		  "is sent over https only." },
+	  .help = "File with the bearer token for model.url, readable only by its owner (chmod "
+		  "600). The token is sent over https only." },
 	{ "model.public-key", NULL, OPTION_STRING, FIELD(config, model_public_key),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Public key (Ed25519, PEM) with which the model of a model server must be "
-		  "signed. "
-		  "Empty: no signature is needed." },
+	  .help = "Public key (Ed25519, PEM) that verifies the signature of a model server's "
+		  "model. Empty: no signature is required." },
 	{ "model.parts", NULL, OPTION_ENUM, FIELD(config, model_parts), .choices = model_parts,
 	  .default_text = "none", .metavar = "PARTS",
-	  .help = "Which parts of a machine without any meter the built-in model estimates beside "
-		  "platform: all (package and dram), one of the two, or none. On machines that the "
-		  "model had not seen package was 22 % off on average, dram 45 %; all of them had "
-		  "Intel's processors." },
+	  .help = "Components that the built-in model estimates in addition to platform on a "
+		  "machine without a meter: all (package and dram), package, dram, or none. On "
+		  "machines outside its training data, the error averaged 22 % for package and 45 "
+		  "% for dram; all had Intel processors." },
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
-	  .help = "Overrides facts about this machine that the power model uses, as in "
-		  "cores=8,threads=16,year=2021. Also sockets, frequency-ghz, memory-gib, "
-		  "processor "
-		  "and vm." },
+	  .help = "Overrides facts about this machine that the power model uses, such as "
+		  "cores=8,threads=16,year=2021. Other keys: sockets, frequency-ghz, memory-gib, "
+		  "processor and vm." },
 };
 
 static const struct option vm_rows[] = {
 	{ "vm.host-processor", NULL, OPTION_STRING, FIELD(vm_options, host_processor),
 	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
-	  .help = "In a virtual machine: the host's processor, where the hypervisor hides its "
-		  "name, as in \"Intel(R) Xeon(R) Gold 6330\". Empty: that of the instance type, "
-		  "where the firmware names a known one (Amazon EC2)." },
+	  .help = "In a virtual machine: the host's processor, if the hypervisor hides its name, "
+		  "such as \"Intel(R) Xeon(R) Gold 6330\". Empty: the processor of the instance "
+		  "type, if the firmware names a known type (Amazon EC2)." },
 	{ "vm.host-cpus", NULL, OPTION_U32, FIELD(vm_options, host_cpus), RANGE(0, 65536),
 	  .default_text = "0", .metavar = "N",
-	  .help = "In a virtual machine: how many logical CPUs the host has. 0: those of the "
-		  "instance type's host, where the firmware names a known type (Amazon EC2); "
-		  "else as many as the model's machine, or as a typical host of that processor." },
+	  .help = "In a virtual machine: number of logical CPUs of the host. 0: as on hosts of the "
+		  "instance type, if the firmware names a known type (Amazon EC2); otherwise as on "
+		  "the model's machine, or on a typical host with that processor." },
 	{ "vm.neighbour-load", NULL, OPTION_STRING, FIELD(vm_options, neighbour_load),
 	  .default_text = "0-1", .metavar = "LOW-HIGH", .check = vm_hints_check_load,
-	  .help = "In a virtual machine: how busy all other CPUs of the host are, as a share of "
-		  "their time. The estimate is for the loads in between, and a narrower range has "
-		  "a narrower error; a single number is taken ± 0.1." },
+	  .help = "In a virtual machine: range of the load of the host's other CPUs, as a share of "
+		  "their time. The estimate covers this range; a narrower range gives a narrower "
+		  "error. A single number means ± 0.1." },
 };
 
 static const struct option idle_rows[] = {
@@ -470,25 +469,24 @@ static const struct option idle_rows[] = {
 	  LIST(idle_options, watts, watts_count, IDLE_WATTS_MAX), RANGE(0, 1000000),
 	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
 	  .reloadable = true,
-	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
+	  .help = "Idle power of a kind of zone (package), or of a single zone (package-0)." },
 	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
 	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
-	  .help = "How idle energy is shared: not at all (it stays with the node), among "
-		  "workloads by their size or by their usage, or among all of them equally. Size "
-		  "is "
-		  "the CPU that each requested; of dram, with monitor.resident-every, the memory "
-		  "that each holds." },
+	  .help = "How idle energy is shared: not at all (it stays with the node), among workloads "
+		  "by their size or by their usage, or among all of them equally. Size is the CPU "
+		  "that each one requested; for dram with monitor.resident-every, it is the memory "
+		  "that each one holds." },
 };
 
 static const struct option share_rows[] = {
 	{ "attribution.package", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PACKAGE]),
 	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best one for "
-		  "such zones that the known signals permit (docs/attribution.md). smt-time, "
-		  "cycles and frequency-time reduce what a thread did beside a busy sibling by "
-		  "attribution.smt-factor; in cycles-instructions its cycles count half. In an "
-		  "interval without the signals of a rule, that of "
-		  "auto replaces it. kepler_attribution_info shows the rule in use." },
+	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best rule for "
+		  "this kind of zone that the available signals permit (docs/attribution.md). "
+		  "smt-time, cycles and frequency-time weight the work of a thread beside a busy "
+		  "sibling by attribution.smt-factor; cycles-instructions counts its cycles as "
+		  "half. In an interval without the signals that a rule needs, the rule of auto is "
+		  "used. kepler_attribution_info shows the rule in use." },
 	{ "attribution.core", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_CORE]),
 	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
 	  .help = "The same for cores." },
@@ -506,10 +504,9 @@ static const struct option share_rows[] = {
 	  .help = "The same for platform zones." },
 	{ "attribution.fit", NULL, OPTION_BOOL, FIELD(share_options, may_fit),
 	  .default_text = "true", .reloadable = true,
-	  .help = "With auto: learn what a unit of work costs from each zone's own meter, and "
-		  "share "
-		  "by that (fit) while it predicts the zone's power better than the rule that it "
-		  "replaces." },
+	  .help = "With auto: learn the energy cost of each kind of work from each zone's own "
+		  "meter, and share by it (fit) as long as it predicts the zone's power better "
+		  "than the rule it replaces." },
 	{ "attribution.owner-factors", NULL, OPTION_ENUM, FIELD(share_options, owner_factors),
 	  .choices = owner_factors, .default_text = "bounded", .metavar = "HOW", .reloadable = true,
 	  .help = "How far the work of a container may count more or less than counters show, as "
@@ -519,101 +516,98 @@ static const struct option share_rows[] = {
 		  "owner. off: what counters show." },
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
-	  .help = "Energy of a cycle of a thread while its core's other thread is busy, over that "
-		  "of a cycle of a thread that has the core for itself: of the rules smt-time, "
-		  "cycles and frequency-time. The default is what METRION (2025) measured: the "
-		  "second thread adds "
-		  "15 %." },
+	  .help = "Energy per cycle of a thread whose sibling thread is busy, relative to a thread "
+		  "that has the core to itself; used by smt-time, cycles and frequency-time. The "
+		  "default follows METRION (2025): the second thread adds 15 %." },
 };
 
 static const struct option device_idle_rows[] = {
 	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
 	  .default_text = "auto", .metavar = "POLICY",
-	  .help = "What bears the idle energy of a GPU: the node, the processes that used it in "
-		  "that time, or its holders, busy or not. Holders are the containers that "
-		  "Kubernetes gave it to, by the number of ids that each got, else all "
-		  "processes that hold it open, by how much of it each holds. auto: the node or "
-		  "the users, as idle.share says." },
+	  .help = "Who is charged for a GPU's idle energy: the node, the processes that used the "
+		  "GPU in that time (users), or its holders, busy or not. Holders are the "
+		  "containers to which Kubernetes assigned the GPU, in proportion to the ids "
+		  "assigned to each; otherwise all processes that have it open, in proportion to "
+		  "the memory each holds. auto: node or users, according to idle.share." },
 };
 
 static const struct option kube_rows[] = {
 	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
 	  .default_text = "auto", .metavar = "SOURCE",
-	  .help = "Source of the names of this node's pods: the kubelet, the API server, or "
-		  "off. auto: in a pod, or with kube.kubeconfig, the kubelet where it answers, "
-		  "else the API server." },
+	  .help = "Source of the names of this node's pods: the kubelet, the API server, or off. "
+		  "auto: in a pod or with kube.kubeconfig, the kubelet if it responds, otherwise "
+		  "the API server." },
 	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_options, kubeconfig),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Kubeconfig with which to reach the API server. Empty: use the pod's service "
-		  "account." },
+	  .help = "Kubeconfig file for the API server. Empty: use the pod's service account." },
 	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_options, context), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "Context of the kubeconfig. Empty: its current-context." },
+	  .help = "Context in the kubeconfig. Empty: its current-context." },
 	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_options, node_name), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "This node's name in Kubernetes. Empty: $NODE_NAME, else the host's name." },
+	  .help = "Name of this node in Kubernetes. Empty: $NODE_NAME, otherwise the host name." },
 	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_options, kubelet_url),
 	  .default_text = "", .metavar = "URL", .may_be_empty = true,
-	  .help = "Where the kubelet listens. Empty: https://$NODE_IP:10250, else "
+	  .help = "URL of the kubelet. Empty: https://$NODE_IP:10250, otherwise "
 		  "https://127.0.0.1:10250." },
 	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_options, kubelet_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "CA with which the kubelet's certificate is verified. Empty: the API "
-		  "server's CA." },
+	  .help = "CA certificate (PEM) for the kubelet. Empty: the API server's CA." },
 	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_options, pod_labels),
 	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
-	  .help = "Labels and annotations of pods to show on the series of pods, separated by "
-		  "commas: app,team." },
+	  .help = "Pod labels and annotations to add to the series of pods, separated by commas, "
+		  "such as app,team." },
 	{ "kube.pod-resources", NULL, OPTION_STRING, FIELD(kube_options, pod_resources),
 	  .default_text = POD_RESOURCES_AUTO, .metavar = "PATH", .check = check_pod_resources,
-	  .help = "The kubelet's socket that says which containers hold which GPUs: a path, "
-		  "off, or auto for " POD_RESOURCES_SOCKET ", where its directory exists when "
-		  "Kepler starts and Kubernetes is asked for names. It is asked with "
-		  "gpu.idle=holder only." },
+	  .help = "Socket of the kubelet's PodResources API, which reports the containers that "
+		  "GPUs "
+		  "are assigned to: a path, off, or auto. auto: " POD_RESOURCES_SOCKET
+		  " if its directory exists when Kepler starts and names come from Kubernetes. "
+		  "Used only with gpu.idle=holder." },
 };
 
 static const struct option runtimes_own_rows[] = {
 	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(config, runtimes_enabled),
 	  .default_text = "true",
-	  .help = "Read the names of containers that Kubernetes does not name from the files "
-		  "that Docker, Podman, containerd and CRI-O keep on this host." },
+	  .help = "For containers without a name from Kubernetes, read names from the files that "
+		  "Docker, Podman, containerd and CRI-O keep on this host." },
 };
 
 static const struct option runtimes_rows[] = {
 	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_options, docker_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
-	  .help = "Also ask Docker itself, through its socket: /run/docker.sock. A process "
-		  "with access to that socket can do anything on the host." },
+	  .help = "Also query the Docker daemon through its socket, such as /run/docker.sock. A "
+		  "process with access to that socket can do anything on the host." },
 	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_options, podman_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
-	  .help = "Also ask Podman itself, through its socket: /run/podman/podman.sock." },
+	  .help = "Also query Podman through its socket, such as /run/podman/podman.sock." },
 };
 
 static const struct option pages_rows[] = {
 	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(page_options, schema), .choices = schemas,
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
-	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), those of current "
-		  "Kepler (from 0.10), or both." },
+	  .help = "Metric names: classic (Kepler up to 0.9), current (Kepler 0.10 and later), or "
+		  "both." },
 	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
 	  .default_text = "false", .reloadable = true,
 	  .help = "Add a _created line with its start time to each counter in OpenMetrics 1.0 "
-		  "responses. Prometheus stores each such line as a series of its own, which "
-		  "doubles the number of series, unless its feature "
-		  "created-timestamp-zero-ingestion reads them as start times." },
+		  "responses. Prometheus stores each such line as a separate series, which doubles "
+		  "the number of series, unless its feature created-timestamp-zero-ingestion is "
+		  "enabled." },
 };
 
 static const struct option publication_rows[] = {
 	{ "metrics.process.min-joules", NULL, OPTION_MICRO, FIELD(publisher_options, min_uj),
 	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
-	  .help = "Energy that a process has to use before it gets series of its own. Until then "
-		  "its energy is in the row \"other\" of its container, where it stays." },
+	  .help = "Energy that a process must use before it gets its own series. Energy used "
+		  "before that is in the row \"other\" of its container, and stays there." },
 	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(publisher_options, settle_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .choices = settles, .default_text = "auto",
 	  .metavar = "DURATION", .reloadable = true,
-	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. auto: "
-		  "the longest gap between two scrapes of one client within ten minutes, 2m at "
-		  "most; 1m until a client has scraped twice, 5s where nothing scrapes. Given as "
-		  "a duration, it must not be less than the scrape interval." },
+	  .help = "How long a new series stays at 0, so that a scrape sees it before it counts. "
+		  "auto: the longest gap between two scrapes by one client in the last ten "
+		  "minutes, at most 2m; 1m until a client has scraped twice, 5s without any "
+		  "scrape. A fixed duration must not be shorter than the scrape interval." },
 	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(publisher_options, keep_ns),
 	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
 	  .reloadable = true,
@@ -623,44 +617,43 @@ static const struct option publication_rows[] = {
 static const struct option metrics_rows[] = {
 	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
 	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
-	  .help = "Limit on the series of processes, containers, pods, VMs and namespaces in "
-		  "one response. Above it the smallest processes are merged into their "
-		  "containers, then the smallest containers into their namespaces, and "
-		  "counted. Those of the node and of Kepler itself are not limited." },
+	  .help = "Limit on the series of processes, containers, pods, VMs and namespaces in one "
+		  "response. Above it the smallest processes are merged into their containers, "
+		  "then the smallest containers into their namespaces, and counted. Series of the "
+		  "node and of Kepler itself are not limited." },
 	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
 	  .choices = services, .default_text = "unit", .metavar = "HOW",
-	  .help = "Show each systemd unit by itself, or merge all of them into "
-		  "system_processes as classic Kepler does." },
+	  .help = "unit: show each systemd unit separately. merged: merge all units into "
+		  "system_processes, as classic Kepler does." },
 	{ "metrics.per-package", NULL, OPTION_BOOL, FIELD(config_metrics, per_package),
 	  .default_text = "false",
 	  .help = "Show the energy of processes, containers, pods, VMs and namespaces for each "
-		  "socket, with the label package (and path under current names). Without it they "
-		  "have one series a kind of zone, the sum over all sockets, as both Keplers have "
-		  "it. Memory and series grow with the number of sockets." },
+		  "socket, with the label package (and path under current names). Without it, they "
+		  "have one series per kind of zone, summed over all sockets, as in both upstream "
+		  "versions. Memory and series grow with the number of sockets." },
 	{ "metrics.counters", NULL, OPTION_ENUM, FIELD(config_metrics, counters),
 	  .choices = counters, .default_text = "auto", .metavar = "HOW",
-	  .help = "Show what processes, containers, pods and VMs did beside using CPU time, such "
-		  "as instructions and network packets. auto: each counter that this machine has. "
-		  "off: none of them; energy may still be divided by them." },
+	  .help = "Show activity counters other than CPU time for processes, containers, pods and "
+		  "VMs, such as instructions and network packets. auto: every counter that this "
+		  "machine has. off: none; they can still be used to share energy." },
 };
 
 static const struct option record_rows[] = {
 	{ "record.dir", NULL, OPTION_STRING, FIELD(config_record, dir), .default_text = "",
 	  .metavar = "DIR", .may_be_empty = true,
-	  .help = "Directory in which all that the attribution of energy depends on is recorded, "
-		  "so that kepler replay can book it again with other options. It must exist. "
-		  "Empty: nothing is recorded." },
+	  .help = "Directory for recordings of all input to the attribution of energy, from which "
+		  "kepler replay can repeat it with other options. It must exist. Empty: nothing "
+		  "is recorded." },
 	{ "record.keep", NULL, OPTION_DURATION, FIELD(config_record, keep_ns),
 	  RANGE(60 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
-	  .metavar = "DURATION", .help = "How long recordings are kept there." },
+	  .metavar = "DURATION", .help = "How long recordings are kept." },
 	{ "record.max-size", NULL, OPTION_SIZE, FIELD(config_record, max_bytes), RANGE(64, 2097152),
 	  .default_text = "256MiB", .metavar = "SIZE",
-	  .help = "Limit on the size of all recordings there, of which the oldest are removed "
-		  "first." },
+	  .help = "Limit on the total size of recordings. The oldest are removed first." },
 	{ "record.anonymize", NULL, OPTION_BOOL, FIELD(config_record, anonymize),
 	  .default_text = "false",
-	  .help = "Replace names, process ids and device ids in recordings by keyed hashes. The "
-		  "key is random, and kept nowhere." },
+	  .help = "Replace names, process ids and device ids in recordings with keyed hashes. The "
+		  "key is random and is not stored." },
 };
 
 static const struct option web_rows[] = {
@@ -668,31 +661,31 @@ static const struct option web_rows[] = {
 	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
 	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
 	  .known_as = "port",
-	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket "
-		  "in an existing directory." },
+	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
+		  "unix:PATH for a socket in an existing directory." },
 	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),
 	  .default_text = "0660", .metavar = "MODE", .check = check_mode,
-	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
-		  "connect. Its group is Kepler's, or that of its directory if that has the "
-		  "setgid bit." },
+	  .help = "Mode of a Unix socket, in octal; write permission allows a process to connect. "
+		  "Its group is Kepler's group, or the group of its directory if the directory has "
+		  "the setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
 	  LIST(config_web, allowed_hosts, allowed_hosts_count, CONFIG_HOSTS_MAX),
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
-	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
-		  "names without a dot, the names of this host and node, *.svc and "
-		  "*.cluster.local. Where Kepler listens beyond the loopback, also HOST.* for the "
-		  "names of this host, node and pod, names of this machine's addresses by reverse "
-		  "look-up, and services of the own namespace in Kubernetes. NAME, *.NAME for all "
-		  "names below it, or * for any. Other requests are answered with 421, so that no "
-		  "web page can read the metrics through a name of its own (DNS rebinding); each "
-		  "such name is logged once. kepler doctor lists the names that are accepted." },
+	  .help = "Names accepted in the Host header of a request, in addition to addresses, names "
+		  "without a dot, the names of this host and node, *.svc and *.cluster.local. If "
+		  "Kepler listens beyond the loopback interface, also HOST.* for the names of this "
+		  "host, node and pod, the names of this machine's addresses by reverse lookup, "
+		  "and the services of Kepler's own namespace in Kubernetes. NAME, *.NAME for all "
+		  "names below it, or * for any. Other requests get the status 421, so that no web "
+		  "page can read the metrics through its own domain name (DNS rebinding). Each "
+		  "refused name is logged once. kepler doctor lists the names that are accepted." },
 	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
 	  .default_text = "false", .reloadable = true,
-	  .help = "Allow a monitor.interval below 1s where processes outside this machine can "
-		  "connect. The finer the readings, the more they reveal of what runs here." },
+	  .help = "Allow a monitor.interval below 1s if clients outside this machine can connect. "
+		  "The finer the readings, the more they reveal about what runs here." },
 	{ "web.max-connections", NULL, OPTION_U32, FIELD(config_web, max_connections),
 	  RANGE(4, 10000), .default_text = "128", .metavar = "N",
-	  .help = "Limit on the connections that are open at once." },
+	  .help = "Limit on simultaneous connections." },
 };
 
 static const struct option table_rows[] = {
@@ -704,21 +697,20 @@ static const struct option table_rows[] = {
 static const struct option security_rows[] = {
 	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(config_security, seccomp),
 	  .default_text = "true",
-	  .help = "After the start, deny every system call that is not needed. A call that "
-		  "only an intruder would make ends the program." },
+	  .help = "After startup, deny every system call that Kepler does not need. A call that "
+		  "only an attacker would make ends the program." },
 	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(config_security, seccomp_log),
 	  .default_text = "false",
-	  .help = "Only log (kernel log or audit log) the system calls that the filter would "
-		  "deny." },
+	  .help = "Only log the system calls that the filter would deny (to the kernel log or "
+		  "audit log)." },
 	{ "security.landlock", NULL, OPTION_BOOL, FIELD(config_security, landlock),
 	  .default_text = "true",
-	  .help = "Have the kernel refuse to write any file outside host.state-dir and "
-		  "record.dir, and to read any file in /home, /root, /srv, /boot, /mnt and /media "
-		  "except those "
-		  "that options name." },
+	  .help = "Let the kernel deny (Landlock) writing any file outside host.state-dir and "
+		  "record.dir, and reading any file in /home, /root, /srv, /boot, /mnt and /media "
+		  "except the files that options name." },
 	{ "security.drop-capabilities", NULL, OPTION_BOOL,
 	  FIELD(config_security, drop_capabilities), .default_text = "true",
-	  .help = "After the start, give up every capability that later readings do not need." },
+	  .help = "After startup, drop every capability that later readings do not need." },
 };
 
 static const struct option_section sections[] = {
