@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/sample_file.h"
+#include "samples/sample_input.h"
 #include "training/component_fit.h"
 
 #define NAME         "rapl-components-1"
@@ -131,7 +131,7 @@ static int read_component(const struct source_machine *machine, const char *fold
 	(void)snprintf(path, sizeof(path), "%s/%.*s%s%s", folder,
 		       (int)(hole ? (size_t)(hole - machine->files) : strlen(machine->files)),
 		       machine->files, hole ? component_names[c] : "", hole ? hole + 2 : "");
-	r = sample_file_read(path, &table, diag);
+	r = sample_input_read(path, &table, diag);
 	return r < 0 ? r : take_table(machine, &table, path, c, ret, diag);
 }
 

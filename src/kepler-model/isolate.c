@@ -13,14 +13,13 @@
 #include "kepler-model/background_model.h"
 #include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
-#include "kepler-model/row_options.h"
-#include "kepler-model/row_output.h"
 #include "kepler-model/settings.h"
 #include "model/trained_model.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/isolation.h"
 #include "samples/recorded_series.h"
+#include "samples/sample_input.h"
 
 enum isolator {
 	ISOLATOR_NONE,
@@ -33,7 +32,6 @@ enum isolator {
 struct isolate_config {
 	struct settings settings;
 	struct extract_values extract;
-	struct row_values rows;
 	int isolator;
 	char *profile, *model;
 	char *target_hints[HINTS_MAX], *bg_hints[HINTS_MAX];
@@ -74,7 +72,6 @@ static const struct option rows[] = {
 
 static const struct option_section sections[] = {
 	{ extract_rows_of_options, EXTRACT_OPTION_COUNT, offsetof(struct isolate_config, extract) },
-	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct isolate_config, rows) },
 	{ rows, ARRAY_SIZE(rows), 0 },
 };
 
@@ -117,7 +114,7 @@ static void tell(const char *column, double watts, const char *what)
 /* ---- by the rows alone ---- */
 
 /* What is taken off each column of power. */
-static int find_power(const struct sample_source *source, enum isolator isolator,
+static int find_power(const struct sample_table *table, enum isolator isolator,
 		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
 		      struct diag *diag)
 {
@@ -126,8 +123,7 @@ static int find_power(const struct sample_source *source, enum isolator isolator
 		[ISOLATION_IDLE_ROWS_FOUND] = "the mean of rows in which nothing ran",
 		[ISOLATION_INTERCEPT] = "of a line at no load: no row was idle",
 	};
-	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(source) : NULL;
-	int r;
+	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(table) : NULL;
 
 	*ret_count = 0;
 	if (isolator == ISOLATOR_NONE)
@@ -136,21 +132,18 @@ static int find_power(const struct sample_source *source, enum isolator isolator
 		return diag_set(
 			diag, -EINVAL,
 			"isolator: idle needs CPU time, cycles or instructions in the rows");
-	r = isolation_find(source, load, ret, ret_count, diag);
-	for (size_t i = 0; r == 0 && i < *ret_count; i++)
-		tell(source->names[ret[i].column], ret[i].idle_w, ways[ret[i].way]);
-	return r;
+	*ret_count = isolation_find(table, load, ret);
+	for (size_t i = 0; i < *ret_count; i++)
+		tell(table->names[ret[i].column], ret[i].idle_w, ways[ret[i].way]);
+	return 0;
 }
 
 static int isolate_rows(struct sample_table *table, enum isolator isolator, struct diag *diag)
 {
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	struct sample_source source = { .rows = 0 };
 	size_t count;
-	int r;
+	int r = find_power(table, isolator, powers, &count, diag);
 
-	sample_source_of_table(&source, table);
-	r = find_power(&source, isolator, powers, &count, diag);
 	for (size_t i = 0; r == 0 && i < count; i++)
 		isolation_subtract(table, powers[i].column, powers[i].idle_w);
 	return r;
@@ -158,17 +151,12 @@ static int isolate_rows(struct sample_table *table, enum isolator isolator, stru
 
 /* ---- by the background ---- */
 
-static int isolate_by_profile(struct sample_table *table, const struct background *background,
-			      struct diag *diag)
+static void isolate_by_profile(struct sample_table *table, const struct background *background)
 {
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	struct sample_source source = { .rows = 0 };
-	size_t count;
-	int r;
+	size_t count = isolation_find(table, NULL, powers);
 
-	sample_source_of_table(&source, table);
-	r = isolation_find(&source, NULL, powers, &count, diag);
-	for (size_t i = 0; r == 0 && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *name = table->names[powers[i].column];
 		double watts = background_watts(background, name);
 
@@ -180,7 +168,6 @@ static int isolate_by_profile(struct sample_table *table, const struct backgroun
 			     : "the mean of the idle time");
 		isolation_subtract(table, powers[i].column, watts);
 	}
-	return r;
 }
 
 static int isolate_by_model(struct sample_table *table, const char *path, struct diag *diag)
@@ -241,7 +228,7 @@ static int isolate_extraction(const struct isolate_config *config,
 	int r = 0;
 
 	if (isolator == ISOLATOR_PROFILE)
-		r = isolate_by_profile(&extraction->table, background, diag);
+		isolate_by_profile(&extraction->table, background);
 	else if (isolator != ISOLATOR_TRAINER)
 		r = isolate_rows(&extraction->table, isolator, diag);
 	else
@@ -292,53 +279,9 @@ static int isolate_series(struct isolate_config *config, const char *path, struc
 
 /* ---- rows that were extracted before ---- */
 
-/* Rows without what is taken off, on their way to the output. */
-struct isolated_rows {
-	const struct sample_source *source;
-	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	size_t count;
-	char path[DATA_PATH_SIZE]; /* of the output */
-	struct row_output output;
-};
-
-static int write_row(void *userdata, const double *values, struct diag *diag)
-{
-	struct isolated_rows *rows_ = userdata;
-	size_t columns = rows_->source->column_count;
-	double isolated[SAMPLE_COLUMNS_MAX];
-
-	memcpy(isolated, values, columns * sizeof(*values));
-	for (size_t i = 0; i < rows_->count; i++) {
-		size_t column = rows_->powers[i].column;
-
-		isolated[column] = isolation_dynamic_w(values[column], rows_->powers[i].idle_w);
-	}
-	sample_csv_add_row(isolated, columns, &rows_->output.text);
-	return row_output_flush(&rows_->output, diag);
-}
-
-static int isolate_source(const struct isolate_config *config, const struct sample_source *source,
-			  struct isolated_rows *rows_, struct diag *diag)
-{
-	int r = find_power(source, (enum isolator)config->isolator, rows_->powers, &rows_->count,
-			   diag);
-
-	if (r < 0)
-		return r;
-	r = row_output_open(
-		&rows_->output,
-		data_path_of(config->extract.data_path, config->extract.output, rows_->path), diag);
-	if (r < 0)
-		return r;
-	sample_csv_add_names(source->names, source->column_count, &rows_->output.text);
-	r = sample_source_each(source, write_row, rows_, diag);
-	return r < 0 ? r : row_output_finish(&rows_->output, diag);
-}
-
 static int isolate_csv(const struct isolate_config *config, const char *path, struct diag *diag)
 {
-	CLEANUP(sample_source_close) struct sample_source source = { .rows = 0 };
-	struct isolated_rows rows_ = { .source = &source };
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	int r;
 
 	if (config->isolator == ISOLATOR_PROFILE || config->isolator == ISOLATOR_TRAINER)
@@ -346,11 +289,10 @@ static int isolate_csv(const struct isolate_config *config, const char *path, st
 				"%s: rows do not say which container ran: this isolator needs the "
 				"series (JSON)",
 				path);
-	r = sample_source_open(&source, path, config->rows.memory, diag);
+	r = sample_input_read(path, &table, diag);
 	if (r == 0)
-		r = isolate_source(config, &source, &rows_, diag);
-	row_output_close(&rows_.output);
-	return r;
+		r = isolate_rows(&table, (enum isolator)config->isolator, diag);
+	return r < 0 ? r : write_rows(config, &table, diag);
 }
 
 static bool is_json(const char *path)

@@ -17,11 +17,11 @@
 #include "kepler-model/api_metrics.h"
 #include "kepler-model/bench_step.h"
 #include "kepler-model/online_page.h"
-#include "kepler-model/sample_file.h"
 #include "kepler-model/security_options.h"
 #include "kepler-model/times.h"
 #include "kepler-model/worker.h"
 #include "options/layers.h"
+#include "samples/sample_input.h"
 #include "service/notify.h"
 #include "service/signals.h"
 #include "training/candidate.h"
@@ -212,7 +212,7 @@ static void take_rows(struct online *online)
 	int r;
 
 	path_of(online, "rows.csv", rows);
-	r = sample_file_read(rows, &table, &diag);
+	r = sample_input_read(rows, &table, &diag);
 	if (r == 0)
 		r = learner_take(learner, &table, &clock->until_s, online->to_s, &diag);
 	*latest_s = fmax(*latest_s, clock->until_s);

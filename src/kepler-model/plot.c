@@ -8,18 +8,17 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/model_input.h"
-#include "kepler-model/row_options.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "report/html_report.h"
+#include "samples/sample_input.h"
 
 struct plot_config {
 	struct settings settings;
 	char *output, *held_out;
 	struct model_input_filter models;
-	struct row_values rows;
 };
 
 #define OWN(member) .offset = offsetof(struct plot_config, member)
@@ -36,7 +35,6 @@ static const struct option_section own_sections[] = {
 	{ own_rows, ARRAY_SIZE(own_rows), 0 },
 	{ model_input_rows_of_options, MODEL_INPUT_OPTION_COUNT,
 	  offsetof(struct plot_config, models) },
-	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct plot_config, rows) },
 };
 
 const struct option_set plot_options = {
@@ -51,15 +49,15 @@ static int plot(const struct plot_config *config, const struct operands *operand
 		struct strbuf *out, struct diag *diag)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .component_count = 0 };
-	CLEANUP(sample_source_close) struct sample_source samples = { .rows = 0 };
-	CLEANUP(sample_source_close) struct sample_source held_out = { .rows = 0 };
+	CLEANUP(sample_table_release) struct sample_table samples = { .rows = 0 };
+	CLEANUP(sample_table_release) struct sample_table held_out = { .rows = 0 };
 	bool has_held_out = *config->held_out;
 	int r = model_input_best(operands->words[0], &config->models, &model, diag);
 
 	if (r == 0)
-		r = sample_source_open(&samples, operands->words[1], config->rows.memory, diag);
+		r = sample_input_read(operands->words[1], &samples, diag);
 	if (r == 0 && has_held_out)
-		r = sample_source_open(&held_out, config->held_out, config->rows.memory, diag);
+		r = sample_input_read(config->held_out, &held_out, diag);
 	return r < 0 ? r
 		     : html_report_add(out, &model, &samples, has_held_out ? &held_out : NULL,
 				       diag);

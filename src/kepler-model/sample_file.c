@@ -8,41 +8,6 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "samples/packed_file.h"
-
-#define READ_BLOCK 65536
-
-static int read_unpacked(const char *path, struct strbuf *ret, struct diag *diag)
-{
-	CLEANUP(packed_file_cleanup) struct packed_file *file = NULL;
-	char block[READ_BLOCK];
-	ssize_t len = packed_file_open(path, &file, diag);
-
-	if (len < 0)
-		return (int)len;
-	while (ret->len <= SAMPLE_FILE_MAX &&
-	       (len = packed_file_read(file, block, sizeof(block), diag)) > 0)
-		strbuf_add(ret, block, (size_t)len);
-	if (len < 0)
-		return (int)len;
-	if (strbuf_error(ret) < 0)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	return ret->len > SAMPLE_FILE_MAX
-		       ? diag_set(diag, -EFBIG, "%.200s: it has more than %u MiB", path,
-				  SAMPLE_FILE_MAX >> 20)
-		       : 0;
-}
-
-int sample_file_read(const char *path, struct sample_table *ret, struct diag *diag)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	int r = read_unpacked(path, &text, diag);
-
-	return r < 0 ? r
-		     : sample_table_parse_csv(ret, path, text.data ? text.data : "", text.len,
-					      diag);
-}
-
 int model_file_load(const char *path, struct trained_model *ret, struct diag *diag)
 {
 	CLEANUP_FREE char *text = NULL;

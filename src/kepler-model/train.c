@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-model/held_out.h"
 #include "kepler-model/sample_file.h"
@@ -21,7 +20,6 @@
 #include "options/layers.h"
 #include "options/program.h"
 #include "training/model_training.h"
-#include "training/streamed_training.h"
 
 struct training_config {
 	struct settings settings;
@@ -45,7 +43,6 @@ struct training_run {
 	const char *const *paths; /* [path_count], as they were given */
 	size_t path_count;
 	struct training_input input;
-	uint64_t begun_ns; /* when reading began */
 	struct training_names names;
 	struct training_request request;
 	struct training_report *report;
@@ -64,29 +61,6 @@ static void end_progress(const struct training_run *run)
 {
 	if (run->request.progress)
 		(void)fputs("\r\033[K", stderr);
-}
-
-static void show_rows(void *context)
-{
-	const struct training_run *run = context;
-	const struct sample_input *files = &run->input.files;
-	uint64_t done = sample_input_done(files);
-	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - run->begun_ns) / NSEC_PER_SEC;
-
-	(void)fprintf(stderr, "\r\033[Kkepler-model: %.1f million rows, %.2f million a second",
-		      (double)files->rows / 1e6, (double)files->rows / 1e6 / fmax(seconds, 1e-3));
-	if (files->bytes > 0 && done > 0)
-		(void)fprintf(stderr, ", %.0f s left",
-			      fmax((double)files->bytes / (double)done - 1, 0) * seconds);
-}
-
-/* At most a quarter of the machine's memory. */
-static size_t memory_for(const struct training_values *values)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	size_t quarter = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 4 : SIZE_MAX;
-
-	return values->memory < quarter ? values->memory : quarter;
 }
 
 static int add_paths(struct training_run *run)
@@ -121,27 +95,6 @@ static int group_by_file(struct training_run *run)
 	free(values->group_by);
 	values->group_by = name;
 	return 0;
-}
-
-static int stream_rows(struct training_run *run)
-{
-	const char *folder = run->values->spool_dir, *temporary = getenv("TMPDIR");
-	struct training_input *input = &run->input;
-	int r;
-
-	if (!*folder)
-		folder = temporary && *temporary ? temporary : "/var/tmp";
-	r = training_input_stream(input, &run->request, folder, &run->diag);
-	end_progress(run);
-	if (r == 0)
-		(void)fprintf(stderr,
-			      "kepler-model: %llu rows of %zu %s do not fit in %zu MiB; they are "
-			      "streamed from %s, where they take %.1f GB\n",
-			      (unsigned long long)input->spool.rows, input->files.count,
-			      input->files.count == 1 ? "file" : "files", input->memory >> 20,
-			      folder,
-			      (double)input->spool.rows * (double)input->spool.columns * 8e-9);
-	return r;
 }
 
 /* Looks at a column that is trained on: it is refused, or what was left out of it is said. */
@@ -234,7 +187,6 @@ static int check_columns(struct training_run *run)
 
 static int open_run(struct training_run *run)
 {
-	bool is_shown = isatty(STDERR_FILENO);
 	int r;
 
 	run->report = calloc(1, sizeof(*run->report));
@@ -243,14 +195,10 @@ static int open_run(struct training_run *run)
 	r = add_paths(run);
 	if (r == 0)
 		r = group_by_file(run);
-	run->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	run->input.files.skip_bad = run->values->skip_bad_rows;
 	run->input.group_by = run->values->group_by;
-	run->input.memory = memory_for(run->values);
 	run->input.screen.machine =
 		(struct screen_machine){ run->values->cores, run->values->chips };
-	run->input.progress = is_shown ? show_rows : NULL;
-	run->input.context = run;
 	if (r == 0)
 		r = training_input_read(&run->input, &run->diag);
 	if (r == 0)
@@ -258,10 +206,7 @@ static int open_run(struct training_run *run)
 	if (r == 0)
 		r = training_options_make(run->values, &run->input.table, &run->names,
 					  &run->request, &run->diag);
-	run->request.progress = is_shown ? show_progress : NULL;
-	if (r == 0 && run->input.is_streamed)
-		r = stream_rows(run);
-	end_progress(run);
+	run->request.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	if (r == 0 && run->input.files.bad_rows)
 		(void)fprintf(stderr, "kepler-model: %llu bad rows were skipped\n",
 			      (unsigned long long)run->input.files.bad_rows);
@@ -284,36 +229,6 @@ static void name_data(const struct training_run *run, char *ret, size_t size)
 	(void)snprintf(ret, size, "%.60s", slash && slash[1] ? slash + 1 : run->paths[0]);
 	if (files > 1)
 		(void)snprintf(ret, size, "%zu files", files);
-	if (run->input.is_streamed) {
-		size_t len = strlen(ret);
-
-		(void)snprintf(ret + len, size - len, " (%llu rows)",
-			       (unsigned long long)run->input.spool.rows);
-	}
-}
-
-/* A model that knows only a sample says so. */
-static void note_sample(const struct training_run *run, struct trained_model *model)
-{
-	uint64_t sample = run->report->chosen < run->request.trainer_count
-				  ? run->report->results[run->report->chosen][0].sample
-				  : 0;
-	size_t len = strlen(model->origin.data);
-
-	if (sample)
-		(void)snprintf(model->origin.data + len, sizeof(model->origin.data) - len,
-			       ", a sample of %llu", (unsigned long long)sample);
-}
-
-static int train_model(struct training_run *run, struct trained_model *model)
-{
-	struct training_input *input = &run->input;
-
-	if (!input->is_streamed)
-		return model_training_run(&input->table, &run->request, model, run->report,
-					  &run->diag);
-	return streamed_training_run(&input->streamed, &run->request, input->memory, model,
-				     run->report, &run->diag);
 }
 
 static int print_report(struct training_run *run)
@@ -340,8 +255,7 @@ static int train_one(struct training_run *run, const char *group, const char *pa
 		return r;
 	run->request.only_errors = !*path;
 	(void)snprintf(model.feature_group, sizeof(model.feature_group), "%s", group);
-	r = train_model(run, &model);
-	note_sample(run, &model);
+	r = model_training_run(&run->input.table, &run->request, &model, run->report, &run->diag);
 	end_progress(run);
 	if (r == 0 || r == -EINVAL) {
 		struct diag why = run->diag;
@@ -381,10 +295,6 @@ static int train_from_data(struct training_run *run)
 	group = feature_group_of(run->request.features, run->request.feature_count);
 	if (*run->values->held_out && !*run->values->output)
 		return diag_set(&run->diag, -EINVAL, "held-out: needs --output, the model");
-	if (*run->values->held_out && run->input.is_streamed)
-		return diag_set(&run->diag, -ENOTSUP,
-				"held-out: the rows do not fit in --memory=%u MiB",
-				run->values->memory >> 20);
 	if (*run->values->held_out) {
 		run->held_out.rows = run->input.table.rows;
 		run->request.held_out = held_out_take;

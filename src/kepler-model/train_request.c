@@ -121,25 +121,20 @@ static int isolate(struct request_run *run, struct extraction *rows_,
 {
 	struct sample_table *table = &rows_->table;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	struct sample_source source = { .rows = 0 };
 	const char *load = NULL;
 	size_t count;
-	int r;
 
 	if (run->body.isolator == TRAIN_ISOLATE_NONE)
 		return 0;
 	if (run->body.isolator == TRAIN_ISOLATE_MODEL)
 		return isolate_by_model(run, table);
-	sample_source_of_table(&source, table);
 	if (run->body.isolator == TRAIN_ISOLATE_IDLE)
-		load = isolation_load(&source);
+		load = isolation_load(table);
 	if (run->body.isolator == TRAIN_ISOLATE_IDLE && !load)
 		return diag_set(run->diag, -EINVAL,
 				"trainer.isolator: IdleIsolator needs CPU time, cycles or "
 				"instructions in the series");
-	r = isolation_find(&source, load, powers, &count, run->diag);
-	if (r < 0)
-		return r;
+	count = isolation_find(table, load, powers);
 	for (size_t i = 0; i < count; i++) {
 		double watts = background_watts(background, table->names[powers[i].column]);
 

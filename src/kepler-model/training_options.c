@@ -16,8 +16,6 @@
 
 #define OWN(member)  .offset = offsetof(struct training_values, member)
 #define POWER_SUFFIX "_power"
-#define MEMORY_MIN   (32U << 10) /* KiB */
-#define MEMORY_MAX   (2048U << 10)
 
 static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
 						{ "DynPower", MODEL_DYN_POWER },
@@ -44,9 +42,10 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT("input", input, "FILE",
-	     "Rows as CSV, optionally compressed with gzip or zstd. Can also be given as operands: "
-	     "files, folders with *.csv, *.csv.gz and *.csv.zst files, and @FILE with one file "
-	     "name per line."),
+	     "Rows as CSV, optionally compressed with gzip, at most 1,000,000. Can also be given "
+	     "as "
+	     "operands: files, folders with *.csv and *.csv.gz files, and @FILE with one file name "
+	     "per line."),
 	TEXT("output", output, "PATH", "File for the model; for train, the folder for the models."),
 	TEXT("data-path", data_path, "FOLDER", "Base directory for relative file names."),
 	TEXT("feature-group", group, "NAME",
@@ -102,17 +101,9 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: unknown."),
 	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
 	       "Its maximum frequency; 0: unknown."),
-	{ "memory", NULL, OPTION_SIZE, OWN(memory), .min = MEMORY_MIN, .max = MEMORY_MAX,
-	  .default_text = "1024MiB", .metavar = "SIZE", .only_flag = true,
-	  .help = "How much memory rows and training can take, and at most a quarter of the "
-		  "machine's. More rows are kept on disk: lines are trained on all of them, "
-		  "boosted "
-		  "trees block by block, others on a sample." },
-	TEXT("spool-dir", spool_dir, "FOLDER",
-	     "Where rows are kept that do not fit in memory. By default TMPDIR, or /var/tmp."),
 	TEXT("held-out", held_out, "FILE",
 	     "train-from-data: also write what the chosen trainer said of each row while it was "
-	     "held out, as CSV; plot shows it. Rows that do not fit in memory have none."),
+	     "held out, as CSV; plot shows it."),
 	{ "skip-bad-rows", NULL, OPTION_BOOL, OWN(skip_bad_rows), .default_text = "false",
 	  .only_flag = true,
 	  .help = "Skip and count unreadable rows instead of stopping at the first one." },

@@ -7,7 +7,7 @@
 #include "samples/sample_table.h"
 #include "training/model_training.h"
 
-#define TRAINING_OPTION_COUNT 29
+#define TRAINING_OPTION_COUNT 27
 #define NAMES_MAX             PREDICTOR_FEATURES_MAX
 
 struct training_values {
@@ -19,8 +19,7 @@ struct training_values {
 	uint32_t folds, seed;
 	uint32_t cores, chips, memory_gb, frequency_mhz;
 	char *node_type, *processor;
-	uint32_t memory; /* bytes */
-	char *spool_dir, *held_out;
+	char *held_out;
 	bool skip_bad_rows;
 };
 

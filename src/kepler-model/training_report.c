@@ -86,9 +86,6 @@ void report_add_object(const char *component, const char *name,
 		add_number("bound_ratio", result->bound.bound_ratio, out);
 		add_number("within_bound", result->coverage, out);
 		strbuf_addf(out, ",\"rows\":%zu", score->rows);
-		if (result->sample)
-			strbuf_addf(out, ",\"trained_rows\":%llu",
-				    (unsigned long long)result->sample);
 	}
 	strbuf_add_char(out, '}');
 }
@@ -103,12 +100,6 @@ void report_add_training(const struct training_request *request,
 		for (size_t t = 0; t < request->trainer_count; t++)
 			report_add_line(request->components[c], request->trainers[t]->name,
 					&report->results[t][c], out);
-	}
-	for (size_t t = 0; t < request->trainer_count; t++) {
-		if (report->results[t][0].sample)
-			strbuf_addf(out, "%s was trained on a sample of %llu rows.\n",
-				    request->trainers[t]->name,
-				    (unsigned long long)report->results[t][0].sample);
 	}
 	for (size_t t = 0; t < request->trainer_count; t++) {
 		if (report->unusable[t].text[0])

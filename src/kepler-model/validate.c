@@ -11,7 +11,6 @@
 #include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
 #include "kepler-model/model_input.h"
-#include "kepler-model/row_options.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/series_check.h"
 #include "kepler-model/settings.h"
@@ -19,7 +18,7 @@
 #include "model/trained_model.h"
 #include "options/layers.h"
 #include "options/program.h"
-#include "samples/sample_source.h"
+#include "samples/sample_input.h"
 #include "training/model_validation.h"
 
 #define BOOTSTRAP_SEED 1
@@ -29,7 +28,6 @@ struct validate_config {
 	struct model_input_filter models;
 	int format;
 	uint32_t limit_percent;
-	struct row_values rows;
 	char *input, *output, *benchmark, *data_path;
 };
 
@@ -70,7 +68,6 @@ static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ model_input_rows_of_options, MODEL_INPUT_OPTION_COUNT,
 	  offsetof(struct validate_config, models) },
-	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct validate_config, rows) },
 };
 
 const struct option_set validate_options = {
@@ -98,7 +95,7 @@ struct judged_model {
 
 struct validation {
 	const struct validate_config *config;
-	struct sample_source rows;
+	struct sample_table rows;
 	struct judged_model *models;
 	size_t model_count, models_size;
 	struct strbuf out;
@@ -144,29 +141,28 @@ static int load_models(struct validation *validation, const struct operands *ope
 /* What cannot be judged is a failure of its result. */
 static void begin_models(struct validation *validation)
 {
-	const struct sample_source *rows_ = &validation->rows;
+	const char *names[SAMPLE_COLUMNS_MAX];
 
+	sample_table_get_names(&validation->rows, names);
 	for (size_t i = 0; i < validation->model_count; i++) {
 		struct judged_model *judged = &validation->models[i];
 
 		for (size_t c = 0; c < judged->model.component_count; c++)
 			(void)model_validation_begin(&judged->components[c], &judged->model, c,
-						     rows_->names, rows_->column_count,
+						     names, validation->rows.column_count,
 						     &judged->results[c].failure);
 	}
 }
 
-static int judge_row(void *userdata, const double *values, struct diag *diag)
+static int judge_row(struct validation *validation, const double *values)
 {
-	struct validation *validation = userdata;
-
 	for (size_t i = 0; i < validation->model_count; i++) {
 		struct judged_model *judged = &validation->models[i];
 
 		for (size_t c = 0; c < judged->model.component_count; c++) {
 			if (!judged->results[c].failure.text[0] &&
 			    model_validation_add(&judged->components[c], values) < 0)
-				return diag_set(diag, -ENOMEM, "out of memory");
+				return diag_set(&validation->diag, -ENOMEM, "out of memory");
 		}
 	}
 	return 0;
@@ -238,19 +234,21 @@ static int print_models(struct validation *validation)
 	return text_print(&validation->out, &validation->diag);
 }
 
-/* All models are judged while the rows are read. */
 static int run(struct validation *validation, const struct operands *operands)
 {
 	const char *path = operands->words[operands->count - 1];
+	double values[SAMPLE_COLUMNS_MAX];
 	int r = load_models(validation, operands);
 
 	if (r == 0)
-		r = sample_source_open(&validation->rows, path, validation->config->rows.memory,
-				       &validation->diag);
+		r = sample_input_read(path, &validation->rows, &validation->diag);
 	if (r < 0)
 		return r;
 	begin_models(validation);
-	r = sample_source_each(&validation->rows, judge_row, validation, &validation->diag);
+	for (size_t row = 0; r == 0 && row < validation->rows.rows; row++) {
+		sample_table_get_row(&validation->rows, row, values);
+		r = judge_row(validation, values);
+	}
 	return r < 0 ? r : print_models(validation);
 }
 
@@ -263,7 +261,7 @@ static void release(struct validation *validation)
 		free(validation->models[i].name);
 	}
 	free(validation->models);
-	sample_source_close(&validation->rows);
+	sample_table_release(&validation->rows);
 	strbuf_release(&validation->out);
 }
 

@@ -509,7 +509,7 @@ static void add_notes(struct strbuf *out, const struct judged_samples *all)
 }
 
 int html_report_add(struct strbuf *out, const struct trained_model *model,
-		    const struct sample_source *samples, const struct sample_source *held_out,
+		    const struct sample_table *samples, const struct sample_table *held_out,
 		    struct diag *diag)
 {
 	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };

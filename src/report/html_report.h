@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "model/trained_model.h"
-#include "samples/sample_source.h"
+#include "samples/sample_table.h"
 
 /*
  * A component without measured power has its curve alone. Samples that lack a feature or the power
@@ -22,5 +22,5 @@
  * those of judged_samples_read().
  */
 int html_report_add(struct strbuf *out, const struct trained_model *model,
-		    const struct sample_source *samples, const struct sample_source *held_out,
+		    const struct sample_table *samples, const struct sample_table *held_out,
 		    struct diag *diag);

@@ -194,10 +194,12 @@ int judged_importance(const struct judged *judged, double ret[static PREDICTOR_F
 }
 
 static int begin(struct judged_samples *all, const struct trained_model *model,
-		 const struct sample_source *samples, struct diag *diag)
+		 const struct sample_table *samples, struct diag *diag)
 {
+	const char *names[SAMPLE_COLUMNS_MAX];
 	int r = 0;
 
+	sample_table_get_names(samples, names);
 	for (size_t c = 0; r == 0 && c < model->component_count; c++) {
 		struct judged *judged = &all->components[all->count++];
 		char power[MODEL_NAME_MAX + sizeof("_power")];
@@ -205,21 +207,11 @@ static int begin(struct judged_samples *all, const struct trained_model *model,
 		(void)snprintf(power, sizeof(power), "%s_power", model->components[c].name);
 		*judged = (struct judged){ .model = model,
 					   .component = c,
-					   .power = sample_source_find(samples, power) };
-		r = trained_model_bind(model, c, samples->names, samples->column_count,
-				       &judged->columns, diag);
+					   .power = sample_table_find(samples, power) };
+		r = trained_model_bind(model, c, names, samples->column_count, &judged->columns,
+				       diag);
 	}
 	return r;
-}
-
-static int judge_all(void *userdata, const double *row, struct diag *diag)
-{
-	struct judged_samples *all = userdata;
-
-	(void)diag;
-	for (size_t c = 0; c < all->count; c++)
-		judge_row(&all->components[c], row);
-	return 0;
 }
 
 /* Of how many rows one is taken, so that no more than @most are. */
@@ -257,8 +249,6 @@ static void draw_row(struct judged *judged, const double *row)
 	if (!judged_has_power(judged) || !take_row(judged, row, values, &measured))
 		return;
 	at = judged->row++;
-	if (at >= judged->rows)
-		return; /* the file has grown since */
 	judged_predict(judged, values, &answer);
 	if (!judged->held_out.rows) {
 		add_to_histogram(judged, answer.watts - measured);
@@ -274,31 +264,22 @@ static void draw_row(struct judged *judged, const double *row)
 	}
 }
 
-static int draw_all(void *userdata, const double *row, struct diag *diag)
-{
-	struct judged_samples *all = userdata;
-
-	(void)diag;
-	for (size_t c = 0; c < all->count; c++)
-		draw_row(&all->components[c], row);
-	return 0;
-}
-
 /* ---- what was said of samples while they were held out ---- */
 
 struct held_out_pass {
 	struct judged_samples *all;
+	const struct sample_table *table;
 	size_t power[MODEL_COMPONENTS_MAX], predicted[MODEL_COMPONENTS_MAX]; /* columns */
 	bool draws; /* the second reading */
 };
 
-static size_t find_column(const struct sample_source *source, const char *component,
+static size_t find_column(const struct sample_table *source, const char *component,
 			  const char *suffix)
 {
 	char name[MODEL_NAME_MAX + sizeof("_held_out")];
 
 	(void)snprintf(name, sizeof(name), "%s%s", component, suffix);
-	return sample_source_find(source, name);
+	return sample_table_find(source, name);
 }
 
 /* The model's bound around a prediction that it made while it was trained on fewer rows. */
@@ -319,11 +300,8 @@ static void draw_held_out(struct judged *judged, double predicted, double measur
 			(struct drawn_row){ (double)judged->held_order, measured, predicted };
 }
 
-static int take_held_out(void *userdata, const double *row, struct diag *diag)
+static void take_held_out(const struct held_out_pass *pass, size_t row)
 {
-	struct held_out_pass *pass = userdata;
-
-	(void)diag;
 	for (size_t c = 0; c < pass->all->count; c++) {
 		struct judged *judged = &pass->all->components[c];
 		double predicted, measured;
@@ -331,8 +309,8 @@ static int take_held_out(void *userdata, const double *row, struct diag *diag)
 		if (pass->power[c] == SAMPLE_COLUMN_NONE ||
 		    pass->predicted[c] == SAMPLE_COLUMN_NONE)
 			continue;
-		predicted = row[pass->predicted[c]];
-		measured = row[pass->power[c]];
+		predicted = pass->table->columns[pass->predicted[c]][row];
+		measured = pass->table->columns[pass->power[c]][row];
 		if (isfinite(predicted) && isfinite(measured)) {
 			if (pass->draws)
 				draw_held_out(judged, predicted, measured);
@@ -342,14 +320,11 @@ static int take_held_out(void *userdata, const double *row, struct diag *diag)
 		}
 		judged->held_order += pass->draws;
 	}
-	return 0;
 }
 
-static int read_held_out(struct judged_samples *all, const struct sample_source *held_out,
-			 struct diag *diag)
+static int read_held_out(struct judged_samples *all, const struct sample_table *held_out)
 {
-	struct held_out_pass pass = { .all = all };
-	int r;
+	struct held_out_pass pass = { .all = all, .table = held_out };
 
 	for (size_t c = 0; c < all->count; c++) {
 		const char *component = judged_component(&all->components[c])->name;
@@ -357,34 +332,48 @@ static int read_held_out(struct judged_samples *all, const struct sample_source 
 		pass.power[c] = find_column(held_out, component, "_power");
 		pass.predicted[c] = find_column(held_out, component, "_held_out");
 	}
-	r = sample_source_each(held_out, take_held_out, &pass, diag);
-	for (size_t c = 0; r == 0 && c < all->count; c++) {
+	for (size_t row = 0; row < held_out->rows; row++)
+		take_held_out(&pass, row);
+	for (size_t c = 0; c < all->count; c++) {
 		struct judged *judged = &all->components[c];
 		size_t points = judged->held_out.rows / step_of(judged->held_out.rows, POINTS_MAX);
 
 		finish_errors(&judged->held_out);
 		judged->drawn = calloc(points + 1, sizeof(*judged->drawn));
 		if (!judged->drawn)
-			r = -ENOMEM;
+			return -ENOMEM;
 	}
 	pass.draws = true;
-	return r < 0 ? r : sample_source_each(held_out, take_held_out, &pass, diag);
+	for (size_t row = 0; row < held_out->rows; row++)
+		take_held_out(&pass, row);
+	return 0;
 }
 
 /* ---- all ---- */
 
-static int read_twice(struct judged_samples *all, const struct sample_source *samples,
-		      struct diag *diag)
+static int read_twice(struct judged_samples *all, const struct sample_table *samples)
 {
-	int r = sample_source_each(samples, judge_all, all, diag);
+	double values[SAMPLE_COLUMNS_MAX];
 
-	for (size_t c = 0; r == 0 && c < all->count; c++)
-		r = reserve(&all->components[c]);
-	return r < 0 ? r : sample_source_each(samples, draw_all, all, diag);
+	for (size_t row = 0; row < samples->rows; row++) {
+		sample_table_get_row(samples, row, values);
+		for (size_t c = 0; c < all->count; c++)
+			judge_row(&all->components[c], values);
+	}
+	for (size_t c = 0; c < all->count; c++) {
+		if (reserve(&all->components[c]) < 0)
+			return -ENOMEM;
+	}
+	for (size_t row = 0; row < samples->rows; row++) {
+		sample_table_get_row(samples, row, values);
+		for (size_t c = 0; c < all->count; c++)
+			draw_row(&all->components[c], values);
+	}
+	return 0;
 }
 
-int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
-			const struct sample_source *held_out, struct judged_samples *ret,
+int judged_samples_read(const struct trained_model *model, const struct sample_table *samples,
+			const struct sample_table *held_out, struct judged_samples *ret,
 			struct diag *diag)
 {
 	int r;
@@ -392,9 +381,9 @@ int judged_samples_read(const struct trained_model *model, const struct sample_s
 	ret->count = 0;
 	r = begin(ret, model, samples, diag);
 	if (r == 0 && held_out)
-		r = read_held_out(ret, held_out, diag);
+		r = read_held_out(ret, held_out);
 	if (r == 0)
-		r = read_twice(ret, samples, diag);
+		r = read_twice(ret, samples);
 	if (r < 0)
 		judged_samples_release(ret);
 	return r;

@@ -7,8 +7,7 @@
  * pictures of errors are of that.
  *
  * Errors, counts and the histogram are of all samples. Rows for pictures are at most 4,000, every
- * n-th one; importance is measured on every n-th one where there are more than 50,000. So memory
- * does not grow with the samples.
+ * n-th one; importance is measured on every n-th one where there are more than 50,000.
  *
  * How much a feature matters is measured, not read from the model: by how much the mean absolute
  * error grows when the feature's values are exchanged among the samples (Breiman, "Random Forests",
@@ -21,7 +20,7 @@
 
 #include "base/diag.h"
 #include "model/trained_model.h"
-#include "samples/sample_source.h"
+#include "samples/sample_table.h"
 
 #define JUDGED_BINS 31 /* of the histogram */
 
@@ -76,10 +75,10 @@ struct judged_samples {
 /*
  * Reads @samples twice. The measured power of component "package" is the column "package_power".
  * @held_out, or NULL, has "package_held_out" beside it. 0, -ENOENT with the feature that no column
- * has, -ENOMEM, or an error of reading with a diagnosis.
+ * has, or -ENOMEM.
  */
-int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
-			const struct sample_source *held_out, struct judged_samples *ret,
+int judged_samples_read(const struct trained_model *model, const struct sample_table *samples,
+			const struct sample_table *held_out, struct judged_samples *ret,
 			struct diag *diag);
 void judged_samples_release(struct judged_samples *samples);
 

@@ -11,7 +11,6 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/utf8.h"
-#include "samples/decimal.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 /* Of the hash of a text, so that a double has it exactly. */
@@ -260,6 +259,7 @@ static const struct {
 	{ "\x80\x05", "it is a pickle; write the frame with to_csv(\"rows.csv\")" },
 	{ "PK\x03\x04", "it is a zip archive, or a spreadsheet; write the rows as CSV" },
 	{ "SQLite format 3", "it is an SQLite database; write the rows as CSV" },
+	{ "\x28\xb5\x2f\xfd", "it is compressed by zstd; unpack it: zstd -d FILE" },
 	{ "\x89HDF", "it is an HDF5 file; write the rows as CSV" },
 };
 
@@ -365,37 +365,18 @@ static double value_of(struct csv_reader *reader, const struct line *line, size_
 	return (double)(hash64_bytes(HASH64_START, line->cell, line->len) >> HASH_SHIFT);
 }
 
-/* A number without quotes, which is what nearly all cells are; false: nothing was read. */
-static bool read_number(const struct csv_reader *reader, struct line *line, double *ret)
-{
-	const char *at = decimal_read(line->at, reader->end, ret);
-
-	if (!at || at >= reader->end || (*at != ',' && *at != '\n') ||
-	    at - line->at >= SAMPLE_NAME_MAX)
-		return false;
-	line->end = *at == ',' ? END_CELL : END_LINE;
-	line->at = at + 1;
-	return true;
-}
-
 /* Takes a line's cells; -EAGAIN: it does not end in the buffer. */
 static int try_row(struct csv_reader *reader, struct line *line, double *values, struct diag *diag)
 {
 	size_t cell = 0;
-	double value;
 
 	do {
-		if (cell == reader->text_column || !read_number(reader, line, &value)) {
-			int r = read_cell(reader, line, diag);
+		int r = read_cell(reader, line, diag);
 
-			if (r < 0)
-				return r;
-			value = cell < reader->count && reader->place[cell] != SAMPLE_COLUMN_NONE
-					? value_of(reader, line, cell)
-					: 0;
-		}
+		if (r < 0)
+			return r;
 		if (cell < reader->count && reader->place[cell] != SAMPLE_COLUMN_NONE)
-			values[reader->place[cell]] = value;
+			values[reader->place[cell]] = value_of(reader, line, cell);
 		cell++;
 	} while (line->end == END_CELL);
 	if (cell == reader->count)

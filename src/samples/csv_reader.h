@@ -3,10 +3,9 @@
  * Rows of numbers from CSV (RFC 4180) of any length, in a buffer of fixed size. The first line
  * names the columns. A cell that is empty, or that is no number, is NAN.
  *
- * The usual line has no quotes, and is read in one go over the buffer. Files of pandas are the
- * usual ones: a first column without a name (its index), times and names of machines as text. A
- * line with another number of cells than the first one is refused, because its cells cannot be
- * assigned to columns; an empty line is skipped.
+ * Files of pandas are the usual ones: a first column without a name (its index), times and names
+ * of machines as text. A line with another number of cells than the first one is refused, because
+ * its cells cannot be assigned to columns; an empty line is skipped.
  */
 #pragma once
 

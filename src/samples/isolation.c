@@ -16,13 +16,13 @@ static bool is_power(const char *name)
 	return len > sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0;
 }
 
-const char *isolation_load(const struct sample_source *source)
+const char *isolation_load(const struct sample_table *table)
 {
 	static const char *const names[] = { "bpf_cpu_time_ms", "bpf_cpu_time_us", "cpu_cycles",
 					     "cpu_instructions", "cgroupfs_cpu_usage_us" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (sample_source_find(source, names[i]) != SAMPLE_COLUMN_NONE)
+		if (sample_table_find(table, names[i]) != SAMPLE_COLUMN_NONE)
 			return names[i];
 	}
 	return NULL;
@@ -33,7 +33,7 @@ struct line_sums {
 	double count, load, power, load_load, load_power;
 };
 
-/* What two readings of the rows add up, by column of power. */
+/* Sums over the rows, by column of power. */
 struct isolation_sums {
 	size_t columns[ISOLATION_COLUMNS_MAX], count;
 	size_t load; /* SAMPLE_COLUMN_NONE: it does not count */
@@ -41,31 +41,30 @@ struct isolation_sums {
 	struct line_sums idle[ISOLATION_COLUMNS_MAX], half[ISOLATION_COLUMNS_MAX];
 };
 
-static void find_columns(const struct sample_source *source, const char *load,
+static void find_columns(const struct sample_table *table, const char *load,
 			 struct isolation_sums *ret)
 {
 	*ret = (struct isolation_sums){ .load = SAMPLE_COLUMN_NONE };
 	if (load)
-		ret->load = sample_source_find(source, load);
-	for (size_t i = 0; i < source->column_count && ret->count < ISOLATION_COLUMNS_MAX; i++) {
-		if (!is_power(source->names[i]))
+		ret->load = sample_table_find(table, load);
+	for (size_t i = 0; i < table->column_count && ret->count < ISOLATION_COLUMNS_MAX; i++) {
+		if (!is_power(table->names[i]))
 			continue;
 		ret->lowest_w[ret->count] = (double)INFINITY;
 		ret->columns[ret->count++] = i;
 	}
 }
 
-/* The first reading. */
-static int find_ends(void *userdata, const double *values, struct diag *diag)
+static void find_ends(struct isolation_sums *sums, const struct sample_table *table)
 {
-	struct isolation_sums *sums = userdata;
-
-	(void)diag;
-	for (size_t i = 0; i < sums->count; i++)
-		sums->lowest_w[i] = fmin(sums->lowest_w[i], values[sums->columns[i]]);
-	if (sums->load != SAMPLE_COLUMN_NONE)
-		sums->highest_load = fmax(sums->highest_load, values[sums->load]);
-	return 0;
+	for (size_t row = 0; row < table->rows; row++) {
+		for (size_t i = 0; i < sums->count; i++)
+			sums->lowest_w[i] =
+				fmin(sums->lowest_w[i], table->columns[sums->columns[i]][row]);
+		if (sums->load != SAMPLE_COLUMN_NONE)
+			sums->highest_load =
+				fmax(sums->highest_load, table->columns[sums->load][row]);
+	}
 }
 
 /* A row with at most @highest. */
@@ -80,20 +79,16 @@ static void add_point(struct line_sums *sums, double x, double y, double highest
 	sums->load_power += x * y;
 }
 
-/* The second reading. */
-static int add_up(void *userdata, const double *values, struct diag *diag)
+static void add_up(struct isolation_sums *sums, const struct sample_table *table, size_t row)
 {
-	struct isolation_sums *sums = userdata;
-	double load = values[sums->load];
+	double load = table->columns[sums->load][row];
 
-	(void)diag;
 	for (size_t i = 0; i < sums->count; i++) {
-		double watts = values[sums->columns[i]];
+		double watts = table->columns[sums->columns[i]][row];
 
 		add_point(&sums->idle[i], load, watts, sums->highest_load * ISOLATION_IDLE_SHARE);
 		add_point(&sums->half[i], load, watts, sums->highest_load / 2);
 	}
-	return 0;
 }
 
 /* Power at no load of the line through the rows; NAN where there is none. */
@@ -123,20 +118,16 @@ static void find_idle(const struct isolation_sums *sums, size_t i, struct isolat
 	ret->idle_w = fmax(0, fmin(watts, lowest_w));
 }
 
-int isolation_find(const struct sample_source *source, const char *load,
-		   struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
-		   struct diag *diag)
+size_t isolation_find(const struct sample_table *table, const char *load,
+		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX])
 {
 	struct isolation_sums sums;
 	size_t count = 0;
-	int r;
 
-	find_columns(source, load, &sums);
-	r = sample_source_each(source, find_ends, &sums, diag);
-	if (r == 0 && sums.load != SAMPLE_COLUMN_NONE)
-		r = sample_source_each(source, add_up, &sums, diag);
-	if (r < 0)
-		return r;
+	find_columns(table, load, &sums);
+	find_ends(&sums, table);
+	for (size_t row = 0; sums.load != SAMPLE_COLUMN_NONE && row < table->rows; row++)
+		add_up(&sums, table, row);
 	for (size_t i = 0; i < sums.count; i++) {
 		struct isolated_power power = { .column = sums.columns[i],
 						.way = ISOLATION_MINIMUM,
@@ -148,8 +139,7 @@ int isolation_find(const struct sample_source *source, const char *load,
 			find_idle(&sums, i, &power);
 		ret[count++] = power;
 	}
-	*ret_count = count;
-	return 0;
+	return count;
 }
 
 double isolation_dynamic_w(double watts, double idle_w)

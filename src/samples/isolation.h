@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "samples/sample_source.h"
+#include "samples/sample_table.h"
 
 #define ISOLATION_COLUMNS_MAX 80
 #define ISOLATION_IDLE_SHARE  0.01 /* of the highest load: below it a row is idle */
@@ -27,14 +27,12 @@ struct isolated_power {
 
 /*
  * Idle power of each column of power: the lowest that was measured, or, with @load, of which the
- * name is given, by the load; those without a number have none. The rows are read once, or twice.
- * 0, or an error of reading with a diagnosis.
+ * name is given, by the load; those without a number have none. How many have one.
  */
-int isolation_find(const struct sample_source *source, const char *load,
-		   struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
-		   struct diag *diag);
+size_t isolation_find(const struct sample_table *table, const char *load,
+		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX]);
 /* The column that tells best how much runs: CPU time, else cycles, …; NULL where there is none. */
-const char *isolation_load(const struct sample_source *source);
+const char *isolation_load(const struct sample_table *table);
 /* @watts without @idle_w; what would be negative is 0, and NAN stays. */
 double isolation_dynamic_w(double watts, double idle_w);
 /* Takes @watts off a column, as isolation_dynamic_w(). */

@@ -122,12 +122,10 @@ int sample_table_write_csv(const struct sample_table *table, struct strbuf *out)
 	double values[SAMPLE_COLUMNS_MAX];
 	size_t count = table->column_count;
 
-	for (size_t i = 0; i < count; i++)
-		names[i] = table->names[i];
+	sample_table_get_names(table, names);
 	sample_csv_add_names(names, count, out);
 	for (size_t row = 0; row < table->rows; row++) {
-		for (size_t i = 0; i < count; i++)
-			values[i] = table->columns[i][row];
+		sample_table_get_row(table, row, values);
 		sample_csv_add_row(values, count, out);
 	}
 	return strbuf_error(out);

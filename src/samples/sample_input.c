@@ -41,7 +41,7 @@ static bool has_end(const char *name, const char *end)
 static int is_sample_file(const struct dirent *entry)
 {
 	return has_end(entry->d_name, ".csv") || has_end(entry->d_name, ".csv.gz") ||
-	       has_end(entry->d_name, ".csv.zst");
+	       has_end(entry->d_name, ".csv.zst"); /* refused, not overlooked */
 }
 
 static int add_folder(struct sample_input *input, const char *path, struct diag *diag)
@@ -62,8 +62,7 @@ static int add_folder(struct sample_input *input, const char *path, struct diag 
 	}
 	free(entries);
 	if (r == 0 && count == 0)
-		return diag_set(diag, -ENOENT,
-				"%.200s: there is no file *.csv, *.csv.gz or *.csv.zst", path);
+		return diag_set(diag, -ENOENT, "%.200s: there is no file *.csv or *.csv.gz", path);
 	return r < 0 ? diag_set(diag, r, "%.200s: out of memory, or too many files", path) : 0;
 }
 
@@ -157,45 +156,65 @@ int sample_input_place(struct sample_input *input, struct sample_table *names, s
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
-/* All files' sizes, once. */
-static void add_sizes(struct sample_input *input)
+static int count_row(struct sample_input *input, struct diag *diag)
 {
-	struct stat status;
-
-	for (size_t i = 0; i < input->count; i++) {
-		if (stat(input->paths[i], &status) < 0 || !S_ISREG(status.st_mode)) {
-			input->bytes = 0;
-			return;
-		}
-		input->bytes += (uint64_t)status.st_size;
-	}
-}
-
-uint64_t sample_input_done(const struct sample_input *input)
-{
-	return input->bytes_before + (input->file ? packed_file_done(input->file) : 0);
+	if (input->rows++ < SAMPLE_ROWS_MAX)
+		return SAMPLE_INPUT_ROW;
+	return diag_set(diag, -E2BIG,
+			"%.200s:%llu: there are more than %u rows; take a sample of them, for "
+			"example every tenth row: awk 'NR == 1 || NR %% 10 == 0' (docs/models.md)",
+			input->reader.name, (unsigned long long)input->reader.row_line,
+			SAMPLE_ROWS_MAX);
 }
 
 int sample_input_next(struct sample_input *input, double *values, struct diag *diag)
 {
 	int r;
 
-	if (input->opened == 0)
-		add_sizes(input);
 	while (input->is_open) {
 		r = csv_reader_row(&input->reader, values, diag);
-		if (r > 0) {
-			input->rows++;
-			return SAMPLE_INPUT_ROW;
-		}
+		if (r > 0)
+			return count_row(input, diag);
 		if (r < 0 && (r != -EINVAL || !input->skip_bad))
 			return r;
-		if (r == 0) {
-			input->bytes_before = sample_input_done(input);
+		if (r == 0)
 			close_file(input);
-		} else {
+		else
 			input->bad_rows++;
-		}
 	}
 	return input->opened < input->count ? open_file(input, diag) : SAMPLE_INPUT_END;
+}
+
+int sample_input_add_row(const struct sample_input *input, const double *values,
+			 struct sample_table *table, struct diag *diag)
+{
+	const struct csv_reader *reader = &input->reader;
+
+	if (sample_table_add_row(table) < 0)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < reader->count; i++) {
+		size_t column = reader->place[i];
+
+		if (column != SAMPLE_COLUMN_NONE)
+			table->columns[column][table->rows - 1] = values[column];
+	}
+	return 0;
+}
+
+int sample_input_read(const char *path, struct sample_table *ret, struct diag *diag)
+{
+	CLEANUP(sample_input_release) struct sample_input input = { .count = 0 };
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	double values[SAMPLE_COLUMNS_MAX];
+	int r = sample_input_add(&input, path, diag);
+
+	while (r >= 0 && (r = sample_input_next(&input, values, diag)) > 0)
+		r = r == SAMPLE_INPUT_FILE ? sample_input_place(&input, &table, diag)
+					   : sample_input_add_row(&input, values, &table, diag);
+	if (r < 0)
+		return r;
+	sample_table_drop_text(&table);
+	*ret = table;
+	table = (struct sample_table){ 0 };
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of many files of samples, one after the other, in bounded memory. Files are CSV, or CSV
- * compressed by gzip or zstd, and may be pipes (packed_file.h).
+ * Rows of many files of samples, one after the other, up to a limit. Files are CSV, also compressed
+ * by gzip, and may be pipes (packed_file.h).
  */
 #pragma once
 
@@ -25,12 +25,10 @@ struct sample_input {
 	struct csv_reader reader;
 	bool is_open;
 	uint64_t rows, bad_rows;
-	uint64_t bytes_before; /* of files that are done, as they are stored */
-	uint64_t bytes;        /* of all files; 0: one of them is a pipe */
 };
 
 /*
- * Adds a file; of a folder its files *.csv, *.csv.gz and *.csv.zst in the order of their names; of
+ * Adds a file; of a folder its files *.csv and *.csv.gz in the order of their names; of
  * "@LIST" the files that the lines of LIST name. 0, or an error with a diagnosis.
  */
 int sample_input_add(struct sample_input *input, const char *path, struct diag *diag);
@@ -40,7 +38,8 @@ enum { SAMPLE_INPUT_END, SAMPLE_INPUT_ROW, SAMPLE_INPUT_FILE };
 
 /*
  * SAMPLE_INPUT_FILE: another file was opened; the caller sets the places of reader's columns.
- * SAMPLE_INPUT_ROW: a row, into @values. Or an error with a diagnosis.
+ * SAMPLE_INPUT_ROW: a row, into @values. Or an error with a diagnosis; -E2BIG after
+ * SAMPLE_ROWS_MAX rows.
  */
 int sample_input_next(struct sample_input *input, double *values, struct diag *diag);
 /*
@@ -49,5 +48,11 @@ int sample_input_next(struct sample_input *input, double *values, struct diag *d
  * diagnosis.
  */
 int sample_input_place(struct sample_input *input, struct sample_table *names, struct diag *diag);
-/* Bytes of files that have been read, as they are stored. */
-uint64_t sample_input_done(const struct sample_input *input);
+/* Adds the row that was read, @values, to the table in which its columns have their places. */
+int sample_input_add_row(const struct sample_input *input, const double *values,
+			 struct sample_table *table, struct diag *diag);
+/*
+ * All rows of @path, which sample_input_add() takes, into @ret, without columns that have no
+ * number. 0, or an error with a diagnosis; @ret only on success.
+ */
+int sample_input_read(const char *path, struct sample_table *ret, struct diag *diag);

@@ -98,13 +98,16 @@ void sample_table_drop_text(struct sample_table *table)
 	table->column_count = kept;
 }
 
-void sample_table_forget_rows(struct sample_table *table)
+void sample_table_get_row(const struct sample_table *table, size_t row, double *ret)
 {
-	for (size_t i = 0; i < table->column_count; i++) {
-		free(table->columns[i]);
-		table->columns[i] = NULL;
-	}
-	table->rows = table->size = 0;
+	for (size_t i = 0; i < table->column_count; i++)
+		ret[i] = table->columns[i][row];
+}
+
+void sample_table_get_names(const struct sample_table *table, const char **ret)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		ret[i] = table->names[i];
 }
 
 void sample_table_release(struct sample_table *table)

@@ -15,6 +15,7 @@
 
 #define SAMPLE_COLUMNS_MAX 256
 #define SAMPLE_NAME_MAX    96
+#define SAMPLE_ROWS_MAX    1000000U /* that are read from files */
 
 struct sample_table {
 	char (*names)[SAMPLE_NAME_MAX]; /* of columns */
@@ -34,8 +35,10 @@ size_t sample_table_find(const struct sample_table *table, const char *name);
 int sample_table_add_row(struct sample_table *table);
 /* Leaves out columns without a number. */
 void sample_table_drop_text(struct sample_table *table);
-/* Keeps the names of columns alone, and gives the memory of values back. */
-void sample_table_forget_rows(struct sample_table *table);
+/* The values of a row, by column, into @ret [column_count]. */
+void sample_table_get_row(const struct sample_table *table, size_t row, double *ret);
+/* The names of columns, borrowed, into @ret [column_count]. */
+void sample_table_get_names(const struct sample_table *table, const char **ret);
 void sample_table_release(struct sample_table *table);
 
 /*

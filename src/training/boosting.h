@@ -23,7 +23,7 @@ struct boosting {
 	bool monotone;  /* power never falls as a feature of load (is_load) grows */
 };
 
-/* @task is in memory. 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
 int boosting_train(const struct training_task *task, const struct boosting *boosting,
 		   struct predictor *ret);
 
@@ -45,22 +45,3 @@ int train_monotone_boosting(const struct training_task *task, double *stretch,
 /* 100 of these, as the half of a blend. */
 int train_short_monotone_boosting(const struct training_task *task, double *stretch,
 				  struct predictor *ret, struct diag *diag);
-
-/*
- * Blocks of rows that do not fit in memory together, each a sample of all: every tree is grown on
- * the next block, so that all rows take part when there are as many blocks as trees (stochastic
- * gradient boosting: Friedman, Computational Statistics and Data Analysis 38, 2002). libxgboost's
- * external memory keeps 24 bytes of each row in memory: its gradient (8), label and prediction
- * (4 each), and its place in the tree (8). Of 10^8 rows that is 2.4 GB.
- */
-struct training_blocks {
-	size_t count;
-	/* The rows of a block, which the next call may replace: 0, or an error with a diagnosis. */
-	int (*read)(void *context, size_t block, struct training_task *ret, struct diag *diag);
-	void *context;
-	double mean_w; /* of all rows */
-};
-
-typedef int block_boost(const struct training_blocks *blocks, struct predictor *ret,
-			struct diag *diag);
-block_boost boost_xgboost, boost_gradient, boost_monotone;

@@ -11,7 +11,7 @@
 /* A term that varies by less than this part of its mean is constant but for rounding. */
 #define CONSTANT_RATIO 1e-12
 
-size_t design_terms(const double *x, size_t features, bool polynomial, double *ret)
+static size_t design_terms(const double *x, size_t features, bool polynomial, double *ret)
 {
 	size_t term = 0;
 
@@ -46,7 +46,7 @@ int design_new(const struct training_task *task, bool polynomial, struct design 
 	size_t features = task->features;
 	size_t terms = features + (polynomial ? features * (features + 1) / 2 : 0);
 	CLEANUP(design_release)
-	struct design design = { .rows = task->rows, .terms = terms, .observations = task->rows };
+	struct design design = { .rows = task->rows, .terms = terms };
 	CLEANUP_FREE double *row_terms = calloc(terms, sizeof(*row_terms));
 
 	design.z = calloc(terms * task->rows, sizeof(*design.z));
@@ -67,55 +67,6 @@ int design_new(const struct training_task *task, bool polynomial, struct design 
 		design.mean_w += task->y[row] / (double)task->rows;
 	for (size_t row = 0; row < task->rows; row++)
 		design.y[row] = task->y[row] - design.mean_w;
-	*ret = design;
-	memset(&design, 0, sizeof(design));
-	return 0;
-}
-
-/* A column of the triangle, without its first row, is a centred term; that has the mean. */
-static void take_column(const struct triangle *triangle, size_t column, size_t rows, double *z,
-			double *ret_mean)
-{
-	const double *r = triangle->matrix + column * triangle->size;
-
-	*ret_mean = r[0] / triangle->matrix[0];
-	for (size_t i = 0; i < rows; i++)
-		z[i] = i + 1 < triangle->filled ? r[i + 1] : 0;
-}
-
-static void divide_by_deviation(struct design *design, size_t term)
-{
-	double *z = design->z + term * design->rows, squares = 0, deviation;
-
-	for (size_t i = 0; i < design->rows; i++)
-		squares += z[i] * z[i];
-	deviation = sqrt(squares / (double)design->observations);
-	if (!(deviation > CONSTANT_RATIO * fabs(design->mean[term])))
-		deviation = 0;
-	design->deviation[term] = deviation;
-	for (size_t i = 0; i < design->rows; i++)
-		z[i] = deviation > 0 ? z[i] / deviation : 0;
-}
-
-int design_of_triangle(const struct triangle *triangle, struct design *ret)
-{
-	size_t terms = triangle->columns - 2, rows = terms + 1;
-	CLEANUP(design_release) struct design design = { .rows = rows, .terms = terms };
-
-	if (triangle->rows <= terms)
-		return -EINVAL;
-	design.observations = (size_t)triangle->rows;
-	design.z = calloc(terms * rows, sizeof(*design.z));
-	design.y = calloc(rows, sizeof(*design.y));
-	design.mean = calloc(terms, sizeof(*design.mean));
-	design.deviation = calloc(terms, sizeof(*design.deviation));
-	if (!design.z || !design.y || !design.mean || !design.deviation)
-		return -ENOMEM;
-	for (size_t term = 0; term < terms; term++) {
-		take_column(triangle, term + 1, rows, design.z + term * rows, &design.mean[term]);
-		divide_by_deviation(&design, term);
-	}
-	take_column(triangle, terms + 1, rows, design.y, &design.mean_w);
 	*ret = design;
 	memset(&design, 0, sizeof(design));
 	return 0;

@@ -16,8 +16,8 @@
 #define PENALTY_STEP    3.1622776601683795
 #define PENALTIES       21 /* up to 100 */
 
-int fit_least_squares(struct design *design, size_t features, struct predictor *ret,
-		      struct diag *diag)
+static int fit_least_squares(struct design *design, size_t features, struct predictor *ret,
+			     struct diag *diag)
 {
 	size_t longer = design->rows > design->terms ? design->rows : design->terms;
 	CLEANUP_FREE double *singular = calloc(design->terms, sizeof(*singular));
@@ -57,8 +57,8 @@ static void normal_equations(const struct design *design, double *a, double *b)
 	}
 }
 
-int fit_gradient_descent(struct design *design, size_t features, struct predictor *ret,
-			 struct diag *diag)
+static int fit_gradient_descent(struct design *design, size_t features, struct predictor *ret,
+				struct diag *diag)
 {
 	size_t n = design->terms;
 	CLEANUP_FREE double *a = calloc(n * n, sizeof(*a));
@@ -73,7 +73,7 @@ int fit_gradient_descent(struct design *design, size_t features, struct predicto
 		double deviation = design->deviation[i];
 
 		/* The penalty is on weights of columns that are not divided by the deviation. */
-		a[i * n + i] += deviation > 0 ? DESCENT_PENALTY * (double)design->observations /
+		a[i * n + i] += deviation > 0 ? DESCENT_PENALTY * (double)design->rows /
 							(deviation * deviation)
 					      : 1;
 	}
@@ -132,7 +132,7 @@ static double kept(const struct decomposition *d, size_t i, double penalty)
 static double cross_validated(const struct design *design, const struct decomposition *d,
 			      double penalty)
 {
-	double rows = (double)design->observations, residual = 0, parameters = 1;
+	double rows = (double)design->rows, residual = 0, parameters = 1;
 
 	for (size_t row = 0; row < design->rows; row++)
 		residual += design->y[row] * design->y[row];
@@ -150,7 +150,7 @@ static double cross_validated(const struct design *design, const struct decompos
 static double choose_penalty(const struct design *design, const struct decomposition *d)
 {
 	double best = (double)INFINITY, chosen = 0;
-	double penalty = PENALTY_FIRST * (double)design->observations;
+	double penalty = PENALTY_FIRST * (double)design->rows;
 
 	for (unsigned i = 0; i < PENALTIES; i++, penalty *= PENALTY_STEP) {
 		double error = cross_validated(design, d, penalty);
@@ -188,12 +188,14 @@ static int fit_penalised(struct design *design, size_t features, enum predictor_
 	return design_finish(design, weights, form, features, ret);
 }
 
-int fit_ridge(struct design *design, size_t features, struct predictor *ret, struct diag *diag)
+static int fit_ridge(struct design *design, size_t features, struct predictor *ret,
+		     struct diag *diag)
 {
 	return fit_penalised(design, features, PREDICTOR_LINEAR, ret, diag);
 }
 
-int fit_polynomial(struct design *design, size_t features, struct predictor *ret, struct diag *diag)
+static int fit_polynomial(struct design *design, size_t features, struct predictor *ret,
+			  struct diag *diag)
 {
 	return fit_penalised(design, features, PREDICTOR_POLYNOMIAL, ret, diag);
 }
@@ -320,8 +322,8 @@ int least_squares_non_negative(const double *a, const double *b, size_t n, doubl
 	return 0;
 }
 
-int fit_non_negative(struct design *design, size_t features, struct predictor *ret,
-		     struct diag *diag)
+static int fit_non_negative(struct design *design, size_t features, struct predictor *ret,
+			    struct diag *diag)
 {
 	size_t n = design->terms;
 	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
@@ -335,6 +337,9 @@ int fit_non_negative(struct design *design, size_t features, struct predictor *r
 	r = least_squares_non_negative(a, b, n, b + n, diag);
 	return r < 0 ? r : design_finish(design, b + n, PREDICTOR_LINEAR, features, ret);
 }
+
+typedef int line_fit(struct design *design, size_t features, struct predictor *ret,
+		     struct diag *diag);
 
 static int train(const struct training_task *task, bool polynomial, line_fit *fit,
 		 struct predictor *ret, struct diag *diag)

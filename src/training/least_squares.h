@@ -9,7 +9,6 @@
 
 #include "base/diag.h"
 #include "model/predictor.h"
-#include "training/design.h"
 #include "training/task.h"
 
 /* Of minimum norm (dgelsd): columns that depend on each other share what they explain. */
@@ -40,11 +39,3 @@ int train_gradient_descent(const struct training_task *task, double *stretch, st
 /* All terms up to degree 2, with the penalty of train_ridge(). */
 int train_polynomial(const struct training_task *task, double *stretch, struct predictor *ret,
 		     struct diag *diag);
-
-/*
- * The same, of a design, which changes. 0; -EINVAL with a diagnosis, -ENOENT without LAPACK,
- * -ENOMEM.
- */
-typedef int line_fit(struct design *design, size_t features, struct predictor *ret,
-		     struct diag *diag);
-line_fit fit_least_squares, fit_ridge, fit_non_negative, fit_gradient_descent, fit_polynomial;

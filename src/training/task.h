@@ -8,8 +8,6 @@
 
 #include "model/predictor.h"
 
-#define TRAINING_ROWS_MAX 1000000U
-
 /* Finite numbers only. */
 struct training_task {
 	const double *x; /* rows × features, each feature divided by its scale */

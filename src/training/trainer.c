@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "samples/sample_table.h"
 #include "training/blend.h"
 #include "training/boosting.h"
 #include "training/curves.h"
@@ -14,47 +15,34 @@
 #include "training/neighbours.h"
 #include "training/support_vectors.h"
 
-#define SAMPLE_ROWS  200000 /* of streamed rows, where trees and curves are no better with more */
-#define SAMPLE_FEWER 20000  /* where the rows are the model, or time grows with their square */
-
 const struct trainer trainers[] = {
-	{ "ExtraTrees", "the mean of many random trees", train_extra_trees,
-	  .sample_rows = SAMPLE_ROWS },
+	{ "ExtraTrees", "the mean of many random trees", train_extra_trees },
 	{ "BlendedTrees", "the mean of random trees and of monotone boosted ones",
-	  train_blended_trees, .sample_rows = SAMPLE_ROWS },
+	  train_blended_trees },
 	{ "RatioTrees", "the mean of many random trees that see ratios of features",
-	  train_ratio_trees, .sample_rows = SAMPLE_ROWS },
+	  train_ratio_trees },
 	{ "RatioBlend", "the mean of random and of boosted trees that see ratios of features",
-	  train_ratio_blend, .sample_rows = SAMPLE_ROWS },
+	  train_ratio_blend },
 	{ "SteadyTrees", "the mean of many random trees, of the power of a load that lasts",
-	  train_steady_trees, .sample_rows = SAMPLE_ROWS },
-	{ "SteadyCurve", "the same of one feature, the load", train_steady_curve,
-	  .sample_rows = SAMPLE_ROWS },
+	  train_steady_trees },
+	{ "SteadyCurve", "the same of one feature, the load", train_steady_curve },
 	{ "MonotoneBoosting", "boosted trees of which power never falls as load grows",
-	  train_monotone_boosting, .is_monotone = true, .boost = boost_monotone },
-	{ "LeastSquares", "a line, by ordinary least squares", train_least_squares,
-	  .fit = fit_least_squares },
-	{ "Ridge", "a line, with a penalty by cross-validation", train_ridge, .fit = fit_ridge },
+	  train_monotone_boosting, .is_monotone = true },
+	{ "LeastSquares", "a line, by ordinary least squares", train_least_squares },
+	{ "Ridge", "a line, with a penalty by cross-validation", train_ridge },
 	{ "LinearRegressionTrainer", "a line that rises with each feature", train_non_negative,
-	  .is_monotone = true, .fit = fit_non_negative },
-	{ "SGDRegressorTrainer", "a line, with a small penalty", train_gradient_descent,
-	  .fit = fit_gradient_descent },
-	{ "PolynomialRegressionTrainer", "a polynomial of degree 2", train_polynomial,
-	  .fit = fit_polynomial, .is_polynomial = true },
-	{ "LogarithmicRegressionTrainer", "a logarithmic curve of one feature", train_logarithmic,
-	  .sample_rows = SAMPLE_ROWS },
-	{ "LogisticRegressionTrainer", "a logistic curve of one feature", train_logistic,
-	  .sample_rows = SAMPLE_ROWS },
-	{ "ExponentialRegressionTrainer", "an exponential curve of one feature", train_exponential,
-	  .sample_rows = SAMPLE_ROWS },
-	{ "KNeighborsRegressorTrainer", "the mean of the six nearest rows", train_neighbours,
-	  .sample_rows = SAMPLE_FEWER },
-	{ "SVRRegressorTrainer", "support vectors with a radial kernel", train_support_vectors,
-	  .sample_rows = SAMPLE_FEWER },
+	  .is_monotone = true },
+	{ "SGDRegressorTrainer", "a line, with a small penalty", train_gradient_descent },
+	{ "PolynomialRegressionTrainer", "a polynomial of degree 2", train_polynomial },
+	{ "LogarithmicRegressionTrainer", "a logarithmic curve of one feature", train_logarithmic },
+	{ "LogisticRegressionTrainer", "a logistic curve of one feature", train_logistic },
+	{ "ExponentialRegressionTrainer", "an exponential curve of one feature",
+	  train_exponential },
+	{ "KNeighborsRegressorTrainer", "the mean of the six nearest rows", train_neighbours },
+	{ "SVRRegressorTrainer", "support vectors with a radial kernel", train_support_vectors },
 	{ "GradientBoostingRegressorTrainer", "100 boosted trees of depth 3",
-	  train_gradient_boosting, .boost = boost_gradient },
-	{ "XgboostFitTrainer", "100 boosted trees of depth 6", train_xgboost,
-	  .boost = boost_xgboost },
+	  train_gradient_boosting },
+	{ "XgboostFitTrainer", "100 boosted trees of depth 6", train_xgboost },
 	{ NULL, NULL, NULL },
 };
 
@@ -82,9 +70,9 @@ const struct trainer *trainer_find(const char *name)
 
 static int check_task(const struct training_task *task, struct diag *diag)
 {
-	if (task->rows == 0 || task->rows > TRAINING_ROWS_MAX)
+	if (task->rows == 0 || task->rows > SAMPLE_ROWS_MAX)
 		return diag_set(diag, -EINVAL, "there are %zu rows to train on, not 1 to %u",
-				task->rows, TRAINING_ROWS_MAX);
+				task->rows, SAMPLE_ROWS_MAX);
 	if (task->features == 0 || task->features > PREDICTOR_FEATURES_MAX)
 		return diag_set(diag, -EINVAL, "there are %zu features, not 1 to %d",
 				task->features, PREDICTOR_FEATURES_MAX);

@@ -14,8 +14,6 @@
 
 #include "base/diag.h"
 #include "model/predictor.h"
-#include "training/boosting.h"
-#include "training/least_squares.h"
 #include "training/task.h"
 
 struct trainer {
@@ -30,15 +28,6 @@ struct trainer {
 		     struct diag *diag);
 	/* Its power never falls as load grows, when it is given is_load. */
 	bool is_monotone;
-	/*
-	 * How it trains on rows that do not fit in memory. Lines: all rows, reduced to a design;
-	 * boosted trees: all rows, each tree on another block; others on a sample of at most
-	 * sample_rows.
-	 */
-	line_fit *fit; /* or NULL */
-	bool is_polynomial;
-	block_boost *boost; /* or NULL */
-	size_t sample_rows;
 };
 
 /* All trainers; a NULL name ends them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training is asked for, and what came out, of rows in memory and of streamed ones. */
+/* What a training is asked for, and what came out. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct training_request {
 	/* Is called before each validation, by one thread at a time, or NULL. */
 	void (*progress)(void *context, const char *trainer, const char *component);
 	/*
-	 * Is called after each validation of rows in memory, by one thread at a time, or NULL: what
+	 * Is called after each validation, by one thread at a time, or NULL: what
 	 * the trainer said of @rows that it had not seen, NAN of others. @row [rows] has their
 	 * numbers in the table.
 	 */
@@ -45,8 +45,6 @@ struct training_result {
 	struct error_bound bound;
 	/* Part of the rows within the bound; NAN where the bound is from these rows. */
 	double coverage;
-	/* Rows that the model was trained on, where that was a sample of them; 0: all. */
-	uint64_t sample;
 	struct diag failure; /* "": none */
 };
 

@@ -126,28 +126,6 @@ void validation_interval(const double *errors, size_t rows, uint64_t seed, doubl
 	*ret_high_w = means[BOOTSTRAPS - 1 - TAIL];
 }
 
-void validation_group_interval(const double *errors, const double *rows, size_t groups,
-			       uint64_t seed, double *ret_low_w, double *ret_high_w)
-{
-	struct random random = { seed };
-	double means[BOOTSTRAPS];
-
-	for (unsigned turn = 0; turn < BOOTSTRAPS; turn++) {
-		double sum = 0, count = 0;
-
-		for (size_t i = 0; i < groups; i++) {
-			size_t group = random_below(&random, groups);
-
-			sum += errors[group];
-			count += rows[group];
-		}
-		means[turn] = count > 0 ? sum / count : 0;
-	}
-	qsort(means, BOOTSTRAPS, sizeof(*means), compare_doubles);
-	*ret_low_w = means[TAIL];
-	*ret_high_w = means[BOOTSTRAPS - 1 - TAIL];
-}
-
 int validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
 		     struct validation_score *ret)
 {

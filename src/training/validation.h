@@ -45,9 +45,3 @@ int validation_score(const double *watts, const double *predicted, size_t rows, 
 /* The 90 % interval of the mean of @errors [rows], by a bootstrap over the rows; at least 1. */
 void validation_interval(const double *errors, size_t rows, uint64_t seed, double *ret_low_w,
 			 double *ret_high_w);
-/*
- * The 90 % interval of a mean error when whole groups of rows, such as machines, are drawn: sums of
- * absolute errors and rows of each of @groups, which is at least 1.
- */
-void validation_group_interval(const double *errors, const double *rows, size_t groups,
-			       uint64_t seed, double *ret_low_w, double *ret_high_w);

@@ -80,11 +80,9 @@ static void set_up(struct fixture *fixture)
 
 static const char *render(struct fixture *fixture, struct strbuf *out)
 {
-	struct sample_source source = { .rows = 0 };
 	struct diag diag = { "" };
 
-	sample_source_of_table(&source, &fixture->samples);
-	assert_int_equal(html_report_add(out, &fixture->model, &source, NULL, &diag), 0);
+	assert_int_equal(html_report_add(out, &fixture->model, &fixture->samples, NULL, &diag), 0);
 	strbuf_add_char(out, '\0');
 	assert_non_null(strstr(out->data, "</html>\n"));
 	assert_null(strstr(out->data, "nan"));
@@ -209,15 +207,14 @@ static void a_component_without_power_has_its_curve(void **state)
 static void a_feature_that_no_column_has_is_named(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	struct sample_source source = { .rows = 0 };
 	struct diag diag = { "" };
 	struct fixture fixture;
 
 	(void)state;
 	set_up(&fixture);
 	fixture.features[0] = feature("cache_miss");
-	sample_source_of_table(&source, &fixture.samples);
-	assert_int_equal(html_report_add(&out, &fixture.model, &source, NULL, &diag), -ENOENT);
+	assert_int_equal(html_report_add(&out, &fixture.model, &fixture.samples, NULL, &diag),
+			 -ENOENT);
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(diag.text, "cache_miss"));
 }

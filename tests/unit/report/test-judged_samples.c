@@ -56,13 +56,11 @@ static void check(size_t rows, size_t exchanged, size_t drawn)
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };
 	const struct judged *judged = &all.components[0];
-	struct sample_source source = { .rows = 0 };
 	double growth[PREDICTOR_FEATURES_MAX], counted = 0;
 	struct diag diag = { "" };
 
 	make(&table, rows);
-	sample_source_of_table(&source, &table);
-	assert_int_equal(judged_samples_read(&model, &source, NULL, &all, &diag), 0);
+	assert_int_equal(judged_samples_read(&model, &table, NULL, &all, &diag), 0);
 	assert_int_equal(judged->rows, rows);
 	assert_int_equal(judged->left_out, 1);
 	assert_int_equal(judged->errors.covered, rows / 4 * 3);
@@ -95,7 +93,6 @@ static void held_out_predictions_are_drawn(void **state)
 	CLEANUP(sample_table_release)
 	struct sample_table table = { .rows = 0 }, held = { .rows = 0 };
 	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };
-	struct sample_source source = { .rows = 0 }, held_out = { .rows = 0 };
 	const struct judged *judged = &all.components[0];
 	struct diag diag = { "" };
 	size_t power, predicted;
@@ -110,9 +107,7 @@ static void held_out_predictions_are_drawn(void **state)
 		/* Half of them are beyond the bound of 5 W; the last one was not predicted. */
 		held.columns[predicted][row] = row == 99 ? (double)NAN : row % 2 ? 104 : 110;
 	}
-	sample_source_of_table(&source, &table);
-	sample_source_of_table(&held_out, &held);
-	assert_int_equal(judged_samples_read(&model, &source, &held_out, &all, &diag), 0);
+	assert_int_equal(judged_samples_read(&model, &table, &held, &all, &diag), 0);
 	assert_true(fabs(judged->errors.mae_w - 3) < 1e-9);
 	assert_int_equal(judged->held_out.rows, 99);
 	assert_int_equal(judged->held_out.covered, 49);

@@ -138,6 +138,7 @@ static void test_other_formats_are_named(void **state)
 		{ "PAR1\x15\x04\x15", "f.csv: it is Parquet" },
 		{ "\x80\x04\x95\x12", "f.csv: it is a pickle" },
 		{ "PK\x03\x04\x14", "f.csv: it is a zip archive, or a spreadsheet" },
+		{ "\x28\xb5\x2f\xfd\x04", "f.csv: it is compressed by zstd; unpack it" },
 		{ "a;b;c\n1;2;3\n", "f.csv: the columns must be separated by commas, not by "
 				    "semicolons" },
 		{ "a\tb\n1\t2\n", "f.csv:1: the columns must be separated by commas, not by tabs" },

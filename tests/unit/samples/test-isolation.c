@@ -21,26 +21,6 @@ static void make(struct sample_table *table, const char *csv)
 	assert_int_equal(sample_table_parse_csv(table, "x", csv, strlen(csv), &diag), 0);
 }
 
-static const char *load_of(const struct sample_table *table)
-{
-	struct sample_source source = { .rows = 0 };
-
-	sample_source_of_table(&source, table);
-	return isolation_load(&source);
-}
-
-static size_t find(const struct sample_table *table, const char *load,
-		   struct isolated_power ret[static ISOLATION_COLUMNS_MAX])
-{
-	struct sample_source source = { .rows = 0 };
-	struct diag diag = { "" };
-	size_t count = 0;
-
-	sample_source_of_table(&source, table);
-	assert_int_equal(isolation_find(&source, load, ret, &count, &diag), 0);
-	return count;
-}
-
 static void test_minimum(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table;
@@ -49,7 +29,7 @@ static void test_minimum(void **state)
 	(void)state;
 	make(&table,
 	     "bpf_cpu_time_ms,package_power,dram_power,powers\n5,50,,1\n9,70,8,2\n1,40,9,3\n");
-	assert_int_equal(find(&table, NULL, powers), 2);
+	assert_int_equal(isolation_find(&table, NULL, powers), 2);
 	assert_string_equal(table.names[powers[0].column], "package_power");
 	assert_near(powers[0].idle_w, 40, 0);
 	assert_near(powers[1].idle_w, 8, 0);
@@ -70,8 +50,8 @@ static void test_idle_rows(void **state)
 	/* One reading that is too low does not decide. */
 	make(&table, "bpf_cpu_time_ms,package_power\n1,30\n2,32\n1,31\n0,34\n2,28\n1000,90\n"
 		     "500,60\n");
-	assert_string_equal(load_of(&table), "bpf_cpu_time_ms");
-	assert_int_equal(find(&table, "bpf_cpu_time_ms", powers), 1);
+	assert_string_equal(isolation_load(&table), "bpf_cpu_time_ms");
+	assert_int_equal(isolation_find(&table, "bpf_cpu_time_ms", powers), 1);
 	assert_int_equal(powers[0].way, ISOLATION_IDLE_ROWS_FOUND);
 	assert_near(powers[0].idle_w, 31, 1e-9);
 }
@@ -84,7 +64,7 @@ static void test_intercept(void **state)
 	(void)state;
 	/* 20 W and 0.1 W a unit, less above half of the load; the lowest row has 30 W. */
 	make(&table, "cpu_cycles,package_power\n100,30\n200,40\n300,50\n500,70\n1000,75\n");
-	assert_int_equal(find(&table, load_of(&table), powers), 1);
+	assert_int_equal(isolation_find(&table, isolation_load(&table), powers), 1);
 	assert_int_equal(powers[0].way, ISOLATION_INTERCEPT);
 	assert_near(powers[0].idle_w, 20, 1e-9);
 }
@@ -96,11 +76,11 @@ static void test_intercept_is_bounded(void **state)
 
 	(void)state;
 	make(&table, "cpu_cycles,package_power\n100,1\n200,40\n300,79\n900,99\n");
-	(void)find(&table, "cpu_cycles", powers);
+	(void)isolation_find(&table, "cpu_cycles", powers);
 	assert_near(powers[0].idle_w, 0, 0);
 	make(&none, "x,package_power\n100,5\n");
-	assert_null(load_of(&none));
-	assert_int_equal(find(&none, NULL, powers), 1);
+	assert_null(isolation_load(&none));
+	assert_int_equal(isolation_find(&none, NULL, powers), 1);
 }
 
 int main(void)

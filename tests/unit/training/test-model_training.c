@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "samples/sample_source.h"
+#include "samples/sample_table.h"
 #include "training/model_validation.h"
 #include "training/random.h"
 
@@ -130,23 +130,20 @@ static void test_groups_splits_and_errors_alone(void **state)
 	assert_non_null(strstr(diag.text, "there is no column row"));
 }
 
-static int judge_row(void *userdata, const double *values, struct diag *diag)
-{
-	(void)diag;
-	return model_validation_add(userdata, values);
-}
-
 static int validate(const struct trained_model *model, const struct sample_table *rows,
 		    struct training_result *ret, struct diag *diag)
 {
 	CLEANUP(model_validation_release) struct model_validation validation = { .size = 0 };
-	struct sample_source source = { .rows = 0 };
+	const char *names[SAMPLE_COLUMNS_MAX];
+	double values[SAMPLE_COLUMNS_MAX];
 	int r;
 
-	sample_source_of_table(&source, rows);
-	r = model_validation_begin(&validation, model, 0, source.names, source.column_count, diag);
-	if (r == 0)
-		r = sample_source_each(&source, judge_row, &validation, diag);
+	sample_table_get_names(rows, names);
+	r = model_validation_begin(&validation, model, 0, names, rows->column_count, diag);
+	for (size_t row = 0; r == 0 && row < rows->rows; row++) {
+		sample_table_get_row(rows, row, values);
+		r = model_validation_add(&validation, values);
+	}
 	return r < 0 ? r : model_validation_finish(&validation, 1, ret, diag);
 }
 

@@ -529,14 +529,6 @@ static void test_names(void **state)
 	assert_null(trainer_find(""));
 }
 
-/* All of them, or a sample. */
-static void test_each_can_be_trained_on_rows_that_are_streamed(void **state)
-{
-	(void)state;
-	for (const struct trainer *trainer = trainers; trainer->name; trainer++)
-		assert_true(trainer->fit || trainer->boost || trainer->sample_rows > 0);
-}
-
 static void assert_refused(const struct training_task *task, const char *name, const char *why)
 {
 	double stretch[PREDICTOR_FEATURES_MAX];
@@ -608,7 +600,6 @@ int main(void)
 		cmocka_unit_test(test_a_steady_curve_sees_the_load_alone),
 		cmocka_unit_test(test_steady_trees_leave_out_where_load_begins),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_each_can_be_trained_on_rows_that_are_streamed),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_one_row_and_constant_rows),
 	};
