@@ -29,7 +29,7 @@ struct collect_config {
 	char *ca_file, *token_file, *user, *password_file, *data_path;
 	char *thirdparty[METRICS_LIST_MAX];
 	size_t thirdparty_count;
-	bool insecure, vm_train, to_csv;
+	bool insecure, to_csv;
 	uint64_t timeout_ns;
 };
 
@@ -68,8 +68,6 @@ static const struct option rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Label matchers in PromQL syntax, without the braces: "
 		  "instance=\"node1:28282\"." },
-	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
-	  .help = "Accepted for the model server's sake: all levels are collected anyway." },
 	{ "to-csv", NULL, OPTION_BOOL, OWN(to_csv), .default_text = "false", .only_flag = true,
 	  .help = "Also write FILE.csv with the metric, timestamp, value and labels of each "
 		  "point." },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "kepler-model collect" (and "query"): series of exporters from a Prometheus to a file. */
+/* "kepler-model collect": series of exporters from a Prometheus to a file. */
 #pragma once
 
 #include "options/option_set.h"

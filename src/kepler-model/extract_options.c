@@ -52,8 +52,6 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	  .metavar = "LEVEL", .only_flag = true,
 	  .help = "Level whose counters are used as features: summed over all containers, "
 		  "processes or virtual machines; node uses the node's own counters." },
-	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
-	  .help = "The same as --level=process." },
 	{ "extractor", NULL, OPTION_ENUM, OWN(extractor), .choices = extractors,
 	  .default_text = "default", .metavar = "NAME", .only_flag = true,
 	  .help = "smooth: write the mean of every 30 rows instead." },
@@ -88,7 +86,7 @@ int extract_options_make(struct extract_values *values, struct extract_options *
 			"feature-group: no group of that name, such as BPFOnly, CounterOnly "
 			"or Basic");
 	*ret = (struct extract_options){
-		.level = values->vm_train ? METRIC_PROCESS : (enum metric_level)values->level,
+		.level = (enum metric_level)values->level,
 		.node = values->node,
 		.features = group ? group->features : NULL,
 		.by_package = values->per_package,

@@ -43,12 +43,6 @@ static const struct command commands[] = {
 	  .what = "Queries Prometheus for all points of Kepler's metrics in a period, and writes "
 		  "them to FILE. An interrupted run continues when it is repeated.",
 	  .options = &collect_command_options },
-	{ .name = "query",
-	  .run = collect_main,
-	  .summary = "the same, by the name that the model server has for it",
-	  .operands = "[FILE]",
-	  .what = "The same as collect.",
-	  .options = &collect_command_options },
 	{ "extract", extract_main, "turn collected series into rows", .operands = "FILE",
 	  .what = "Turns the series of an exporter into rows: for each step, the power of the node "
 		  "and the activity of its workloads.",
@@ -81,16 +75,13 @@ static const struct command commands[] = {
 		  "from the folders ec2 and nx12 of RAPL readings. Options:",
 	  .options = &builtin_options,
 	  .words = "platform components" },
-	{ "validate", validate_main, "show the show the errors of a model on rows",
-	  .operands = "MODEL CSV | --input=SERIES",
+	{ "validate", validate_main, "show the errors of a model on rows", .operands = "MODEL CSV",
 	  .what = "Prints the errors of the model's predictions on rows, which should not be rows "
 		  "that it was\ntrained on, and how many of them are within its bound. MODEL can "
 		  "be a pipeline (a folder or a zip archive):\nall its models are judged then. "
 		  "Options:",
 	  .options = &validate_options },
-	{ "compare", compare_main,
-	  "compare the compare the errors of several models on the same "
-	  "rows",
+	{ "compare", compare_main, "compare the errors of several models on the same rows",
 	  .operands = "MODEL... CSV", .what = "Works like validate for several models. Options:",
 	  .options = &validate_options },
 	{ "plot", plot_main, "draw a model's errors and curves as an HTML page",

@@ -42,10 +42,10 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT("input", input, "FILE",
-	     "Rows as CSV, optionally compressed with gzip, at most 1,000,000. Can also be given "
-	     "as "
-	     "operands: files, folders with *.csv and *.csv.gz files, and @FILE with one file name "
-	     "per line."),
+	     "Rows as CSV, optionally compressed with gzip, at most 1,000,000. Can also be "
+	     "operands: "
+	     "files, folders with *.csv and *.csv.gz files, and @FILE with one file name per "
+	     "line."),
 	TEXT("output", output, "PATH", "File for the model; for train, the folder for the models."),
 	TEXT("data-path", data_path, "FOLDER", "Base directory for relative file names."),
 	TEXT("feature-group", group, "NAME",

@@ -8,11 +8,8 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "kepler-model/data_path.h"
-#include "kepler-model/extract_options.h"
 #include "kepler-model/model_input.h"
 #include "kepler-model/sample_file.h"
-#include "kepler-model/series_check.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/training_report.h"
 #include "model/trained_model.h"
@@ -28,7 +25,6 @@ struct validate_config {
 	struct model_input_filter models;
 	int format;
 	uint32_t limit_percent;
-	char *input, *output, *benchmark, *data_path;
 };
 
 enum { VALIDATE_TABLE, VALIDATE_JSON };
@@ -36,8 +32,6 @@ enum { VALIDATE_TABLE, VALIDATE_JSON };
 static const struct option_choice formats[] = { { "table", VALIDATE_TABLE },
 						{ "json", VALIDATE_JSON },
 						{ 0 } };
-
-#define OWN(member) .offset = offsetof(struct validate_config, member)
 
 static const struct option rows[] = {
 	{ "format", NULL, OPTION_ENUM, .offset = offsetof(struct validate_config, format),
@@ -47,22 +41,6 @@ static const struct option rows[] = {
 	  .max = 1000, .default_text = "0", .metavar = "PERCENT", .only_flag = true,
 	  .help = "Exit with status 1 if the sum of a component's errors exceeds this share of its "
 		  "power; 0: no limit. A model that kepler would refuse also gives status 1." },
-	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Instead of models: series that were collected, of which it says what they have, "
-		  "as the command of upstream's program does." },
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "With --input: also write that as CSV, with upstream's columns. A name without "
-		  ".csv gets that end." },
-	{ "benchmark", NULL, OPTION_STRING, OWN(benchmark), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "With --input: count metrics of containers in pods with NAME in their name "
-		  "alone, "
-		  "where there are such." },
-	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "With --input: where files are that are named without a path from the root." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
@@ -78,9 +56,7 @@ const struct option_set validate_options = {
 	.size = sizeof(struct validate_config),
 };
 
-static const struct short_flag shorts[] = { { "-i", "input" },
-					    { "-o", "output" },
-					    { "-ot", "output-type" },
+static const struct short_flag shorts[] = { { "-ot", "output-type" },
 					    { "-fg", "feature-group" },
 					    { NULL, NULL } };
 
@@ -265,45 +241,6 @@ static void release(struct validation *validation)
 	strbuf_release(&validation->out);
 }
 
-/* ---- series ---- */
-
-static int write_csv(const struct validate_config *config, const struct series_check *check,
-		     struct diag *diag)
-{
-	CLEANUP(strbuf_release) struct strbuf csv = STRBUF_INIT;
-	char name[DATA_PATH_SIZE], path[DATA_PATH_SIZE];
-
-	series_check_add_csv(check, &csv);
-	(void)snprintf(name, sizeof(name), "%s%s", config->output,
-		       strstr(config->output, ".csv") ? "" : ".csv");
-	return extract_write(data_path_of(config->data_path, name, path), &csv, diag);
-}
-
-static int check_series(const struct validate_config *config, struct diag *diag)
-{
-	CLEANUP(series_check_release)
-	struct series_check check = { .benchmark = config->benchmark };
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	char path[DATA_PATH_SIZE];
-	int r = series_check_read(&check, data_path_of(config->data_path, config->input, path),
-				  diag);
-
-	if (r == 0 && *config->output)
-		r = write_csv(config, &check, diag);
-	if (r < 0)
-		return r;
-	series_check_add_table(&check, &out);
-	return text_print(&out, diag);
-}
-
-static bool usage_is_right(const struct validate_config *config, const struct operands *operands,
-			   bool several)
-{
-	if (*config->input)
-		return !several && operands->count == 0;
-	return operands->count == 2 || (several && operands->count > 2);
-}
-
 static int run_command(const char *name, bool several, int argc, char *const *argv,
 		       char *const *environ_)
 {
@@ -317,10 +254,9 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (!usage_is_right(&config, &operands, several)) {
+	if (operands.count != 2 && !(several && operands.count > 2)) {
 		status = PROGRAM_WRONG_WORDS;
-	} else if (*config.input ? check_series(&config, &validation.diag) < 0
-				 : run(&validation, &operands) < 0) {
+	} else if (run(&validation, &operands) < 0) {
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
 		status = 1;
 	} else {

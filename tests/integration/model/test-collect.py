@@ -166,8 +166,8 @@ def times_come_from_a_log():
         log, path = pathlib.Path(folder, "log.json"), pathlib.Path(folder, "series.json")
         stamp = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when)) for when in (began, ended)]
         log.write_text(json.dumps({"startTimeUTC": stamp[0], "endTimeUTC": stamp[1], "steps": []}))
-        program("query", "-i", log, "-o", path, "--no-such-thing", status=2)
-        program("query", "--data-path", folder, "-i", log.name, "-o", path.name, "-s", f"http://127.0.0.1:{prometheus.port}",
+        program("collect", "-i", log, "-o", path, "--no-such-thing", status=2)
+        program("collect", "--data-path", folder, "-i", log.name, "-o", path.name, "-s", f"http://127.0.0.1:{prometheus.port}",
                 "--step", "1", "--to-csv")
         points = list(csv.DictReader(io.StringIO(pathlib.Path(f"{path}.csv").read_text())))
         stored = [series for metric in json.loads(path.read_text()).values() for series in metric]
