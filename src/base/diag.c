@@ -2,7 +2,9 @@
 #include "base/diag.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
+
+#include "base/strbuf.h"
 
 int diag_set(struct diag *diag, int err, const char *fmt, ...)
 {
@@ -14,4 +16,43 @@ int diag_set(struct diag *diag, int err, const char *fmt, ...)
 	(void)vsnprintf(diag->text, sizeof(diag->text), fmt, ap);
 	va_end(ap);
 	return err;
+}
+
+int diag_add(struct diag *diag, int err, const char *fmt, ...)
+{
+	char text[DIAG_TEXT_MAX];
+	va_list ap;
+
+	if (!diag)
+		return err;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!diag->text[0]) {
+		memcpy(diag->text, text, sizeof(text));
+		return err;
+	}
+	diag->others++;
+	if (diag->more && diag->others <= DIAG_MORE_MAX) {
+		strbuf_add_str(diag->more, text);
+		strbuf_add_char(diag->more, '\n');
+	}
+	return err;
+}
+
+void diag_print(const struct diag *diag, const char *program, FILE *out)
+{
+	const char *line = diag->more && diag->more->data ? diag->more->data : "";
+	unsigned listed = 0;
+
+	(void)fprintf(out, "%s: %s\n", program, diag->text);
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		(void)fprintf(out, "%s: %.*s\n", program, (int)len, line);
+		line += len + (line[len] == '\n');
+		listed++;
+	}
+	if (diag->others > listed)
+		(void)fprintf(out, "%s: and %u more\n", program, diag->others - listed);
 }

@@ -69,7 +69,8 @@ int settings_read(const struct option_set *set, const struct short_flag *shorts,
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands)
 {
-	struct diag diag = { "" };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 
 	if (settings_read(set, NULL, argc, argv, environ_, ret, operands, &diag) < 0) {
 		(void)settings_fail(&diag);
@@ -94,6 +95,6 @@ int settings_print(const struct strbuf *text)
 
 int settings_fail(const struct diag *diag)
 {
-	(void)fprintf(stderr, "kepler-model: %s\n", diag->text);
+	diag_print(diag, settings_program.name, stderr);
 	return EXIT_FAILURE;
 }

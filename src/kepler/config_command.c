@@ -41,12 +41,6 @@ static int put(const struct strbuf *text, FILE *out, FILE *err)
 	return EXIT_SUCCESS;
 }
 
-static int complain(const char *text, FILE *err)
-{
-	(void)fprintf(err, "kepler: %s\n", text);
-	return EXIT_USAGE;
-}
-
 static int usage(FILE *err)
 {
 	(void)fprintf(err, "usage:\n%s", config_command_usage);
@@ -56,12 +50,15 @@ static int usage(FILE *err)
 static int run_check(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
-	struct diag diag = { 0 };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 
 	if (args->argc != 1)
 		return usage(err);
-	if (config_load_file(args->argv[0], &config, &diag) < 0)
-		return complain(diag.text, err);
+	if (config_load_file(args->argv[0], &config, &diag) < 0) {
+		diag_print(&diag, "kepler", err);
+		return EXIT_USAGE;
+	}
 	(void)fprintf(out, "%s: ok\n", args->argv[0]);
 	return EXIT_SUCCESS;
 }
@@ -70,10 +67,9 @@ static int run_show(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct diag diag = { 0 };
 
-	if (config_load(args, &config, &diag) < 0)
-		return complain(diag.text, err);
+	if (options_load_or_print(&config_options, args, &config.options, err) < 0)
+		return EXIT_USAGE;
 	if (config.options.warnings[0])
 		(void)fprintf(err, "%s\n", config.options.warnings);
 	config_show(&config, &text);
@@ -84,10 +80,9 @@ static int run_needs(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct diag diag = { 0 };
 
-	if (config_load(args, &config, &diag) < 0)
-		return complain(diag.text, err);
+	if (options_load_or_print(&config_options, args, &config.options, err) < 0)
+		return EXIT_USAGE;
 	needs_write_unit(config_needs(&config), config_reachable_address(&config), &text);
 	return put(&text, out, err);
 }

@@ -226,13 +226,10 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
 	CLEANUP_FREE struct findings *findings = NULL;
 	struct doctor_config doctor = { .json = false };
-	struct diag diag = { "" };
 	int status;
 
-	if (options_load(&doctor_options, &args, &doctor.config.options, &diag) < 0) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	if (options_load_or_print(&doctor_options, &args, &doctor.config.options, stderr) < 0)
 		return 2;
-	}
 	findings = doctor_examine(&doctor.config);
 	status = tell(findings, doctor.json, doctor.verbose);
 	options_release(&doctor_options, &doctor.config.options);

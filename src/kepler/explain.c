@@ -274,16 +274,13 @@ int explain_main(int argc, char *const *argv, char *const *environ_)
 	struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
 	struct explain_config config = { .json = false };
 	const char *target = take_target(&args);
-	struct diag diag = { "" };
 	int status;
 
 	if (!target || !target[0] || strlen(target) >= EXPLAIN_TARGET_MAX) {
 		return PROGRAM_WRONG_WORDS;
 	}
-	if (options_load(&explain_options, &args, &config.config.options, &diag) < 0) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	if (options_load_or_print(&explain_options, &args, &config.config.options, stderr) < 0)
 		return EXPLAIN_EXIT_USAGE;
-	}
 	status = explain(&config, target);
 	options_release(&explain_options, &config.config.options);
 	return status;

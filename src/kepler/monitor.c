@@ -46,7 +46,12 @@ static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 {
 	monitor->stats.self.last_reload_ok = false;
 	monitor->stats.self.reload_failures++;
-	log_error("reload refused, the old configuration stays: %s", diag->text);
+	if (diag->others)
+		log_error("reload refused, the old configuration stays: %s (and %u more problems: "
+			  "kepler config check FILE lists them)",
+			  diag->text, diag->others);
+	else
+		log_error("reload refused, the old configuration stays: %s", diag->text);
 	notify_ready(monitor->notify, "reload refused");
 }
 
@@ -264,13 +269,14 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 		.name_finder = NAME_FINDER_INIT,
 		.stats.stat_fd = -1,
 	};
-	struct diag diag = { "" };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 	int status;
 
 	scrape_pace_init(&monitor.pace, clock_ns(CLOCK_MONOTONIC));
 	monitor.config = reload_first(&monitor.args, RELOAD_FIRST_LIMIT_NS, &diag);
 	if (!monitor.config) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+		diag_print(&diag, "kepler", stderr);
 		return 2;
 	}
 	log_setup(monitor.config->log.level, monitor.config->log.format);

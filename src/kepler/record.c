@@ -242,7 +242,6 @@ int record_main(int argc, char *const *argv, char *const *environ_)
 	CLEANUP(operands_release) struct operands operands = { .count = 0 };
 	struct record_config own = { .duration_ns = 0 };
 	struct option_args args = { .environ_ = environ_ };
-	struct diag diag = { "" };
 	int status;
 
 	if (operands_sort(&record_options, NULL, argc, argv, &operands, NULL) < 0 ||
@@ -251,10 +250,8 @@ int record_main(int argc, char *const *argv, char *const *environ_)
 	}
 	args.argc = (int)operands.flag_count;
 	args.argv = operands.flags;
-	if (options_load(&record_options, &args, &own.config.options, &diag) < 0) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	if (options_load_or_print(&record_options, &args, &own.config.options, stderr) < 0)
 		return 2;
-	}
 	if (own.interval_ns)
 		own.config.monitor.interval_ns = own.interval_ns;
 	log_setup(own.config.log.level, own.config.log.format);

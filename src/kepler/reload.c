@@ -12,6 +12,7 @@ struct reload_job {
 	struct offload_job job;
 	struct option_args args;
 	struct config *config; /* what was read, or NULL */
+	struct strbuf more;
 	struct diag diag;
 	int result;
 };
@@ -21,6 +22,7 @@ static void job_free(struct reload_job *job)
 	if (job->config)
 		config_release(job->config);
 	free(job->config);
+	strbuf_release(&job->more);
 	free(job);
 }
 
@@ -67,6 +69,7 @@ static enum reload_outcome begin(struct reload *reload, uint64_t now_ns, struct 
 		job->job.run = job_run;
 		job->job.drop = job_drop;
 		job->args = *reload->args;
+		job->diag.more = &job->more;
 		if (reload->pool)
 			r = offload_submit(reload->pool, &job->job);
 	}
@@ -90,6 +93,16 @@ enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct di
 	return RELOAD_MERGED;
 }
 
+static void take_diag(const struct reload_job *job, struct diag *diag)
+{
+	struct strbuf *more = diag->more;
+
+	*diag = job->diag;
+	diag->more = more;
+	if (more && job->more.data)
+		strbuf_add_str(more, job->more.data);
+}
+
 enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 				struct config **ret_config, struct diag *diag)
 {
@@ -102,7 +115,7 @@ enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 	if (reload->given_up) {
 		outcome = RELOAD_NOTHING;
 	} else if (job->result < 0) {
-		*diag = job->diag;
+		take_diag(job, diag);
 		if (!diag->text[0])
 			(void)diag_set(diag, job->result, "%s", strerrordesc_np(-job->result));
 		outcome = RELOAD_FAILED;

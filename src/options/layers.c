@@ -16,6 +16,15 @@
 #include "options/read_text.h"
 #include "options/read_yaml.h"
 
+/* What is wrong with this load, not with the last one. */
+static void forget(struct diag *diag)
+{
+	if (!diag)
+		return;
+	diag->text[0] = '\0';
+	diag->others = 0;
+}
+
 static int set_defaults(const struct option_set *set, struct option_values *values,
 			struct diag *diag)
 {
@@ -80,8 +89,9 @@ static int read_command_line(const struct option_set *set, struct option_values 
 			     const struct option_args *args, struct diag *diag)
 {
 	int r = options_read_environment(set, values, args->environ_, diag);
+	int flags = options_read_flags(set, values, args->argc, args->argv, diag);
 
-	return r < 0 ? r : options_read_flags(set, values, args->argc, args->argv, diag);
+	return r < 0 ? r : flags;
 }
 
 /* Which file do @args name? "" in *ret_path: none. *ret_optional: it need not exist. */
@@ -143,11 +153,24 @@ int options_load(const struct option_set *set, const struct option_args *args,
 	struct diag unused = { 0 };
 	int r;
 
+	forget(diag);
 	if (!scratch || !values)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = load(set, args, scratch, values, diag ? diag : &unused);
 	options_release(set, scratch);
 	return finish(set, r, values, ret);
+}
+
+int options_load_or_print(const struct option_set *set, const struct option_args *args,
+			  struct option_values *ret, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	int r = options_load(set, args, ret, &diag);
+
+	if (r < 0)
+		diag_print(&diag, set->program->name, err);
+	return r;
 }
 
 /* Checks the whole of what the file @name said. */
@@ -166,6 +189,7 @@ int options_load_text(const struct option_set *set, const char *name, const char
 	CLEANUP_FREE struct option_values *values = calloc(1, set->size);
 	int r;
 
+	forget(diag);
 	if (!values)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = set_defaults(set, values, diag);
@@ -182,6 +206,7 @@ int options_load_file(const struct option_set *set, const char *path, struct opt
 	CLEANUP_FREE struct option_values *values = calloc(1, set->size);
 	int r;
 
+	forget(diag);
 	if (!values)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = set_defaults(set, values, diag);

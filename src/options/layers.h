@@ -23,12 +23,16 @@ struct option_args {
 };
 
 /*
- * 0, or -EINVAL/-ENOENT/… with a diagnosis of the first thing wrong (file:line:column, key, what is
- * allowed, nearest known key). @ret begins a struct of the set's size and is set only on success;
- * options_release() frees what it owns then.
+ * 0, or -EINVAL/-ENOENT/… with a diagnosis of what is wrong (file:line:column, key, what is
+ * allowed, nearest known key): all of the flags and the environment, else all of the file, see
+ * diag_add(). @diag is initialised. @ret begins a struct of the set's size and is set only on
+ * success; options_release() frees what it owns then.
  */
 int options_load(const struct option_set *set, const struct option_args *args,
 		 struct option_values *ret, struct diag *diag);
+/* As options_load(); prints what is wrong to @err. */
+int options_load_or_print(const struct option_set *set, const struct option_args *args,
+			  struct option_values *ret, FILE *err);
 /* Reads nothing but @path over the defaults. */
 int options_load_file(const struct option_set *set, const char *path, struct option_values *ret,
 		      struct diag *diag);

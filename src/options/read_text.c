@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The command line: --a.b=c, --a.b c, --x and --no-x for switches, -- ends. Anything else is an
- * error: a program that runs for months should not start with half of the intended options.
+ * error: a program that runs for months should not start with half of the intended options. All
+ * errors are reported; a word after an unknown flag may be its value, and is passed over.
  *
  * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. An unknown variable is a warning, not an
  * error: a cluster puts variables of its own into every container, among them KEPLER_SERVICE_HOST
@@ -33,9 +34,9 @@ static int unknown_flag(const struct option_set *set, const char *name, struct d
 
 	(void)option_printable(shown, sizeof(shown), name);
 	if (option_nearest(set, word, false, near, sizeof(near)))
-		return diag_set(diag, -EINVAL, "--%s: unknown flag; did you mean --%s%s?", shown,
+		return diag_add(diag, -EINVAL, "--%s: unknown flag; did you mean --%s%s?", shown,
 				word == name ? "" : "no-", near);
-	return diag_set(diag, -EINVAL, "--%s: unknown flag; see --help", shown);
+	return diag_add(diag, -EINVAL, "--%s: unknown flag; see --help", shown);
 }
 
 /* Splits "--name=value"; @arg begins with "--". */
@@ -61,7 +62,7 @@ static int parse_flag(const struct option_set *set, const char *arg, struct flag
 	if (index == OPTION_NONE)
 		return unknown_flag(set, name, diag);
 	if (negated && equals)
-		return diag_set(diag, -EINVAL, "--%s: takes no value", name);
+		return diag_add(diag, -EINVAL, "--%s: takes no value", name);
 	*ret = (struct flag){ index, negated, equals ? equals + 1 : NULL };
 	return 0;
 }
@@ -70,40 +71,64 @@ static int unexpected_argument(const char *arg, struct diag *diag)
 {
 	char shown[96];
 
-	return diag_set(diag, -EINVAL, "unexpected argument \"%s\"; flags begin with --",
+	return diag_add(diag, -EINVAL, "unexpected argument \"%s\"; flags begin with --",
 			option_printable(shown, sizeof(shown), arg));
+}
+
+static bool is_flag(const char *arg)
+{
+	return strncmp(arg, "--", 2) == 0;
+}
+
+/* Takes the value of @flag, which @next may be; *ret_took_next: it is. */
+static int take_flag(const struct option_set *set, struct option_values *values,
+		     const struct flag *flag, const char *next, bool *ret_took_next,
+		     struct diag *diag)
+{
+	const struct option *option = option_at(set, flag->index);
+	const char *value = flag->value;
+	struct diag why = { 0 };
+	int r;
+
+	if (!value && option->type == OPTION_BOOL)
+		value = flag->negated ? "false" : "true";
+	*ret_took_next = !value;
+	if (!value)
+		value = next;
+	if (!value)
+		return diag_add(diag, -EINVAL, "--%s: needs a value: --%s=%s", option->name,
+				option->name, option->metavar);
+	r = option_take(set, flag->index, values, ORIGIN_FLAG, value, &why);
+	return r < 0 ? diag_add(diag, r, "--%s: %s", option->name, why.text) : 0;
 }
 
 int options_read_flags(const struct option_set *set, struct option_values *values, int argc,
 		       char *const *argv, struct diag *diag)
 {
-	for (int i = 0; i < argc; i++) {
-		struct diag why = { 0 };
+	int result = 0;
+
+	for (int i = 0; i < argc && result != -ENOMEM; i++) {
+		const char *next = i + 1 < argc ? argv[i + 1] : NULL;
 		struct flag flag = { 0 };
+		bool took_next = false;
 		int r;
 
 		if (strcmp(argv[i], "--") == 0)
-			return i + 1 < argc ? unexpected_argument(argv[i + 1], diag) : 0;
-		if (strncmp(argv[i], "--", 2) != 0)
-			return unexpected_argument(argv[i], diag);
+			return next ? unexpected_argument(next, diag) : result;
+		if (!is_flag(argv[i])) {
+			result = unexpected_argument(argv[i], diag);
+			continue;
+		}
 		r = parse_flag(set, argv[i], &flag, diag);
+		if (r == 0)
+			r = take_flag(set, values, &flag, next, &took_next, diag);
+		else
+			took_next = !strchr(argv[i], '=') && next && !is_flag(next);
 		if (r < 0)
-			return r;
-		if (!flag.value && option_at(set, flag.index)->type == OPTION_BOOL)
-			flag.value = flag.negated ? "false" : "true";
-		if (!flag.value && i + 1 == argc)
-			return diag_set(diag, -EINVAL, "--%s: needs a value: --%s=%s",
-					option_at(set, flag.index)->name,
-					option_at(set, flag.index)->name,
-					option_at(set, flag.index)->metavar);
-		if (!flag.value)
-			flag.value = argv[++i];
-		r = option_take(set, flag.index, values, ORIGIN_FLAG, flag.value, &why);
-		if (r < 0)
-			return diag_set(diag, r, "--%s: %s", option_at(set, flag.index)->name,
-					why.text);
+			result = r;
+		i += took_next;
 	}
-	return 0;
+	return result;
 }
 
 /*
@@ -165,15 +190,16 @@ static int read_variable(const struct option_set *set, struct option_values *val
 	if (index == OPTION_NONE)
 		return is_foreign(set, name) ? 0 : warn_unknown(values, name);
 	r = option_take_all(set, index, values, ORIGIN_ENVIRONMENT, value, &why);
-	return r < 0 ? diag_set(diag, r, "%s: %s", name, why.text) : 0;
+	return r < 0 ? diag_add(diag, r, "%s: %s", name, why.text) : 0;
 }
 
 int options_read_environment(const struct option_set *set, struct option_values *values,
 			     char *const *environ_, struct diag *diag)
 {
 	size_t prefix = strlen(set->program->prefix);
+	int result = 0;
 
-	for (; environ_ && *environ_; environ_++) {
+	for (; environ_ && *environ_ && result != -ENOMEM; environ_++) {
 		const char *equals = strchr(*environ_, '=');
 		CLEANUP_FREE char *name = NULL;
 		int r;
@@ -183,7 +209,7 @@ int options_read_environment(const struct option_set *set, struct option_values 
 		name = strndup(*environ_, (size_t)(equals - *environ_));
 		r = name ? read_variable(set, values, name, equals + 1, diag) : -ENOMEM;
 		if (r < 0)
-			return r;
+			result = r;
 	}
-	return 0;
+	return result;
 }

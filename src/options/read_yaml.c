@@ -7,6 +7,9 @@
  * other key is an error. So the table bounds the depth, however deep a file nests. Anchors,
  * aliases, tags and further documents are refused: nothing needs them here, and small files become
  * large through them. Every scalar is passed as text to option_parse(), which knows the type.
+ *
+ * Wrong keys and values are reported and passed over, so that one run reports all of them. Where
+ * the text is no YAML, or in what is refused as a whole, the reader ends.
  */
 #include "options/read_yaml.h"
 
@@ -17,7 +20,8 @@
 
 #include "base/macro.h"
 
-#define KEY_MAX 128 /* path in a message, with room */
+#define KEY_MAX  128 /* path in a message, with room */
+#define NEAR_MAX 200 /* problems with a "did you mean", which takes time in a large file */
 
 struct reader {
 	yaml_parser_t parser;
@@ -29,6 +33,7 @@ struct reader {
 	const char *text;
 	size_t len;
 	struct diag *diag;
+	size_t problems;
 	size_t *seen_line;      /* [options]: where the key stood, 0 not yet */
 	struct strbuf sections; /* "\nweb\nlog\n": those already opened */
 };
@@ -46,7 +51,8 @@ static int fail_at(struct reader *reader, yaml_mark_t mark, const char *key, con
 {
 	char shown[KEY_MAX];
 
-	return diag_set(reader->diag, -EINVAL, "%s:%zu:%zu: %s%s%s", reader->name, mark.line + 1,
+	reader->problems++;
+	return diag_add(reader->diag, -EINVAL, "%s:%zu:%zu: %s%s%s", reader->name, mark.line + 1,
 			mark.column + 1, option_printable(shown, sizeof(shown), key),
 			*key ? ": " : "", why);
 }
@@ -73,7 +79,7 @@ static int fail_parser(struct reader *reader)
 	if (parser->error == YAML_MEMORY_ERROR)
 		return diag_set(reader->diag, -ENOMEM, "%s: out of memory", reader->name);
 	if (parser->error == YAML_READER_ERROR)
-		return diag_set(reader->diag, -EINVAL, "%s: byte %zu: %s", reader->name,
+		return diag_add(reader->diag, -EINVAL, "%s: byte %zu: %s", reader->name,
 				parser->problem_offset, problem);
 	if (line_starts_with_tab(reader, parser->problem_mark.line))
 		problem = "a tab cannot indent YAML; use spaces";
@@ -127,6 +133,42 @@ static int next_node(struct reader *reader, const char *path)
 	return why ? fail_at(reader, reader->event.start_mark, path, why) : 0;
 }
 
+/* Ends at the last event of the node that the current one begins. */
+static int skip_node(struct reader *reader)
+{
+	for (size_t depth = 0;;) {
+		yaml_event_type_t type = reader->event.type;
+		int r;
+
+		if (type == YAML_MAPPING_START_EVENT || type == YAML_SEQUENCE_START_EVENT)
+			depth++;
+		else if (type == YAML_MAPPING_END_EVENT || type == YAML_SEQUENCE_END_EVENT)
+			depth--;
+		if (depth == 0)
+			return 0;
+		r = next(reader);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Reports what is wrong with the current node, and passes it over. */
+static int refuse_node(struct reader *reader, const char *path, const char *why)
+{
+	(void)fail_at(reader, reader->event.start_mark, path, why);
+	return skip_node(reader);
+}
+
+/* As refuse_node(), for the current key and its value. */
+static int refuse_entry(struct reader *reader, const char *path, const char *why)
+{
+	int r;
+
+	(void)fail_at(reader, reader->event.start_mark, path, why);
+	r = next(reader);
+	return r < 0 ? r : skip_node(reader);
+}
+
 /* Nothing after the colon, "~" or "null". */
 static bool is_null(const yaml_event_t *event)
 {
@@ -137,15 +179,16 @@ static bool is_null(const yaml_event_t *event)
 	       (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
-static int fail_unknown(struct reader *reader, const char *path)
+static int refuse_unknown(struct reader *reader, const char *path)
 {
 	char near[KEY_MAX], why[KEY_MAX + 64];
 
-	if (option_nearest(reader->set, path, true, near, sizeof(near)))
+	if (reader->problems < NEAR_MAX &&
+	    option_nearest(reader->set, path, true, near, sizeof(near)))
 		(void)snprintf(why, sizeof(why), "unknown key; did you mean %s?", near);
 	else
 		(void)snprintf(why, sizeof(why), "unknown key");
-	return fail_at(reader, reader->event.start_mark, path, why);
+	return refuse_entry(reader, path, why);
 }
 
 static int set_scalar(struct reader *reader, size_t index, const char *path)
@@ -155,14 +198,13 @@ static int set_scalar(struct reader *reader, size_t index, const char *path)
 	int r;
 
 	if (is_null(&reader->event))
-		return fail_at(reader, reader->event.start_mark, path,
-			       "has no value; write one or remove the key");
+		return refuse_node(reader, path, "has no value; write one or remove the key");
 	if (strlen(text) != reader->event.data.scalar.length)
-		return fail_at(reader, reader->event.start_mark, path, "must not hold a NUL byte");
+		return refuse_node(reader, path, "must not hold a NUL byte");
 	r = option_take(reader->set, index, reader->values, ORIGIN_FILE, text, &why);
-	if (r < 0)
-		(void)fail_at(reader, reader->event.start_mark, path, why.text);
-	return r;
+	if (r == -ENOMEM)
+		return diag_set(reader->diag, r, "%s: out of memory", reader->name);
+	return r < 0 ? refuse_node(reader, path, why.text) : 0;
 }
 
 static int read_items(struct reader *reader, size_t index, const char *path)
@@ -174,16 +216,16 @@ static int read_items(struct reader *reader, size_t index, const char *path)
 			return r;
 		if (reader->event.type == YAML_SEQUENCE_END_EVENT)
 			return 0;
-		if (reader->event.type != YAML_SCALAR_EVENT)
-			return fail_at(reader, reader->event.start_mark, path,
-				       "must be a list of plain values");
-		r = set_scalar(reader, index, path);
+		if (reader->event.type == YAML_SCALAR_EVENT)
+			r = set_scalar(reader, index, path);
+		else
+			r = refuse_node(reader, path, "must be a list of plain values");
 		if (r < 0)
 			return r;
 	}
 }
 
-static int fail_type(struct reader *reader, const struct option *option, const char *path)
+static int refuse_type(struct reader *reader, const struct option *option, const char *path)
 {
 	const char *got = reader->event.type == YAML_SEQUENCE_START_EVENT ? "a list" : "a mapping";
 	struct strbuf why = STRBUF_INIT;
@@ -192,7 +234,7 @@ static int fail_type(struct reader *reader, const struct option *option, const c
 	strbuf_add_str(&why, "must be ");
 	option_describe(option, &why);
 	strbuf_addf(&why, ", not %s", got);
-	r = fail_at(reader, reader->event.start_mark, path, why.data ? why.data : got);
+	r = refuse_node(reader, path, why.data ? why.data : got);
 	strbuf_release(&why);
 	return r;
 }
@@ -200,25 +242,24 @@ static int fail_type(struct reader *reader, const struct option *option, const c
 static int read_option(struct reader *reader, size_t index, const char *path)
 {
 	const struct option *option = option_at(reader->set, index);
-	yaml_mark_t mark = reader->event.start_mark;
 	char why[64];
 	int r;
 
 	if (option_is_outside_file(option))
-		return fail_at(reader, mark, path, "cannot be set in a file");
+		return refuse_entry(reader, path, "cannot be set in a file");
 	if (reader->seen_line[index]) {
 		(void)snprintf(why, sizeof(why), "set twice, first on line %zu",
 			       reader->seen_line[index]);
-		return fail_at(reader, mark, path, why);
+		return refuse_entry(reader, path, why);
 	}
-	reader->seen_line[index] = mark.line + 1;
+	reader->seen_line[index] = reader->event.start_mark.line + 1;
 	r = next_node(reader, path);
 	if (r < 0)
 		return r;
 	if (reader->event.type == YAML_SCALAR_EVENT)
 		return set_scalar(reader, index, path);
 	if (reader->event.type != YAML_SEQUENCE_START_EVENT || !option_is_list(option))
-		return fail_type(reader, option, path);
+		return refuse_type(reader, option, path);
 	/* so that an empty list empties it */
 	option_clear(option, option_part(reader->set, index, reader->values));
 	reader->values->origins[index] = ORIGIN_FILE;
@@ -240,19 +281,17 @@ static int read_mapping(struct reader *reader, const char *prefix);
 
 static int read_section(struct reader *reader, const char *path)
 {
-	yaml_mark_t mark = reader->event.start_mark;
 	int r;
 
 	if (!section_is_new(reader, path))
-		return fail_at(reader, mark, path, "set twice; put its keys together");
+		return refuse_entry(reader, path, "set twice; put its keys together");
 	r = next_node(reader, path);
 	if (r < 0)
 		return r;
 	if (is_null(&reader->event))
 		return 0; /* a section whose keys are all commented out */
 	if (reader->event.type != YAML_MAPPING_START_EVENT)
-		return fail_at(reader, reader->event.start_mark, path,
-			       "must be a mapping of settings");
+		return refuse_node(reader, path, "must be a mapping of settings");
 	return read_mapping(reader, path);
 }
 
@@ -273,12 +312,12 @@ static int read_entry(struct reader *reader, const char *prefix)
 		     (const char *)event->data.scalar.value);
 	if (n < 0 || (size_t)n >= sizeof(path) ||
 	    strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-		return fail_unknown(reader, path);
+		return refuse_unknown(reader, path);
 	index = option_find_key(reader->set, path);
 	if (index != OPTION_NONE)
 		return read_option(reader, index, path);
 	return option_is_section(reader->set, path) ? read_section(reader, path)
-						    : fail_unknown(reader, path);
+						    : refuse_unknown(reader, path);
 }
 
 static int read_mapping(struct reader *reader, const char *prefix)
@@ -342,6 +381,8 @@ int options_read_yaml(const struct option_set *set, struct option_values *values
 			     : diag_set(diag, -ENOMEM, "%s: out of memory", name);
 	if (r == 0)
 		r = strbuf_error(&reader.sections);
+	if (r == 0 && reader.problems)
+		r = -EINVAL;
 	reader_release(&reader);
 	return r;
 }

@@ -6,9 +6,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/strbuf.h"
 
 static void sets_and_returns(void **state)
 {
@@ -32,11 +35,39 @@ static void cuts_long_texts(void **state)
 	assert_int_equal(strlen(diag.text), DIAG_TEXT_MAX - 1);
 }
 
+static void lists_what_is_added(void **state)
+{
+	struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more }, alone = { 0 };
+	char *printed;
+	size_t len;
+	FILE *out = open_memstream(&printed, &len);
+
+	(void)state;
+	for (int i = 0; i < DIAG_MORE_MAX + 3; i++) {
+		assert_int_equal(diag_add(&diag, -EINVAL, "f:%d", i), -EINVAL);
+		assert_int_equal(diag_add(&alone, -ENOENT, "f:%d", i), -ENOENT);
+	}
+	assert_int_equal(diag_add(NULL, -ENOMEM, "ignored"), -ENOMEM);
+	assert_string_equal(diag.text, "f:0");
+	assert_string_equal(alone.text, "f:0");
+	assert_int_equal(diag.others, DIAG_MORE_MAX + 2);
+	assert_int_equal(alone.others, DIAG_MORE_MAX + 2);
+	diag_print(&diag, "kepler", out);
+	(void)fclose(out);
+	assert_true(strncmp(printed, "kepler: f:0\nkepler: f:1\nkepler: f:2\n", 36) == 0);
+	assert_non_null(strstr(printed, "\nkepler: f:200\nkepler: and 2 more\n"));
+	assert_null(strstr(printed, "f:201"));
+	free(printed);
+	strbuf_release(&more);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_and_returns),
 		cmocka_unit_test(cuts_long_texts),
+		cmocka_unit_test(lists_what_is_added),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

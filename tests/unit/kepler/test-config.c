@@ -50,7 +50,7 @@ static enum option_origin origin(const struct config *config, const char *name)
 static void defaults(void **state)
 {
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &config, &diag), 0);
@@ -76,7 +76,7 @@ static void defaults(void **state)
 static void flag_forms(void **state)
 {
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 	const char **flags =
 		FLAGS("--log.level=debug", "--monitor.interval", "2s", "--no-bpf.enabled",
 		      "--security.seccomp-log", "--meter.enabled=false", "--web.listen-address=:1",
@@ -100,7 +100,7 @@ static void precedence(void **state)
 {
 	char path[] = "/tmp/kepler-test-XXXXXX";
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 	CLEANUP_FD int fd = mkstemp(path);
 	CLEANUP_FREE char *file_flag = NULL, *file_variable = NULL;
 
@@ -137,7 +137,7 @@ static void default_file(void **state)
 	char path[] = "/tmp/kepler-test-XXXXXX";
 	struct config config;
 	struct strbuf shown = STRBUF_INIT;
-	struct diag diag;
+	struct diag diag = { 0 };
 	CLEANUP_FD int fd = mkstemp(path);
 
 	(void)state;
@@ -222,7 +222,7 @@ static void refused(void **state)
 static void after_the_end(void **state)
 {
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	(void)state;
 	assert_int_equal(load(FLAGS("--", "--table=never"), ENVIRONMENT(), "", &config, &diag),
@@ -233,7 +233,7 @@ static void after_the_end(void **state)
 static void environment(void **state)
 {
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	(void)state;
 	assert_int_equal(
@@ -266,7 +266,7 @@ static void too_many_items(void **state)
 {
 	const char *flags[CONFIG_LISTEN_MAX + 2];
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < CONFIG_LISTEN_MAX + 1; i++)
@@ -282,7 +282,7 @@ static void too_many_items(void **state)
 static void unreloadable(void **state)
 {
 	struct config a, b;
-	struct diag diag;
+	struct diag diag = { 0 };
 	char names[128], narrow[30];
 
 	(void)state;
@@ -326,7 +326,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 static void unreloadable_stay(void **state)
 {
 	struct config defaults, old, fresh;
-	struct diag diag;
+	struct diag diag = { 0 };
 	char names[4096];
 	size_t count = option_count(&config_options), fixed = 0;
 
@@ -360,7 +360,7 @@ static void unreloadable_stay(void **state)
 static void file_limits(void **state)
 {
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 	CLEANUP_FREE char *text = malloc(OPTIONS_FILE_MAX + 1);
 
 	(void)state;

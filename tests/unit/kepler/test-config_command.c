@@ -42,9 +42,10 @@ static void check(void **state)
 	assert_string_equal(err, "");
 	free(out);
 	free(err);
-	assert_true(write(fd, "tabel: auto\n", 12) == 12);
+	assert_true(write(fd, "tabel: auto\nlgo:\n", 17) == 17);
 	assert_int_equal(run(argv, &out, &err), 2);
-	assert_non_null(strstr(err, ":1:1: tabel: unknown key; did you mean table?"));
+	assert_non_null(strstr(err, ":1:1: tabel: unknown key; did you mean table?\n"));
+	assert_non_null(strstr(err, ":2:1: lgo: unknown key; did you mean log?\n"));
 	assert_string_equal(out, "");
 	free(out);
 	free(err);
@@ -55,7 +56,10 @@ static void check(void **state)
 static void show(void **state)
 {
 	const char *argv[] = { "show", "--idle.mode=off", NULL };
-	const char *bad[] = { "show", "--nope", NULL };
+	const char *bad[] = {
+		"show",          "--nope",           "its value",    "--log.level=loud",   "stray",
+		"--tabel=never", "--no-bpf.enabled", "--table=auto", "--monitor.interval", NULL
+	};
 	char *out, *err;
 
 	(void)state;
@@ -66,6 +70,13 @@ static void show(void **state)
 	free(out);
 	free(err);
 	assert_int_equal(run(bad, &out, &err), 2);
+	assert_string_equal(err, "kepler: --nope: unknown flag; see --help\n"
+				 "kepler: --log.level: must be debug, info, warn or error, not "
+				 "\"loud\"\n"
+				 "kepler: unexpected argument \"stray\"; flags begin with --\n"
+				 "kepler: --tabel: unknown flag; did you mean --table?\n"
+				 "kepler: --monitor.interval: needs a value: "
+				 "--monitor.interval=DURATION\n");
 	free(out);
 	free(err);
 }

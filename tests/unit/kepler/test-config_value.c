@@ -48,7 +48,7 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 	uint64_t number = between(seed, option->min, option->max);
 	double real = (double)number * ((double)(random_u64(seed) % 1000000) / 1e6);
 	size_t choices = 0, len;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	real = real < (double)option->min ? (double)option->min : real;
 	len = format_double(digits, real);

@@ -152,17 +152,90 @@ static void refused(void **state)
 	}
 }
 
+/* Each wrong key and value has its line, and what is below a wrong key has none. */
+static void all_at_once(void **state)
+{
+	static const char text[] = "log: {level: loud, format: text}\n"
+				   "tabel: auto\n"
+				   "exporter:\n"
+				   "  prometheus: [a, {b: c}]\n"
+				   "config: {file: /x}\n"
+				   "monitor:\n"
+				   "  interval: {a: [b]}\n"
+				   "  max-processes:\n"
+				   "  interval: 1s\n"
+				   "  intreval: 1s\n"
+				   "web: {listen-address: [[a], nowhere, ':1']}\n"
+				   "host: 1\n"
+				   "host: {sysfs: /x}\n"
+				   "log: {level: info}\n"
+				   "table: *a\n"
+				   "not: reached\n";
+	static const char *const lines[] = {
+		"f.yaml:2:1: tabel: unknown key; did you mean table?",
+		"f.yaml:3:1: exporter: unknown key",
+		"f.yaml:5:10: config.file: cannot be set in a file",
+		"f.yaml:7:13: monitor.interval: must be a duration from 100ms to 1h, such as "
+		"500ms, 5s or 1m30s, not a mapping",
+		"f.yaml:8:17: monitor.max-processes: has no value; write one or remove the key",
+		"f.yaml:9:3: monitor.interval: set twice, first on line 7",
+		"f.yaml:10:3: monitor.intreval: unknown key; did you mean monitor.interval?",
+		"f.yaml:11:24: web.listen-address: must be a list of plain values",
+		"f.yaml:11:29: web.listen-address: \"nowhere\": want HOST:PORT, [IPv6]:PORT or "
+		":PORT for all addresses",
+		"f.yaml:12:7: host: must be a mapping of settings",
+		"f.yaml:13:1: host: set twice; put its keys together",
+		"f.yaml:14:1: log: set twice; put its keys together",
+		"f.yaml:15:8: table: aliases (*name) are not supported; write the value out",
+	};
+	struct strbuf more = STRBUF_INIT, expected = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	struct config config;
+
+	(void)state;
+	assert_int_equal(load(text, &config, &diag), -EINVAL);
+	assert_string_equal(diag.text, "f.yaml:1:14: log.level: must be debug, info, warn or "
+				       "error, not \"loud\"");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		strbuf_addf(&expected, "%s\n", lines[i]);
+	assert_string_equal(more.data, expected.data);
+	assert_int_equal(diag.others, ARRAY_SIZE(lines));
+	strbuf_release(&more);
+	strbuf_release(&expected);
+}
+
+/* A file full of wrong keys is counted to its end, in a time that it does not choose. */
+static void very_many(void **state)
+{
+	struct strbuf text = STRBUF_INIT, more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	struct config config;
+	size_t lines = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 50000; i++)
+		strbuf_addf(&text, "listen%u: 1\n", i);
+	assert_int_equal(load(text.data, &config, &diag), -EINVAL);
+	assert_int_equal(diag.others, 49999);
+	for (const char *at = more.data; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_int_equal(lines, DIAG_MORE_MAX);
+	strbuf_release(&text);
+	strbuf_release(&more);
+}
+
 /* Whatever is nested, however long a name: an answer, soon, that fits. */
 static void hostile(void **state)
 {
 	char text[20000];
 	struct config config;
-	struct diag diag;
+	struct diag diag = { 0 };
 
 	(void)state;
 	memset(text, '[', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_int_equal(load(text, &config, &diag), -EINVAL);
+	diag = (struct diag){ 0 };
 	memset(text, 'k', sizeof(text) - 1);
 	memcpy(text + 900, ": 1", 3);
 	text[903] = '\0';
@@ -173,10 +246,9 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted),
-		cmocka_unit_test(values),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(accepted),  cmocka_unit_test(values),
+		cmocka_unit_test(refused),   cmocka_unit_test(all_at_once),
+		cmocka_unit_test(very_many), cmocka_unit_test(hostile),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -89,13 +89,18 @@ static void a_good_file_is_loaded(void **state)
 
 static void a_bad_file_is_told(void **state)
 {
+	struct strbuf more = STRBUF_INIT;
 	struct bench bench;
 
 	(void)state;
-	set_up(&bench, "monitor:\n  intervall: 7s\n");
+	set_up(&bench, "monitor:\n  intervall: 7s\n  intreval: 7s\n");
+	bench.diag.more = &more;
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_BEGUN);
 	assert_int_equal(take(&bench), RELOAD_FAILED);
-	assert_non_null(strstr(bench.diag.text, "monitor.interval"));
+	assert_non_null(strstr(bench.diag.text, ":2:3: monitor.intervall: unknown key"));
+	assert_int_equal(bench.diag.others, 1);
+	assert_non_null(strstr(more.data, ":3:3: monitor.intreval: unknown key"));
+	strbuf_release(&more);
 	assert_null(bench.config);
 	tear_down(&bench);
 }
