@@ -138,10 +138,8 @@ static size_t heap_bytes(void)
 
 static void measure(const struct bench *shape, const char *name, uint64_t first_uj)
 {
-	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "s" } };
 	const struct ledger_options book = { .max_processes = shape->rows,
-					     .max_containers = shape->containers + 1,
-					     .overflow = &overflow };
+					     .max_containers = shape->containers + 1 };
 	const struct publisher_options options = { shape->min_uj, 15 * NSEC_PER_SEC,
 						   300 * NSEC_PER_SEC, 50000 };
 	struct bench b = *shape;

@@ -605,6 +605,12 @@ void ledger_end_process(struct ledger *ledger, uint32_t process)
 
 int ledger_new(const struct ledger_options *options, struct ledger **ret)
 {
+	static const struct owner_names system_processes = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes",
+			  [LABEL_CONTAINER_NAME] = "system_processes",
+			  [LABEL_NAMESPACE] = "system",
+			  [LABEL_POD_NAME] = "system_processes" },
+	};
 	static const size_t row_sizes[LEVEL_COUNT] = {
 		sizeof(struct ledger_process), sizeof(struct ledger_container),
 		sizeof(struct ledger_group),   sizeof(struct ledger_group),
@@ -628,7 +634,7 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 	for (enum level level = LEVEL_POD; r == 0 && level < LEVEL_COUNT; level++)
 		r = add_other_group(ledger, level);
 	if (r == 0)
-		overflow.names = owner_names_intern(ledger->names, options->overflow);
+		overflow.names = owner_names_intern(ledger->names, &system_processes);
 	if (r == 0 && (!overflow.names || add_container(ledger, &overflow, false) == LEDGER_NONE))
 		r = -ENOMEM;
 	owner_names_unref(overflow.names);

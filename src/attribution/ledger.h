@@ -120,13 +120,11 @@ struct ledger_options {
 	uint32_t max_processes;
 	/*
 	 * Beyond it a new owner is charged to the owner "other" of its namespace (container_id "",
-	 * container_name "other"), counted; at most as many of these exist, then `overflow` is
-	 * charged. Also the number of pods, of VMs and of namespaces; beyond it each has a group
+	 * container_name "other"), counted; at most as many of these exist, then row 0
+	 * is charged. Also the number of pods, of VMs and of namespaces; beyond it each has a group
 	 * 0 without an id, "other", counted.
 	 */
 	uint32_t max_containers;
-	const struct owner_names
-		*overflow;         /* the owner of row 0, which always exists: system_processes */
 	struct names_table *names; /* where names are interned; NULL: a table of its own */
 	bool by_zone;              /* rows have a column for each zone of a kind */
 };

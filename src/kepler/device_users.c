@@ -14,7 +14,6 @@ void device_users_init(struct device_users *users)
 
 void device_users_release(struct device_users *users)
 {
-	device_parties_release(&users->parties);
 	map_release(&users->by_pid);
 	free(users->users);
 }
@@ -113,7 +112,8 @@ void device_users_announce(const struct device_users *users, struct identity_res
 }
 
 static void enter_use(struct device_users *users, const struct device_use *use, uint32_t pid,
-		      struct identity_resolver *identities, struct ledger *ledger)
+		      struct identity_resolver *identities, struct ledger *ledger,
+		      struct device_parties *ret)
 {
 	const struct device_user *user = find_user(users, pid);
 	struct process_ref ref;
@@ -121,11 +121,11 @@ static void enter_use(struct device_users *users, const struct device_use *use, 
 	uint32_t container, process;
 
 	if (!user && !use->pid) { /* the machine has become known only now */
-		device_parties_add_unseen(&users->parties, use->device, use->busy_ns);
+		device_parties_add_unseen(ret, use->device, use->busy_ns);
 		return;
 	}
 	if (!user || !user->found) {
-		device_parties_add_dropped(&users->parties, use->device, use->busy_ns);
+		device_parties_add_dropped(ret, use->device, use->busy_ns);
 		return;
 	}
 	ref = process_ref_of(&user->sample);
@@ -133,24 +133,24 @@ static void enter_use(struct device_users *users, const struct device_use *use, 
 	container = ledger_container(ledger, &owner);
 	process = ledger_process(ledger, user->sample.key.pid, user->sample.key.start_ns,
 				 user->sample.comm, container);
-	(void)device_parties_add(&users->parties, use->device, process, container, use->busy_ns,
-				 use->held);
+	(void)device_parties_add(ret, use->device, process, container, use->busy_ns, use->held);
 }
 
 void device_users_enter(struct device_users *users, const struct device_uses *uses,
-			struct identity_resolver *identities, struct ledger *ledger)
+			struct identity_resolver *identities, struct ledger *ledger,
+			struct device_parties *ret)
 {
-	device_parties_begin(&users->parties);
+	device_parties_begin(ret);
 	for (size_t i = 0; i < uses->count; i++) {
 		const struct device_use *use = &uses->use[i];
 
 		uint32_t pid = pid_of(use, identities);
 
 		if (pid)
-			enter_use(users, use, pid, identities, ledger);
+			enter_use(users, use, pid, identities, ledger, ret);
 		else
-			device_parties_add_unseen(&users->parties, use->device, use->busy_ns);
+			device_parties_add_unseen(ret, use->device, use->busy_ns);
 	}
 	for (uint32_t device = 0; device < DEVICES_MAX; device++)
-		device_parties_add_unseen(&users->parties, device, uses->nameless_ns[device]);
+		device_parties_add_unseen(ret, device, uses->nameless_ns[device]);
 }

@@ -24,7 +24,6 @@ struct device_user {
 #define DEVICE_USERS_BITS 16384
 
 struct device_users {
-	struct device_parties parties; /* of this interval, until the next */
 	struct map by_pid;
 	uint64_t some[DEVICE_USERS_BITS / 64]; /* some pid with this remainder is looked for */
 	struct device_user *users;
@@ -38,7 +37,8 @@ void device_users_find(struct device_users *users, const struct device_uses *use
 		       struct activity_reader *reader);
 /* Before owners are asked for (workload/identity.h). */
 void device_users_announce(const struct device_users *users, struct identity_resolver *identities);
-/* Between ledger_begin() and the booking, after what ran has been entered. */
+/* Between ledger_begin() and the booking, after what ran has been entered: begins @ret. */
 void device_users_enter(struct device_users *users, const struct device_uses *uses,
-			struct identity_resolver *identities, struct ledger *ledger);
+			struct identity_resolver *identities, struct ledger *ledger,
+			struct device_parties *ret);
 void device_users_release(struct device_users *users);

@@ -15,12 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution/accountant.h"
-#include "attribution/counters.h"
+#include "attribution/books.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "energy/deviation.h"
-#include "energy/remainder.h"
 #include "host/topology.h"
 #include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
@@ -35,28 +33,18 @@
 #include "kepler/sleepers.h"
 #include "kepler/vm_picture.h"
 #include "kepler/zone_picture.h"
-#include "kepler/zone_spans.h"
 #include "meter/component_meter.h"
 
 #define ANNOUNCE_ROUNDS 16
 
 struct interval_engine {
 	struct interval_sources sources;
-	struct ledger *ledger;
+	struct books books;
 	struct publisher *publisher;
 	struct publisher_options publication;
-	size_t chosen;         /* zones of which it is decided whether they are in the total */
 	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
-	struct accountant accountant;
-	struct counters counters; /* of rows, where the configuration wants them */
-	struct zone_status status[ZONES_MAX];
-	struct energy_span spans[ZONES_MAX]; /* of this interval, in the order of zones */
-	size_t span_count;
-	struct parties parties;
 	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
 	struct device_users device_users;
-	struct remainder remainder;
-	size_t remainder_at; /* its zone; SIZE_MAX: none yet */
 	/* Zones of trained models and of meters, as they are adopted: the index of each here. */
 	struct model_zones places;
 	size_t meter_zones[METER_ZONES_MAX], meters_known;
@@ -91,9 +79,9 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
  */
 static uint32_t series_per_row(const struct interval_engine *engine)
 {
-	const struct layout *layout = ledger_layout(engine->ledger);
+	const struct layout *layout = ledger_layout(engine->books.ledger);
 	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
-	uint32_t series = engine->accountant.totals * modes * 2;
+	uint32_t series = engine->books.accountant.totals * modes * 2;
 
 	if (engine->config->pages.schema != SCHEMA_CURRENT)
 		series += layout->columns;
@@ -109,63 +97,22 @@ static void set_publication(struct interval_engine *engine)
 	const struct config *config = engine->config;
 
 	engine->publication = config->publication;
-	engine->publication.settle_ns = engine->accountant.settle_ns;
+	engine->publication.settle_ns = engine->books.accountant.settle_ns;
 	engine->publication.max_rows = config->metrics.max_series / series_per_row(engine);
 	if (engine->publisher)
 		publisher_set_options(engine->publisher, &engine->publication);
 }
 
-/* What no part of the machine counts. */
-static const struct zone remainder_zone = {
-	.kind = ZONE_OTHER,
-	.domain = { .kind = DOMAIN_PARTS },
-	.path = "platform less what its parts count",
-	.source = "remainder",
-	.rank = RANK_SENSOR_POWER,
-};
-
-static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t boottime_ms)
+/* The index of the zone, if it is adopted, goes to @zones. 0 or -ENOMEM. */
+static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t boottime_ms,
+		 size_t *zones, size_t *known)
 {
-	int r = ledger_add_zone(engine->ledger, zone);
+	int z = books_adopt(&engine->books, zone, boottime_ms);
 
-	if (r == 0)
-		accountant_adopt(&engine->accountant, zone, &engine->config->idle, boottime_ms);
-	return r;
-}
-
-/* The index of the zone that was adopted last goes to @zones. */
-static void note_zone(const struct interval_engine *engine, size_t *zones, size_t *known)
-{
-	zones[(*known)++] = engine->accountant.zone_count - 1;
-}
-
-/* Behind the zones that it is made of. */
-static int find_remainder(struct interval_engine *engine, int64_t boottime_ms)
-{
-	struct accountant *accountant = &engine->accountant;
-	int r = remainder_follow(&engine->remainder, accountant->contenders,
-				 accountant->zone_count);
-
-	if (r < 0 || !remainder_exists(&engine->remainder) || engine->remainder_at != SIZE_MAX)
-		return r;
-	r = adopt(engine, &remainder_zone, boottime_ms);
-	if (r == 0)
-		engine->remainder_at = accountant->zone_count - 1;
-	return r;
-}
-
-/* Whether any zone that there is, or that the first @count of the meters bring, has idle energy. */
-static bool shares_idle(const struct interval_engine *engine, size_t count)
-{
-	const struct accountant *accountant = &engine->accountant;
-
-	for (size_t at = 0; at < count; at++) {
-		const struct zone *zone = meter_table_zone(engine->sources.meters, at);
-
-		if (accountant_shares_idle(accountant, &zone->domain))
-			return true;
-	}
-	return accountant->idle_share != IDLE_SHARE_NODE;
+	if (z < 0)
+		return z;
+	zones[(*known)++] = (size_t)z;
+	return 0;
 }
 
 /* A model that was fetched while we run has new ones. Without memory they wait. */
@@ -173,22 +120,17 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t boottime
 {
 	int r = 0;
 
-	if (engine->sources.estimate && !engine->accountant.zone_count)
-		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), boottime_ms);
+	if (engine->sources.estimate && !engine->books.accountant.zone_count)
+		r = books_adopt(&engine->books, estimated_meter_zone(engine->sources.estimate),
+				boottime_ms);
 	for (size_t at = engine->places.component_count;
-	     r == 0 && at < component_meter_count(engine->sources.components); at++) {
-		r = adopt(engine, component_meter_zone(engine->sources.components, at),
-			  boottime_ms);
-		if (r == 0)
-			note_zone(engine, engine->places.components,
-				  &engine->places.component_count);
-	}
+	     r >= 0 && at < component_meter_count(engine->sources.components); at++)
+		r = adopt(engine, component_meter_zone(engine->sources.components, at), boottime_ms,
+			  engine->places.components, &engine->places.component_count);
 	for (size_t at = engine->places.model_count;
-	     r == 0 && at < model_meter_count(engine->sources.models); at++) {
-		r = adopt(engine, model_meter_zone(engine->sources.models, at), boottime_ms);
-		if (r == 0)
-			note_zone(engine, engine->places.models, &engine->places.model_count);
-	}
+	     r >= 0 && at < model_meter_count(engine->sources.models); at++)
+		r = adopt(engine, model_meter_zone(engine->sources.models, at), boottime_ms,
+			  engine->places.models, &engine->places.model_count);
 	return r;
 }
 
@@ -199,42 +141,32 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t boottime
 int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms)
 {
 	const struct meter_table *meters = engine->sources.meters;
-	struct accountant *accountant = &engine->accountant;
-	size_t count = meters ? meter_table_count(meters) : 0;
-	uint32_t columns = ledger_columns(engine->ledger);
-	int r = 0;
+	struct books *books = &engine->books;
+	size_t known = books->accountant.zone_count, count = meters ? meter_table_count(meters) : 0;
+	uint32_t columns = ledger_columns(books->ledger);
+	int r = find_estimated_zones(engine, boottime_ms), chosen;
 
-	if (shares_idle(engine, count))
-		r = ledger_bear_idle(engine->ledger);
-	if (r == 0)
-		r = find_estimated_zones(engine, boottime_ms);
-	for (size_t at = engine->meters_known; r == 0 && at < count; at++) {
-		r = adopt(engine, meter_table_zone(meters, at), boottime_ms);
-		if (r == 0)
-			note_zone(engine, engine->meter_zones, &engine->meters_known);
-	}
-	if (r == 0)
-		r = find_remainder(engine, boottime_ms);
-	if (engine->chosen < accountant->zone_count) {
-		accountant_choose_total(accountant, engine->chosen);
-		engine->chosen = accountant->zone_count;
+	for (size_t at = engine->meters_known; r >= 0 && at < count; at++)
+		r = adopt(engine, meter_table_zone(meters, at), boottime_ms, engine->meter_zones,
+			  &engine->meters_known);
+	if (r >= 0)
+		r = books_find_remainder(books, boottime_ms);
+	chosen = books_choose_totals(books);
+	if (known < books->accountant.zone_count || ledger_columns(books->ledger) != columns)
 		set_publication(engine);
-	} else if (ledger_columns(engine->ledger) != columns) {
-		set_publication(engine);
-	}
-	return r;
+	return r < 0 ? r : chosen;
 }
 
 static int follow_counters(struct interval_engine *engine, const struct activity *activity)
 {
-	uint32_t columns = ledger_columns(engine->ledger);
+	uint32_t columns = ledger_columns(engine->books.ledger);
 	int r;
 
 	if (engine->config->metrics.counters == COUNTERS_OFF)
 		return 0;
-	r = counters_follow(&engine->counters, engine->ledger, activity->signals,
-			    !engine->accountant.has_begun, activity->time_ns);
-	if (ledger_columns(engine->ledger) != columns)
+	r = counters_follow(&engine->books.counters, engine->books.ledger, activity->signals,
+			    !engine->books.accountant.has_begun, activity->time_ns);
+	if (ledger_columns(engine->books.ledger) != columns)
 		set_publication(engine);
 	return r;
 }
@@ -242,16 +174,9 @@ static int follow_counters(struct interval_engine *engine, const struct activity
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,
 			struct interval_engine **ret)
 {
-	static const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes",
-			  [LABEL_CONTAINER_NAME] = "system_processes",
-			  [LABEL_NAMESPACE] = "system",
-			  [LABEL_POD_NAME] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = config->monitor.max_processes,
 		.max_containers = config->monitor.max_containers,
-		.overflow = &overflow,
 		.names = identity_resolver_names(sources->identities),
 		.by_zone = config->metrics.per_package,
 	};
@@ -261,17 +186,14 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	if (!engine)
 		return -ENOMEM;
 	engine->sources = *sources;
-	engine->remainder_at = SIZE_MAX;
 	device_users_init(&engine->device_users);
 	engine->config = config;
-	r = ledger_new(&options, &engine->ledger);
+	r = books_open(&engine->books, &options);
 	if (r == 0) {
-		engine->accountant.ledger = engine->ledger;
-		accountant_configure(&engine->accountant, &config->idle,
-				     settle_at(engine, 0).settle_ns);
-		accountant_share_by(&engine->accountant, &config->share);
+		books_configure(&engine->books, &config->idle, &config->share,
+				settle_at(engine, 0).settle_ns);
 		set_publication(engine);
-		r = publisher_new(&engine->publication, engine->ledger, sources->holder,
+		r = publisher_new(&engine->publication, engine->books.ledger, sources->holder,
 				  &engine->publisher);
 	}
 	if (r < 0) {
@@ -287,39 +209,37 @@ void interval_engine_free(struct interval_engine *engine)
 	if (!engine)
 		return;
 	publisher_free(engine->publisher);
-	ledger_free(engine->ledger);
-	parties_release(&engine->parties);
 	device_users_release(&engine->device_users);
-	accountant_release(&engine->accountant);
-	remainder_release(&engine->remainder);
+	books_release(&engine->books);
 	free(engine);
 }
 
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config)
 {
-	if (engine->accountant.has_begun && engine->accountant.idle_share != IDLE_SHARE_EQUAL)
+	if (engine->books.accountant.has_begun &&
+	    engine->books.accountant.idle_share != IDLE_SHARE_EQUAL)
 		engine->sleepers_are_due = config->idle.share == IDLE_SHARE_EQUAL;
 	engine->config = config;
-	accountant_configure(&engine->accountant, &config->idle, engine->accountant.settle_ns);
+	books_configure(&engine->books, &config->idle, &config->share,
+			engine->books.accountant.settle_ns);
 	if (engine->sources.tap)
 		record_tap_reconfigure(engine->sources.tap, config);
-	accountant_share_by(&engine->accountant, &config->share);
 	set_publication(engine);
 }
 
-/* Scrapes, or a reload, may have changed how long series settle. */
-static void follow_scrapes(struct interval_engine *engine, uint64_t now_ns,
-			   struct snapshot_self *self)
+/* Begins the interval. Scrapes, or a reload, may have changed how long series settle. */
+static void begin_books(struct interval_engine *engine, uint64_t now_ns, struct snapshot_self *self)
 {
 	const struct scrape_pace_state state = settle_at(engine, now_ns);
+	bool is_new;
 
 	self->settle_s = (double)state.settle_ns / 1e9;
 	self->scrape_clients = state.clients;
 	self->scrape_clients_forgotten = state.forgotten;
-	if (state.settle_ns == engine->accountant.settle_ns)
-		return;
-	accountant_set_settle(&engine->accountant, state.settle_ns);
-	set_publication(engine);
+	is_new = state.settle_ns != engine->books.accountant.settle_ns;
+	books_begin(&engine->books, now_ns, state.settle_ns);
+	if (is_new)
+		set_publication(engine);
 }
 
 static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
@@ -402,7 +322,7 @@ static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
 {
 	return at < engine->meters_known
 		       ? engine->meter_zones[at]
-		       : engine->accountant.zone_count + at - engine->meters_known;
+		       : engine->books.accountant.zone_count + at - engine->meters_known;
 }
 
 static void read_zones(struct interval_engine *engine)
@@ -412,30 +332,23 @@ static void read_zones(struct interval_engine *engine)
 	if (engine->sources.meters)
 		(void)meter_table_read(engine->sources.meters, &pass);
 	for (size_t i = 0; i < pass.zone_count; i++)
-		engine->status[zone_of_meter(engine, i)] = pass.status[i];
-	for (size_t i = 0; i < pass.span_count; i++) {
-		engine->spans[i] = pass.spans[i];
-		engine->spans[i].zone = (uint32_t)zone_of_meter(engine, pass.spans[i].zone);
-	}
-	engine->span_count = pass.span_count;
+		engine->books.status[zone_of_meter(engine, i)] = pass.status[i];
+	engine->books.span_count = 0;
+	for (size_t i = 0; i < pass.span_count; i++)
+		books_put_span(&engine->books, zone_of_meter(engine, pass.spans[i].zone),
+			       pass.spans[i]);
 	engine->device_uses = pass.uses;
 }
 
 /* Whether zone @z, which is estimated, is due in this interval. */
 static bool is_due(struct interval_engine *engine, size_t z, bool has_passed)
 {
-	struct zone_status *status = &engine->status[z];
+	struct zone_status *status = &engine->books.status[z];
 
-	status->state = accountant_has_ended(&engine->accountant, z) ? ZONE_ABSENT : ZONE_UP;
+	status->state = accountant_has_ended(&engine->books.accountant, z) ? ZONE_ABSENT : ZONE_UP;
 	status->error = 0;
 	status->reads += status->state == ZONE_UP && has_passed;
 	return status->state == ZONE_UP && has_passed;
-}
-
-static void insert_span(struct interval_engine *engine, size_t zone, struct energy_span span)
-{
-	span.zone = (uint32_t)zone;
-	zone_spans_insert(engine->spans, &engine->span_count, &span);
 }
 
 /* What a failed pass did not see comes with the next, and so must its time. */
@@ -448,7 +361,7 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	    estimated_meter_advance(engine->sources.estimate, activity->time_ns,
 				    activity->busy_ns - activity->stolen_ns, activity->steal_ns,
 				    &span))
-		insert_span(engine, 0, span);
+		books_put_span(&engine->books, 0, span);
 }
 
 /* As the estimate, of which they are parts. */
@@ -462,7 +375,7 @@ static void advance_components(struct interval_engine *engine, const struct acti
 
 	for (size_t i = 0; i < engine->places.component_count; i++) {
 		if (is_due(engine, engine->places.components[i], has_passed) && has_spans)
-			insert_span(engine, engine->places.components[i], spans[i]);
+			books_put_span(&engine->books, engine->places.components[i], spans[i]);
 	}
 }
 
@@ -488,29 +401,10 @@ static void advance_models(struct interval_engine *engine, const struct activity
 		if (!is_due(engine, z, has_passed))
 			continue;
 		if (model_meter_advance(engine->sources.models, i, &span))
-			insert_span(engine, z, span);
+			books_put_span(&engine->books, z, span);
 		else
-			miss_estimate(&engine->status[z]);
+			miss_estimate(&engine->books.status[z]);
 	}
-}
-
-/* When all other spans are there, and it is decided which zones count. */
-static void advance_remainder(struct interval_engine *engine)
-{
-	struct accountant *accountant = &engine->accountant;
-	struct energy_span span;
-
-	/* Without memory it goes on as it was. */
-	(void)remainder_follow(&engine->remainder, accountant->contenders, accountant->zone_count);
-	if (engine->remainder_at == SIZE_MAX)
-		return;
-	accountant_follow(accountant, &engine->remainder);
-	engine->status[engine->remainder_at] = zone_status_of_remainder(
-		&engine->remainder, engine->status, engine->status[engine->remainder_at]);
-	if (!remainder_advance(&engine->remainder, engine->spans, engine->span_count, &span))
-		return;
-	engine->status[engine->remainder_at].reads++;
-	insert_span(engine, engine->remainder_at, span);
 }
 
 static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
@@ -523,11 +417,12 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self_stats_identities(self, engine->sources.identities);
 	if (engine->sources.reads)
 		self_stats_idle_states(self, engine->sources.reads);
-	self->process_overflows = ledger_overflows(engine->ledger, LEVEL_PROCESS) + info.overflows;
-	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
+	self->process_overflows =
+		ledger_overflows(engine->books.ledger, LEVEL_PROCESS) + info.overflows;
+	self->container_overflows = ledger_overflows(engine->books.ledger, LEVEL_CONTAINER);
 	self->elapsed_ns = measured->dt_ns;
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
-	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
+	self->node_cpu_ns = ledger_node_cpu_value(engine->books.ledger);
 	vm_picture_self(engine->sources.models, engine->sources.estimate, engine->sources.host,
 			self);
 	self->max_series = engine->config->metrics.max_series;
@@ -544,48 +439,36 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
-static void book_counters(struct interval_engine *engine, const struct activity *activity)
+/* [SIGNAL_COUNT]: all that was counted of the signals that are counters of rows. */
+static void sum_counters(const struct interval_engine *engine, const struct activity *activity,
+			 uint64_t *ret)
 {
-	uint64_t node[SIGNAL_COUNT] = { 0 };
-
-	for (uint32_t left = ledger_layout(engine->ledger)->counters & activity->signals; left;
-	     left &= left - 1) {
+	for (uint32_t left = ledger_layout(engine->books.ledger)->counters & activity->signals;
+	     left; left &= left - 1) {
 		enum signal signal = (enum signal)__builtin_ctz(left);
 
-		node[signal] = activity_signal_sum(activity, signal);
+		ret[signal] = activity_signal_sum(activity, signal);
 	}
-	counters_book(&engine->counters, engine->ledger, &engine->parties, node, activity->time_ns,
-		      engine->accountant.settle_ns);
 }
 
 static void book(struct interval_engine *engine, const struct activity *activity,
 		 const struct zone_activity *measured, int64_t realtime_ms)
 {
 	const struct record_moment moment = { activity->boottime_ns, realtime_ms, activity };
-	struct accountant *accountant = &engine->accountant;
-	struct interval interval = {
-		.time_ns = activity->time_ns,
-		.status = engine->status,
-		.spans = engine->spans,
-		.span_count = engine->span_count,
-		.work = { activity->busy_ns, activity->dropped_ns, activity->unseen_ns },
-		.measured = *measured,
-		.parties = &engine->parties,
-		.devices = &engine->device_users.parties,
-	};
+	struct accountant *accountant = &engine->books.accountant;
+	struct interval interval = books_interval(&engine->books, activity->time_ns);
+	uint64_t counted[SIGNAL_COUNT] = { 0 };
 
+	interval.work =
+		(struct work_sums){ activity->busy_ns, activity->dropped_ns, activity->unseen_ns };
+	interval.measured = *measured;
 	copy_places(engine->sources.sockets, &interval.places);
-	book_counters(engine, activity);
+	sum_counters(engine, activity, counted);
 	if (engine->sources.tap)
 		record_tap_tell(engine->sources.tap, accountant, &interval, &moment);
-	/*
-	 * A recording has what was known: a replay that knew more would spread work without a name
-	 * by other sums, a nanosecond off.
-	 */
-	parties_spread_sockets(&engine->parties);
-	accountant_book(accountant, &interval);
+	books_book(&engine->books, &interval, counted);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
-		       engine->spans, engine->span_count, activity->time_ns);
+		       engine->books.spans, engine->books.span_count, activity->time_ns);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
 			     activity->time_ns, &engine->published[z]);
@@ -610,38 +493,38 @@ static void take_questions(struct interval_engine *engine, const struct activity
 		.error = error,
 	};
 
-	explain_round_begin(&engine->round, engine->sources.desk, engine->ledger, &times);
-	engine->accountant.explained = engine->round.found;
-	engine->accountant.explained_count = engine->round.found_count;
+	explain_round_begin(&engine->round, engine->sources.desk, engine->books.ledger, &times);
+	engine->books.accountant.explained = engine->round.found;
+	engine->books.accountant.explained_count = engine->round.found_count;
 }
 
 static struct party_entry entry_of(struct interval_engine *engine)
 {
 	return (struct party_entry){
-		.ledger = engine->ledger,
+		.ledger = engine->books.ledger,
 		.identities = engine->sources.identities,
-		.parties = &engine->parties,
-		.has_begun = engine->accountant.has_begun,
-		.sleepers_count = engine->accountant.idle_share == IDLE_SHARE_EQUAL,
+		.parties = &engine->books.parties,
+		.has_begun = engine->books.accountant.has_begun,
+		.sleepers_count = engine->books.accountant.idle_share == IDLE_SHARE_EQUAL,
 	};
 }
 
 /* What used devices, and the containers that hold them. */
 static void enter_devices(struct interval_engine *engine)
 {
-	const struct accountant *accountant = &engine->accountant;
+	const struct accountant *accountant = &engine->books.accountant;
 	const struct interval_sources *sources = &engine->sources;
 	const struct zone *zones[ZONES_MAX];
 
 	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
-			   engine->ledger);
+			   engine->books.ledger, &engine->books.devices);
 	if (!sources->allocations || !sources->meters)
 		return;
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zones[z] = accountant->zones[z].zone;
 	device_allocations_enter(sources->allocations, sources->meters, zones,
-				 accountant->zone_count, sources->identities, engine->ledger,
-				 &engine->device_users.parties);
+				 accountant->zone_count, sources->identities, engine->books.ledger,
+				 &engine->books.devices);
 }
 
 static void enter_step(const struct interval_engine *engine, enum loop_step step)
@@ -703,7 +586,7 @@ static int publish(struct interval_engine *engine, const struct activity *activi
 						   &engine->publication, 0 };
 
 	enter_step(engine, STEP_PUBLICATION);
-	explain_round_book(&engine->round, engine->ledger);
+	explain_round_book(&engine->round, engine->books.ledger);
 	publication.result = publisher_publish(engine->publisher, &time, engine->published, self);
 	explain_round_end(&engine->round, engine->sources.desk, &publication, activity->time_ns);
 	return publication.result;
@@ -726,17 +609,15 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	r = interval_engine_find_zones(engine, boottime_ms());
 	if (r == 0)
 		r = follow_counters(engine, &activity);
-	ledger_begin(engine->ledger, activity.time_ns);
-	follow_scrapes(engine, activity.time_ns, self);
+	begin_books(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);
-	accountant_settle_ranks(&engine->accountant);
 	if (engine->sources.estimate)
 		advance_estimate(engine, &activity, pass == 0);
 	if (engine->sources.components)
 		advance_components(engine, &activity, pass == 0);
 	if (engine->sources.models)
 		advance_models(engine, &activity, pass == 0);
-	advance_remainder(engine);
+	books_advance_remainder(&engine->books);
 	entry = entry_of(engine);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
@@ -748,7 +629,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	announce_processes(engine, &activity);
 	entered = party_entry_take(&entry, &activity);
 	if (entered < 0)
-		engine->parties.count = 0;
+		engine->books.parties.count = 0;
 	if (engine->device_uses)
 		enter_devices(engine);
 	enter_step(engine, STEP_ATTRIBUTION);
@@ -756,8 +637,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	book(engine, &activity, &measured, realtime_ms);
 	model_pictures(engine->sources.estimate, engine->sources.components, engine->sources.models,
 		       &engine->places, engine->published, self);
-	party_entry_end_processes(engine->ledger, &activity);
-	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
+	party_entry_end_processes(engine->books.ledger, &activity);
+	sleepers_look(engine->books.ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	published = publish(engine, &activity, realtime_ms, self);
@@ -768,12 +649,12 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 
 size_t interval_engine_zone_count(const struct interval_engine *engine)
 {
-	return engine->accountant.zone_count;
+	return engine->books.accountant.zone_count;
 }
 
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
-	const struct accountant *accountant = &engine->accountant;
+	const struct accountant *accountant = &engine->books.accountant;
 	bool is_estimated = engine->sources.estimate || model_meter_count(engine->sources.models);
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
@@ -791,7 +672,7 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)
 {
-	return engine->accountant.zones[index].zone;
+	return engine->books.accountant.zones[index].zone;
 }
 
 double interval_engine_error_w(const struct interval_engine *engine, size_t index)
@@ -801,17 +682,17 @@ double interval_engine_error_w(const struct interval_engine *engine, size_t inde
 
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
 {
-	return engine->accountant.zones[index].idle_state;
+	return engine->books.accountant.zones[index].idle_state;
 }
 
 uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index)
 {
-	return engine->accountant.zones[index].idle_power_uw;
+	return engine->books.accountant.zones[index].idle_power_uw;
 }
 
 bool interval_engine_is_charged(const struct interval_engine *engine, size_t index)
 {
-	return engine->accountant.contenders[index].standing == STANDING_COUNTS;
+	return engine->books.accountant.contenders[index].standing == STANDING_COUNTS;
 }
 
 double interval_engine_deviation(const struct interval_engine *engine, size_t index)
@@ -821,25 +702,25 @@ double interval_engine_deviation(const struct interval_engine *engine, size_t in
 
 enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index)
 {
-	return engine->accountant.zones[index].rule;
+	return engine->books.accountant.zones[index].rule;
 }
 
 uint32_t interval_engine_signals(const struct interval_engine *engine)
 {
-	return engine->accountant.signals;
+	return engine->books.accountant.signals;
 }
 
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
 						   size_t index)
 {
-	return &engine->accountant.zones[index].learner;
+	return &engine->books.accountant.zones[index].learner;
 }
 
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner)
 {
-	engine->accountant.zones[index].learner = *learner;
-	zone_account_configure(&engine->accountant.zones[index], &engine->config->idle);
+	engine->books.accountant.zones[index].learner = *learner;
+	zone_account_configure(&engine->books.accountant.zones[index], &engine->config->idle);
 	if (engine->sources.tap)
 		record_tap_restored(engine->sources.tap, index);
 }
@@ -847,26 +728,26 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
 						   size_t index)
 {
-	return zone_fits_learned(&engine->accountant.fits, index);
+	return zone_fits_learned(&engine->books.accountant.fits, index);
 }
 
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
 				     const struct power_owners *owners)
 {
-	zone_fits_restore(&engine->accountant.fits, index, owners,
-			  engine->accountant.share.owner_factors);
+	zone_fits_restore(&engine->books.accountant.fits, index, owners,
+			  engine->books.accountant.share.owner_factors);
 }
 
 const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)
 {
-	return &engine->accountant.zones[index].last;
+	return &engine->books.accountant.zones[index].last;
 }
 
 const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
 						size_t *ret_count)
 {
-	*ret_count = engine->span_count;
-	return engine->spans;
+	*ret_count = engine->books.span_count;
+	return engine->books.spans;
 }
 
 const struct power_picture *interval_engine_power(const struct interval_engine *engine)
@@ -876,7 +757,7 @@ const struct power_picture *interval_engine_power(const struct interval_engine *
 
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
 {
-	return engine->ledger;
+	return engine->books.ledger;
 }
 
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)

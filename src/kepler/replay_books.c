@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "energy/remainder.h"
 
 #define ROWS_MAX       RECORD_IDS_MAX
 #define CONTAINERS_MAX 1048576
@@ -34,15 +33,9 @@ struct book_process {
 
 struct replay_books {
 	const struct config *config;
-	struct ledger *ledger;
-	struct accountant accountant;
-	struct remainder remainder;
-	struct parties parties;
-	struct device_parties devices;
+	struct books books;
 	struct replay_zone zones[ZONES_MAX];
-	size_t zone_count; /* that are defined; the accountant has those that were adopted */
-	struct zone_status status[ZONES_MAX];
-	struct energy_span spans[ZONES_MAX];
+	size_t zone_count; /* that are defined; the books have those that were adopted */
 	struct recorded_state state[ZONES_MAX]; /* of zones that had begun before */
 	bool has_state[ZONES_MAX];
 	struct idle_learner learner[ZONES_MAX];
@@ -57,29 +50,20 @@ struct replay_books {
 
 int replay_books_new(const struct config *config, struct replay_books **ret)
 {
-	static const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes",
-			  [LABEL_CONTAINER_NAME] = "system_processes",
-			  [LABEL_NAMESPACE] = "system",
-			  [LABEL_POD_NAME] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = ROWS_MAX,
 		.max_containers = CONTAINERS_MAX,
-		.overflow = &overflow,
 		.by_zone = config->metrics.per_package,
 	};
 	struct replay_books *books = calloc(1, sizeof(*books));
-	int r = books ? ledger_new(&options, &books->ledger) : -ENOMEM;
+	int r = books ? books_open(&books->books, &options) : -ENOMEM;
 
 	if (r < 0) {
-		free(books);
+		replay_books_free(books);
 		return r;
 	}
 	books->config = config;
-	books->accountant.ledger = books->ledger;
-	accountant_configure(&books->accountant, &config->idle, 0);
-	accountant_share_by(&books->accountant, &config->share);
+	books_configure(&books->books, &config->idle, &config->share, 0);
 	*ret = books;
 	return 0;
 }
@@ -93,11 +77,7 @@ void replay_books_free(struct replay_books *books)
 	free(books->owners);
 	free(books->processes);
 	free(books->fresh);
-	ledger_free(books->ledger);
-	accountant_release(&books->accountant);
-	remainder_release(&books->remainder);
-	parties_release(&books->parties);
-	device_parties_release(&books->devices);
+	books_release(&books->books);
 	free(books);
 }
 
@@ -168,7 +148,7 @@ static int take_state(struct replay_books *books, const struct recorded_state *s
 		return diag_set(diag, -EBADMSG, "state of zone %u, which is not defined",
 				state->zone);
 	books->state[state->zone] = *state;
-	books->has_state[state->zone] = !books->accountant.has_begun;
+	books->has_state[state->zone] = !books->books.accountant.has_begun;
 	return 0;
 }
 
@@ -185,7 +165,7 @@ static int take_owner(struct replay_books *books, const struct recorded_owner *o
 			       names.text[LABEL_NAMESPACE] ? names.text[LABEL_NAMESPACE] : "");
 		names.text[LABEL_CONTAINER_ID] = id;
 	}
-	interned = owner_names_intern(ledger_names(books->ledger), &names);
+	interned = owner_names_intern(ledger_names(books->books.ledger), &names);
 	if (!interned ||
 	    ARRAY_RESERVE(books->owners, books->owner_size, (size_t)owner->id + 1) < 0) {
 		owner_names_unref(interned);
@@ -218,7 +198,7 @@ static int take_process(struct replay_books *books, const struct recorded_proces
 	kept = &books->processes[process->id];
 	if (kept->is_defined && kept->row != LEDGER_NONE &&
 	    (kept->pid != process->pid || kept->start_ns != process->start_ns))
-		ledger_end_process(books->ledger, kept->row);
+		ledger_end_process(books->books.ledger, kept->row);
 	*kept = (struct book_process){ .is_defined = true,
 				       .is_new = true,
 				       .pid = process->pid,
@@ -237,7 +217,7 @@ static uint32_t owner_row(struct replay_books *books, struct book_owner *owner)
 					 .has_pod_names = owner->has_pod_names };
 
 	if (owner->is_new)
-		owner->row = ledger_container(books->ledger, &is);
+		owner->row = ledger_container(books->books.ledger, &is);
 	owner->is_new = false;
 	return owner->row;
 }
@@ -245,7 +225,7 @@ static uint32_t owner_row(struct replay_books *books, struct book_owner *owner)
 static uint32_t process_row(struct replay_books *books, struct book_process *process)
 {
 	if (process->is_new)
-		process->row = ledger_process(books->ledger, process->pid, process->start_ns,
+		process->row = ledger_process(books->books.ledger, process->pid, process->start_ns,
 					      process->comm,
 					      owner_row(books, &books->owners[process->owner]));
 	process->is_new = false;
@@ -288,7 +268,7 @@ static bool find_party(struct replay_books *books, uint32_t number, struct party
 static void apply_state(struct replay_books *books, size_t z)
 {
 	const struct recorded_state *state = &books->state[z];
-	struct zone_account *account = &books->accountant.zones[z];
+	struct zone_account *account = &books->books.accountant.zones[z];
 
 	account->has_span = state->has_span;
 	account->late = state->late;
@@ -296,40 +276,25 @@ static void apply_state(struct replay_books *books, size_t z)
 	account->held = state->held;
 	account->count_from_ns = state->count_from_ns;
 	account->split_from_ns = state->split_from_ns;
-	books->accountant.contenders[z].standing = state->standing;
-	books->accountant.contenders[z].has_begun = state->rank_begun;
-	books->accountant.contenders[z].was_read = state->was_read;
-	books->accountant.contenders[z].is_due = state->is_due;
-	books->accountant.contenders[z].is_ready = state->is_ready;
-}
-
-static bool shares_idle(const struct replay_books *books)
-{
-	for (size_t z = 0; z < books->zone_count; z++) {
-		if (accountant_shares_idle(&books->accountant,
-					   &books->zones[z].recorded.zone.domain))
-			return true;
-	}
-	return false;
+	books->books.accountant.contenders[z].standing = state->standing;
+	books->books.accountant.contenders[z].has_begun = state->rank_begun;
+	books->books.accountant.contenders[z].was_read = state->was_read;
+	books->books.accountant.contenders[z].is_due = state->is_due;
+	books->books.accountant.contenders[z].is_ready = state->is_ready;
 }
 
 static int adopt_zones(struct replay_books *books)
 {
-	struct accountant *accountant = &books->accountant;
-	size_t known = accountant->zone_count;
-	int r = shares_idle(books) ? ledger_bear_idle(books->ledger) : 0;
+	struct accountant *accountant = &books->books.accountant;
+	int r = 0, chosen;
 
-	while (r == 0 && accountant->zone_count < books->zone_count) {
+	while (r >= 0 && accountant->zone_count < books->zone_count) {
 		struct recorded_zone *zone = &books->zones[accountant->zone_count].recorded;
 
-		r = ledger_add_zone(books->ledger, &zone->zone);
-		if (r == 0)
-			accountant_adopt(accountant, &zone->zone, &books->config->idle,
-					 zone->found_ms);
+		r = books_adopt(&books->books, &zone->zone, zone->found_ms);
 	}
-	if (r == 0 && known < accountant->zone_count)
-		accountant_choose_total(accountant, known);
-	for (size_t z = 0; r == 0 && z < accountant->zone_count; z++) {
+	chosen = books_choose_totals(&books->books);
+	for (size_t z = 0; r >= 0 && z < accountant->zone_count; z++) {
 		if (books->has_state[z])
 			apply_state(books, z);
 		books->has_state[z] = false;
@@ -339,27 +304,25 @@ static int adopt_zones(struct replay_books *books)
 		zone_account_configure(&accountant->zones[z], &books->config->idle);
 		books->has_learner[z] = false;
 	}
-	return r;
+	return r < 0 ? r : chosen;
 }
 
-static size_t take_readings(struct replay_books *books, const struct recorded_interval *interval)
+static void take_readings(struct replay_books *books, const struct recorded_interval *interval)
 {
-	size_t spans = 0;
-
+	books->books.span_count = 0;
 	for (size_t z = 0; z < interval->reading_count; z++) {
 		const struct recorded_reading *reading = &interval->readings[z];
 		struct replay_zone *zone = &books->zones[z];
 
-		books->status[z].state = reading->state;
-		books->status[z].error = reading->error;
+		books->books.status[z].state = reading->state;
+		books->books.status[z].error = reading->error;
 		zone->errors += reading->state != ZONE_UP;
 		if (!reading->has_span)
 			continue;
-		books->spans[spans++] = reading->span;
+		books_put_span(&books->books, z, reading->span);
 		zone->spans++;
 		zone->read_uj += reading->span.energy_uj;
 	}
-	return spans;
 }
 
 /* ---- intervals ---- */
@@ -367,7 +330,7 @@ static size_t take_readings(struct replay_books *books, const struct recorded_in
 static int enter_parties(struct replay_books *books, const struct recorded_interval *interval,
 			 struct diag *diag)
 {
-	struct parties *parties = &books->parties;
+	struct parties *parties = &books->books.parties;
 	int r;
 
 	parties_begin(parties, interval->sockets);
@@ -389,14 +352,13 @@ static int enter_parties(struct replay_books *books, const struct recorded_inter
 				parties_add_signal(parties, signal, interval->signal[signal][i]);
 		}
 	}
-	parties_spread_sockets(parties);
 	return r;
 }
 
 static int enter_devices(struct replay_books *books, const struct recorded_interval *interval,
 			 struct diag *diag)
 {
-	struct device_parties *devices = &books->devices;
+	struct device_parties *devices = &books->books.devices;
 	struct party party;
 	int r = 0;
 
@@ -432,29 +394,29 @@ static void end_processes(struct replay_books *books, const struct recorded_inte
 		uint32_t row = replay_books_process(books, interval->ended[i]);
 
 		if (row != LEDGER_NONE)
-			ledger_end_process(books->ledger, row);
+			ledger_end_process(books->books.ledger, row);
 	}
 }
 
-static void note_uncounted(struct replay_books *books, size_t spans)
+static void note_uncounted(struct replay_books *books)
 {
-	for (size_t i = 0; i < spans; i++) {
-		uint32_t z = books->spans[i].zone;
-		uint64_t booked_uj = ledger_node_delta(books->ledger, z, MODE_DYNAMIC) +
-				     ledger_node_delta(books->ledger, z, MODE_IDLE);
+	for (size_t i = 0; i < books->books.span_count; i++) {
+		const struct energy_span *span = &books->books.spans[i];
+		uint32_t z = span->zone;
+		uint64_t booked_uj = ledger_node_delta(books->books.ledger, z, MODE_DYNAMIC) +
+				     ledger_node_delta(books->books.ledger, z, MODE_IDLE);
 
-		if (booked_uj < books->spans[i].energy_uj)
-			books->zones[z].uncounted_uj += books->spans[i].energy_uj - booked_uj;
+		if (booked_uj < span->energy_uj)
+			books->zones[z].uncounted_uj += span->energy_uj - booked_uj;
 	}
 }
 
 static int enter(struct replay_books *books, const struct recorded_interval *interval,
 		 struct diag *diag)
 {
-	struct accountant *accountant = &books->accountant;
 	int r;
 
-	if (interval->time_ns <= accountant->booked_ns)
+	if (interval->time_ns <= books->books.accountant.booked_ns)
 		return diag_set(diag, -EBADMSG, "an interval that ends before the one before it");
 	if (interval->reading_count != books->zone_count)
 		return diag_set(diag, -EBADMSG, "an interval with %zu of %zu zones",
@@ -462,12 +424,7 @@ static int enter(struct replay_books *books, const struct recorded_interval *int
 	r = adopt_zones(books);
 	if (r < 0)
 		return r;
-	ledger_begin(books->ledger, interval->time_ns);
-	if (interval->settle_ns != accountant->settle_ns)
-		accountant_set_settle(accountant, interval->settle_ns);
-	accountant_settle_ranks(accountant);
-	(void)remainder_follow(&books->remainder, accountant->contenders, accountant->zone_count);
-	accountant_follow(accountant, &books->remainder);
+	books_begin(&books->books, interval->time_ns, interval->settle_ns);
 	enter_fresh(books);
 	r = enter_parties(books, interval, diag);
 	return r < 0 ? r : enter_devices(books, interval, diag);
@@ -477,25 +434,21 @@ static int book(struct replay_books *books, const struct recorded_interval *inte
 		struct replay_moment *ret, struct diag *diag)
 {
 	int r = enter(books, interval, diag);
-	const struct interval inputs = {
-		.time_ns = interval->time_ns,
-		.status = books->status,
-		.spans = books->spans,
-		.span_count = r < 0 ? 0 : take_readings(books, interval),
-		.work = interval->work,
-		.places = interval->places,
-		.measured = { interval->length_ns, interval->asleep_ns, interval->utilisation },
-		.parties = &books->parties,
-		.devices = &books->devices,
-	};
+	struct interval inputs;
 
 	if (r < 0)
 		return r;
-	accountant_book(&books->accountant, &inputs);
-	note_uncounted(books, inputs.span_count);
+	take_readings(books, interval);
+	inputs = books_interval(&books->books, interval->time_ns);
+	inputs.work = interval->work;
+	inputs.places = interval->places;
+	inputs.measured = (struct zone_activity){ interval->length_ns, interval->asleep_ns,
+						  interval->utilisation };
+	books_book(&books->books, &inputs, NULL);
+	note_uncounted(books);
 	end_processes(books, interval);
-	ledger_close(books->ledger);
-	*ret = (struct replay_moment){ interval, &books->parties };
+	ledger_close(books->books.ledger);
+	*ret = (struct replay_moment){ interval, &books->books.parties };
 	return 1;
 }
 
@@ -526,12 +479,12 @@ int replay_books_take(struct replay_books *books, const struct record *record,
 
 const struct ledger *replay_books_ledger(const struct replay_books *books)
 {
-	return books->ledger;
+	return books->books.ledger;
 }
 
 size_t replay_books_zone_count(const struct replay_books *books)
 {
-	return books->accountant.zone_count;
+	return books->books.accountant.zone_count;
 }
 
 const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index)

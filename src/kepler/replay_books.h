@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "attribution/accountant.h"
+#include "attribution/books.h"
 #include "base/diag.h"
 #include "kepler/config.h"
 #include "record/recording.h"

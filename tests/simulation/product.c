@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution/accountant.h"
-#include "attribution/counters.h"
+#include "attribution/books.h"
 #include "base/macro.h"
 #include "kepler/zone_picture.h"
 #include "meter/zone_samples.h"
@@ -29,21 +28,13 @@ struct known_owner {
 };
 
 struct product {
-	struct ledger *ledger;
+	struct books books;
 	struct snapshot_holder *holder;
 	struct publisher *publisher;
 	struct publisher_options publication;
 	struct idle_options idle;
-	struct accountant accountant;
-	struct counters counters;
-	struct parties parties;
-	struct device_parties devices;
-	size_t chosen; /* zones of which it is decided whether they are in a total */
 	struct zone zones[WORLD_ZONES_MAX];
 	struct zone_samples samples[WORLD_ZONES_MAX];
-	struct zone_status status[WORLD_ZONES_MAX];
-	struct energy_span spans[WORLD_ZONES_MAX];
-	size_t span_count;
 	struct snapshot_zone published[WORLD_ZONES_MAX];
 	struct known_owner owners[WORLD_OWNERS_MAX];
 	uint32_t references; /* its own, and of snapshots that are held */
@@ -118,7 +109,10 @@ static void take_policy(struct product *product, const struct world *world)
 	static const enum idle_share shares[] = { IDLE_SHARE_NODE, IDLE_SHARE_SIZE,
 						  IDLE_SHARE_USAGE, IDLE_SHARE_EQUAL };
 	const struct policy *policy = &world->policy;
+	struct share_options share = { .smt_ppm = SHARE_SMT_PPM, .may_fit = world->may_fit };
 
+	for (size_t kind = 0; kind < ZONE_KIND_COUNT; kind++)
+		share.rule[kind] = SHARE_AUTO;
 	product->publication = (struct publisher_options){ .min_uj = policy->min_uj,
 							   .settle_ns = policy->settle_ns,
 							   .keep_ns = policy->keep_ns,
@@ -127,54 +121,26 @@ static void take_policy(struct product *product, const struct world *world)
 					       .share = shares[policy->share],
 					       .watts = { { "package", policy->idle_watts } },
 					       .watts_count = 1 };
-	accountant_configure(&product->accountant, &product->idle,
-			     product->accountant.has_begun ? product->accountant.settle_ns
-							   : policy->settle_ns);
+	books_configure(&product->books, &product->idle, &share,
+			product->books.accountant.has_begun ? product->books.accountant.settle_ns
+							    : policy->settle_ns);
 	if (product->publisher)
 		publisher_set_options(product->publisher, &product->publication);
 }
 
-/* A reload, or scrapes, may have changed how long series settle. */
-static void follow_settle(struct product *product, const struct world *world)
-{
-	if (product->accountant.settle_ns == world->policy.settle_ns)
-		return;
-	accountant_set_settle(&product->accountant, world->policy.settle_ns);
-	product->publication.settle_ns = world->policy.settle_ns;
-	publisher_set_options(product->publisher, &product->publication);
-}
-
-static void share_by_the_best(struct product *product, bool may_fit)
-{
-	struct share_options options = { .smt_ppm = SHARE_SMT_PPM, .may_fit = may_fit };
-
-	for (size_t kind = 0; kind < ZONE_KIND_COUNT; kind++)
-		options.rule[kind] = SHARE_AUTO;
-	accountant_share_by(&product->accountant, &options);
-}
-
 struct product *product_new(const struct world *world)
 {
-	static const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes",
-			  [LABEL_CONTAINER_NAME] = "system_processes",
-			  [LABEL_NAMESPACE] = "system",
-			  [LABEL_POD_NAME] = "system_processes" },
-	};
 	const struct ledger_options options = { .max_processes = world->max_processes,
 						.max_containers = world->max_containers,
-						.overflow = &overflow,
 						.by_zone = world->by_zone };
 	struct product *product = calloc(1, sizeof(*product));
 
-	if (!product || ledger_new(&options, &product->ledger) < 0)
+	if (!product || books_open(&product->books, &options) < 0)
 		abort();
 	product->references = 1;
-	product->accountant.ledger = product->ledger;
 	take_policy(product, world);
-	share_by_the_best(product, world->may_fit);
 	if (snapshot_holder_new(&product->holder) < 0 ||
-	    publisher_new(&product->publication, product->ledger, product->holder,
+	    publisher_new(&product->publication, product->books.ledger, product->holder,
 			  &product->publisher) < 0)
 		abort();
 	return product;
@@ -192,12 +158,9 @@ void product_free(struct product *product)
 {
 	refuse_nothing();
 	publisher_free(product->publisher);
-	accountant_release(&product->accountant);
-	parties_release(&product->parties);
-	device_parties_release(&product->devices);
 	for (size_t i = 0; i < WORLD_OWNERS_MAX; i++)
 		owner_names_unref(product->owners[i].names);
-	ledger_free(product->ledger);
+	books_release(&product->books);
 	unreference(product);
 }
 
@@ -226,26 +189,19 @@ static void describe(struct product *product, const struct world *world, size_t 
 /* Zones get their index for good; without memory for their columns new ones wait. */
 static void find_zones(struct product *product, const struct world *world)
 {
-	struct accountant *accountant = &product->accountant;
-	size_t found = accountant->zone_count;
+	int r = 0;
 
-	while (found < world->zone_count && world->zones[found].found)
-		found++;
-	if (accountant->idle_share != IDLE_SHARE_NODE && ledger_bear_idle(product->ledger) < 0)
-		return;
-	for (size_t z = accountant->zone_count;
-	     z < found && ledger_add_zone(product->ledger, &product->zones[z]) == 0; z++)
-		accountant_adopt(accountant, &product->zones[z], &product->idle,
-				 world->interval.realtime_ms);
-	if (product->chosen < accountant->zone_count) {
-		accountant_choose_total(accountant, product->chosen);
-		product->chosen = accountant->zone_count;
+	for (size_t z = product_zones(product); r >= 0 && z < world->zone_count; z++) {
+		if (!world->zones[z].found)
+			break;
+		r = books_adopt(&product->books, &product->zones[z], world->interval.realtime_ms);
 	}
+	(void)books_choose_totals(&product->books);
 }
 
 size_t product_zones(const struct product *product)
 {
-	return product->accountant.zone_count;
+	return product->books.accountant.zone_count;
 }
 
 static bool read_zone(struct product *product, struct world *world, size_t z)
@@ -254,8 +210,7 @@ static bool read_zone(struct product *product, struct world *world, size_t z)
 						  ZONE_ABSENT };
 	const struct meter_zone *from = &world->zones[z];
 	struct zone_samples *samples = &product->samples[z];
-	struct zone_status *status = &product->status[z];
-	struct energy_span *span = &product->spans[product->span_count];
+	struct zone_status *status = &product->books.status[z];
 	const struct world_interval *now = &world->interval;
 	const struct reading_time when = { now->now_ns, now->now_ns, now->boot_ns };
 	const struct raw_reading raw = { meter_raw_uj(from), from->range_uj, from->generation };
@@ -271,9 +226,7 @@ static bool read_zone(struct product *product, struct world *world, size_t z)
 	(void)meter_read(world, z, &refused);
 	status->state = samples->refused ? ZONE_REFUSED : ZONE_UP;
 	status->wraps = samples->counter.wraps;
-	*span = zone_samples_span(samples);
-	span->zone = (uint32_t)z;
-	product->span_count++;
+	books_put_span(&product->books, z, zone_samples_span(samples));
 	return refused == (status->state == ZONE_REFUSED);
 }
 
@@ -300,7 +253,7 @@ static void learn_names(struct product *product, const struct world *world)
 			names.extra_count = owner->pod[0] ? 1 : 0;
 		}
 		owner_names_unref(known->names);
-		known->names = owner_names_intern(ledger_names(product->ledger), &names);
+		known->names = owner_names_intern(ledger_names(product->books.ledger), &names);
 		known->version = owner->version;
 		if (!known->names)
 			abort();
@@ -316,7 +269,7 @@ static uint32_t container_of(struct product *product, const struct world *world,
 		.has_pod_names = world->owners[owner].has_pod_names,
 	};
 
-	return ledger_container(product->ledger, &entered);
+	return ledger_container(product->books.ledger, &entered);
 }
 
 static size_t find_owner(const struct world *world, const char *id)
@@ -331,10 +284,11 @@ static size_t find_owner(const struct world *world, const char *id)
 /* Owners that sleep while their names come are looked up by their ids. */
 static void name_waiting(struct product *product, const struct world *world)
 {
-	for (uint32_t row = 0; ledger_waiting(product->ledger) > 0 &&
-			       row < ledger_slots(product->ledger, LEVEL_CONTAINER);
+	for (uint32_t row = 0; ledger_waiting(product->books.ledger) > 0 &&
+			       row < ledger_slots(product->books.ledger, LEVEL_CONTAINER);
 	     row++) {
-		const struct ledger_container *waiting = ledger_container_at(product->ledger, row);
+		const struct ledger_container *waiting =
+			ledger_container_at(product->books.ledger, row);
 		size_t owner;
 
 		if (!waiting->row.used || !waiting->waiting)
@@ -360,7 +314,7 @@ static void add_counted(struct product *product, const uint64_t *counted)
 {
 	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
 		if (counted[c])
-			parties_add_signal(&product->parties, signals[c], counted[c]);
+			parties_add_signal(&product->books.parties, signals[c], counted[c]);
 	}
 }
 
@@ -386,23 +340,23 @@ static void enter_signals(struct parties *parties, const struct sample *sample)
 static void enter_sample(struct product *product, const struct world *world,
 			 const struct sample *sample)
 {
-	bool equal = product->accountant.idle_share == IDLE_SHARE_EQUAL;
+	bool equal = product->books.accountant.idle_share == IDLE_SHARE_EQUAL;
 	bool has_work = sample->cpu_ns > 0 || sample->counted[0] || sample->counted[1];
 	bool wanted = has_work || equal;
 	uint32_t container, process;
 
-	if (!wanted && product->accountant.has_begun)
+	if (!wanted && product->books.accountant.has_begun)
 		return;
 	container = container_of(product, world, sample->owner);
 	if (!wanted)
 		return;
-	process = ledger_process(product->ledger, sample->pid, sample->start_ns, sample->comm,
+	process = ledger_process(product->books.ledger, sample->pid, sample->start_ns, sample->comm,
 				 container);
 	if (!has_work)
 		return;
-	parties_add(&product->parties, process, container, sample->cpu_ns, sample->socket_ns);
+	parties_add(&product->books.parties, process, container, sample->cpu_ns, sample->socket_ns);
 	add_counted(product, sample->counted);
-	enter_signals(&product->parties, sample);
+	enter_signals(&product->books.parties, sample);
 }
 
 /* Of a container, by its cgroup. */
@@ -413,9 +367,9 @@ static void enter_traffic(struct product *product, const struct world *world)
 	for (uint32_t i = 0; from->counting & COUNTED_TRAFFIC && i < world->owner_count; i++) {
 		if (!from->owner_traffic[i])
 			continue;
-		parties_add(&product->parties, LEDGER_NONE, container_of(product, world, i), 0,
-			    NULL);
-		parties_add_signal(&product->parties, SIGNAL_MEMORY_TRAFFIC,
+		parties_add(&product->books.parties, LEDGER_NONE, container_of(product, world, i),
+			    0, NULL);
+		parties_add_signal(&product->books.parties, SIGNAL_MEMORY_TRAFFIC,
 				   from->owner_traffic[i]);
 	}
 }
@@ -435,23 +389,22 @@ static void enter_samples(struct product *product, const struct world *world)
 	const struct world_interval *from = &world->interval;
 	uint32_t sockets = world->sockets > 1 && !from->pass_failed ? world->sockets : 0;
 
-	parties_begin(&product->parties, sockets);
-	parties_know(&product->parties, known_signals(world) | signals_of(from->counting));
-	if (parties_reserve(&product->parties, from->count + 2 + world->owner_count) < 0)
+	parties_begin(&product->books.parties, sockets);
+	parties_know(&product->books.parties, known_signals(world) | signals_of(from->counting));
+	if (parties_reserve(&product->books.parties, from->count + 2 + world->owner_count) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++)
 		enter_sample(product, world, &from->samples[i]);
 	if (from->dropped_owner_ns)
-		parties_add(&product->parties, LEDGER_NONE,
+		parties_add(&product->books.parties, LEDGER_NONE,
 			    container_of(product, world, from->dropped_owner),
 			    from->dropped_owner_ns, NULL);
 	if (from->owner_counted[0] || from->owner_counted[1]) {
-		parties_add(&product->parties, LEDGER_NONE,
+		parties_add(&product->books.parties, LEDGER_NONE,
 			    container_of(product, world, from->counter_owner), 0, NULL);
 		add_counted(product, from->owner_counted);
 	}
 	enter_traffic(product, world);
-	parties_spread_sockets(&product->parties);
 }
 
 /* Also of what did not run on a CPU. */
@@ -463,11 +416,11 @@ static void enter_uses(struct product *product, const struct world *world,
 	if (!sample->board_ns[0] && !sample->board_ns[1])
 		return;
 	container = container_of(product, world, sample->owner);
-	process = ledger_process(product->ledger, sample->pid, sample->start_ns, sample->comm,
+	process = ledger_process(product->books.ledger, sample->pid, sample->start_ns, sample->comm,
 				 container);
 	for (size_t i = 0; i < WORLD_USES_MAX; i++) {
 		if (sample->board_ns[i])
-			(void)device_parties_add(&product->devices, sample->board[i], process,
+			(void)device_parties_add(&product->books.devices, sample->board[i], process,
 						 container, sample->board_ns[i], 0);
 	}
 }
@@ -476,42 +429,27 @@ static void enter_boards(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;
 
-	device_parties_begin(&product->devices);
+	device_parties_begin(&product->books.devices);
 	for (size_t i = 0; world->boards && i < from->count; i++)
 		enter_uses(product, world, &from->samples[i]);
 	for (uint32_t board = 0; board < world->boards; board++) {
-		device_parties_add_dropped(&product->devices, board, from->board_dropped_ns[board]);
-		device_parties_add_unseen(&product->devices, board, from->board_unseen_ns[board]);
+		device_parties_add_dropped(&product->books.devices, board,
+					   from->board_dropped_ns[board]);
+		device_parties_add_unseen(&product->books.devices, board,
+					  from->board_unseen_ns[board]);
 	}
-}
-
-static void book_counters(struct product *product, const struct world *world)
-{
-	uint64_t node[SIGNAL_COUNT] = { 0 };
-
-	for (size_t c = 0; c < WORLD_COUNTERS; c++)
-		node[signals[c]] = world->interval.counted[c];
-	counters_book(&product->counters, product->ledger, &product->parties, node,
-		      world->interval.now_ns, product->accountant.settle_ns);
 }
 
 static void book(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;
-	struct accountant *accountant = &product->accountant;
-	struct interval interval = {
-		.time_ns = from->now_ns,
-		.status = product->status,
-		.spans = product->spans,
-		.span_count = product->span_count,
-		.work = { from->busy_ns, from->dropped_ns, from->unseen_ns },
-		.places = { .count = world->sockets > 1 ? world->sockets : 0 },
-		.measured = { .dt_ns = from->pass_failed ? 0 : from->dt_ns,
-			      .asleep_ns = from->asleep_ns },
-		.parties = &product->parties,
-		.devices = &product->devices,
-	};
+	struct interval interval = books_interval(&product->books, from->now_ns);
+	uint64_t node[SIGNAL_COUNT] = { 0 };
 
+	interval.work = (struct work_sums){ from->busy_ns, from->dropped_ns, from->unseen_ns };
+	interval.places.count = world->sockets > 1 ? world->sockets : 0;
+	interval.measured.dt_ns = from->pass_failed ? 0 : from->dt_ns;
+	interval.measured.asleep_ns = from->asleep_ns;
 	for (uint32_t place = 0; place < world->sockets; place++) {
 		interval.places.package[place] = place;
 		interval.places.cpus[place] = from->socket_cpus[place];
@@ -519,10 +457,12 @@ static void book(struct product *product, const struct world *world)
 	if (interval.measured.dt_ns)
 		interval.measured.utilisation =
 			fmin(1.0, (double)from->busy_ns / ((double)from->dt_ns * from->cpus));
-	book_counters(product, world);
-	accountant_book(accountant, &interval);
-	for (size_t z = 0; z < accountant->zone_count; z++)
-		zone_picture(&accountant->zones[z], false, from->now_ns, &product->published[z]);
+	for (size_t c = 0; c < WORLD_COUNTERS; c++)
+		node[signals[c]] = from->counted[c];
+	books_book(&product->books, &interval, node);
+	for (size_t z = 0; z < product_zones(product); z++)
+		zone_picture(&product->books.accountant.zones[z], false, from->now_ns,
+			     &product->published[z]);
 }
 
 static void end_processes(struct product *product, const struct world *world)
@@ -533,26 +473,26 @@ static void end_processes(struct product *product, const struct world *world)
 
 		if (!sample->ended)
 			continue;
-		process = ledger_find_process(product->ledger, sample->pid, sample->start_ns);
+		process = ledger_find_process(product->books.ledger, sample->pid, sample->start_ns);
 		if (process != LEDGER_NONE)
-			ledger_end_process(product->ledger, process);
+			ledger_end_process(product->books.ledger, process);
 	}
 }
 
 static void look_at_sleepers(struct product *product, const struct world *world)
 {
-	uint32_t slots = ledger_slots(product->ledger, LEVEL_CONTAINER);
+	uint32_t slots = ledger_slots(product->books.ledger, LEVEL_CONTAINER);
 
 	for (uint32_t row = 0; row < slots; row++) {
 		const struct ledger_container *container =
-			ledger_container_at(product->ledger, row);
+			ledger_container_at(product->books.ledger, row);
 		const char *id;
 
 		if (!container->row.used || container->living ||
 		    (world->interval.number % 30 != 1 && !container->row.touched))
 			continue;
 		id = container->names->text[LABEL_CONTAINER_ID];
-		ledger_set_there(product->ledger, row,
+		ledger_set_there(product->books.ledger, row,
 				 !container->replaced && !container->is_other &&
 					 find_owner(world, id) < world->owner_count);
 	}
@@ -562,8 +502,8 @@ static enum product_result publish(struct product *product, const struct world *
 {
 	static const struct snapshot_self self = { .cpus = 4 };
 
-	product->process_overflows = ledger_overflows(product->ledger, LEVEL_PROCESS);
-	product->container_overflows = ledger_overflows(product->ledger, LEVEL_CONTAINER);
+	product->process_overflows = ledger_overflows(product->books.ledger, LEVEL_PROCESS);
+	product->container_overflows = ledger_overflows(product->books.ledger, LEVEL_CONTAINER);
 	return publisher_publish(product->publisher,
 				 &(struct publication_time){ world->interval.now_ns,
 							     world->interval.realtime_ms,
@@ -573,6 +513,18 @@ static enum product_result publish(struct product *product, const struct world *
 		       : PRODUCT_PUBLISHED;
 }
 
+/* A reload, or scrapes, may have changed how long series settle. */
+static void begin(struct product *product, const struct world *world)
+{
+	const uint64_t settle_ns = world->policy.settle_ns;
+	bool is_new = settle_ns != product->books.accountant.settle_ns;
+
+	books_begin(&product->books, world->interval.now_ns, settle_ns);
+	product->publication.settle_ns = settle_ns;
+	if (is_new)
+		publisher_set_options(product->publisher, &product->publication);
+}
+
 enum product_result product_interval(struct product *product, struct world *world)
 {
 	enum product_result result;
@@ -580,7 +532,7 @@ enum product_result product_interval(struct product *product, struct world *worl
 	learn_names(product, world);
 	if (world->interval.reload)
 		take_policy(product, world);
-	product->span_count = 0;
+	product->books.span_count = 0;
 	for (size_t z = 0; z < world->zone_count && world->zones[z].found; z++) {
 		describe(product, world, z);
 		if (!read_zone(product, world, z))
@@ -588,10 +540,9 @@ enum product_result product_interval(struct product *product, struct world *worl
 	}
 	may_refuse(world);
 	find_zones(product, world);
-	(void)counters_follow(&product->counters, product->ledger, known_signals(world),
-			      !product->accountant.has_begun, world->interval.now_ns);
-	ledger_begin(product->ledger, world->interval.now_ns);
-	follow_settle(product, world);
+	(void)counters_follow(&product->books.counters, product->books.ledger, known_signals(world),
+			      !product->books.accountant.has_begun, world->interval.now_ns);
+	begin(product, world);
 	if (!world->interval.pass_failed)
 		name_waiting(product, world);
 	enter_samples(product, world);

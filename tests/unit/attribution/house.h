@@ -8,19 +8,18 @@
 
 #include <cmocka.h>
 
-#include "attribution/accountant.h"
+#include "attribution/books.h"
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
 
 #define SETTLE_NS NSEC_PER_SEC
 
 static const struct idle_options all_dynamic = { .mode = IDLE_MODE_OFF };
+static const struct share_options by_cpu_time = { .smt_ppm = 0 };
 
 struct house {
 	struct zone zones[2];
-	struct accountant accountant;
-	struct parties parties;
-	struct zone_status status[2];
+	struct books books;
 	bool is_quiet[2];                  /* up, and nothing new in this interval */
 	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
 	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
@@ -31,27 +30,22 @@ struct house {
 
 static inline void set_up_house_for(struct house *house, bool by_zone)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 		.by_zone = by_zone,
 	};
 
 	*house = (struct house){ .now_ns = NSEC_PER_SEC };
-	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
-	accountant_configure(&house->accountant, &all_dynamic, SETTLE_NS);
+	assert_int_equal(books_open(&house->books, &options), 0);
+	books_configure(&house->books, &all_dynamic, &by_cpu_time, SETTLE_NS);
 	for (uint32_t z = 0; z < 2; z++) {
 		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
 						 .instance = { (char)('0' + z) },
 						 .source = "told" };
 		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
-		house->status[z] = (struct zone_status){ .state = ZONE_UP };
-		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
-		accountant_adopt(&house->accountant, &house->zones[z], &all_dynamic, 0);
+		house->books.status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(books_adopt(&house->books, &house->zones[z], 0), z);
 	}
 }
 
@@ -59,7 +53,7 @@ static inline void learn_idle_power(struct house *house)
 {
 	const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
 
-	accountant_configure(&house->accountant, &learned, SETTLE_NS);
+	accountant_configure(&house->books.accountant, &learned, SETTLE_NS);
 }
 
 static inline void set_up_house(struct house *house)
@@ -69,14 +63,12 @@ static inline void set_up_house(struct house *house)
 
 static inline void tear_down_house(struct house *house)
 {
-	accountant_release(&house->accountant);
-	parties_release(&house->parties);
-	ledger_free(house->accountant.ledger);
+	books_release(&house->books);
 }
 
 static inline void begin(struct house *house, uint32_t sockets)
 {
-	struct ledger *ledger = house->accountant.ledger;
+	struct ledger *ledger = house->books.ledger;
 	static const char *const ids[] = { "a", "b" };
 
 	house->now_ns += NSEC_PER_SEC;
@@ -90,8 +82,8 @@ static inline void begin(struct house *house, uint32_t sockets)
 
 		house->owner[i] = enter_owner(ledger, &owner);
 	}
-	parties_begin(&house->parties, sockets);
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+	parties_begin(&house->books.parties, sockets);
+	assert_int_equal(parties_reserve(&house->books.parties, 8), 0);
 }
 
 /* Container @container ran for so long, all of it in the socket at @place. */
@@ -99,7 +91,7 @@ static inline void ran(struct house *house, size_t container, uint32_t place, ui
 {
 	const uint64_t socket_ns[] = { place == 0 ? ns : 0, place == 1 ? ns : 0 };
 
-	parties_add(&house->parties, LEDGER_NONE, house->owner[container], ns, socket_ns);
+	parties_add(&house->books.parties, LEDGER_NONE, house->owner[container], ns, socket_ns);
 	house->busy_ns += ns;
 }
 
@@ -122,8 +114,8 @@ static inline struct energy_span span_of(struct house *house, uint32_t z)
 /* After begin(): cycles are known of this interval. */
 static inline void count_cycles(struct house *house)
 {
-	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_CPU_CYCLES));
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+	parties_know(&house->books.parties, SIGNAL_BIT(SIGNAL_CPU_CYCLES));
+	assert_int_equal(parties_reserve(&house->books.parties, 8), 0);
 }
 
 /* As ran(), at so many GHz. */
@@ -131,47 +123,44 @@ static inline void ran_at(struct house *house, size_t container, uint32_t place,
 			  uint64_t ghz)
 {
 	ran(house, container, place, ns);
-	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * ghz);
+	parties_add_signal(&house->books.parties, SIGNAL_CPU_CYCLES, ns * ghz);
 }
 
 /* The interval is one second; each zone that is up drew so many joules in it. */
 static inline void end(struct house *house, uint64_t first_j, uint64_t second_j)
 {
-	struct energy_span spans[2];
-	struct interval interval = {
-		.time_ns = house->now_ns,
-		.status = house->status,
-		.spans = spans,
-		.work = { .busy_ns = house->busy_ns },
-		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
-		.measured = { .dt_ns = house->pass_fails ? 0 : NSEC_PER_SEC,
-			      .asleep_ns = house->asleep_ns,
-			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },
-		.parties = &house->parties,
-	};
+	struct interval interval;
 
+	house->books.span_count = 0;
 	house->energy_uj[0] += first_j * 1000000;
 	house->energy_uj[1] += second_j * 1000000;
 	for (uint32_t z = 0; z < 2; z++) {
-		if (house->status[z].state == ZONE_UP && !house->is_quiet[z])
-			spans[interval.span_count++] = span_of(house, z);
+		if (house->books.status[z].state == ZONE_UP && !house->is_quiet[z])
+			books_put_span(&house->books, z, span_of(house, z));
 	}
-	parties_spread_sockets(&house->parties);
-	accountant_book(&house->accountant, &interval);
-	ledger_close(house->accountant.ledger);
+	interval = books_interval(&house->books, house->now_ns);
+	interval.work.busy_ns = house->busy_ns;
+	interval.places = (struct work_places){ 2, { 0, 1 }, { 1, 1 } };
+	interval.measured = (struct zone_activity){
+		.dt_ns = house->pass_fails ? 0 : NSEC_PER_SEC,
+		.asleep_ns = house->asleep_ns,
+		.utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC),
+	};
+	books_book(&house->books, &interval, NULL);
+	ledger_close(house->books.ledger);
 }
 
 static inline uint64_t joules(const struct house *house, size_t container, uint32_t z)
 {
-	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
-			     house->owner[container])[ledger_column(house->accountant.ledger, z,
+	return ledger_values(house->books.ledger, LEVEL_CONTAINER,
+			     house->owner[container])[ledger_column(house->books.ledger, z,
 								    MODE_DYNAMIC)] /
 	       1000000;
 }
 
 static inline uint64_t idle_joules(const struct house *house, size_t container)
 {
-	const struct ledger *ledger = house->accountant.ledger;
+	const struct ledger *ledger = house->books.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
 			     house->owner[container])[ledger_column(ledger, 0, MODE_IDLE)] /
@@ -185,5 +174,5 @@ static inline void share_by_cycles(struct house *house)
 		.smt_ppm = SHARE_SMT_PPM,
 	};
 
-	accountant_share_by(&house->accountant, &options);
+	accountant_share_by(&house->books.accountant, &options);
 }

@@ -12,17 +12,11 @@
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
 
-static const struct test_owner overflow = { .names.text[LABEL_CONTAINER_ID] = "system_processes",
-					    .names.text[LABEL_CONTAINER_NAME] = "system_processes",
-					    .names.text[LABEL_NAMESPACE] = "system",
-					    .names.text[LABEL_POD_NAME] = "system_processes" };
-
 static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
 					uint32_t zones)
 {
 	const struct ledger_options options = { .max_processes = max_processes,
-						.max_containers = max_containers,
-						.overflow = &overflow.names };
+						.max_containers = max_containers };
 	struct ledger *ledger;
 
 	assert_int_equal(ledger_new(&options, &ledger), 0);

@@ -39,8 +39,8 @@ static void a_socket_learns_from_what_ran_there(void **state)
 	ran(&house, 0, 0, NSEC_PER_SEC);
 	ran(&house, 1, 1, NSEC_PER_SEC / 4);
 	end(&house, 45, 20);
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
-	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.25, 1e-9);
+	assert_float_equal(house.books.accountant.zones[0].learner.x_max, 1, 1e-9);
+	assert_float_equal(house.books.accountant.zones[1].learner.x_max, 0.25, 1e-9);
 	tear_down_house(&house);
 }
 
@@ -52,7 +52,7 @@ static void rows_sum_the_sockets_where_zones_are_not_told_apart(void **state)
 	const struct ledger *ledger;
 
 	set_up_house_for(&house, false);
-	ledger = house.accountant.ledger;
+	ledger = house.books.ledger;
 	begin(&house, 2);
 	end(&house, 0, 0);
 	begin(&house, 2);
@@ -86,17 +86,17 @@ static void idle_energy_waits_for_its_columns(void **state)
 	struct ledger *ledger;
 
 	set_up_house_for(&house, false);
-	ledger = house.accountant.ledger;
+	ledger = house.books.ledger;
 	begin(&house, 2);
 	end(&house, 0, 0);
-	accountant_configure(&house.accountant, &shared, SETTLE_NS);
+	accountant_configure(&house.books.accountant, &shared, SETTLE_NS);
 	for (unsigned i = 0; i < 2 * SETTLE_NS / NSEC_PER_SEC; i++) {
 		begin(&house, 2);
 		ran(&house, 0, 0, NSEC_PER_SEC);
 		end(&house, 45, 20);
 	}
 	assert_int_equal(ledger_column(ledger, 0, MODE_IDLE), COLUMN_NONE);
-	assert_false(house.accountant.zones[0].rows_have_mode[MODE_IDLE]);
+	assert_false(house.books.accountant.zones[0].rows_have_mode[MODE_IDLE]);
 	assert_true(ledger_node_value(ledger, 0, MODE_IDLE) > 0);
 	assert_int_equal(ledger_unattributed_value(ledger, 0, MODE_IDLE, UNATTRIBUTED_IDLE_POLICY),
 			 ledger_node_value(ledger, 0, MODE_IDLE));
@@ -104,7 +104,7 @@ static void idle_energy_waits_for_its_columns(void **state)
 	begin(&house, 2);
 	ran(&house, 0, 0, NSEC_PER_SEC);
 	end(&house, 45, 20);
-	assert_true(house.accountant.zones[0].rows_have_mode[MODE_IDLE]);
+	assert_true(house.books.accountant.zones[0].rows_have_mode[MODE_IDLE]);
 	assert_int_equal(idle_joules(&house, 0), 0); /* born: it settles */
 	for (unsigned i = 0; i < SETTLE_NS / NSEC_PER_SEC; i++) {
 		begin(&house, 2);
@@ -124,7 +124,7 @@ static void cycles_weigh_what_ran(void **state)
 	share_by_cycles(&house);
 	begin(&house, 2);
 	end(&house, 0, 0);
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_CPU_TIME);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_CPU_TIME);
 	begin(&house, 2);
 	count_cycles(&house);
 	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
@@ -134,7 +134,7 @@ static void cycles_weigh_what_ran(void **state)
 	assert_int_equal(joules(&house, 0, 0), 30);
 	assert_int_equal(joules(&house, 1, 0), 10);
 	assert_int_equal(joules(&house, 1, 1), 12);
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_CYCLES);
 	begin(&house, 2); /* without them, by CPU time again */
 	ran(&house, 0, 0, NSEC_PER_SEC / 2);
 	ran(&house, 1, 0, NSEC_PER_SEC / 2);
@@ -166,10 +166,10 @@ static void without_a_cycle_time_weighs(void **state)
 
 static void count_all(struct house *house)
 {
-	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_COUNTED_TIME) |
-					      SIGNAL_BIT(SIGNAL_CPU_CYCLES) |
-					      SIGNAL_BIT(SIGNAL_INSTRUCTIONS));
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+	parties_know(&house->books.parties, SIGNAL_BIT(SIGNAL_COUNTED_TIME) |
+						    SIGNAL_BIT(SIGNAL_CPU_CYCLES) |
+						    SIGNAL_BIT(SIGNAL_INSTRUCTIONS));
+	assert_int_equal(parties_reserve(&house->books.parties, 8), 0);
 }
 
 /* For so many halves of a second; a has instructions and cycles, b has cycles only. */
@@ -178,9 +178,9 @@ static void run_halves(struct house *house, size_t container, uint64_t halves)
 	uint64_t ns = halves * NSEC_PER_SEC / 2;
 
 	ran(house, container, 0, ns);
-	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
-	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
-	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, container ? 0 : ns * 4);
+	parties_add_signal(&house->books.parties, SIGNAL_COUNTED_TIME, ns);
+	parties_add_signal(&house->books.parties, SIGNAL_CPU_CYCLES, ns * 2);
+	parties_add_signal(&house->books.parties, SIGNAL_INSTRUCTIONS, container ? 0 : ns * 4);
 }
 
 /* 10 W, 3 J for 1e9 cycles, 5 J for 1e9 instructions: what differs in these differs in energy. */
@@ -192,7 +192,7 @@ static void a_regression_is_used_where_it_is_better(void **state)
 
 	set_up_house(&house);
 	share_by_cycles(&house);
-	house.accountant.share.may_fit = true;
+	house.books.accountant.share.may_fit = true;
 	begin(&house, 2);
 	end(&house, 0, 0);
 	for (uint64_t i = 0; i < 400; i++) {
@@ -207,19 +207,20 @@ static void a_regression_is_used_where_it_is_better(void **state)
 		run_halves(&house, 0, a);
 		run_halves(&house, 1, b);
 		end(&house, 10 + 13 * a + 3 * b, 0);
-		assert_true(i > 10 || house.accountant.zones[0].rule == SHARE_CYCLES_INSTRUCTIONS);
+		assert_true(i > 10 ||
+			    house.books.accountant.zones[0].rule == SHARE_CYCLES_INSTRUCTIONS);
 	}
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
-	assert_true(zone_fits_error_ratio(&house.accountant.fits, 0) < 0.05);
-	assert_true(isnan(zone_fits_error_ratio(&house.accountant.fits, 2)));
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_FIT);
+	assert_true(zone_fits_error_ratio(&house.books.accountant.fits, 0) < 0.05);
+	assert_true(isnan(zone_fits_error_ratio(&house.books.accountant.fits, 2)));
 	assert_in_range(joules(&house, 0, 0) - before_j[0], 12, 22); /* 13 of 16, and of idle */
 	assert_in_range(joules(&house, 1, 0) - before_j[1], 2, 6);
-	house.accountant.share.may_fit = false;
+	house.books.accountant.share.may_fit = false;
 	begin(&house, 2);
 	count_all(&house);
 	run_halves(&house, 0, 1);
 	end(&house, 10, 0);
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES_INSTRUCTIONS);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_CYCLES_INSTRUCTIONS);
 	tear_down_house(&house);
 }
 
@@ -229,9 +230,9 @@ static void run_alike(struct house *house, size_t container, uint64_t halves)
 	uint64_t ns = halves * NSEC_PER_SEC / 2;
 
 	ran(house, container, 0, ns);
-	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
-	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
-	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, ns * 4);
+	parties_add_signal(&house->books.parties, SIGNAL_COUNTED_TIME, ns);
+	parties_add_signal(&house->books.parties, SIGNAL_CPU_CYCLES, ns * 2);
+	parties_add_signal(&house->books.parties, SIGNAL_INSTRUCTIONS, ns * 4);
 }
 
 /* 10 W, 12 J for half a second of a, 4 J for one of b: only factors distinguish the two. */
@@ -246,10 +247,10 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 
 	set_up_house(&house);
 	share_by_cycles(&house);
-	house.accountant.share.may_fit = true;
-	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
-	house.accountant.explained = &explained;
-	house.accountant.explained_count = 1;
+	house.books.accountant.share.may_fit = true;
+	house.books.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
+	house.books.accountant.explained = &explained;
+	house.books.accountant.explained_count = 1;
 	begin(&house, 2);
 	explanation = (struct explanation){ .level = LEVEL_CONTAINER, .row = house.owner[0] };
 	end(&house, 0, 0);
@@ -265,27 +266,28 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 		run_alike(&house, 1, b);
 		end(&house, 10 + 12 * a + 4 * b, 0);
 	}
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_FIT);
 	/* Of 26 J, or 16 J without idle energy; by counters each has half of it. */
 	assert_in_range(
 		(joules(&house, 0, 0) - before_j[0]) * 100 /
 			(joules(&house, 0, 0) - before_j[0] + joules(&house, 1, 0) - before_j[1]),
 		68, 80);
 	assert_true(explanation.zone[0].factor > 1.2 && explanation.zone[0].factor < 1.8);
-	house.accountant.explained_count = 0;
+	house.books.accountant.explained_count = 0;
 	/* The error is that of what is used. */
-	error_ratio = zone_fits_error_ratio(&house.accountant.fits, 0);
+	error_ratio = zone_fits_error_ratio(&house.books.accountant.fits, 0);
 	assert_true(error_ratio < 0.05);
 	/* How much of the base is there only while anything runs is not known here. */
-	assert_true(zone_fits_share_half_width(&house.accountant.fits, 0) < 0.1);
-	assert_true(isnan(zone_fits_share_half_width(&house.accountant.fits, 2)));
-	assert_true(isnan(zone_fits_smt_factor(&house.accountant.fits, 0))); /* nothing is paired */
+	assert_true(zone_fits_share_half_width(&house.books.accountant.fits, 0) < 0.1);
+	assert_true(isnan(zone_fits_share_half_width(&house.books.accountant.fits, 2)));
+	assert_true(isnan(
+		zone_fits_smt_factor(&house.books.accountant.fits, 0))); /* nothing is paired */
 	begin(&house, 2); /* signals of another kind: by what is known of them */
 	count_cycles(&house);
 	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 1);
 	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
 	end(&house, 10, 0);
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_CYCLES);
 	tear_down_house(&house);
 }
 
@@ -298,11 +300,11 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 
 	set_up_house(&house);
 	share_by_cycles(&house);
-	house.accountant.share.may_fit = true;
-	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
+	house.books.accountant.share.may_fit = true;
+	house.books.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
 	begin(&house, 2);
 	end(&house, 0, 0);
-	assert_null(zone_fits_learned(&house.accountant.fits, 0));
+	assert_null(zone_fits_learned(&house.books.accountant.fits, 0));
 	for (uint64_t i = 0; i < 300; i++) {
 		begin(&house, 2);
 		count_all(&house);
@@ -310,13 +312,13 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 		run_alike(&house, 1, i * 11 % 7 % 3);
 		end(&house, 10 + 12 * (i * 7 % 5 % 3) + 4 * (i * 11 % 7 % 3), 0);
 	}
-	saved = *zone_fits_learned(&house.accountant.fits, 0);
+	saved = *zone_fits_learned(&house.books.accountant.fits, 0);
 	tear_down_house(&house);
 	set_up_house(&house);
 	share_by_cycles(&house);
-	house.accountant.share.may_fit = true;
-	house.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
-	zone_fits_restore(&house.accountant.fits, 0, &saved, OWNER_FACTORS_TRUSTED);
+	house.books.accountant.share.may_fit = true;
+	house.books.accountant.share.owner_factors = OWNER_FACTORS_TRUSTED;
+	zone_fits_restore(&house.books.accountant.fits, 0, &saved, OWNER_FACTORS_TRUSTED);
 	for (uint64_t i = 0; i < 2; i++) {
 		begin(&house, 2);
 		count_all(&house);
@@ -324,12 +326,13 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 		run_alike(&house, 1, 1);
 		end(&house, 26, 0);
 	}
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_FIT);
 	/* Of 26 J, of which 10 J are idle energy that is not known. */
 	assert_in_range(joules(&house, 0, 0), 17, 21);
-	zone_fits_restore(&house.accountant.fits, 0, &saved,
+	zone_fits_restore(&house.books.accountant.fits, 0, &saved,
 			  OWNER_FACTORS_TRUSTED); /* newer knowledge stays */
-	assert_true(zone_fits_learned(&house.accountant.fits, 0)->compared_s > saved.compared_s);
+	assert_true(zone_fits_learned(&house.books.accountant.fits, 0)->compared_s >
+		    saved.compared_s);
 	tear_down_house(&house);
 }
 
@@ -340,21 +343,21 @@ static void settling_follows_its_length(uint64_t first_s, uint64_t changed_s, ui
 	uint64_t counted_s = 0;
 
 	set_up_house(&house);
-	accountant_set_settle(&house.accountant, first_s * NSEC_PER_SEC);
-	house.accountant.zones[0].late = true;
+	accountant_set_settle(&house.books.accountant, first_s * NSEC_PER_SEC);
+	house.books.accountant.zones[0].late = true;
 	for (uint64_t second = 0; second < 40; second++) {
 		begin(&house, 2);
 		if (second == 5)
-			accountant_set_settle(&house.accountant, changed_s * NSEC_PER_SEC);
+			accountant_set_settle(&house.books.accountant, changed_s * NSEC_PER_SEC);
 		if (second == 30) /* what has turned stays so */
-			accountant_set_settle(&house.accountant, 300 * NSEC_PER_SEC);
+			accountant_set_settle(&house.books.accountant, 300 * NSEC_PER_SEC);
 		ran(&house, 0, 0, NSEC_PER_SEC);
 		end(&house, 1, 0);
-		if (!counted_s && ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC) > 0)
+		if (!counted_s && ledger_node_value(house.books.ledger, 0, MODE_DYNAMIC) > 0)
 			counted_s = second;
 	}
 	assert_int_equal(counted_s, turns_s);
-	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC),
+	assert_int_equal(ledger_node_value(house.books.ledger, 0, MODE_DYNAMIC),
 			 (40 - turns_s) * 1000000);
 	tear_down_house(&house);
 }
@@ -378,9 +381,9 @@ static void a_late_scrape_holds_a_birth_back(void **state)
 
 	(void)state;
 	set_up_house(&house);
-	accountant_set_settle(&house.accountant, every_ns);
+	accountant_set_settle(&house.books.accountant, every_ns);
 	shown_ns = house.now_ns;
-	house.accountant.zones[0].late = true;
+	house.books.accountant.zones[0].late = true;
 	for (uint64_t second = 0; second < 40; second++) {
 		uint64_t open_ns;
 
@@ -388,10 +391,11 @@ static void a_late_scrape_holds_a_birth_back(void **state)
 		if (second == 25) /* it comes, and is given the snapshot of the second before */
 			shown_ns = house.now_ns - NSEC_PER_SEC;
 		open_ns = house.now_ns - shown_ns;
-		accountant_set_settle(&house.accountant, open_ns > every_ns ? open_ns : every_ns);
+		accountant_set_settle(&house.books.accountant,
+				      open_ns > every_ns ? open_ns : every_ns);
 		ran(&house, 0, 0, NSEC_PER_SEC);
 		end(&house, 1, 0);
-		if (!counted_s && ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC) > 0)
+		if (!counted_s && ledger_node_value(house.books.ledger, 0, MODE_DYNAMIC) > 0)
 			counted_s = second;
 	}
 	assert_int_equal(counted_s, 25);
@@ -404,25 +408,25 @@ enum luck { READ, FAILED, QUIET, LUCKS };
 static void set_up_takeover(struct house *house, bool late)
 {
 	set_up_house(house);
-	accountant_set_settle(&house->accountant, 0);
-	house->accountant.zone_count = 0;
+	accountant_set_settle(&house->books.accountant, 0);
+	house->books.accountant.zone_count = 0;
 	house->zones[0].kind = ZONE_PLATFORM;
 	house->zones[0].quality = QUALITY_ESTIMATED;
 	house->zones[0].rank = RANK_ESTIMATED;
 	house->zones[0].source = "guessed";
 	for (size_t z = 0; z < 2; z++)
-		accountant_adopt(&house->accountant, &house->zones[z], &all_dynamic, 0);
-	house->accountant.zones[1].late = late;
+		accountant_adopt(&house->books.accountant, &house->zones[z], &all_dynamic, 0);
+	house->books.accountant.zones[1].late = late;
 }
 
 /* Each draws 1 W. */
 static void take_over_step(struct house *house, bool pass_fails, enum luck meter)
 {
-	accountant_settle_ranks(&house->accountant);
-	house->status[0].state =
-		accountant_has_ended(&house->accountant, 0) ? ZONE_ABSENT : ZONE_UP;
+	accountant_settle_ranks(&house->books.accountant);
+	house->books.status[0].state =
+		accountant_has_ended(&house->books.accountant, 0) ? ZONE_ABSENT : ZONE_UP;
 	house->is_quiet[0] = pass_fails;
-	house->status[1].state = meter == FAILED ? ZONE_ERROR : ZONE_UP;
+	house->books.status[1].state = meter == FAILED ? ZONE_ERROR : ZONE_UP;
 	house->is_quiet[1] = meter == QUIET;
 	begin(house, 2);
 	end(house, 1, 1);
@@ -430,8 +434,8 @@ static void take_over_step(struct house *house, bool pass_fails, enum luck meter
 
 static uint64_t counted_j(const struct house *house)
 {
-	return (ledger_node_value(house->accountant.ledger, 0, MODE_DYNAMIC) +
-		ledger_node_value(house->accountant.ledger, 1, MODE_DYNAMIC)) /
+	return (ledger_node_value(house->books.ledger, 0, MODE_DYNAMIC) +
+		ledger_node_value(house->books.ledger, 1, MODE_DYNAMIC)) /
 	       1000000;
 }
 
@@ -451,7 +455,8 @@ static void no_second_of_a_takeover_is_counted_twice_or_never(void **state)
 			take_over_step(&house, fails % 2, lucks % LUCKS);
 		for (unsigned i = 0; i < 3; i++)
 			take_over_step(&house, false, READ);
-		if (!accountant_has_ended(&house.accountant, 0) || counted_j(&house) != STEPS + 3)
+		if (!accountant_has_ended(&house.books.accountant, 0) ||
+		    counted_j(&house) != STEPS + 3)
 			fail_msg("case %u: %llu J in %d s", number,
 				 (unsigned long long)counted_j(&house), STEPS + 3);
 		tear_down_house(&house);
@@ -466,24 +471,24 @@ static void a_refused_reading_ends_no_estimate(void **state)
 
 	set_up_takeover(&house, false);
 	take_over_step(&house, false, QUIET);
-	house.status[1].state = ZONE_REFUSED;
+	house.books.status[1].state = ZONE_REFUSED;
 	begin(&house, 2);
 	{
 		const struct energy_span spans[] = { span_of(&house, 0), span_of(&house, 1) };
 		const struct interval interval = { .time_ns = house.now_ns,
-						   .status = house.status,
+						   .status = house.books.status,
 						   .spans = spans,
 						   .span_count = 2,
-						   .parties = &house.parties };
+						   .parties = &house.books.parties };
 
-		accountant_book(&house.accountant, &interval);
-		ledger_close(house.accountant.ledger);
+		accountant_book(&house.books.accountant, &interval);
+		ledger_close(house.books.ledger);
 	}
-	accountant_settle_ranks(&house.accountant);
-	assert_false(accountant_has_ended(&house.accountant, 0));
+	accountant_settle_ranks(&house.books.accountant);
+	assert_false(accountant_has_ended(&house.books.accountant, 0));
 	take_over_step(&house, false, READ);
-	accountant_settle_ranks(&house.accountant);
-	assert_true(accountant_has_ended(&house.accountant, 0));
+	accountant_settle_ranks(&house.books.accountant);
+	assert_true(accountant_has_ended(&house.books.accountant, 0));
 	tear_down_house(&house);
 }
 
@@ -496,13 +501,13 @@ static void what_is_found_later_ends_no_total(void **state)
 	for (uint32_t z = 0; z < 2; z++) {
 		house.zones[z] =
 			(struct zone){ .kind = z ? ZONE_PSYS : ZONE_PACKAGE, .source = "told" };
-		accountant_adopt(&house.accountant, &house.zones[z], &all_dynamic, 0);
-		accountant_choose_total(&house.accountant, z);
+		accountant_adopt(&house.books.accountant, &house.zones[z], &all_dynamic, 0);
+		accountant_choose_total(&house.books.accountant, z);
 	}
-	assert_int_equal(house.accountant.zones[0].total, 1);
-	assert_int_equal(house.accountant.zones[1].total, TOTAL_NONE);
-	assert_int_equal(house.accountant.totals, 1);
-	accountant_release(&house.accountant);
+	assert_int_equal(house.books.accountant.zones[0].total, 1);
+	assert_int_equal(house.books.accountant.zones[1].total, TOTAL_NONE);
+	assert_int_equal(house.books.accountant.totals, 1);
+	accountant_release(&house.books.accountant);
 }
 
 /* The idle energy of memory is of what is held, there or in all; of a package, of requests. */
@@ -518,22 +523,22 @@ static void idle_memory_is_shared_by_what_is_held(void **state)
 	struct house house;
 
 	set_up_house(&house);
-	ledger = house.accountant.ledger;
+	ledger = house.books.ledger;
 	house.zones[1].kind = ZONE_DRAM;
-	accountant_configure(&house.accountant, &by_size, 0);
+	accountant_configure(&house.books.accountant, &by_size, 0);
 	assert_int_equal(ledger_bear_idle(ledger), 0);
 	for (int interval = 0; interval < 3; interval++) {
 		begin(&house, 2);
-		parties_know(&house.parties, SIGNAL_BIT(SIGNAL_RESIDENT));
+		parties_know(&house.books.parties, SIGNAL_BIT(SIGNAL_RESIDENT));
 		if (*(const bool *)*state)
-			parties_know_held(&house.parties);
-		assert_int_equal(parties_reserve(&house.parties, 8), 0);
+			parties_know_held(&house.books.parties);
+		assert_int_equal(parties_reserve(&house.books.parties, 8), 0);
 		for (uint32_t container = 0; container < 2; container++) {
 			ran(&house, container, container, 500000000);
-			parties_add_signal(&house.parties, SIGNAL_RESIDENT,
+			parties_add_signal(&house.books.parties, SIGNAL_RESIDENT,
 					   container ? 1000 : 3000);
-			if (house.parties.knows_held)
-				parties_add_held(&house.parties, held[container]);
+			if (house.books.parties.knows_held)
+				parties_add_held(&house.books.parties, held[container]);
 		}
 		end(&house, 10, 10);
 	}
@@ -543,7 +548,7 @@ static void idle_memory_is_shared_by_what_is_held(void **state)
 
 		assert_int_equal(sums[ledger_column(ledger, 0, MODE_IDLE)], 8000000);
 		assert_int_equal(sums[ledger_column(ledger, 1, MODE_IDLE)],
-				 uj[house.parties.knows_held][container]);
+				 uj[house.books.parties.knows_held][container]);
 	}
 	tear_down_house(&house);
 }

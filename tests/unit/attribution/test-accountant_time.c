@@ -12,7 +12,7 @@ static void a_gap_is_what_ran_in_it(void **state)
 	set_up_house(&house);
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.status[0].state = ZONE_ERROR;
+	house.books.status[0].state = ZONE_ERROR;
 	begin(&house, 0); /* a pass that failed: what it did not tell comes with the next */
 	end(&house, 30, 0);
 	begin(&house, 2);
@@ -20,13 +20,13 @@ static void a_gap_is_what_ran_in_it(void **state)
 	ran(&house, 1, 1, 900 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
 	assert_int_equal(joules(&house, 0, 0), 0);
-	house.status[0].state = ZONE_UP;
+	house.books.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
 	assert_int_equal(joules(&house, 0, 0), 60); /* of 90 J, 600 of 900 ms in this socket */
 	assert_int_equal(joules(&house, 1, 0), 30);
-	assert_int_equal(house.accountant.gaps.used, 0);
+	assert_int_equal(house.books.accountant.gaps.used, 0);
 	begin(&house, 2);
 	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
@@ -47,7 +47,7 @@ static void a_gap_has_one_rule(void **state)
 		begin(&house, 2);
 		count_cycles(&house);
 		end(&house, 0, 0);
-		house.status[0].state = ZONE_ERROR;
+		house.books.status[0].state = ZONE_ERROR;
 		house.pass_fails = true;
 		begin(&house, 0);
 		end(&house, 20, 0);
@@ -60,7 +60,7 @@ static void a_gap_has_one_rule(void **state)
 		else
 			ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
 		end(&house, 20, 0);
-		house.status[0].state = ZONE_UP;
+		house.books.status[0].state = ZONE_UP;
 		begin(&house, 2);
 		count_cycles(&house);
 		ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
@@ -129,7 +129,7 @@ static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 		tell_once_in_ten(&house);
 		assert_int_equal(joules(&house, 0, 0), 20 * (round + 1));
 		assert_int_equal(joules(&house, 1, 0), 30 * (round + 1));
-		assert_int_equal(house.accountant.gaps.used, 0);
+		assert_int_equal(house.books.accountant.gaps.used, 0);
 	}
 	tear_down_house(&house);
 }
@@ -145,7 +145,7 @@ static void idle_power_of_a_slow_source_can_be_learned(void **state)
 	begin(&house, 2);
 	end(&house, 0, 0);
 	tell_once_in_ten(&house);
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
+	assert_float_equal(house.books.accountant.zones[0].learner.x_max, 1, 1e-9);
 	tear_down_house(&house);
 }
 
@@ -179,10 +179,10 @@ static void what_is_told_late_is_of_what_ran_then(void **state)
 	tell_late(&house);
 	assert_int_equal(joules(&house, 0, 0), 50);
 	assert_int_equal(joules(&house, 1, 0), 20);
-	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC), 70000000);
-	assert_int_equal(house.accountant.zones[0].delay_ns, house.late_ns);
-	assert_int_equal(house.accountant.zones[0].window_ns, 0);
-	assert_int_equal(house.accountant.zones[1].delay_ns, 0);
+	assert_int_equal(ledger_node_value(house.books.ledger, 0, MODE_DYNAMIC), 70000000);
+	assert_int_equal(house.books.accountant.zones[0].delay_ns, house.late_ns);
+	assert_int_equal(house.books.accountant.zones[0].window_ns, 0);
+	assert_int_equal(house.books.accountant.zones[1].delay_ns, 0);
 	tear_down_house(&house);
 }
 
@@ -195,8 +195,8 @@ static void idle_power_is_learned_from_what_ran_then(void **state)
 	set_up_house(&house);
 	learn_idle_power(&house);
 	tell_late(&house);
-	assert_true(house.accountant.zones[0].learner.readings > 15);
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
+	assert_true(house.books.accountant.zones[0].learner.readings > 15);
+	assert_float_equal(house.books.accountant.zones[0].learner.x_max, 1, 0.05);
 	tear_down_house(&house);
 }
 
@@ -220,7 +220,7 @@ static void a_mean_is_of_what_ran_in_all_of_it(void **state)
 	}
 	assert_int_equal(joules(&house, 0, 0), 30);
 	assert_int_equal(joules(&house, 1, 0), 30);
-	assert_int_equal(house.accountant.zones[0].window_ns, house.window_ns);
+	assert_int_equal(house.books.accountant.zones[0].window_ns, house.window_ns);
 	tear_down_house(&house);
 }
 
@@ -249,16 +249,16 @@ static void sleep_in_a_gap_is_of_nothing(void **state)
 	const struct ledger *ledger;
 
 	set_up_house(&house);
-	ledger = house.accountant.ledger;
+	ledger = house.books.ledger;
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.status[0].state = ZONE_STALLED;
+	house.books.status[0].state = ZONE_STALLED;
 	house.asleep_ns = 2 * NSEC_PER_SEC;
 	begin(&house, 2);
 	ran(&house, 0, 0, NSEC_PER_SEC);
 	end(&house, 30, 9);
 	house.asleep_ns = 0;
-	house.status[0].state = ZONE_UP;
+	house.books.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	end(&house, 10, 9);
 	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s, of which it slept 2 */
@@ -278,17 +278,17 @@ static void a_zone_that_comes_back_with_its_counter_had_a_gap(void **state)
 	set_up_house(&house);
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.status[0].state = ZONE_ABSENT;
+	house.books.status[0].state = ZONE_ABSENT;
 	begin(&house, 2);
 	ran(&house, 0, 0, NSEC_PER_SEC);
 	end(&house, 30, 9);
-	house.status[0].state = ZONE_UP;
+	house.books.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	ran(&house, 1, 0, NSEC_PER_SEC);
 	end(&house, 10, 9);
 	assert_int_equal(joules(&house, 0, 0), 20);
 	assert_int_equal(joules(&house, 1, 0), 20);
-	assert_int_equal(house.accountant.gaps.used, 0);
+	assert_int_equal(house.books.accountant.gaps.used, 0);
 	tear_down_house(&house);
 }
 
@@ -300,17 +300,17 @@ static void a_zone_that_was_gone_for_long_charges_nothing_for_it(void **state)
 	const struct ledger *ledger;
 
 	set_up_house(&house);
-	ledger = house.accountant.ledger;
+	ledger = house.books.ledger;
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.status[0].state = ZONE_ABSENT;
+	house.books.status[0].state = ZONE_ABSENT;
 	for (uint64_t second = 0; second < 100; second++) {
 		begin(&house, 2);
 		ran(&house, 0, 0, NSEC_PER_SEC);
 		end(&house, 10, 9);
-		assert_int_equal(house.accountant.gaps.used, second <= 60);
+		assert_int_equal(house.books.accountant.gaps.used, second <= 60);
 	}
-	house.status[0].state = ZONE_UP;
+	house.books.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	ran(&house, 1, 0, NSEC_PER_SEC);
 	end(&house, 10, 9);
@@ -334,11 +334,11 @@ static void a_zone_that_fails_from_the_first_has_no_gap(void **state)
 	struct house house;
 
 	set_up_house(&house);
-	house.status[0].state = ZONE_ERROR;
+	house.books.status[0].state = ZONE_ERROR;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(&house, 2);
 		end(&house, 0, 9);
-		assert_int_equal(house.accountant.gaps.used, 0);
+		assert_int_equal(house.books.accountant.gaps.used, 0);
 	}
 	tear_down_house(&house);
 }

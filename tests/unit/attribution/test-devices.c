@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A package and two GPUs: the energy of each GPU goes to what used it, whatever ran on the CPUs. */
-#include "attribution/accountant.h"
+#include "attribution/books.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,12 @@
 #define J     1000000
 
 static const struct idle_options options = { .mode = IDLE_MODE_OFF };
+static const struct share_options by_cpu_time = { .smt_ppm = 0 };
 static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
 
 struct house {
 	struct zone zones[ZONES]; /* the package, GPU 0, GPU 1 */
-	struct accountant accountant;
-	struct parties parties;
-	struct device_parties devices;
-	struct zone_status status[ZONES];
+	struct books books;
 	bool is_quiet[ZONES];
 	uint64_t read_ns[ZONES], energy_uj[ZONES], metered_uj[ZONES];
 	uint64_t now_ns, busy_ns;
@@ -32,13 +30,9 @@ struct house {
 
 static void set_up(struct house *house)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options ledger = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 	};
 
 	*house = (struct house){
@@ -53,26 +47,22 @@ static void set_up(struct house *house)
 			     .domain = { DOMAIN_DEVICE, 1 } } },
 		.now_ns = NSEC_PER_SEC,
 	};
-	assert_int_equal(ledger_new(&ledger, &house->accountant.ledger), 0);
-	accountant_configure(&house->accountant, &options, 0);
+	assert_int_equal(books_open(&house->books, &ledger), 0);
+	books_configure(&house->books, &options, &by_cpu_time, 0);
 	for (uint32_t z = 0; z < ZONES; z++) {
-		house->status[z] = (struct zone_status){ .state = ZONE_UP };
-		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
-		accountant_adopt(&house->accountant, &house->zones[z], &options, 0);
+		house->books.status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(books_adopt(&house->books, &house->zones[z], 0), z);
 	}
 }
 
 static void tear_down(struct house *house)
 {
-	accountant_release(&house->accountant);
-	parties_release(&house->parties);
-	device_parties_release(&house->devices);
-	ledger_free(house->accountant.ledger);
+	books_release(&house->books);
 }
 
 static void begin(struct house *house)
 {
-	struct ledger *ledger = house->accountant.ledger;
+	struct ledger *ledger = house->books.ledger;
 	static const char *const ids[] = { "a", "b", "c" };
 
 	house->now_ns += NSEC_PER_SEC;
@@ -86,70 +76,66 @@ static void begin(struct house *house)
 
 		house->owner[i] = enter_owner(ledger, &owner);
 	}
-	parties_begin(&house->parties, 0);
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
-	device_parties_begin(&house->devices);
+	parties_begin(&house->books.parties, 0);
+	assert_int_equal(parties_reserve(&house->books.parties, 8), 0);
+	device_parties_begin(&house->books.devices);
 }
 
 static void ran(struct house *house, size_t who, uint64_t ns)
 {
-	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, NULL);
+	parties_add(&house->books.parties, LEDGER_NONE, house->owner[who], ns, NULL);
 	house->busy_ns += ns;
 }
 
 static void held(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
-	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
-					    ns, DEVICE_WHOLE),
+	assert_int_equal(device_parties_add(&house->books.devices, device, LEDGER_NONE,
+					    house->owner[who], ns, DEVICE_WHOLE),
 			 0);
 }
 
 static void used(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
-	assert_int_equal(
-		device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who], ns, 0),
-		0);
+	assert_int_equal(device_parties_add(&house->books.devices, device, LEDGER_NONE,
+					    house->owner[who], ns, 0),
+			 0);
 }
 
 /* After a second in which the zones drew so much. */
 static void end(struct house *house, uint64_t package_uj, uint64_t first_uj, uint64_t second_uj)
 {
 	const uint64_t drawn_uj[ZONES] = { package_uj, first_uj, second_uj };
-	struct energy_span spans[ZONES];
-	struct interval interval = {
-		.time_ns = house->now_ns,
-		.status = house->status,
-		.spans = spans,
-		.work = { .busy_ns = house->busy_ns },
-		.measured = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 },
-		.parties = &house->parties,
-		.devices = &house->devices,
-	};
+	struct interval interval;
 
+	house->books.span_count = 0;
 	for (uint32_t z = 0; z < ZONES; z++) {
 		bool has_begun = house->read_ns[z] > 0;
+		struct energy_span span;
 
 		house->energy_uj[z] += drawn_uj[z];
-		if (house->status[z].state != ZONE_UP || house->is_quiet[z])
+		if (house->books.status[z].state != ZONE_UP || house->is_quiet[z])
 			continue;
-		spans[interval.span_count++] = (struct energy_span){
-			.zone = z,
+		span = (struct energy_span){
 			.known = has_begun,
 			.from_ns = house->read_ns[z],
 			.to_ns = house->now_ns,
 			.energy_uj = has_begun ? house->energy_uj[z] : 0,
 		};
+		books_put_span(&house->books, z, span);
 		house->metered_uj[z] += has_begun ? house->energy_uj[z] : 0;
 		house->read_ns[z] = house->now_ns;
 		house->energy_uj[z] = 0;
 	}
-	accountant_book(&house->accountant, &interval);
-	ledger_close(house->accountant.ledger);
+	interval = books_interval(&house->books, house->now_ns);
+	interval.work = (struct work_sums){ .busy_ns = house->busy_ns };
+	interval.measured = (struct zone_activity){ .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 };
+	books_book(&house->books, &interval, NULL);
+	ledger_close(house->books.ledger);
 }
 
 static uint64_t gpu_uj(const struct house *house, size_t who)
 {
-	const struct ledger *ledger = house->accountant.ledger;
+	const struct ledger *ledger = house->books.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
 			     house->owner[who])[ledger_column(ledger, 1, MODE_DYNAMIC)];
@@ -157,7 +143,7 @@ static uint64_t gpu_uj(const struct house *house, size_t who)
 
 static uint64_t package_uj(const struct house *house, size_t who)
 {
-	const struct ledger *ledger = house->accountant.ledger;
+	const struct ledger *ledger = house->books.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
 			     house->owner[who])[ledger_column(ledger, 0, MODE_DYNAMIC)];
@@ -166,7 +152,7 @@ static uint64_t package_uj(const struct house *house, size_t who)
 static uint64_t unattributed_uj(const struct house *house, uint32_t z,
 				enum unattributed_reason reason)
 {
-	return ledger_unattributed_value(house->accountant.ledger, z, MODE_DYNAMIC, reason);
+	return ledger_unattributed_value(house->books.ledger, z, MODE_DYNAMIC, reason);
 }
 
 /* Both GPUs are one column of a row: what rows have, and what none has, is what was metered. */
@@ -212,7 +198,7 @@ static void a_device_learns_from_its_own_use(void **state)
 	struct house house;
 
 	set_up(&house);
-	accountant_configure(&house.accountant, &learned, 0);
+	accountant_configure(&house.books.accountant, &learned, 0);
 	begin(&house);
 	end(&house, 0, 0, 0);
 	begin(&house);
@@ -220,8 +206,8 @@ static void a_device_learns_from_its_own_use(void **state)
 	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
 	used(&house, 2, 1, 800 * NSEC_PER_MSEC);
 	end(&house, 45 * J, 200 * J, 400 * J);
-	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.4, 1e-9);
-	assert_float_equal(house.accountant.zones[2].learner.x_max, 0.8, 1e-9);
+	assert_float_equal(house.books.accountant.zones[1].learner.x_max, 0.4, 1e-9);
+	assert_float_equal(house.books.accountant.zones[2].learner.x_max, 0.8, 1e-9);
 	tear_down(&house);
 }
 
@@ -236,8 +222,8 @@ static void what_has_no_name_has_its_part(void **state)
 	begin(&house);
 	ran(&house, 0, NSEC_PER_SEC);
 	used(&house, 1, 0, 100 * NSEC_PER_MSEC);
-	device_parties_add_dropped(&house.devices, 0, 100 * NSEC_PER_MSEC);
-	device_parties_add_unseen(&house.devices, 0, 200 * NSEC_PER_MSEC);
+	device_parties_add_dropped(&house.books.devices, 0, 100 * NSEC_PER_MSEC);
+	device_parties_add_unseen(&house.books.devices, 0, 200 * NSEC_PER_MSEC);
 	end(&house, 0, 100 * J, 7 * J);
 	assert_int_equal(gpu_uj(&house, 1), 25 * J);
 	assert_int_equal(unattributed_uj(&house, 1, UNATTRIBUTED_DROPPED), 25 * J);
@@ -260,7 +246,7 @@ static void a_reading_that_is_late_has_no_gap(void **state)
 	begin(&house);
 	ran(&house, 0, NSEC_PER_SEC);
 	end(&house, 9 * J, 30 * J, 0);
-	assert_int_equal(house.accountant.gaps.used, 0);
+	assert_int_equal(house.books.accountant.gaps.used, 0);
 	house.is_quiet[1] = false;
 	begin(&house);
 	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
@@ -279,7 +265,7 @@ static void use_is_of_the_time_of_its_reading(void **state)
 	struct house house;
 
 	set_up(&house);
-	accountant_configure(&house.accountant, &learned, 0);
+	accountant_configure(&house.books.accountant, &learned, 0);
 	begin(&house);
 	end(&house, 0, 0, 0);
 	house.is_quiet[1] = true;
@@ -289,7 +275,7 @@ static void use_is_of_the_time_of_its_reading(void **state)
 	begin(&house);
 	used(&house, 1, 0, 1200 * NSEC_PER_MSEC);
 	end(&house, 0, 30 * J, 0);
-	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.6, 1e-9);
+	assert_float_equal(house.books.accountant.zones[1].learner.x_max, 0.6, 1e-9);
 	tear_down(&house);
 }
 
@@ -302,22 +288,22 @@ static void use_is_kept_while_energy_cannot_be_read(void **state)
 	set_up(&house);
 	begin(&house);
 	end(&house, 0, 0, 0);
-	house.status[1].state = house.status[2].state = ZONE_ERROR;
+	house.books.status[1].state = house.books.status[2].state = ZONE_ERROR;
 	for (size_t who = 0; who < 2; who++) {
 		begin(&house);
 		used(&house, who, 0, 500 * NSEC_PER_MSEC);
 		used(&house, 2, 1, 10 * NSEC_PER_MSEC);
 		end(&house, 0, 30 * J, 10 * J);
 	}
-	assert_int_equal(house.accountant.gaps.used, 2);
-	house.status[1].state = house.status[2].state = ZONE_UP;
+	assert_int_equal(house.books.accountant.gaps.used, 2);
+	house.books.status[1].state = house.books.status[2].state = ZONE_UP;
 	begin(&house);
 	end(&house, 0, 30 * J, 10 * J);
 	assert_int_equal(gpu_uj(&house, 0), 45 * J);
 	assert_int_equal(gpu_uj(&house, 1), 45 * J);
 	assert_int_equal(gpu_uj(&house, 2), 30 * J);
-	assert_int_equal(house.accountant.gaps.used, 0);
-	assert_float_equal(house.accountant.zones[1].learner.w, 0, 1e-9);
+	assert_int_equal(house.books.accountant.gaps.used, 0);
+	assert_float_equal(house.books.accountant.zones[1].learner.w, 0, 1e-9);
 	check_law(&house);
 	tear_down(&house);
 }
@@ -335,19 +321,19 @@ static void idle_energy_is_of_those_that_used_it(void **state)
 		const struct ledger *ledger;
 
 		set_up(&house);
-		house.accountant.zones[1].idle_state = IDLE_FIXED;
-		house.accountant.zones[1].idle_power_uw = 40 * J;
-		house.accountant.idle_share = shares[i];
-		assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+		house.books.accountant.zones[1].idle_state = IDLE_FIXED;
+		house.books.accountant.zones[1].idle_power_uw = 40 * J;
+		house.books.accountant.idle_share = shares[i];
+		assert_int_equal(ledger_bear_idle(house.books.ledger), 0);
 		begin(&house);
 		end(&house, 0, 0, 0);
 		begin(&house);
 		ran(&house, 0, NSEC_PER_SEC);
 		used(&house, 1, 0, 300 * NSEC_PER_MSEC);
 		used(&house, 2, 0, 100 * NSEC_PER_MSEC);
-		device_parties_add_dropped(&house.devices, 0, 400 * NSEC_PER_MSEC);
+		device_parties_add_dropped(&house.books.devices, 0, 400 * NSEC_PER_MSEC);
 		end(&house, 0, 100 * J, 0);
-		ledger = house.accountant.ledger;
+		ledger = house.books.ledger;
 		column = ledger_column(ledger, 1, MODE_IDLE);
 		assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, house.owner[0])[column], 0);
 		assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, house.owner[2])[column],
@@ -362,7 +348,7 @@ static void a_board_that_is_held_is_its_holders(void **state)
 {
 	(void)state;
 	struct house house;
-	struct accountant *accountant = &house.accountant;
+	struct accountant *accountant = &house.books.accountant;
 	const uint64_t *values;
 	uint64_t sum_uj = 0;
 
@@ -418,7 +404,7 @@ static void a_board_that_is_held_is_its_holders(void **state)
 
 static uint64_t idle_gpu_uj(const struct house *house, size_t who)
 {
-	const struct ledger *ledger = house->accountant.ledger;
+	const struct ledger *ledger = house->books.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
 			     house->owner[who])[ledger_column(ledger, 1, MODE_IDLE)];
@@ -429,7 +415,7 @@ static void a_board_that_was_allocated_is_its_containers(void **state)
 {
 	(void)state;
 	struct house house;
-	struct accountant *accountant = &house.accountant;
+	struct accountant *accountant = &house.books.accountant;
 	uint64_t lost_uj;
 
 	set_up(&house);
@@ -446,14 +432,14 @@ static void a_board_that_was_allocated_is_its_containers(void **state)
 		begin(&house);
 		held(&house, 2, 0,
 		     NSEC_PER_SEC / 2); /* which looks on, or computes without right */
-		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[0],
+		assert_int_equal(device_parties_allocate(&house.books.devices, 0, house.owner[0],
 							 3 * DEVICE_WHOLE),
 				 0);
-		assert_int_equal(
-			device_parties_allocate(&house.devices, 0, house.owner[1], DEVICE_WHOLE),
-			0);
+		assert_int_equal(device_parties_allocate(&house.books.devices, 0, house.owner[1],
+							 DEVICE_WHOLE),
+				 0);
 		if (nameless)
-			device_parties_allocate_nameless(&house.devices, 0, DEVICE_WHOLE);
+			device_parties_allocate_nameless(&house.books.devices, 0, DEVICE_WHOLE);
 		end(&house, 0, 100 * J, 0);
 		assert_in_range(idle_gpu_uj(&house, 0) - before_uj[0], 3 * (40 * J + 1) / ids,
 				3 * (40 * J + 1) / ids + 1);
@@ -473,7 +459,7 @@ static void a_gap_keeps_what_was_allocated(void **state)
 {
 	(void)state;
 	struct house house;
-	struct accountant *accountant = &house.accountant;
+	struct accountant *accountant = &house.books.accountant;
 
 	set_up(&house);
 	accountant->zones[1].idle_state = IDLE_FIXED;
@@ -482,16 +468,16 @@ static void a_gap_keeps_what_was_allocated(void **state)
 	assert_int_equal(ledger_bear_idle(accountant->ledger), 0);
 	begin(&house);
 	end(&house, 0, 0, 0);
-	house.status[1].state = ZONE_ERROR;
+	house.books.status[1].state = ZONE_ERROR;
 	for (int second = 0; second < 2; second++) {
 		begin(&house);
 		used(&house, 0, 0, NSEC_PER_SEC / 2);
-		assert_int_equal(
-			device_parties_allocate(&house.devices, 0, house.owner[1], DEVICE_WHOLE),
-			0);
-		device_parties_allocate_nameless(&house.devices, 0, DEVICE_WHOLE);
+		assert_int_equal(device_parties_allocate(&house.books.devices, 0, house.owner[1],
+							 DEVICE_WHOLE),
+				 0);
+		device_parties_allocate_nameless(&house.books.devices, 0, DEVICE_WHOLE);
 		if (second == 1)
-			house.status[1].state = ZONE_UP;
+			house.books.status[1].state = ZONE_UP;
 		end(&house, 0, second ? 200 * J : 0, 0);
 	}
 	assert_int_equal(idle_gpu_uj(&house, 1), 40 * J);
@@ -510,17 +496,17 @@ static void a_gap_that_was_not_kept_has_the_rule_of_a_device(void **state)
 
 	assert_non_null(explained);
 	set_up(&house);
-	house.accountant.zones[1].idle_state = IDLE_FIXED;
-	house.accountant.zones[1].idle_power_uw = 40 * J;
-	house.accountant.idle_share = IDLE_SHARE_SIZE;
-	assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+	house.books.accountant.zones[1].idle_state = IDLE_FIXED;
+	house.books.accountant.zones[1].idle_power_uw = 40 * J;
+	house.books.accountant.idle_share = IDLE_SHARE_SIZE;
+	assert_int_equal(ledger_bear_idle(house.books.ledger), 0);
 	begin(&house);
 	end(&house, 0, 0, 0);
 	begin(&house);
 	*explained = (struct explanation){ .level = LEVEL_CONTAINER, .row = house.owner[1] };
-	house.accountant.explained = &explained;
-	house.accountant.explained_count = 1;
-	house.accountant.gap_of[1] = GAP_LOST;
+	house.books.accountant.explained = &explained;
+	house.books.accountant.explained_count = 1;
+	house.books.accountant.gap_of[1] = GAP_LOST;
 	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
 	end(&house, 0, 100 * J, 0);
 	assert_true(explained->zone[1].was_gap);

@@ -3,7 +3,7 @@
  * A package, a GPU, and what the machine draws beside them: whatever used the two shares that, by
  * the energy that it was charged of them.
  */
-#include "attribution/accountant.h"
+#include "attribution/books.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +21,11 @@ enum { ALICE, BOB, CAROL, OWNERS };
 #define J UJ_PER_J
 
 static const struct idle_options options = { .mode = IDLE_MODE_OFF };
+static const struct share_options by_cpu_time = { .smt_ppm = 0 };
 
 struct house {
 	struct zone zones[ZONES];
-	struct accountant accountant;
-	struct parties parties;
-	struct device_parties devices;
-	struct zone_status status[ZONES];
+	struct books books;
 	bool is_quiet[ZONES]; /* no reading: what flows comes with the next */
 	uint64_t read_ns[ZONES], energy_uj[ZONES], metered_uj[ZONES];
 	uint64_t now_ns, busy_ns, dropped_ns;
@@ -37,13 +35,9 @@ struct house {
 
 static void set_up(struct house *house)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options ledger = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 	};
 
 	*house = (struct house){
@@ -58,28 +52,24 @@ static void set_up(struct house *house)
 			   [DRAM] = { .kind = ZONE_DRAM, .instance = "0", .source = "told" } },
 		.now_ns = NSEC_PER_SEC,
 	};
-	assert_int_equal(ledger_new(&ledger, &house->accountant.ledger), 0);
-	accountant_configure(&house->accountant, &options, 0);
+	assert_int_equal(books_open(&house->books, &ledger), 0);
+	books_configure(&house->books, &options, &by_cpu_time, 0);
 	for (uint32_t z = 0; z < ZONES; z++) {
-		house->status[z] = (struct zone_status){ .state = ZONE_UP };
-		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
-		accountant_adopt(&house->accountant, &house->zones[z], &options, 0);
-		house->accountant.is_part[z] = z != OTHER;
+		house->books.status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(books_adopt(&house->books, &house->zones[z], 0), z);
+		house->books.accountant.is_part[z] = z != OTHER;
 	}
 }
 
 static void tear_down(struct house *house)
 {
-	accountant_release(&house->accountant);
-	parties_release(&house->parties);
-	device_parties_release(&house->devices);
-	ledger_free(house->accountant.ledger);
+	books_release(&house->books);
 }
 
 static void begin(struct house *house)
 {
 	static const char *const ids[] = { "alice", "bob", "carol" };
-	struct ledger *ledger = house->accountant.ledger;
+	struct ledger *ledger = house->books.ledger;
 
 	house->now_ns += NSEC_PER_SEC;
 	house->busy_ns = house->dropped_ns = 0;
@@ -92,21 +82,22 @@ static void begin(struct house *house)
 
 		house->owner[i] = enter_owner(ledger, &owner);
 	}
-	parties_begin(&house->parties, 0);
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
-	device_parties_begin(&house->devices);
+	parties_begin(&house->books.parties, 0);
+	assert_int_equal(parties_reserve(&house->books.parties, 8), 0);
+	device_parties_begin(&house->books.devices);
 }
 
 static void ran(struct house *house, size_t who, uint64_t ms)
 {
-	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ms * NSEC_PER_MSEC, NULL);
+	parties_add(&house->books.parties, LEDGER_NONE, house->owner[who], ms * NSEC_PER_MSEC,
+		    NULL);
 	house->busy_ns += ms * NSEC_PER_MSEC;
 }
 
 static void used(struct house *house, size_t who, uint64_t ms)
 {
-	assert_int_equal(device_parties_add(&house->devices, 0, LEDGER_NONE, house->owner[who],
-					    ms * NSEC_PER_MSEC, 0),
+	assert_int_equal(device_parties_add(&house->books.devices, 0, LEDGER_NONE,
+					    house->owner[who], ms * NSEC_PER_MSEC, 0),
 			 0);
 }
 
@@ -116,41 +107,38 @@ static void end(struct house *house, uint64_t package_uj, uint64_t gpu_uj, uint6
 	const uint64_t drawn_uj[ZONES] = {
 		[OTHER] = other_uj, [PACKAGE] = package_uj, [GPU] = gpu_uj, [DRAM] = house->dram_uj
 	};
-	struct energy_span spans[ZONES];
-	struct interval interval = {
-		.time_ns = house->now_ns,
-		.status = house->status,
-		.spans = spans,
-		.work = { .busy_ns = house->busy_ns, .dropped_ns = house->dropped_ns },
-		.measured = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 },
-		.parties = &house->parties,
-		.devices = &house->devices,
-	};
+	struct interval interval;
 
+	house->books.span_count = 0;
 	for (uint32_t z = 0; z < ZONES; z++) {
 		bool has_begun = house->read_ns[z] > 0;
+		struct energy_span span;
 
 		house->energy_uj[z] += drawn_uj[z];
 		if (house->is_quiet[z])
 			continue;
-		spans[interval.span_count++] = (struct energy_span){
-			.zone = z,
+		span = (struct energy_span){
 			.known = has_begun,
 			.from_ns = house->read_ns[z],
 			.to_ns = house->now_ns,
 			.energy_uj = has_begun ? house->energy_uj[z] : 0,
 		};
+		books_put_span(&house->books, z, span);
 		house->metered_uj[z] += has_begun ? house->energy_uj[z] : 0;
 		house->read_ns[z] = house->now_ns;
 		house->energy_uj[z] = 0;
 	}
-	accountant_book(&house->accountant, &interval);
-	ledger_close(house->accountant.ledger);
+	interval = books_interval(&house->books, house->now_ns);
+	interval.work =
+		(struct work_sums){ .busy_ns = house->busy_ns, .dropped_ns = house->dropped_ns };
+	interval.measured = (struct zone_activity){ .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 };
+	books_book(&house->books, &interval, NULL);
+	ledger_close(house->books.ledger);
 }
 
 static uint64_t other_uj(const struct house *house, size_t who, enum energy_mode mode)
 {
-	const struct ledger *ledger = house->accountant.ledger;
+	const struct ledger *ledger = house->books.ledger;
 
 	return ledger_values(ledger, LEVEL_CONTAINER,
 			     house->owner[who])[ledger_column(ledger, OTHER, mode)];
@@ -159,7 +147,7 @@ static uint64_t other_uj(const struct house *house, size_t who, enum energy_mode
 static uint64_t unattributed_uj(const struct house *house, enum energy_mode mode,
 				enum unattributed_reason reason)
 {
-	return ledger_unattributed_value(house->accountant.ledger, OTHER, mode, reason);
+	return ledger_unattributed_value(house->books.ledger, OTHER, mode, reason);
 }
 
 static void check_law(const struct house *house)
@@ -254,7 +242,7 @@ static void it_follows_them_through_its_gaps(void **state)
 	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 18 * J);
 	assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 9 * J);
 	assert_int_equal(other_uj(&house, CAROL, MODE_DYNAMIC), 3 * J);
-	assert_int_equal(house.accountant.gaps.used, 0);
+	assert_int_equal(house.books.accountant.gaps.used, 0);
 	check_law(&house);
 	tear_down(&house);
 }
@@ -314,11 +302,11 @@ static void idle_energy_follows_idle_energy(void **state)
 
 		set_up(&house);
 		for (size_t z = 0; z < ZONES; z++) {
-			house.accountant.zones[z].idle_state = IDLE_FIXED;
-			house.accountant.zones[z].idle_power_uw = z == GPU ? 0 : 20 * J;
+			house.books.accountant.zones[z].idle_state = IDLE_FIXED;
+			house.books.accountant.zones[z].idle_power_uw = z == GPU ? 0 : 20 * J;
 		}
-		house.accountant.idle_share = shares[i];
-		assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+		house.books.accountant.idle_share = shares[i];
+		assert_int_equal(ledger_bear_idle(house.books.ledger), 0);
 		begin(&house);
 		end(&house, 0, 0, 0);
 		begin(&house);

@@ -2,7 +2,7 @@
 /* Random intervals: what an explanation says is what the ledger was charged, to the µJ. */
 #include "attribution/explanation.h"
 
-#include "attribution/accountant.h"
+#include "attribution/books.h"
 #include "base/num.h"
 #include "new_ledger.h"
 #include "tests/rig/property.h"
@@ -15,11 +15,7 @@
 
 struct machine {
 	struct zone zones[ZONES];
-	struct accountant accountant;
-	struct parties parties;
-	struct zone_status status[ZONES];
-	struct energy_span spans[ZONES];
-	size_t span_count;
+	struct books books;
 	uint64_t now_ns, from_ns[ZONES], counted_uj[ZONES];
 	uint32_t container[CONTAINERS], process[PROCESSES];
 };
@@ -32,32 +28,32 @@ struct asked {
 
 static void set_up(struct machine *machine, const struct idle_options *options)
 {
+	const struct ledger_options ledger = { .max_processes = 64, .max_containers = 16 };
+	const struct share_options by_cpu_time = { .smt_ppm = 0 };
+
 	*machine = (struct machine){ .now_ns = NSEC_PER_SEC };
-	machine->accountant.ledger = new_ledger(64, 16, 0);
-	accountant_configure(&machine->accountant, options, 0);
+	assert_int_equal(books_open(&machine->books, &ledger), 0);
+	assert_int_equal(ledger_bear_idle(machine->books.ledger), 0);
+	books_configure(&machine->books, options, &by_cpu_time, 0);
 	for (uint32_t z = 0; z < ZONES; z++) {
 		machine->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
 						   .instance = { (char)('0' + z) },
 						   .source = "told" };
 		machine->zones[z].domain = zone_domain(ZONE_PACKAGE, machine->zones[z].instance);
-		assert_int_equal(ledger_add_zone(machine->accountant.ledger, &machine->zones[z]),
-				 0);
-		accountant_adopt(&machine->accountant, &machine->zones[z], options, 0);
+		assert_int_equal(books_adopt(&machine->books, &machine->zones[z], 0), z);
 	}
 }
 
 static void tear_down(struct machine *machine)
 {
-	accountant_release(&machine->accountant);
-	parties_release(&machine->parties);
-	ledger_free(machine->accountant.ledger);
+	books_release(&machine->books);
 }
 
 /* Containers 0 and 1 are a pod; processes belong to containers in turn. */
 static void enter_rows(struct machine *machine)
 {
 	static const char *const ids[] = { "a", "b", "c" };
-	struct ledger *ledger = machine->accountant.ledger;
+	struct ledger *ledger = machine->books.ledger;
 
 	ledger_begin(ledger, machine->now_ns);
 	for (size_t i = 0; i < CONTAINERS; i++) {
@@ -80,20 +76,20 @@ static void enter_rows(struct machine *machine)
 static void enter_work(struct machine *machine, struct property_source *source, uint32_t sockets,
 		       struct work_sums *work)
 {
-	parties_begin(&machine->parties, sockets);
-	(void)parties_reserve(&machine->parties, PROCESSES + 1);
+	parties_begin(&machine->books.parties, sockets);
+	(void)parties_reserve(&machine->books.parties, PROCESSES + 1);
 	for (uint32_t i = 0; i <= PROCESSES; i++) {
 		uint64_t socket_ns[] = { draw_below(source, 700000000),
 					 draw_below(source, 300000000) };
 
 		if (draw_chance(source, 4))
 			continue;
-		parties_add(&machine->parties, i < PROCESSES ? machine->process[i] : LEDGER_NONE,
+		parties_add(&machine->books.parties,
+			    i < PROCESSES ? machine->process[i] : LEDGER_NONE,
 			    machine->container[i % CONTAINERS], socket_ns[0] + socket_ns[1],
 			    sockets ? socket_ns : NULL);
 		work->busy_ns += socket_ns[0] + socket_ns[1];
 	}
-	parties_spread_sockets(&machine->parties);
 	work->dropped_ns = draw_chance(source, 3) ? draw_below(source, 50000000) : 0;
 	work->unseen_ns = draw_chance(source, 3) ? draw_below(source, 50000000) : 0;
 	work->busy_ns += work->dropped_ns + work->unseen_ns;
@@ -102,21 +98,23 @@ static void enter_work(struct machine *machine, struct property_source *source, 
 /* Now and then a zone gives no reading, or one that tells nothing of the energy before it. */
 static void read_zones(struct machine *machine, struct property_source *source)
 {
-	machine->span_count = 0;
+	machine->books.span_count = 0;
 	for (uint32_t z = 0; z < ZONES; z++) {
 		bool known = !draw_chance(source, 6) && machine->from_ns[z];
 		bool read = !draw_chance(source, 5);
+		struct energy_span span;
 
-		machine->status[z].state = read ? ZONE_UP : ZONE_ERROR;
+		machine->books.status[z].state = read ? ZONE_UP : ZONE_ERROR;
 		if (!read)
 			continue;
-		machine->spans[machine->span_count++] = (struct energy_span){
+		span = (struct energy_span){
 			.zone = z,
 			.known = known,
 			.from_ns = machine->from_ns[z],
 			.to_ns = machine->now_ns,
 			.energy_uj = known ? draw_below(source, 100000000) : 0,
 		};
+		books_put_span(&machine->books, z, span);
 		machine->from_ns[z] = machine->now_ns;
 	}
 }
@@ -124,7 +122,7 @@ static void read_zones(struct machine *machine, struct property_source *source)
 static void ask(struct machine *machine, struct asked *asked)
 {
 	const struct ledger_container *container =
-		ledger_container_at(machine->accountant.ledger, machine->container[0]);
+		ledger_container_at(machine->books.ledger, machine->container[0]);
 	const uint32_t rows[] = { machine->process[0], machine->process[1], machine->container[0],
 				  ledger_group_of(container, LEVEL_POD),
 				  ledger_group_of(container, LEVEL_NAMESPACE) };
@@ -135,8 +133,8 @@ static void ask(struct machine *machine, struct asked *asked)
 		asked->rows[i] = (struct explanation){ .level = levels[i], .row = rows[i] };
 		asked->list[i] = &asked->rows[i];
 	}
-	machine->accountant.explained = asked->list;
-	machine->accountant.explained_count = 5;
+	machine->books.accountant.explained = asked->list;
+	machine->books.accountant.explained_count = 5;
 }
 
 static const uint64_t *deltas_of(const struct ledger *ledger, const struct explanation *explanation)
@@ -214,7 +212,7 @@ static const char *check_charges(const struct ledger *ledger, const struct expla
 
 static const char *check(const struct machine *machine, const struct asked *asked)
 {
-	const struct ledger *ledger = machine->accountant.ledger;
+	const struct ledger *ledger = machine->books.ledger;
 
 	for (size_t i = 0; i < 5; i++) {
 		const char *uncharged = check_charges(ledger, &asked->rows[i]);
@@ -245,28 +243,24 @@ static const char *run(struct machine *machine, struct property_source *source)
 	static struct asked asked; /* too large for the stack */
 
 	for (size_t i = 0; i < INTERVALS; i++) {
-		struct interval interval = {
-			.status = machine->status,
-			.spans = machine->spans,
-			.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
-			.measured = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 },
-			.parties = &machine->parties,
-		};
+		struct work_sums work = { 0 };
+		uint64_t asleep_ns = draw_chance(source, 6) ? NSEC_PER_SEC / 2 : 0;
+		struct interval interval;
 		const char *wrong;
 
 		machine->now_ns += NSEC_PER_SEC;
-		interval.time_ns = machine->now_ns;
-		if (draw_chance(source, 6))
-			interval.measured.asleep_ns = NSEC_PER_SEC / 2;
 		enter_rows(machine);
-		enter_work(machine, source, draw_chance(source, 2) ? 2 : 0, &interval.work);
+		enter_work(machine, source, draw_chance(source, 2) ? 2 : 0, &work);
 		read_zones(machine, source);
-		interval.span_count = machine->span_count;
+		interval = books_interval(&machine->books, machine->now_ns);
+		interval.work = work;
+		interval.places = (struct work_places){ 2, { 0, 1 }, { 1, 1 } };
+		interval.measured = (struct zone_activity){ NSEC_PER_SEC, asleep_ns, 0.5 };
 		ask(machine, &asked);
-		accountant_book(&machine->accountant, &interval);
-		ledger_close(machine->accountant.ledger);
+		books_book(&machine->books, &interval, NULL);
+		ledger_close(machine->books.ledger);
 		for (size_t row = 0; row < 5; row++)
-			explanation_note_totals(&asked.rows[row], machine->accountant.ledger);
+			explanation_note_totals(&asked.rows[row], machine->books.ledger);
 		for (uint32_t z = 0; z < ZONES; z++)
 			machine->counted_uj[z] += asked.rows[0].zone[z].energy_uj;
 		wrong = check(machine, &asked);

@@ -26,13 +26,9 @@ struct book {
 
 static void open_book(struct book *book)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 	};
 
 	*book = (struct book){ .now_ns = BEGAN_NS };

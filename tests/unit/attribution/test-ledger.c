@@ -21,12 +21,19 @@ static const struct test_owner nginx = {
 			[LABEL_POD_NAME] = "nginx.service" },
 };
 
+static const struct test_owner system_processes = {
+	.names.text = { [LABEL_CONTAINER_ID] = "system_processes",
+			[LABEL_CONTAINER_NAME] = "system_processes",
+			[LABEL_NAMESPACE] = "system",
+			[LABEL_POD_NAME] = "system_processes" },
+};
+
 static void test_overflow_owner_is_row_0(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 
 	(void)state;
-	assert_int_equal(enter_owner(ledger, &overflow), 0);
+	assert_int_equal(enter_owner(ledger, &system_processes), 0);
 	assert_string_equal(ledger_container_at(ledger, 0)->names->text[LABEL_CONTAINER_ID],
 			    "system_processes");
 	ledger_release(ledger, LEVEL_CONTAINER, 0);

@@ -34,13 +34,9 @@ static uint32_t add_process(struct book *book, uint32_t pid, uint32_t container)
 
 static void open_book(struct book *book)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 	};
 
 	*book = (struct book){ 0 };

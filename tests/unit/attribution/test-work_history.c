@@ -22,13 +22,9 @@ struct past {
 
 static void open_past(struct past *past)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = &overflow,
 	};
 
 	*past = (struct past){ .now_ns = 100 * NSEC_PER_SEC };

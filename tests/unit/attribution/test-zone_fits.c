@@ -31,13 +31,9 @@ struct desk {
 /* @step: containers get their rows in another order; prime to their number. */
 static void open_desk(struct desk *desk, uint32_t step)
 {
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 64,
-		.overflow = &overflow,
 	};
 
 	*desk = (struct desk){ 0 };

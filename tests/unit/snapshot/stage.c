@@ -21,13 +21,8 @@ void open_stage(struct stage *s, const struct publisher_options *options)
 void open_stage_for(struct stage *s, const struct publisher_options *options,
 		    uint32_t max_processes, uint32_t max_containers)
 {
-	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system_processes",
-							[LABEL_CONTAINER_NAME] = "s",
-							[LABEL_NAMESPACE] = "system",
-							[LABEL_POD_NAME] = "s" } };
 	const struct ledger_options book = { .max_processes = max_processes,
-					     .max_containers = max_containers,
-					     .overflow = &overflow };
+					     .max_containers = max_containers };
 
 	*s = (struct stage){ .now_s = 1000 };
 	assert_int_equal(ledger_new(&book, &s->ledger), 0);

@@ -31,10 +31,7 @@ struct node {
 static void set_up(struct node *node, bool shares_idle)
 {
 	static const enum zone_kind kinds[ZONES] = { ZONE_PACKAGE, ZONE_DRAM, ZONE_PSYS };
-	static const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	static const struct ledger_options options = { .max_processes = 200,
-						       .max_containers = 10,
-						       .overflow = &overflow };
+	static const struct ledger_options options = { .max_processes = 200, .max_containers = 10 };
 
 	*node = (struct node){ .now_ns = SECOND_NS };
 	assert_int_equal(ledger_new(&options, &node->ledger), 0);

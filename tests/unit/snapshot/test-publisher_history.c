@@ -78,14 +78,9 @@ static void draw_options(struct world *w)
 
 static void open_world(struct world *w, struct property_source *source)
 {
-	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system_processes",
-							[LABEL_CONTAINER_NAME] = "s",
-							[LABEL_NAMESPACE] = "system",
-							[LABEL_POD_NAME] = "s" } };
 	const struct ledger_options options = {
 		.max_processes = 2 + (uint32_t)draw_below(source, 11),
 		.max_containers = 4,
-		.overflow = &overflow,
 	};
 
 	*w = (struct world){ .source = source, .now_ns = SECOND_NS };

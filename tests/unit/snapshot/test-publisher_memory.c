@@ -116,10 +116,7 @@ struct parts {
 
 static bool open_parts(struct parts *parts)
 {
-	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	const struct ledger_options book = { .max_processes = 1000,
-					     .max_containers = 100,
-					     .overflow = &overflow };
+	const struct ledger_options book = { .max_processes = 1000, .max_containers = 100 };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 400 };
 
 	*parts = (struct parts){ 0 };

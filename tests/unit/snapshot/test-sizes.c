@@ -84,10 +84,7 @@ static void add_zones(struct ledger *ledger, uint32_t count)
 
 static void open_parts(struct parts *parts, uint32_t zones)
 {
-	static const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	const struct ledger_options book = { .max_processes = 40000,
-					     .max_containers = 1000,
-					     .overflow = &overflow };
+	const struct ledger_options book = { .max_processes = 40000, .max_containers = 1000 };
 	const struct publisher_options options = { .max_rows = 40000, .keep_ns = 300 * SECOND_NS };
 
 	assert_int_equal(ledger_new(&book, &parts->ledger), 0);

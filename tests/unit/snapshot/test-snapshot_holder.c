@@ -185,10 +185,7 @@ static void live_interval(struct ledger *ledger, uint64_t i)
 
 static void test_readers_race_the_publisher(void **state)
 {
-	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	const struct ledger_options book = { .max_processes = 1000,
-					     .max_containers = 100,
-					     .overflow = &overflow };
+	const struct ledger_options book = { .max_processes = 1000, .max_containers = 100 };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
 	const struct snapshot_zone zone = { .zone.kind = ZONE_PACKAGE, .zone.path = "p" };
 	const struct snapshot_self self = { 0 };

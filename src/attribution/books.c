@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribution/books.h"
+
+#include <string.h>
+
+int books_open(struct books *books, const struct ledger_options *options)
+{
+	int r;
+
+	*books = (struct books){ .remainder_at = SIZE_MAX };
+	r = ledger_new(options, &books->ledger);
+	books->accountant.ledger = books->ledger;
+	return r;
+}
+
+void books_release(struct books *books)
+{
+	accountant_release(&books->accountant);
+	remainder_release(&books->remainder);
+	parties_release(&books->parties);
+	device_parties_release(&books->devices);
+	ledger_free(books->ledger);
+}
+
+void books_configure(struct books *books, const struct idle_options *idle,
+		     const struct share_options *share, uint64_t settle_ns)
+{
+	books->idle = idle;
+	accountant_configure(&books->accountant, idle, settle_ns);
+	accountant_share_by(&books->accountant, share);
+}
+
+int books_adopt(struct books *books, const struct zone *zone, int64_t found_ms)
+{
+	int r = 0;
+
+	if (accountant_shares_idle(&books->accountant, &zone->domain))
+		r = ledger_bear_idle(books->ledger);
+	if (r == 0)
+		r = ledger_add_zone(books->ledger, zone);
+	if (r < 0)
+		return r;
+	accountant_adopt(&books->accountant, zone, books->idle, found_ms);
+	return (int)books->accountant.zone_count - 1;
+}
+
+int books_find_remainder(struct books *books, int64_t found_ms)
+{
+	static const struct zone zone = {
+		.kind = ZONE_OTHER,
+		.domain = { .kind = DOMAIN_PARTS },
+		.path = "platform less what its parts count",
+		.source = "remainder",
+		.rank = RANK_SENSOR_POWER,
+	};
+	int r = remainder_follow(&books->remainder, books->accountant.contenders,
+				 books->accountant.zone_count);
+
+	if (r < 0 || !remainder_exists(&books->remainder) || books->remainder_at != SIZE_MAX)
+		return r;
+	r = books_adopt(books, &zone, found_ms);
+	if (r < 0)
+		return r;
+	books->remainder_at = (size_t)r;
+	return 0;
+}
+
+int books_choose_totals(struct books *books)
+{
+	struct accountant *accountant = &books->accountant;
+
+	if (books->chosen < accountant->zone_count)
+		accountant_choose_total(accountant, books->chosen);
+	books->chosen = accountant->zone_count;
+	return accountant->idle_share == IDLE_SHARE_NODE ? 0 : ledger_bear_idle(books->ledger);
+}
+
+void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
+{
+	struct accountant *accountant = &books->accountant;
+
+	ledger_begin(books->ledger, now_ns);
+	if (settle_ns != accountant->settle_ns)
+		accountant_set_settle(accountant, settle_ns);
+	accountant_settle_ranks(accountant);
+	/* Without memory it goes on as it was. */
+	(void)remainder_follow(&books->remainder, accountant->contenders, accountant->zone_count);
+	accountant_follow(accountant, &books->remainder);
+}
+
+void books_put_span(struct books *books, size_t zone, struct energy_span span)
+{
+	size_t at = books->span_count;
+
+	while (at > 0 && books->spans[at - 1].zone > zone)
+		at--;
+	memmove(books->spans + at + 1, books->spans + at,
+		(books->span_count - at) * sizeof(*books->spans));
+	span.zone = (uint32_t)zone;
+	books->spans[at] = span;
+	books->span_count++;
+}
+
+/* It is known as far as all zones are that it is made of. */
+static void follow_status(struct books *books)
+{
+	struct zone_status *status = &books->status[books->remainder_at];
+
+	status->state = remainder_exists(&books->remainder) ? ZONE_UP : ZONE_ABSENT;
+	status->error = 0;
+	for (size_t i = 0; status->state == ZONE_UP && i < books->remainder.count; i++) {
+		const struct zone_status *one = &books->status[books->remainder.curves[i].zone];
+
+		status->state = one->state;
+		status->error = one->error;
+	}
+	status->errors += status->state != ZONE_UP;
+}
+
+void books_advance_remainder(struct books *books)
+{
+	struct energy_span span;
+
+	if (books->remainder_at == SIZE_MAX)
+		return;
+	follow_status(books);
+	if (!remainder_advance(&books->remainder, books->spans, books->span_count, &span))
+		return;
+	books->status[books->remainder_at].reads++;
+	books_put_span(books, books->remainder_at, span);
+}
+
+struct interval books_interval(struct books *books, uint64_t time_ns)
+{
+	return (struct interval){
+		.time_ns = time_ns,
+		.status = books->status,
+		.spans = books->spans,
+		.span_count = books->span_count,
+		.parties = &books->parties,
+		.devices = &books->devices,
+	};
+}
+
+void books_book(struct books *books, const struct interval *interval, const uint64_t *counted)
+{
+	if (counted)
+		counters_book(&books->counters, books->ledger, interval->parties, counted,
+			      interval->time_ns, books->accountant.settle_ns);
+	parties_spread_sockets(interval->parties);
+	accountant_book(&books->accountant, interval);
+}
