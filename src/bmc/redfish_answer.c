@@ -73,6 +73,26 @@ static const json_t *list_get(const json_t *list, size_t i)
 	return json_is_object(list) ? list : json_array_get(list, i);
 }
 
+/* The length of the service's own address at the beginning of @text; 0: it is another's. */
+static size_t origin_length(const char *origin, const char *text)
+{
+	static const char port[] = ":443"; /* of https, with or without a word */
+	size_t len = strlen(origin);
+
+	if (len > strlen(port) && strcmp(origin + len - strlen(port), port) == 0)
+		len -= strlen(port);
+	if (strncasecmp(text, origin, len) != 0)
+		return 0;
+	if (strncmp(text + len, port, strlen(port)) == 0)
+		len += strlen(port);
+	return text[len] == '/' ? len : 0;
+}
+
+void redfish_path_take_from(const char *origin, const char *text, struct redfish_path *ret)
+{
+	redfish_path_take(text + origin_length(origin, text), ret);
+}
+
 /* The paths in @list, up to @max of them. */
 static size_t read_paths(const json_t *list, struct redfish_path *ret, size_t max)
 {
@@ -85,15 +105,66 @@ static size_t read_paths(const json_t *list, struct redfish_path *ret, size_t ma
 	return count;
 }
 
-void redfish_members_add(const json_t *page, struct redfish_members *members,
-			 struct redfish_path *ret_next)
+void redfish_members_leave_out(struct redfish_members *members, size_t count, const char *why)
+{
+	if (!members->left_out)
+		members->why = why;
+	members->left_out += count;
+}
+
+static bool has_member(const struct redfish_members *members, size_t from, size_t to,
+		       const struct redfish_path *path)
+{
+	for (size_t i = from; i < to; i++) {
+		if (redfish_path_is_same(&members->paths[i], path))
+			return true;
+	}
+	return false;
+}
+
+/* A member that stands twice on a page is listed twice; one of an earlier page is no new one. */
+static void add_member(struct redfish_members *members, size_t before,
+		       const struct redfish_path *path)
+{
+	if (has_member(members, 0, before, path))
+		return;
+	members->listed++;
+	if (!path->text[0])
+		redfish_members_leave_out(members, 1, "one has no path of this service");
+	else if (has_member(members, before, members->count, path))
+		return;
+	else if (members->count == REDFISH_MEMBERS_MAX)
+		redfish_members_leave_out(members, 1, "there are too many");
+	else
+		members->paths[members->count++] = *path;
+}
+
+void redfish_members_add_path(struct redfish_members *members, const struct redfish_path *path)
+{
+	add_member(members, members->count, path);
+}
+
+size_t redfish_members_add(const json_t *page, struct redfish_members *members)
 {
 	const json_t *list = json_object_get(page, "Members");
-	size_t room = REDFISH_MEMBERS_MAX - members->count, size = list_size(list);
+	size_t before = members->count;
+	double total;
 
-	members->count += read_paths(list, members->paths + members->count, room);
-	members->left_out += size > room ? size - room : 0;
-	redfish_path_take(answer_text(page, "Members@odata.nextLink"), ret_next);
+	for (size_t i = 0; i < list_size(list); i++) {
+		struct redfish_path path = path_of(list_get(list, i));
+
+		add_member(members, before, &path);
+	}
+	if (answer_number(json_object_get(page, "Members@odata.count"), UINT32_MAX, &total))
+		members->total = (size_t)total;
+	return members->count - before;
+}
+
+const char *redfish_next_link(const json_t *page)
+{
+	const char *next = answer_text(page, "Members@odata.nextLink");
+
+	return *next ? next : answer_text(page, "@odata.nextLink");
 }
 
 const char *redfish_message(const json_t *error)
@@ -243,14 +314,28 @@ static unsigned distance(const struct redfish_chassis *list, size_t count,
 	return sum;
 }
 
+/* How many of the chassis may be a machine each. */
+static size_t machine_count(const struct redfish_chassis *list, size_t count,
+			    const struct redfish_path *system, bool is_only)
+{
+	size_t machines = 0;
+
+	for (size_t i = 0; i < count; i++)
+		machines += is_own(&list[i], system, is_only) &&
+			    distance(list, count, &list[i], system, is_only) == 0;
+	return machines;
+}
+
 size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
 			      const struct redfish_path *system, bool is_only, size_t *order,
 			      bool *ret_shared)
 {
+	size_t machines = machine_count(list, count, system, is_only), chosen = 0;
 	bool any_links = false;
-	size_t chosen = 0;
 
-	*ret_shared = false;
+	*ret_shared = !system->text[0] && machines > 1;
+	if (!system->text[0] && machines != 1)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		any_links |= list[i].system_count > 0;
 		*ret_shared |= list[i].system_count > 1 && holds(&list[i], system);
@@ -356,30 +441,70 @@ bool redfish_supply_is_off(const json_t *supply)
 	return is_one_of(answer_text(json_object_get(supply, "Status"), "State"), states);
 }
 
+static bool take_uw(const json_t *value, uint64_t *ret_uw)
+{
+	struct redfish_reading reading = { .has_power = false };
+
+	take_watts(value, &reading);
+	*ret_uw = reading.power_uw;
+	return reading.has_power;
+}
+
+void redfish_supply_metrics_read(const json_t *metrics, struct redfish_supply_power *ret)
+{
+	ret->has_input =
+		take_uw(reading_of(json_object_get(metrics, "InputPowerWatts")), &ret->input_uw);
+	ret->has_output =
+		take_uw(reading_of(json_object_get(metrics, "OutputPowerWatts")), &ret->output_uw);
+}
+
+static void read_old_supply(const json_t *supply, struct redfish_supply_power *ret)
+{
+	ret->has_input = take_uw(json_object_get(supply, "PowerInputWatts"), &ret->input_uw);
+	ret->has_output = take_uw(json_object_get(supply, "PowerOutputWatts"), &ret->output_uw) ||
+			  take_uw(json_object_get(supply, "LastPowerOutputWatts"), &ret->output_uw);
+}
+
+void redfish_supply_sum_add(struct redfish_supply_sum *sum, const struct redfish_supply_power *one,
+			    bool is_off)
+{
+	/* What gives some takes some: then 0 is no input that is known. */
+	bool has_input = one->has_input && (one->input_uw || !one->has_output || !one->output_uw);
+
+	sum->power.has_input |= has_input;
+	sum->power.has_output |= one->has_output;
+	sum->power.input_uw += has_input ? one->input_uw : 0;
+	sum->power.output_uw += one->has_output ? one->output_uw : 0;
+	sum->lacks_input |= !has_input && !is_off;
+	sum->lacks_output |= !one->has_output && !is_off;
+}
+
+void redfish_supply_sum_read(const struct redfish_supply_sum *sum, struct redfish_reading *ret)
+{
+	const struct redfish_supply_power *power = &sum->power;
+
+	*ret = (struct redfish_reading){ .is_output = !power->has_input };
+	ret->power_uw = ret->is_output ? power->output_uw : power->input_uw;
+	ret->has_power =
+		ret->is_output ? power->has_output && !sum->lacks_output : !sum->lacks_input;
+	ret->has_power &= ret->power_uw <= (uint64_t)(WATTS_MAX * UW_PER_W);
+	if (!ret->has_power)
+		*ret = (struct redfish_reading){ 0 };
+}
+
 void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret)
 {
 	const json_t *supplies = json_object_get(power, "PowerSupplies");
-	struct redfish_reading sum = { 0 };
+	struct redfish_supply_sum sum = { 0 };
 
-	*ret = (struct redfish_reading){ 0 };
 	for (size_t i = 0; i < list_size(supplies); i++) {
 		const json_t *supply = list_get(supplies, i);
-		struct redfish_reading one = { 0 };
+		struct redfish_supply_power one;
 
-		take_watts(json_object_get(supply, "PowerInputWatts"), &one);
-		if (!one.has_power && !redfish_supply_is_off(supply))
-			return;
-		sum.has_power |= one.has_power;
-		sum.power_uw += one.has_power ? one.power_uw : 0;
+		read_old_supply(supply, &one);
+		redfish_supply_sum_add(&sum, &one, redfish_supply_is_off(supply));
 	}
-	if (sum.power_uw <= (uint64_t)(WATTS_MAX * UW_PER_W))
-		*ret = sum;
-}
-
-void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret)
-{
-	*ret = (struct redfish_reading){ 0 };
-	take_watts(reading_of(json_object_get(metrics, "InputPowerWatts")), ret);
+	redfish_supply_sum_read(&sum, ret);
 }
 
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)

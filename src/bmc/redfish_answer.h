@@ -25,10 +25,15 @@ struct redfish_path {
 	bool has_slash;              /* at its end: some services want it there, others not */
 };
 
+/* The members of a collection, each once. */
 struct redfish_members {
 	struct redfish_path paths[REDFISH_MEMBERS_MAX];
 	size_t count;
-	size_t left_out; /* members for which there was no room, as far as they were read */
+	size_t listed; /* entries so far, but for those that an earlier page had, too */
+	size_t total;  /* that there are, as the service says; 0: it does not say */
+	/* At least so many are not known: no path of this service, or no room for them. */
+	size_t left_out;
+	const char *why; /* static, of the first that were left out; NULL: none were */
 };
 
 /* Power and energy of what was asked for; what is not known is not there. */
@@ -36,6 +41,19 @@ struct redfish_reading {
 	bool has_power, has_energy;
 	uint64_t power_uw, energy_uj; /* the energy is a counter */
 	uint64_t window_ns;           /* over which the power is a mean; 0: not known */
+	bool is_output;               /* the power is the output of supplies */
+};
+
+/* What one power supply takes and gives, as far as it is known. */
+struct redfish_supply_power {
+	bool has_input, has_output;
+	uint64_t input_uw, output_uw;
+};
+
+/* Of all supplies of a machine. */
+struct redfish_supply_sum {
+	struct redfish_supply_power power;
+	bool lacks_input, lacks_output; /* one that is not off has none */
 };
 
 struct redfish_chassis {
@@ -54,9 +72,19 @@ bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_pat
 const char *redfish_path_id(const struct redfish_path *path);
 /* Where @object's @key leads to: {"@odata.id": …}. */
 struct redfish_path redfish_link(const json_t *object, const char *key);
-/* Adds the "Members" of a page of a collection. *ret_next: the next page, or "". */
-void redfish_members_add(const json_t *page, struct redfish_members *members,
-			 struct redfish_path *ret_next);
+/* Adds the "Members" of a page of a collection; how many are new. */
+size_t redfish_members_add(const json_t *page, struct redfish_members *members);
+/* Adds one that no page has. */
+void redfish_members_add_path(struct redfish_members *members, const struct redfish_path *path);
+/* At least @count are not known, and @why (static). */
+void redfish_members_leave_out(struct redfish_members *members, size_t count, const char *why);
+/* The link from a page to the next one, as the service has it; "" where there is none. */
+const char *redfish_next_link(const json_t *page);
+/*
+ * A path, or an address with a path of the very service that is at @origin ("https://HOST:PORT");
+ * "" for all else.
+ */
+void redfish_path_take_from(const char *origin, const char *text, struct redfish_path *ret);
 /* The message of an error (extended or not), for people; "" where there is none. */
 const char *redfish_message(const json_t *error);
 
@@ -67,8 +95,10 @@ void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path
  * that holds others before those in it, and a machine before a component. Fills order[0..count);
  * their number. @is_only: the service has no other system, so a chassis without links to systems is
  * the machine's as well, after those with links, unless it is a rack or the like; a component
- * without links only where no chassis has links.
- * *ret_shared: one that has the system has others as well, as the enclosure of blades does.
+ * without links only where no chassis has links. A @system "" is one that nothing names: there must
+ * be exactly one chassis then that may be a machine.
+ * *ret_shared: one that has the system has others as well, as the enclosure of blades does; or
+ * there are several for a system that nothing names.
  */
 size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
 			      const struct redfish_path *system, bool is_only, size_t *order,
@@ -89,10 +119,21 @@ bool redfish_supply_is_absent(const json_t *supply);
  * spare that stands by. A supply in any other state must have one for a sum to be known.
  */
 bool redfish_supply_is_off(const json_t *supply);
-/* PowerSupplies of Power, the older schema: the sum of PowerInputWatts, or none. */
+/* PowerSupplyMetrics: InputPowerWatts, OutputPowerWatts. */
+void redfish_supply_metrics_read(const json_t *metrics, struct redfish_supply_power *ret);
+/* One more supply; of one that @is_off no value is needed. */
+void redfish_supply_sum_add(struct redfish_supply_sum *sum, const struct redfish_supply_power *one,
+			    bool is_off);
+/*
+ * What all take. Where not one has an input value, what all give: less than what the machine draws,
+ * by the losses of the supplies (is_output). None where a supply lacks the value.
+ */
+void redfish_supply_sum_read(const struct redfish_supply_sum *sum, struct redfish_reading *ret);
+/*
+ * PowerSupplies of Power, the older schema: PowerInputWatts, PowerOutputWatts or
+ * LastPowerOutputWatts, as a sum.
+ */
 void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret);
-/* PowerSupplyMetrics: InputPowerWatts. */
-void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret);
 /*
  * A Sensor of power, and the time over which it averages. None where its PhysicalContext is a part
  * of the machine.

@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "bmc/answer_object.h"
 #include "bmc/service.h"
+#include "bmc/service_target.h"
 
 #define ROOT     "/redfish/v1/" /* DSP0266 §6.3: with the slash, without a redirect */
 #define SESSIONS "/redfish/v1/SessionService/Sessions"
@@ -98,21 +99,28 @@ static bool is_header(const char *name, size_t len, const char *wanted)
 	return len == strlen(wanted) && strncasecmp(name, wanted, len) == 0;
 }
 
+void redfish_client_take_link(const struct redfish_client *client, const char *link,
+			      struct redfish_path *ret)
+{
+	redfish_path_take_from(client->service.url, link, ret);
+}
+
+bool redfish_client_ends_search(int r)
+{
+	return r < 0 && r != -ENOENT && r != -ENODATA && r != -EBADMSG && r != -EPROTO &&
+	       r != -EMSGSIZE;
+}
+
 /* A path, or an address of the same service with a path; of others nothing is taken. */
 static void take_location(struct exchange *exchange, const char *value, size_t len)
 {
-	size_t origin_len = strlen(exchange->origin);
-	char text[REDFISH_PATH_MAX + 1];
+	char text[SERVICE_URL_MAX + REDFISH_PATH_MAX + 1];
 
-	if (len > origin_len && strncasecmp(value, exchange->origin, origin_len) == 0) {
-		value += origin_len;
-		len -= origin_len;
-	}
 	if (len >= sizeof(text))
 		return;
 	memcpy(text, value, len);
 	text[len] = '\0';
-	redfish_path_take(text, &exchange->location);
+	redfish_path_take_from(exchange->origin, text, &exchange->location);
 }
 
 static void take_header(void *userdata, const char *name, size_t name_len, const char *value,

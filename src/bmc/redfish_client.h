@@ -46,6 +46,11 @@ int redfish_client_get_root(struct redfish_client *client, json_t **ret, struct 
  */
 int redfish_client_get(struct redfish_client *client, const struct redfish_path *path, json_t **ret,
 		       struct diag *diag);
+/* As redfish_path_take_from(), of the service's own address. */
+void redfish_client_take_link(const struct redfish_client *client, const char *link,
+			      struct redfish_path *ret);
+/* Whether @r of redfish_client_get() is the service's, or ours, so that no other path is asked. */
+bool redfish_client_ends_search(int r);
 /* For how long the service has last asked to be left alone; 0: it has not. */
 uint64_t redfish_client_retry_after_ns(const struct redfish_client *client);
 /* Deletes the session, if there is one, within @timeout_ms. @cancel_fd must not be readable. */

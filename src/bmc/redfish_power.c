@@ -8,10 +8,10 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "bmc/answer_object.h"
+#include "bmc/redfish_collection.h"
 
 #define CHASSIS_MAX 64 /* that are looked at; more are counted */
 #define SENSORS_MAX 16 /* that are looked at, of those whose name fits */
-#define PAGES_MAX   32 /* of a collection */
 
 const char *redfish_method_name(enum redfish_method method)
 {
@@ -21,24 +21,6 @@ const char *redfish_method_name(enum redfish_method method)
 	};
 
 	return names[method];
-}
-
-static int read_members(struct redfish_client *client, const struct redfish_path *collection,
-			struct redfish_members *ret, struct diag *diag)
-{
-	struct redfish_path page = *collection;
-
-	*ret = (struct redfish_members){ 0 };
-	for (unsigned i = 0; i < PAGES_MAX && page.text[0]; i++) {
-		CLEANUP(answer_object_release) json_t *object = NULL;
-		int r = redfish_client_get(client, &page, &object, diag);
-
-		if (r < 0)
-			return r;
-		redfish_members_add(object, ret, &page);
-	}
-	ret->left_out += page.text[0] != '\0'; /* at least */
-	return 0;
 }
 
 /* ---- reading ---- */
@@ -57,8 +39,6 @@ static void read_value(const struct redfish_power *power, const json_t *object,
 	*ret = (struct redfish_reading){ 0 };
 	if (power->method == REDFISH_ENVIRONMENT)
 		redfish_environment_read(object, ret, &unused);
-	else if (power->method == REDFISH_SUPPLIES)
-		redfish_supply_metrics_read(object, ret);
 	else if (power->method == REDFISH_POWER_CONTROL)
 		redfish_power_control_read(object, ret);
 	else if (power->method == REDFISH_OLD_SUPPLIES)
@@ -69,64 +49,30 @@ static void read_value(const struct redfish_power *power, const json_t *object,
 		ret->window_ns = power->window_ns;
 }
 
-static int read_one(struct redfish_client *client, const struct redfish_power *power, size_t i,
+static int read_one(struct redfish_client *client, const struct redfish_power *power,
 		    struct redfish_reading *ret, struct diag *diag)
 {
 	CLEANUP(answer_object_release) json_t *object = NULL;
-	int r = redfish_client_get(client, &power->paths[i], &object, diag);
+	int r = redfish_client_get(client, &power->path, &object, diag);
 
 	if (r == 0)
 		read_value(power, object, ret);
 	return r;
 }
 
-/* Asked in each reading anew: a supply gets its mains back at any time. */
-static int check_is_off(struct redfish_client *client, const struct redfish_power *power, size_t i,
-			struct diag *diag)
-{
-	CLEANUP(answer_object_release) json_t *supply = NULL;
-	int r = redfish_client_get(client, &power->supplies[i], &supply, diag);
-
-	if (r == 0 && !redfish_supply_is_off(supply))
-		r = no_value(power, diag);
-	return r;
-}
-
-/* A supply that is off and has no value adds nothing; of any other one the value is needed. */
-static int read_supplies(struct redfish_client *client, const struct redfish_power *power,
-			 struct redfish_reading *ret, struct diag *diag)
-{
-	for (size_t i = 0; i < power->path_count; i++) {
-		struct redfish_reading reading = { 0 };
-		int r = power->paths[i].text[0] ? read_one(client, power, i, &reading, diag)
-						: -ENOENT;
-
-		if (r < 0 && r != -ENOENT)
-			return r;
-		if (!reading.has_power)
-			r = check_is_off(client, power, i, diag);
-		else
-			r = 0;
-		if (r < 0)
-			return r;
-		ret->has_power |= reading.has_power;
-		ret->power_uw += reading.has_power ? reading.power_uw : 0;
-	}
-	return 0;
-}
-
-int redfish_power_read(struct redfish_client *client, const struct redfish_power *power,
+int redfish_power_read(struct redfish_client *client, struct redfish_power *power,
 		       struct redfish_reading *ret, struct diag *diag)
 {
 	struct redfish_reading sum = { 0 };
 	int r = 0;
 
 	if (power->method == REDFISH_SUPPLIES)
-		r = read_supplies(client, power, &sum, diag);
-	else if (power->path_count)
-		r = read_one(client, power, 0, &sum, diag);
+		r = redfish_supplies_read(client, &power->supplies, &sum, diag);
+	else if (power->method != REDFISH_NOTHING)
+		r = read_one(client, power, &sum, diag);
 	if (r < 0)
 		return r;
+	sum.has_power &= !sum.is_output || power->takes_output;
 	/* A machine that asks its BMC draws some: BMCs say 0 W where they do not know. */
 	sum.has_power &= sum.power_uw > 0;
 	if (!sum.has_power && !sum.has_energy)
@@ -136,13 +82,6 @@ int redfish_power_read(struct redfish_client *client, const struct redfish_power
 }
 
 /* ---- the search for power in a chassis ---- */
-
-/* Whether the service has gone, or refuses us, so that no more is asked. */
-static bool ends_search(int r)
-{
-	return r < 0 && r != -ENOENT && r != -ENODATA && r != -EBADMSG && r != -EPROTO &&
-	       r != -EMSGSIZE;
-}
 
 /* Of one resource: 0 where it has a value. */
 static int try_one(struct redfish_client *client, enum redfish_method method,
@@ -154,8 +93,7 @@ static int try_one(struct redfish_client *client, enum redfish_method method,
 	if (!path->text[0])
 		return -ENOENT;
 	power->method = method;
-	power->paths[0] = *path;
-	power->path_count = 1;
+	power->path = *path;
 	r = redfish_power_read(client, power, &reading, diag);
 	return r == 0 && !reading.has_power ? no_value(power, diag) : r;
 }
@@ -168,7 +106,7 @@ static int learn_window(struct redfish_client *client, struct redfish_power *pow
 	CLEANUP(answer_object_release) json_t *sensor = NULL;
 	struct redfish_reading reading;
 	struct redfish_path path;
-	int r = redfish_client_get(client, &power->paths[0], &metrics, diag);
+	int r = redfish_client_get(client, &power->path, &metrics, diag);
 
 	if (r < 0)
 		return r;
@@ -177,7 +115,7 @@ static int learn_window(struct redfish_client *client, struct redfish_power *pow
 		return 0;
 	r = redfish_client_get(client, &path, &sensor, diag);
 	if (r < 0)
-		return ends_search(r) ? r : 0;
+		return redfish_client_ends_search(r) ? r : 0;
 	redfish_sensor_read(sensor, &reading);
 	power->window_ns = reading.window_ns;
 	return 0;
@@ -195,36 +133,19 @@ static int try_supplies(struct redfish_client *client, const struct redfish_chas
 			struct redfish_power *power, struct diag *diag)
 {
 	CLEANUP(answer_object_release) json_t *subsystem = NULL;
-	CLEANUP_FREE struct redfish_members *supplies = calloc(1, sizeof(*supplies));
 	struct redfish_reading reading;
-	struct redfish_path path;
 	int r;
 
-	if (!supplies)
-		return -ENOMEM;
 	if (!chassis->subsystem.text[0])
 		return -ENOENT;
 	r = redfish_client_get(client, &chassis->subsystem, &subsystem, diag);
 	if (r < 0)
 		return r;
-	path = redfish_link(subsystem, "PowerSupplies");
-	r = path.text[0] ? read_members(client, &path, supplies, diag) : -ENOENT;
 	power->method = REDFISH_SUPPLIES;
-	power->path_count = 0;
-	for (size_t i = 0; r == 0 && i < supplies->count; i++) {
-		CLEANUP(answer_object_release) json_t *supply = NULL;
-
-		r = redfish_client_get(client, &supplies->paths[i], &supply, diag);
-		if (r < 0 || redfish_supply_is_absent(supply))
-			continue;
-		if (power->path_count == REDFISH_SUPPLIES_MAX)
-			return -ENODATA;
-		power->supplies[power->path_count] = supplies->paths[i];
-		power->paths[power->path_count++] = redfish_link(supply, "Metrics");
-	}
-	if (supplies->left_out)
-		return -ENODATA;
-	return r < 0 ? r : redfish_power_read(client, power, &reading, diag);
+	power->supplies.collection = redfish_link(subsystem, "PowerSupplies");
+	if (!power->supplies.collection.text[0])
+		return -ENOENT;
+	return redfish_power_read(client, power, &reading, diag);
 }
 
 static int try_power_control(struct redfish_client *client, const struct redfish_chassis *chassis,
@@ -250,7 +171,7 @@ static int try_sensors(struct redfish_client *client, const struct redfish_chass
 		return -ENOMEM;
 	if (!chassis->sensors.text[0])
 		return -ENOENT;
-	r = read_members(client, &chassis->sensors, sensors, diag);
+	r = redfish_collection_read(client, &chassis->sensors, sensors, diag);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < sensors->count && tried < SENSORS_MAX; i++) {
@@ -260,29 +181,32 @@ static int try_sensors(struct redfish_client *client, const struct redfish_chass
 			continue;
 		tried++;
 		r = try_one(client, REDFISH_SENSOR, &sensors->paths[i], power, diag);
-		if (r == 0 || ends_search(r))
+		if (r == 0 || redfish_client_ends_search(r))
 			return r;
 	}
 	return -ENODATA;
 }
 
+typedef int try_fn(struct redfish_client *client, const struct redfish_chassis *chassis,
+		   struct redfish_power *power, struct diag *diag);
+
 /* 0; -ENODATA: there is none in it. */
 static int find_in_chassis(struct redfish_client *client, const struct redfish_chassis *chassis,
-			   struct redfish_power *ret, struct diag *diag)
+			   bool takes_output, struct redfish_power *ret, struct diag *diag)
 {
-	static int (*const methods[])(struct redfish_client * client,
-				      const struct redfish_chassis *chassis,
-				      struct redfish_power *power, struct diag *diag) = {
-		try_environment, try_supplies, try_power_control, try_old_supplies, try_sensors
-	};
+	static try_fn *const inputs[] = { try_environment,  try_supplies, try_power_control,
+					  try_old_supplies, try_sensors,  NULL };
+	static try_fn *const outputs[] = { try_supplies, try_old_supplies, NULL };
 
-	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
-		struct redfish_power power = { .chassis = chassis->path };
-		int r = methods[i](client, chassis, &power, diag);
+	for (try_fn *const *try = takes_output ? outputs : inputs; *try; try++) {
+		struct redfish_power power = { .chassis = chassis->path,
+					       .takes_output = takes_output,
+					       .is_provisional = takes_output };
+		int r = (*try)(client, chassis, &power, diag);
 
 		if (r == 0)
 			*ret = power;
-		if (r == 0 || ends_search(r))
+		if (r == 0 || redfish_client_ends_search(r))
 			return r;
 	}
 	return -ENODATA;
@@ -310,34 +234,44 @@ static int choose_system(const struct redfish_members *systems, const char *id,
 			: systems->count == 1 && !systems->left_out)
 			*ret = systems->paths[i];
 	}
-	if (ret->text[0] || (!*id && !systems->count))
+	if (ret->text[0] || (!*id && !systems->count && !systems->left_out))
 		return 0;
 	add_ids(systems, &ids);
 	return diag_set(diag, -EXDEV,
-			"the BMC has the machines %.200s; say which one is this with "
+			"the BMC has the machines %.200s%s%s%s; say which one is this with "
 			"meter.redfish.system",
-			ids.data ? ids.data : "(none)");
-}
-
-static int find_system(struct redfish_client *client, const json_t *root, const char *id,
-		       struct redfish_path *ret, bool *ret_only, struct diag *diag)
-{
-	CLEANUP_FREE struct redfish_members *systems = calloc(1, sizeof(*systems));
-	struct redfish_path path = redfish_link(root, "Systems");
-	int r = 0;
-
-	if (!systems)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	if (path.text[0])
-		r = read_members(client, &path, systems, diag);
-	*ret_only = systems->count + systems->left_out <= 1;
-	return r < 0 ? r : choose_system(systems, id, ret, diag);
+			ids.data ? ids.data : "(none)",
+			systems->left_out ? " and others (its list is not complete: " : "",
+			systems->left_out ? systems->why : "", systems->left_out ? ")" : "");
 }
 
 struct chassis_list {
 	struct redfish_chassis chassis[CHASSIS_MAX];
 	size_t count, left_out;
+	const char *why; /* NULL: none was left out */
 };
+
+static void leave_out(struct chassis_list *list, const char *why)
+{
+	if (!list->left_out++)
+		list->why = why;
+}
+
+/* One that is listed and does not exist is not missing. */
+static int read_chassis(struct redfish_client *client, const struct redfish_path *path,
+			struct chassis_list *list, struct diag *diag)
+{
+	CLEANUP(answer_object_release) json_t *chassis = NULL;
+	int r = list->count < CHASSIS_MAX ? redfish_client_get(client, path, &chassis, diag) : 0;
+
+	if (chassis)
+		redfish_chassis_read(chassis, path, &list->chassis[list->count++]);
+	else if (r == 0)
+		leave_out(list, "there are too many");
+	else if (r != -ENOENT)
+		leave_out(list, "one cannot be read");
+	return r;
+}
 
 static int read_all_chassis(struct redfish_client *client, const json_t *root,
 			    struct chassis_list *list, struct diag *diag)
@@ -350,25 +284,67 @@ static int read_all_chassis(struct redfish_client *client, const json_t *root,
 		return diag_set(diag, -ENOMEM, "out of memory");
 	if (!path.text[0])
 		return diag_set(diag, -ENODATA, "the BMC has no chassis");
-	r = read_members(client, &path, members, diag);
+	r = redfish_collection_read(client, &path, members, diag);
 	if (r < 0)
 		return r;
 	list->left_out = members->left_out;
+	list->why = members->why;
 	for (size_t i = 0; i < members->count; i++) {
-		CLEANUP(answer_object_release) json_t *chassis = NULL;
-
-		if (list->count == CHASSIS_MAX) {
-			list->left_out += members->count - i;
-			break;
-		}
-		r = redfish_client_get(client, &members->paths[i], &chassis, diag);
-		if (ends_search(r))
+		r = read_chassis(client, &members->paths[i], list, diag);
+		if (redfish_client_ends_search(r))
 			return r;
-		if (r == 0)
-			redfish_chassis_read(chassis, &members->paths[i],
-					     &list->chassis[list->count++]);
 	}
 	return 0;
+}
+
+/* Systems that chassis link to, where the service lists none itself. */
+static void add_linked_systems(const struct chassis_list *list, struct redfish_members *systems)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		for (size_t k = 0; k < list->chassis[i].system_count; k++)
+			redfish_members_add_path(systems, &list->chassis[i].systems[k]);
+	}
+}
+
+static int find_system(struct redfish_client *client, const json_t *root, const char *id,
+		       const struct chassis_list *list, struct redfish_path *ret, bool *ret_only,
+		       struct diag *diag)
+{
+	CLEANUP_FREE struct redfish_members *systems = calloc(1, sizeof(*systems));
+	struct redfish_path path = redfish_link(root, "Systems");
+	int r = 0;
+
+	if (!systems)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	if (path.text[0])
+		r = redfish_collection_read(client, &path, systems, diag);
+	if (r < 0)
+		return r;
+	if (!systems->count && !systems->left_out)
+		add_linked_systems(list, systems);
+	*ret_only = systems->count + systems->left_out <= 1;
+	return choose_system(systems, id, ret, diag);
+}
+
+/* In those of @order, from the first on. */
+static int find_in_these(struct redfish_client *client, const struct chassis_list *list,
+			 const size_t *order, size_t chosen, struct redfish_power *ret,
+			 struct diag *diag)
+{
+	struct diag why = { "" };
+
+	for (int takes_output = 0; takes_output <= 1; takes_output++) {
+		for (size_t i = 0; i < chosen; i++) {
+			int r = find_in_chassis(client, &list->chassis[order[i]], takes_output, ret,
+						&why);
+
+			if (redfish_client_ends_search(r))
+				*diag = why;
+			if (r == 0 || redfish_client_ends_search(r))
+				return r;
+		}
+	}
+	return -ENODATA;
 }
 
 static int find_in_all(struct redfish_client *client, const struct chassis_list *list,
@@ -376,27 +352,29 @@ static int find_in_all(struct redfish_client *client, const struct chassis_list 
 		       struct diag *diag)
 {
 	size_t order[CHASSIS_MAX], chosen;
-	struct diag why = { "" };
 	bool is_shared;
+	int r;
 
-	chosen = redfish_chassis_choose(list->chassis, list->count, system, is_only, order,
-					&is_shared);
-	for (size_t i = 0; i < chosen; i++) {
-		int r = find_in_chassis(client, &list->chassis[order[i]], ret, &why);
-
-		if (ends_search(r))
-			*diag = why;
-		if (r == 0 || ends_search(r))
-			return r;
-	}
+	/* What is not known may be the chassis that has links. */
+	chosen = redfish_chassis_choose(list->chassis, list->count, system,
+					is_only && !list->left_out, order, &is_shared);
+	r = find_in_these(client, list, order, chosen, ret, diag);
+	ret->is_provisional |= list->left_out > 0;
+	if (r != -ENODATA)
+		return r;
 	if (is_shared)
-		return diag_set(diag, -EXDEV,
-				"the BMC has only the power of a chassis that several machines "
-				"share, and not that of this one");
+		return diag_set(
+			diag, -EXDEV,
+			system->text[0]
+				? "the BMC has only the power of a chassis that several "
+				  "machines share, and not that of this one"
+				: "the BMC names no machine, and has several chassis: it is "
+				  "not known which of them is this machine");
 	return diag_set(diag, -ENODATA,
 			"the BMC has no power of this machine (%zu chassis read, %zu of it alone, "
-			"%zu not read because the table of chassis is full)",
-			list->count, chosen, list->left_out);
+			"%zu not read%s%s)",
+			list->count, chosen, list->left_out, list->why ? ": " : "",
+			list->why ? list->why : "");
 }
 
 int redfish_power_find(struct redfish_client *client, const char *system, struct redfish_power *ret,
@@ -410,10 +388,11 @@ int redfish_power_find(struct redfish_client *client, const char *system, struct
 
 	if (!list)
 		return diag_set(diag, -ENOMEM, "out of memory");
+	*ret = (struct redfish_power){ .method = REDFISH_NOTHING };
 	r = redfish_client_get_root(client, &root, diag);
 	if (r == 0)
-		r = find_system(client, root, system, &ours, &is_only, diag);
-	if (r == 0)
 		r = read_all_chassis(client, root, list, diag);
+	if (r == 0)
+		r = find_system(client, root, system, list, &ours, &is_only, diag);
 	return r < 0 ? r : find_in_all(client, list, &ours, is_only, ret, diag);
 }

@@ -28,7 +28,8 @@
 #include "meter/meter.h"
 #include "meter/remote.h"
 
-#define MISSES_TO_SEARCH 3 /* readings without a value, until another place is looked for */
+#define MISSES_TO_SEARCH   3   /* readings without a value, until another place is looked for */
+#define READINGS_TO_SEARCH 360 /* of a place that is provisional, likewise */
 
 enum text { TEXT_URL, TEXT_CREDENTIALS, TEXT_CA_FILE, TEXT_SYSTEM, TEXT_NODE, TEXTS };
 
@@ -43,7 +44,8 @@ struct meter {
 	struct redfish_client *client; /* NULL: it is not known where the BMC is */
 	struct redfish_power power;
 	bool is_found, counts;
-	unsigned misses; /* readings without a value, in a row */
+	unsigned misses;   /* readings without a value, in a row */
+	unsigned readings; /* since the last search */
 	struct counter_trial trial;
 	uint32_t generation;
 };
@@ -155,7 +157,9 @@ static void take_value(const struct meter *meter, const struct redfish_reading *
 	uint64_t window_ns = meter->window_ns ? meter->window_ns : reading->window_ns;
 	uint64_t to_ns = now_ns > meter->delay_ns ? now_ns - meter->delay_ns : now_ns;
 
-	*ret = (struct raw_reading){ .generation = meter->generation, .to_ns = to_ns };
+	*ret = (struct raw_reading){ .generation = meter->generation,
+				     .caveat = reading->is_output ? CAVEAT_OUTPUT : CAVEAT_NONE,
+				     .to_ns = to_ns };
 	if (meter->counts) {
 		ret->kind = SAMPLE_TOTAL;
 		ret->value = reading->energy_uj;
@@ -167,14 +171,39 @@ static void take_value(const struct meter *meter, const struct redfish_reading *
 		ret->from_ns = to_ns - window_ns;
 }
 
+/* Where the values come from is known to people. */
+static void show_caveat(struct meter *meter, bool is_output)
+{
+	char note[sizeof(((struct meter_remark *)NULL)->what)] = "";
+
+	if (is_output)
+		(void)snprintf(note, sizeof(note),
+			       "BMC %.64s: power is what the power supplies give to the machine, "
+			       "without what they lose themselves: the BMC has no value of what "
+			       "they take",
+			       meter->remote.zone.path);
+	remote_show_caveat(&meter->remote, note);
+}
+
+static bool is_same_place(const struct redfish_power *a, const struct redfish_power *b)
+{
+	return a->method == b->method && redfish_path_is_same(&a->chassis, &b->chassis) &&
+	       strcmp(a->path.text, b->path.text) == 0;
+}
+
 /* Another place is another meter, even of the same power. */
 static int search(struct meter *meter, struct diag *diag)
 {
 	struct redfish_power power;
 	int r = redfish_power_find(meter->client, meter->texts[TEXT_SYSTEM], &power, diag);
 
+	meter->readings = 0;
 	if (r < 0)
 		return r;
+	if (meter->is_found && !meter->misses && is_same_place(&power, &meter->power)) {
+		meter->power.is_provisional = power.is_provisional;
+		return 0;
+	}
 	meter->power = power;
 	meter->is_found = true;
 	meter->counts = false;
@@ -185,7 +214,8 @@ static int search(struct meter *meter, struct diag *diag)
 
 static bool should_search(const struct meter *meter)
 {
-	return !meter->is_found || (meter->misses && meter->misses % MISSES_TO_SEARCH == 0);
+	return !meter->is_found || (meter->misses && meter->misses % MISSES_TO_SEARCH == 0) ||
+	       (meter->power.is_provisional && meter->readings >= READINGS_TO_SEARCH);
 }
 
 static int read_value(struct meter *meter, struct raw_reading *ret, struct diag *diag)
@@ -196,6 +226,7 @@ static int read_value(struct meter *meter, struct raw_reading *ret, struct diag 
 
 	if (r < 0 && !meter->is_found)
 		return r;
+	meter->readings++;
 	r = redfish_power_read(meter->client, &meter->power, &reading, diag);
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (r == 0 && !choose_value(meter, &reading, now_ns))
@@ -203,9 +234,11 @@ static int read_value(struct meter *meter, struct raw_reading *ret, struct diag 
 			     meter->remote.zone.path);
 	if (r == -ENODATA || r == -ENOENT)
 		meter->misses++;
-	if (r == 0)
-		take_value(meter, &reading, now_ns, ret);
-	return r;
+	if (r < 0)
+		return r;
+	take_value(meter, &reading, now_ns, ret);
+	show_caveat(meter, reading.is_output);
+	return 0;
 }
 
 static int redfish_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)

@@ -53,13 +53,24 @@ void remote_show_failure(struct remote *remote, const char *text)
 	pthread_mutex_unlock(&remote->lock);
 }
 
-void remote_show_note(struct remote *remote, const char *text)
+static void show_note(struct remote *remote, const char *text, bool is_caveat)
 {
 	struct meter_remark *note = &remote->shown.note;
 
 	pthread_mutex_lock(&remote->lock);
 	(void)snprintf(note->what, sizeof(note->what), "%.*s", (int)sizeof(note->what) - 1, text);
+	note->is_caveat = is_caveat;
 	pthread_mutex_unlock(&remote->lock);
+}
+
+void remote_show_note(struct remote *remote, const char *text)
+{
+	show_note(remote, text, false);
+}
+
+void remote_show_caveat(struct remote *remote, const char *text)
+{
+	show_note(remote, text, true);
 }
 
 void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_unverified)

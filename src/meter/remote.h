@@ -80,6 +80,8 @@ void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_un
 void remote_show_failure(struct remote *remote, const char *text);
 /* What people should know of the value; "": nothing. */
 void remote_show_note(struct remote *remote, const char *text);
+/* Likewise, and the value counts in spite of it. */
+void remote_show_caveat(struct remote *remote, const char *text);
 
 /* ---- on any thread; of struct meter_ops ---- */
 

@@ -151,6 +151,15 @@ def one_supply(law):
     return tree
 
 
+def output_only(law):
+    """The older schema of a service that knows only what its two supplies give."""
+    host, box = V1 + "/Systems/1", V1 + "/Chassis/1"
+    return {V1 + "/Systems": collection([host]), host: {"Id": "1"}, V1 + "/Chassis": collection([box]),
+            box: chassis([host], Power=link(box + "/Power")),
+            box + "/Power": {"PowerControl": [control(None)],
+                             "PowerSupplies": [{"LastPowerOutputWatts": law.watts() * part} for part in (0.6, 0.4)]}}
+
+
 def openbmc(law):
     """OpenBMC's bmcweb: sensors of the chassis alone."""
     host, box = V1 + "/Systems/system", V1 + "/Chassis/chassis"

@@ -16,6 +16,8 @@ from remote_rig import DOWN_S, READ_ERRORS, UP, authority, counted_and_flowed, d
     wait_until, watts_between_readings
 from rig import Exporter, balanced, close, run_tests
 
+CAVEAT = "kepler_exporter_source_caveat"
+
 
 def counts(shape, *options, slash=False, percent=4, seconds=6):
     """What flows while it is watched, between two changes of the counter: the law knows how much that is."""
@@ -65,6 +67,35 @@ def an_unlinked_chassis_counts():
 
 def one_supply_of_two_counts():
     counts(bmc.one_supply)
+
+
+def output_counts_with_a_caveat():
+    with machine(law=Law(180), shape=bmc.output_only) as (lab, exporter):
+        metrics = wait_until(exporter, lambda metrics: node_j(metrics) > 0)
+        assert metrics.value(CAVEAT, zone="platform", source="redfish", caveat="output") == 1
+        close("watts", watts_between_readings(exporter), 180, 2)
+        says = doctor(*lab.options)
+        assert "without what they lose themselves" in says, says
+        deadline = time.monotonic() + 60  # the log is looked after now and then
+        while "without what they lose themselves" not in exporter.output():
+            assert time.monotonic() < deadline, exporter.output()
+            exporter.intervals(2)
+        lab.service.shape = bmc.ilo  # another place, after readings without a value
+        metrics = wait_until(exporter, lambda metrics: not metrics.select(CAVEAT), 30)
+        assert is_up(metrics)
+
+
+def pages_at_the_own_address_are_followed():
+    def shape(law):
+        tree = bmc.unlinked(law)
+        tree[bmc.V1 + "/Chassis"]["Members@odata.nextLink"] = lab.service.url + bmc.V1 + "/Chassis?$skip=1"
+        return tree
+
+    with machine(law=Law(250)) as (lab, exporter):
+        lab.service.shape = shape
+        wait_until(exporter, lambda metrics: is_up(metrics) and ("GET", bmc.V1 + "/Chassis?$skip=1") in
+                   [seen[:2] for seen in lab.service.seen])
+        close("watts", watts_between_readings(exporter), 250, 2)
 
 
 def a_blade_counts():
@@ -280,8 +311,9 @@ def a_failure_is_logged_and_an_insecure_one_shown():
 
 run_tests([ten_minutes_of_varying_load, refusals_are_down_and_back, nonsense_is_down_and_back, broken_answers_are_down_and_back,
            a_fine_counter_is_read, power_is_exact_between_two_readings, idrac_counts, ilo_counts, xcc_counts, supermicro_counts,
-           openbmc_counts, an_unlinked_chassis_counts, one_supply_of_two_counts,
-           a_blade_counts, a_machine_without_a_bmc_loads_nothing, an_ended_session_is_made_anew,
-           without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing, a_wrong_password_is_not_tried_again_and_again,
+           openbmc_counts, output_counts_with_a_caveat, pages_at_the_own_address_are_followed,
+           an_unlinked_chassis_counts, one_supply_of_two_counts, a_blade_counts, a_machine_without_a_bmc_loads_nothing,
+           an_ended_session_is_made_anew, without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing,
+           a_wrong_password_is_not_tried_again_and_again,
            retry_after_is_kept, no_session_is_left_after_many_starts, what_is_wrong_is_one_clear_line,
            a_failure_is_logged_and_an_insecure_one_shown], at_once=5)
