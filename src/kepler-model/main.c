@@ -5,7 +5,6 @@
 #include "base/macro.h"
 #include "kepler-model/bench.h"
 #include "kepler-model/bench_options.h"
-#include "kepler-model/builtin.h"
 #include "kepler-model/collect.h"
 #include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
@@ -64,17 +63,6 @@ static const struct command commands[] = {
 	  .what = "Works like train-from-data for each feature group in the rows, and writes the "
 		  "models to a\nfolder as SOURCE_TYPE_GROUP.json. Options:",
 	  .options = &training_options },
-	{ .name = "train-builtin",
-	  .run = train_builtin_main,
-	  .summary = "the models that are built into Kepler, as C",
-	  .operands = "platform SPECPOWER.csv|components FOLDER",
-	  .what = "Makes a model that is built into Kepler, prints its errors of machines that "
-		  "it has not seen,\n"
-		  "and writes its weights as C. platform: from a table of SPECpower_ssj2008 "
-		  "results. components:\n"
-		  "from the folders ec2 and nx12 of RAPL readings. Options:",
-	  .options = &builtin_options,
-	  .words = "platform components" },
 	{ "validate", validate_main, "show the errors of a model on rows", .operands = "MODEL CSV",
 	  .what = "Prints the errors of the model's predictions on rows, which should not be rows "
 		  "that it was\ntrained on, and how many of them are within its bound. MODEL can "

@@ -4,7 +4,7 @@
  *
  * It is used beside the platform model where no meter exists. Packages draw a share of their
  * design power, memory draws with the fourth root of its size; both shares are fitted by
- * "kepler-model train-builtin components" to the RAPL readings of five machines.
+ * "builtin-models components" to the RAPL readings of five machines.
  * docs/design/component-power-model.md has the reasons, and the errors on machines held out.
  *
  * Estimates of one machine agree: package + dram is at most COMPONENT_PLATFORM_SHARE of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Written by "kepler-model train-builtin components"; do not edit. Fitted weights, our own.
+ * Written by "builtin-models components"; do not edit. Fitted weights, our own.
  *
  * Fitted to RAPL readings of nx12 and of four bare-metal machines of EC2. Errors of machines that
  * were held out, with all others of their CPU model:

@@ -2,7 +2,7 @@
 /*
  * Estimates the power that a machine draws at the wall at a given utilisation. Pure.
  *
- * It is used where no meter exists. The weights are fitted by kepler-model train-builtin to the
+ * It is used where no meter exists. The weights are fitted by builtin-models to the
  * wall power that SPECpower_ssj2008 submitters measured; docs/design/platform-power-model.md has
  * the form, how it was chosen, and its errors of machines that were held out.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Written by kepler-model train-builtin platform on 2026-11-26; do not edit. Fitted
+ * Written by builtin-models platform on 2026-11-26; do not edit. Fitted
  * weights, our own.
  *
  * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fitted model as data: the structure of the weights that kepler-model train-builtin
+ * The fitted model as data: the structure of the weights that builtin-models
  * writes and platform_power.c applies.
  */
 #pragma once

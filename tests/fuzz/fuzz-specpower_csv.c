@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
-#include "kepler-model/specpower_csv.h"
+#include "tools/builtin-models/specpower_csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -116,7 +116,7 @@ def wrong_operands_are_answered_with_the_commands_usage():
     cases = [("kepler", command) for command in ("explain", "record", "replay")]
     if "kepler-model" in other_programs():
         cases += [("kepler-model", command) for command in
-                  ("extract", "isolate", "train-from-data", "train", "train-builtin", "validate", "compare", "plot", "export",
+                  ("extract", "isolate", "train-from-data", "train", "validate", "compare", "plot", "export",
                    "repo", "serve", "online-trainer", "train-request", "estimate")]
     for name, command in cases:
         usage = ask(name, command, "--help")[1].splitlines()[0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kepler-model train-builtin components: from the published rows (../shared/data, or KEPLER_SHARED) it makes the weights of the
+"""tools/builtin-models components: from the published rows (../shared/data, or KEPLER_SHARED) it makes the weights of the
 tree, twice the same file, and the errors on held-out machines that docs/design/component-power-model.md quotes."""
 import os
 import pathlib
@@ -15,8 +15,8 @@ PAGE = pathlib.Path(ROOT, "docs/design/component-power-model.md")
 
 
 def train(path):
-    return subprocess.run([f"{BUILD}/kepler-model", "train-builtin", "components", DATA, f"--write={path}"], capture_output=True,
-                          text=True, check=True).stdout
+    program = f"{BUILD}/tools/builtin-models/builtin-models"
+    return subprocess.run([program, "components", DATA, f"--write={path}"], capture_output=True, text=True, check=True).stdout
 
 
 def the_weights_of_the_tree():

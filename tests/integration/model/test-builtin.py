@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kepler-model train-builtin makes the platform model that is in the tree, and finds the errors that its page has.
+"""tools/builtin-models makes the platform model that is in the tree, and finds the errors that its page has.
 
 The table is ../shared/data/specpower (or KEPLER_SHARED's). Other versions of LAPACK add in another order, so numbers may differ in
 their last digits. With KEPLER_LONG_TESTS=1 also the models that are fitted anew, which take ten seconds.
@@ -13,7 +13,7 @@ import tempfile
 
 from rig import BUILD, ROOT, run_tests, skip
 
-MODEL = pathlib.Path(BUILD) / "kepler-model"
+PROGRAM = pathlib.Path(BUILD) / "tools/builtin-models/builtin-models"
 SHARED = pathlib.Path(os.environ.get("KEPLER_SHARED", pathlib.Path(ROOT).parent / "shared"))
 LONG = os.environ.get("KEPLER_LONG_TESTS")
 TABLE = SHARED / "data/specpower/specpower.csv"
@@ -27,7 +27,7 @@ ERRORS = re.compile(r"^(.*): ([\d.]+) \(([\d.]+)\) W, ([\d.]+) \(([\d.]+)\) %", 
 def train(*words, table=TABLE, status=0):
     if not table.exists():
         skip(f"the table of machines is not here: {table}; KEPLER_SHARED names its folder")
-    done = subprocess.run([MODEL, "train-builtin", "platform", table, *words], capture_output=True, text=True, timeout=600,
+    done = subprocess.run([PROGRAM, "platform", table, *words], capture_output=True, text=True, timeout=600,
                           check=False)
     assert done.returncode == status, f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
     return done.stderr if status else done.stdout
@@ -99,13 +99,13 @@ def what_cannot_be_trained_is_refused():
         table = pathlib.Path(folder, "t.csv")
         table.write_text("node_type,processor\n", encoding="utf-8")
         assert "t.csv:1: there is no column cores" in train(table=table, status=1)
-    done = subprocess.run([MODEL, "train-builtin", "teapot", "t.csv"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([PROGRAM, "teapot", "t.csv"], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and 'there is no model "teapot"' in done.stderr
 
 
 def main():
-    if not MODEL.exists():
-        skip("kepler-model is not built")
+    if not PROGRAM.exists():
+        skip("tools/builtin-models is not built")
     run_tests((what_cannot_be_trained_is_refused, the_weights_in_the_tree_are_what_it_writes, errors_are_those_of_the_page,
                bounds_cover_nine_of_ten, *([models_that_are_fitted_anew_are_as_good] if LONG else [])))
 

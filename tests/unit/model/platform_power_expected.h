@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Written by kepler-model train-builtin platform: what the model says of made-up machines.
+ * Written by builtin-models platform: what the model says of made-up machines.
  */
 #pragma once
 
