@@ -360,7 +360,9 @@ static int try_without_switches(struct bpf_reader *self, const struct activity_o
 	}
 	switch_reader_close(switches);
 	(void)snprintf(self->why_not_counted, sizeof(self->why_not_counted),
-		       "the kernel refuses to count at switches: %.200s", text);
+		       "the kernel refuses to count at context switches: "
+		       "%.200s",
+		       text);
 	return r;
 }
 

@@ -32,7 +32,7 @@ static const struct part {
 	[BPF_PART_WALK] = { { "walk" }, "threads are read by the slower iterator" },
 	[BPF_PART_ITERATE] = { { "iterate" }, "many threads take several walks" },
 	[BPF_PART_ENDS] = { { "ended", "ended_raw" },
-			    "processes that end between two passes are not seen" },
+			    "processes that end between two passes are missed" },
 	[BPF_PART_EXITS] = { { "exiting", "exiting_raw" },
 			     "tasks freed where no BPF program runs are charged without their "
 			     "last run" },

@@ -75,9 +75,8 @@ void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t s
 			       refusal->has_cap_perfmon ? "" : "CAP_PERFMON");
 	else if (refusal->locked_down)
 		(void)snprintf(text, size,
-			       "the kernel is locked down (confidentiality), which forbids BPF to "
-			       "read it; "
-			       "boot with lockdown=integrity");
+			       "kernel lockdown (confidentiality) forbids BPF to read kernel "
+			       "memory; boot with lockdown=integrity");
 	else if (refusal->memlock_limited)
 		(void)snprintf(text, size,
 			       "BPF memory is limited by RLIMIT_MEMLOCK before Linux 5.11; "

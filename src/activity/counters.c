@@ -176,8 +176,8 @@ static const char *explain(int err)
 	if (is_missing(err))
 		return "this processor, or this virtual machine, has no such event";
 	if (err == -EACCES || err == -EPERM)
-		return "not permitted; it takes CAP_PERFMON, and with kernel.perf_event_paranoid=3 "
-		       "CAP_SYS_ADMIN";
+		return "not permitted; CAP_PERFMON is needed, or CAP_SYS_ADMIN with "
+		       "kernel.perf_event_paranoid=3";
 	return strerrordesc_np(-err);
 }
 

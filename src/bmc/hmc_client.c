@@ -132,7 +132,9 @@ static int refuse_user(const struct hmc_client *client, const struct exchange *e
 {
 	char what[512];
 
-	(void)snprintf(what, sizeof(what), "user or password are refused; correct them in %.256s",
+	(void)snprintf(what, sizeof(what),
+		       "the user name or password was refused; correct it in "
+		       "%.256s",
 		       client->service.settings);
 	return refuse(client, exchange, -EPERM, what, diag);
 }
@@ -147,7 +149,7 @@ static int judge(const struct hmc_client *client, const struct exchange *exchang
 		return refuse_user(client, exchange, diag);
 	case 403:
 		return refuse(client, exchange, -EPERM,
-			      "the user may not do this; it needs access to the CPC and to all of "
+			      "permission denied; the user needs access to the CPC and to all of "
 			      "its partitions",
 			      diag);
 	case 404:
@@ -155,8 +157,7 @@ static int judge(const struct hmc_client *client, const struct exchange *exchang
 	case 409:
 	case 429:
 	case 503:
-		return refuse(client, exchange, -EBUSY, "it is busy; it is asked again later",
-			      diag);
+		return refuse(client, exchange, -EBUSY, "it is busy; retrying later", diag);
 	default:
 		return refuse(client, exchange, -EPROTO, "it cannot answer", diag);
 	}

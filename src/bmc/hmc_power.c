@@ -31,7 +31,7 @@ static int read_list(struct hmc_client *client, const char *path, const char *ke
 		return r;
 	hmc_list_read(answer, key, ret);
 	return ret->is_cut ? diag_set(diag, -EBADMSG,
-				      "the HMC's list of %s is none, or has more than %d entries",
+				      "the HMC's list of %s is missing or has more than %d entries",
 				      key, HMC_OBJECTS_MAX)
 			   : 0;
 }
@@ -127,13 +127,13 @@ static int not_one(const struct hmc_list *cpcs, const char *cpc, const char *par
 	text = names.data ? names.data : "";
 	if (found)
 		return diag_set(diag, -EXDEV,
-				"several CPCs of the HMC have a partition %s (of %.160s); say with "
-				"meter.hmc.cpc in which this machine is",
+				"several CPCs of the HMC have a partition %s (%.160s); name this "
+				"machine's CPC with meter.hmc.cpc",
 				partition, text);
 	return diag_set(
 		diag, -EXDEV,
-		"the HMC shows no partition %s in the CPC %s; it shows the CPCs %.160s. Are "
-		"meter.hmc.cpc and meter.hmc.partition right, and may the user see both?",
+		"the HMC shows no partition %s in the CPC %s; it shows the CPCs %.160s. Check "
+		"meter.hmc.cpc and meter.hmc.partition, and that the user may see both",
 		partition, *cpc ? cpc : "that it is looked for in", text);
 }
 
@@ -185,8 +185,8 @@ static int read_shares(struct hmc_client *client, const struct hmc_power *power,
 			return r;
 		if (!hmc_partition_read(properties, power->is_dpm, &ret[count]))
 			return diag_set(diag, -ENODATA,
-					"the HMC does not say which processors or which weight "
-					"partition %s has: there is no share of the CPC's power",
+					"the HMC does not report the processors or the weight of "
+					"partition %s, so its share of the CPC's power is unknown",
 					object->name);
 		if (strcmp(object->path.text, power->partition.path.text) == 0)
 			*ret_own = count;
@@ -219,13 +219,13 @@ int hmc_power_update_share(struct hmc_client *client, struct hmc_power *power, s
 	if (r < 0)
 		return r;
 	if (own == SIZE_MAX)
-		return diag_set(diag, -ENODATA, "the HMC says that partition %s is not active",
+		return diag_set(diag, -ENODATA, "the HMC reports that partition %s is not active",
 				power->partition.name);
 	share = hmc_share(&facts, partitions, count, own);
 	if (share < 0)
 		return diag_set(diag, -ENODATA,
-				"the HMC shows more processors in partitions than CPC %s has: "
-				"there is no share of its power",
+				"the HMC shows more processors in partitions than CPC %s has, so "
+				"the share of its power is unknown",
 				power->cpc.name);
 	power->share = share;
 	power->active_count = count;
@@ -284,7 +284,7 @@ static int no_power(const struct hmc_power *power, struct diag *diag)
 {
 	bool is_own = power->method == HMC_OWN_POWER;
 
-	return diag_set(diag, -ENODATA, "the HMC has no power of %s %s at the moment",
+	return diag_set(diag, -ENODATA, "the HMC currently reports no power of %s %s",
 			is_own ? "partition" : "CPC",
 			is_own ? power->partition.name : power->cpc.name);
 }

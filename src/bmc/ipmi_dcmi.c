@@ -56,7 +56,7 @@ int dcmi_power_current(const struct dcmi_power *power, uint64_t *ret_uw, struct 
 	if (power->current_w == 0)
 		return diag_set(diag, -ENODATA,
 				power->is_active ? "it says 0 W"
-						 : "its measurement of power is not active");
+						 : "its power measurement is not active");
 	*ret_uw = (uint64_t)power->current_w * 1000000;
 	return 0;
 }

@@ -81,7 +81,7 @@ static int open_device(struct ipmi_device *device, struct diag *diag)
 	if (fd == -EPERM)
 		fd = -EACCES;
 	return diag_set(diag, fd, "it cannot be opened: %s%s", strerrordesc_np(-fd),
-			fd == -EACCES ? " (kepler config needs prints what it takes)" : "");
+			fd == -EACCES ? " (kepler config needs prints the required settings)" : "");
 }
 
 /* The kernel's refusal of a call on the device, which is closed: it may be another one now. */

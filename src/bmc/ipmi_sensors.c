@@ -121,7 +121,7 @@ int ipmi_sensors_find(struct ipmi_device *device, struct ipmi_sensors *ret, stru
 	if (r < 0)
 		return r;
 	if (search.found.count == 0)
-		return diag_set(diag, -EOPNOTSUPP, "it has no sensor of the machine's power");
+		return diag_set(diag, -EOPNOTSUPP, "it has no sensor for the machine's power");
 	if (search.found.count > IPMI_SENSORS_MAX)
 		return diag_set(diag, -EOPNOTSUPP, "it has over %d power supplies",
 				IPMI_SENSORS_MAX);

@@ -185,25 +185,24 @@ static int judge(const struct redfish_client *client, const struct exchange *exc
 		return 0;
 	if (service_is_redirect(status))
 		return refuse(client, exchange, -EPROTO,
-			      "it redirects to another address, which is not followed; give the "
+			      "it redirects to another address, which is not followed; use the "
 			      "address of the BMC itself",
 			      diag);
 	if (status == 401) {
 		(void)snprintf(what, sizeof(what),
-			       "user or password are refused; correct them in %.256s",
+			       "the user name or password was refused; correct it in %.256s",
 			       client->service.settings);
 		return refuse(client, exchange, -EPERM, what, diag);
 	}
 	if (status == 403)
 		return refuse(client, exchange, -EPERM,
-			      "the user may not do this; it needs the privilege Login, as the role "
-			      "ReadOnly has it",
+			      "permission denied; the user needs the privilege Login, which the "
+			      "role ReadOnly includes",
 			      diag);
 	if (status == 404 || status == 410)
 		return refuse(client, exchange, -ENOENT, "there is no such resource", diag);
 	if (status == 503 || status == 429)
-		return refuse(client, exchange, -EBUSY, "it is busy; it is asked again later",
-			      diag);
+		return refuse(client, exchange, -EBUSY, "it is busy; retrying later", diag);
 	return refuse(client, exchange, -EPROTO, "it cannot answer", diag);
 }
 

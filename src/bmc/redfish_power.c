@@ -27,7 +27,7 @@ const char *redfish_method_name(enum redfish_method method)
 
 static int no_value(const struct redfish_power *power, struct diag *diag)
 {
-	return diag_set(diag, -ENODATA, "the BMC has no power in %s of %s at the moment",
+	return diag_set(diag, -ENODATA, "the BMC currently reports no power reading in %s of %s",
 			redfish_method_name(power->method), power->chassis.text);
 }
 
@@ -238,7 +238,7 @@ static int choose_system(const struct redfish_members *systems, const char *id,
 		return 0;
 	add_ids(systems, &ids);
 	return diag_set(diag, -EXDEV,
-			"the BMC has the machines %.200s%s%s%s; say which one is this with "
+			"the BMC manages the machines %.200s%s%s%s; name this one with "
 			"meter.redfish.system",
 			ids.data ? ids.data : "(none)",
 			systems->left_out ? " and others (its list is not complete: " : "",
@@ -366,10 +366,10 @@ static int find_in_all(struct redfish_client *client, const struct chassis_list 
 		return diag_set(
 			diag, -EXDEV,
 			system->text[0]
-				? "the BMC has only the power of a chassis that several "
-				  "machines share, and not that of this one"
-				: "the BMC names no machine, and has several chassis: it is "
-				  "not known which of them is this machine");
+				? "the BMC reports only the power of a chassis that several "
+				  "machines share, not the power of this machine"
+				: "the BMC names no machine and has several chassis, so it is "
+				  "unknown which of them is this machine");
 	return diag_set(diag, -ENODATA,
 			"the BMC has no power of this machine (%zu chassis read, %zu of it alone, "
 			"%zu not read%s%s)",

@@ -105,18 +105,18 @@ static int fail(const struct service *service, int r, const struct diag *why, st
 	switch (r) {
 	case -EACCES:
 		return diag_set(diag, r,
-				"%s %.*s: its certificate has expired, is of another name, or is "
-				"of an authority that is not known here; renew it, or name its "
-				"authority with %s",
+				"%s %.*s: its certificate has expired, is for another name, or was "
+				"issued by an unknown CA; renew it, or give its CA certificate "
+				"with %s",
 				words->name, chars, why->text, words->ca_option);
 	case -EHOSTUNREACH:
 	case -ECONNREFUSED:
-		return diag_set(diag, r, "%s %.*s; is the address of the %s right?", words->name,
-				chars, why->text, words->name);
+		return diag_set(diag, r, "%s %.*s; check the address of the %s", words->name, chars,
+				why->text, words->name);
 	case -ETIMEDOUT:
 		return diag_set(diag, r,
-				"%s %.*s; is the address of the %s right, and the %s not "
-				"overloaded?",
+				"%s %.*s; check the address of the %s, and whether the %s is "
+				"overloaded",
 				words->name, chars, why->text, words->name, words->name);
 	case -EMSGSIZE:
 	case -EPROTO:

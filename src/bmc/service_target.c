@@ -35,9 +35,8 @@ int service_url_check(const char *url, struct diag *diag)
 				"not sent without TLS");
 	if (len == scheme || len >= SERVICE_URL_MAX ||
 	    strcspn(url + scheme, "/?#@\\ ,\"") + scheme < len)
-		return diag_set(
-			diag, -EINVAL,
-			"must be https://HOST or https://HOST:PORT, with nothing behind it");
+		return diag_set(diag, -EINVAL,
+				"must be https://HOST or https://HOST:PORT, without a path");
 	for (size_t i = scheme; i < len; i++) {
 		if (url[i] <= ' ' || url[i] > '~')
 			return diag_set(diag, -EINVAL, "must be printable ASCII");
@@ -103,7 +102,7 @@ static int take_line(const struct line *line, const char *url, struct service_ta
 	if (!*url)
 		return diag_set(diag, -EINVAL, "it has no address, and the option url gives none");
 	if (*insecure && !target.insecure)
-		return diag_set(diag, -EINVAL, "behind the address only \"insecure\" may stand");
+		return diag_set(diag, -EINVAL, "only \"insecure\" may follow the address");
 	if (!line->fields[FIELD_USER][0] || !line->fields[FIELD_PASSWORD][0])
 		return diag_set(diag, -EINVAL, "user and password must not be empty");
 	if (service_url_check(url, diag) < 0)
@@ -139,7 +138,7 @@ static int take_if_ours(struct search *search, struct line *line, struct diag *d
 	if (!is_any && strcmp(line->fields[FIELD_NODE], search->node) != 0)
 		return 0;
 	if (search->found && search->is_any == is_any)
-		return diag_set(diag, -EINVAL, "a second line of the same machine");
+		return diag_set(diag, -EINVAL, "a second line for the same machine");
 	if (search->found && is_any)
 		return 0;
 	search->found = true;
@@ -174,8 +173,7 @@ int service_target_parse(const char *name, const char *text, size_t len, const c
 	}
 	explicit_bzero(&line, sizeof(line));
 	if (r == 0 && !search.found)
-		r = diag_set(diag, -ENOENT, "%s: there is no line of the machine \"%s\"", name,
-			     node);
+		r = diag_set(diag, -ENOENT, "%s: no line for the machine \"%s\"", name, node);
 	if (r == 0)
 		*ret = target;
 	service_target_wipe(&target);

@@ -27,8 +27,7 @@ static void print_requests(const struct model_api *api, struct strbuf *out)
 		[API_V2_FILE] = "/api/v2/files",
 	};
 
-	head(out, name, "counter",
-	     "Requests by page, and whether they were answered with what they asked for.");
+	head(out, name, "counter", "Requests by page and success.");
 	for (size_t i = 0; i < API_KIND_COUNT; i++) {
 		strbuf_addf(out, "%s{page=\"%s\",result=\"answered\"} %llu\n", name, kinds[i],
 			    (unsigned long long)api->answered[i]);
@@ -42,7 +41,7 @@ static void print_reloads(const struct model_api *api, struct strbuf *out)
 	static const char name[] = "kepler_model_server_reloads_total";
 
 	head(out, name, "counter",
-	     "Times that the repository was read, and whether its models replaced the old ones.");
+	     "Reads of the repository, and whether its models replaced the previous ones.");
 	strbuf_addf(out, "%s{result=\"success\"} %llu\n%s{result=\"failure\"} %llu\n", name,
 		    (unsigned long long)api->reloads, name,
 		    (unsigned long long)api->failed_reloads);
@@ -55,13 +54,13 @@ static void print_http(const struct model_api *api, struct strbuf *out)
 
 	if (api->server)
 		http_server_get_stats(api->server, &stats);
-	head(out, name, "counter", "Responses by class of their status.");
+	head(out, name, "counter", "Responses by status class.");
 	for (unsigned i = 2; i < ARRAY_SIZE(stats.requests); i++)
 		strbuf_addf(out, "%s{class=\"%uxx\"} %llu\n", name, i,
 			    (unsigned long long)stats.requests[i]);
 	print_one(out, "kepler_model_server_sent_bytes_total", "counter",
-		  "Bytes of bodies that were sent.", stats.bytes_sent);
-	print_one(out, "kepler_model_server_connections", "gauge", "Connections that are open.",
+		  "Bytes of response bodies sent.", stats.bytes_sent);
+	print_one(out, "kepler_model_server_connections", "gauge", "Open connections.",
 		  stats.connections);
 }
 
@@ -79,14 +78,14 @@ void api_metrics_print(const struct model_api *api, struct strbuf *out)
 	print_one(out, "kepler_model_server_repository_problems", "gauge",
 		  "Files of the repository that could not be read.",
 		  edition->repository->problem_count);
-	print_one(out, "kepler_model_server_kept_bytes", "gauge",
-		  "Bytes of files that are kept in memory.", edition->kept_bytes);
+	print_one(out, "kepler_model_server_kept_bytes", "gauge", "Bytes of files kept in memory.",
+		  edition->kept_bytes);
 	print_one(out, "kepler_model_server_response_bytes", "gauge",
 		  "Bytes of all responses in memory, kept or being sent.", served_bodies_total());
 	print_one(out, "kepler_model_server_answers_kept", "gauge",
-		  "Requests for a model whose answer is kept.", edition->kept_count);
+		  "Model requests whose response is kept.", edition->kept_count);
 	print_one(out, "kepler_model_server_unauthorized_total", "counter",
-		  "Requests without a token that is right.", api->unauthorized);
+		  "Requests without a valid token.", api->unauthorized);
 	print_requests(api, out);
 	print_reloads(api, out);
 	print_http(api, out);

@@ -255,8 +255,8 @@ static int run_collect(struct bench *bench)
 		if (has_file(bench, SERIES_FILE))
 			return 0; /* from the time of the loads */
 		(void)diag_set(&bench->diag, -ENOENT,
-			       "%s: there is none: the exporter is read while loads run; run again "
-			       "with --from=stress",
+			       "%s: missing: the exporter is read while loads run; repeat with "
+			       "--from=stress",
 			       path_of(bench, SERIES_FILE, path));
 		return fail(bench);
 	}
@@ -382,7 +382,7 @@ static const struct {
 			    1,
 			    run_isolate },
 	[PHASE_TRAIN] = { "train",
-			  "models, judged by blocks of time that are held out",
+			  "models, judged on held-out blocks of time",
 			  { "AbsPower.json", "DynPower.json", "AbsPower.txt", "DynPower.txt",
 			    "AbsPower.held-out.csv", "DynPower.held-out.csv" },
 			  6,
@@ -455,8 +455,7 @@ static int check_before(struct bench *bench, size_t first)
 			if (has_file(bench, file_of(bench, phase, i)))
 				continue;
 			return diag_set(&bench->diag, -ENOENT,
-					"from: %s needs %s, which is not there: begin with "
-					"--from=%s",
+					"from: %s needs %s, which is missing: start with --from=%s",
 					phases[first].name,
 					path_of(bench, file_of(bench, phase, i), path),
 					phases[phase].name);
@@ -514,8 +513,8 @@ static int run_phases(struct bench *bench)
 			tell_stopped(bench, phase);
 		else if (status != 0)
 			(void)fprintf(stderr,
-				      "kepler-model bench: %s has failed, for the reason above; "
-				      "the same command tries again\n",
+				      "kepler-model bench: %s failed for the reason above; repeat "
+				      "the command to try again\n",
 				      phases[phase].name);
 	}
 	if (status != 0)

@@ -46,7 +46,7 @@ static void add_component(const char *name, const struct model_component *compon
 	if (!error->rows)
 		strbuf_add_str(out, "not judged\n");
 	else
-		strbuf_addf(out, "judged by %llu rows that it had not seen, %s\n",
+		strbuf_addf(out, "judged on %llu held-out rows, %s\n",
 			    (unsigned long long)error->rows,
 			    error->blocked ? "in blocks of time" : "chosen at random");
 }
@@ -62,8 +62,8 @@ static int add_model(const char *folder, const char *name, struct strbuf *out, s
 		if (is_flat(&model, &model.components[i]))
 			strbuf_addf(out,
 				    "%s: %s: the loads changed its power by less than %.0f %%: the "
-				    "model knows little, "
-				    "and its error says little. Was the machine busy before?\n",
+				    "model and its error are not meaningful. The machine may have "
+				    "been busy before\n",
 				    name, model.components[i].name, FLAT_RATIO * 100);
 	}
 	return r;

@@ -118,7 +118,7 @@ static void reload(struct estimating *estimating)
 	struct diag diag = { "" };
 
 	if (load(estimating, &diag) < 0)
-		log_error("the models that were read before stay: %s", diag.text);
+		log_error("keeping the previous models: %s", diag.text);
 }
 
 static void look_for_changes(struct estimating *estimating)

@@ -101,7 +101,7 @@ static struct edition *admit(struct model_api *api, const struct http_request *r
 		edition = edition_ref(api->edition);
 	} else {
 		answer_text(response, 401,
-			    "401: this server wants a token: Authorization: Bearer TOKEN\n");
+			    "401: a token is required: Authorization: Bearer TOKEN\n");
 		api->unauthorized++;
 	}
 	(void)pthread_mutex_unlock(&api->lock);
@@ -446,7 +446,7 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 
 	(void)pthread_mutex_lock(&api->lock);
 	if (!access_tokens_admit(&api->tokens, request->authorization)) {
-		answer_text(response, 401, "401: this server wants a token\n");
+		answer_text(response, 401, "401: a token is required\n");
 		api->unauthorized++;
 	} else {
 		api_metrics_print(api, &page);

@@ -213,15 +213,15 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 	struct strbuf page = STRBUF_INIT;
 
 	if (!is_admitted(trainer, request->authorization)) {
-		answer_text(response, 401, "401: this server wants a token\n");
+		answer_text(response, 401, "401: a token is required\n");
 		return;
 	}
 	trainings_print_metrics(&trainer->trainings, &page);
 	(void)pthread_mutex_lock(&trainer->lock);
 	strbuf_addf(&page,
-		    "# HELP kepler_model_trainer_unauthorized_total Requests without a token that "
-		    "is right.\n# TYPE kepler_model_trainer_unauthorized_total counter\n"
-		    "kepler_model_trainer_unauthorized_total %llu\n",
+		    "# HELP kepler_model_trainer_unauthorized_total Requests without a valid "
+		    "token.\n# TYPE kepler_model_trainer_unauthorized_total "
+		    "counter\nkepler_model_trainer_unauthorized_total %llu\n",
 		    (unsigned long long)trainer->unauthorized);
 	(void)pthread_mutex_unlock(&trainer->lock);
 	if (strbuf_error(&page) < 0) {
@@ -308,7 +308,7 @@ static void reload(struct offline_trainer *trainer)
 
 	notify_reloading(trainer->notify, clock_ns(CLOCK_MONOTONIC));
 	if (read_tokens(trainer, &diag) < 0)
-		log_error("the tokens that were read before stay: %s", diag.text);
+		log_error("keeping the previous tokens: %s", diag.text);
 	notify_ready(trainer->notify, NULL);
 }
 

@@ -56,7 +56,7 @@ static void put_aside(const struct online_models *models, const struct learner *
 
 	online_models_path(models, learner, ".refused", refused);
 	(void)rename(path, refused); /* what fails here is overwritten later */
-	log_error("%s; it is put aside as %s, and what was learned begins anew", why, refused);
+	log_error("%s; it is moved to %s, and learning starts again", why, refused);
 }
 
 static int load_state(struct online_models *models, struct learner *learner,

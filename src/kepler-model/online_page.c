@@ -19,14 +19,13 @@ static void print_learners(const struct online *online, struct strbuf *out)
 	static const struct {
 		const char *name, *type, *help;
 	} families[] = {
-		{ "online_rows_total", "counter", "Rows that were taken, by type of machine." },
-		{ "online_rows_left_out_total", "counter",
-		  "Rows in which something was not measured." },
+		{ "online_rows_total", "counter", "Rows accepted, by type of machine." },
+		{ "online_rows_left_out_total", "counter", "Rows with a missing measurement." },
 		{ "online_rows_kept", "gauge", "Rows of the sample that models are trained on." },
 		{ "online_blocks_held_out", "gauge", "Blocks that judge models." },
 		{ "drift_ratio", "gauge",
 		  "Error of the model in use in the newest block, to its stated error." },
-		{ "drift_alarm", "gauge", "1: the model in use no longer fits." },
+		{ "drift_alarm", "gauge", "1 if the model in use no longer fits, otherwise 0." },
 	};
 
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++) {
@@ -50,7 +49,7 @@ static void print_learners(const struct online *online, struct strbuf *out)
 static void print_tasks(const struct online *online, struct strbuf *out)
 {
 	head(out, "online_tasks_total", "counter",
-	     "Collections, extractions and trainings, by what has come of them.");
+	     "Collections, extractions and trainings, by result.");
 	for (int t = TASK_COLLECT; t < TASK_COUNT; t++)
 		strbuf_addf(
 			out,
@@ -58,12 +57,11 @@ static void print_tasks(const struct online *online, struct strbuf *out)
 			"kepler_model_online_tasks_total{task=\"%s\",result=\"failure\"} %llu\n",
 			online_task_names[t], (unsigned long long)online->done[t],
 			online_task_names[t], (unsigned long long)online->failed[t]);
-	head(out, "online_task_seconds_total", "counter", "Time that they have taken.");
+	head(out, "online_task_seconds_total", "counter", "Time that they took.");
 	for (int t = TASK_COLLECT; t < TASK_COUNT; t++)
 		strbuf_addf(out, "kepler_model_online_task_seconds_total{task=\"%s\"} %.6g\n",
 			    online_task_names[t], online->seconds[t]);
-	head(out, "online_models_total", "counter",
-	     "Models that were trained, by what has come of them.");
+	head(out, "online_models_total", "counter", "Trained models, by result.");
 	strbuf_addf(out,
 		    "kepler_model_online_models_total{result=\"published\"} %llu\n"
 		    "kepler_model_online_models_total{result=\"not_better\"} %llu\n"
@@ -75,19 +73,21 @@ static void print_tasks(const struct online *online, struct strbuf *out)
 
 void online_page_print(const struct online *online, struct strbuf *out)
 {
-	head(out, "online_up", "gauge", "1: the Prometheus has answered the last time.");
+	head(out, "online_up", "gauge",
+	     "1 if the last query to Prometheus succeeded, otherwise "
+	     "0.");
 	strbuf_addf(out, "kepler_model_online_up %d\n", online->is_up);
-	head(out, "online_cycles_total", "counter", "Times that new points were taken.");
+	head(out, "online_cycles_total", "counter", "Times that new points were collected.");
 	strbuf_addf(out, "kepler_model_online_cycles_total %llu\n",
 		    (unsigned long long)online->cycles);
 	head(out, "online_unknown_nodes_total", "counter",
-	     "Nodes in collections that are not in machines, or are too many.");
+	     "Nodes in collections that are not in --machines, or beyond the limit.");
 	strbuf_addf(out, "kepler_model_online_unknown_nodes_total %llu\n",
 		    (unsigned long long)online->unknown_nodes +
 			    (unsigned long long)online->search.found.left_out);
 	if (online->until_s > 0) {
 		head(out, "online_until_timestamp_seconds", "gauge",
-		     "Time up to which points were taken.");
+		     "Time up to which points were collected.");
 		strbuf_addf(out, "kepler_model_online_until_timestamp_seconds %.3f\n",
 			    online->until_s);
 	}

@@ -469,7 +469,7 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 	size_t len = 0;
 
 	if (!access_tokens_admit(&online->tokens, request->authorization)) {
-		answer_text(response, 401, "401: this server wants a token\n");
+		answer_text(response, 401, "401: a token is required\n");
 		return;
 	}
 	(void)pthread_mutex_lock(&online->lock);

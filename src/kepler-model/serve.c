@@ -164,7 +164,7 @@ static void reload(struct serving *serving)
 	notify_reloading(serving->notify, clock_ns(CLOCK_MONOTONIC));
 	if (load(serving, &diag) < 0) {
 		model_api_note_failure(&serving->api);
-		log_error("the models that were read before stay: %s", diag.text);
+		log_error("keeping the previous models: %s", diag.text);
 	}
 	notify_ready(serving->notify, NULL);
 }

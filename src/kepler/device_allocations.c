@@ -164,14 +164,15 @@ void device_allocations_report(struct device_allocations *allocations)
 		return;
 	allocations->is_away = is_away;
 	if (is_away)
-		log_warn("the kubelet does not say which containers hold a GPU: %s; retrying. "
-			 "Until it answers %s",
+		log_warn("the kubelet does not report which containers hold GPUs: %s; retrying. "
+			 "Until it responds, %s",
 			 stats.last_error,
 			 allocations->list.device_count
-				 ? "those that it named last bear its idle energy"
-				 : "all processes that have it open bear its idle energy");
+				 ? "its last known holders are charged for idle energy"
+				 : "all processes that have a GPU open are charged for its idle "
+				   "energy");
 	else
-		log_info("the kubelet says again which containers hold a GPU");
+		log_info("the kubelet reports again which containers hold GPUs");
 }
 
 void device_allocations_describe(const struct device_allocations *allocations,

@@ -39,10 +39,9 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 		host->cpus, host->cores, host->sockets, host->sockets == 1 ? "" : "s",
 		host->memory_gib);
 	if (host->is_vm)
-		findings_add(
-			findings, FINDING_NOTE, "machine", NULL,
-			"a virtual machine (%s): the energy of the host is not visible from here",
-			host->hypervisor);
+		findings_add(findings, FINDING_NOTE, "machine", NULL,
+			     "a virtual machine (%s): the host's energy is not visible from here",
+			     host->hypervisor);
 }
 
 /* The headline: "Power of the node: 198.0 W = package 92.0 · dram 9.0 · rest of psys 97.0" */
@@ -204,11 +203,10 @@ struct doctor_config {
 
 static const struct option own_rows[] = {
 	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, json),
-	  .default_text = "false", .only_flag = true,
-	  .help = "Print what was found as JSON, for machines." },
+	  .default_text = "false", .only_flag = true, .help = "Print the findings as JSON." },
 	{ "verbose", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, verbose),
 	  .default_text = "false", .only_flag = true,
-	  .help = "Also print what is fine, and what cannot be changed on this machine." },
+	  .help = "Also print findings that are fine, or that cannot be changed on this machine." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 

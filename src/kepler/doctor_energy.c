@@ -22,7 +22,7 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 		     zone->path, zone->source,
 		     interval_engine_is_charged(engine, z)
 			     ? ""
-			     : ", and not charged: another source of the same goes before it",
+			     : "; not charged, because a better source measures the same energy",
 		     compared);
 }
 

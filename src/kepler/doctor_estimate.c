@@ -28,9 +28,9 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 	watts_bound_text(idle_bound, idle.bound_w);
 	watts_bound_text(full_bound, full.bound_w);
 	findings_add(findings, FINDING_NOTE, "energy", NULL,
-		     "for %s of %u cores in %u %s, design power %u W each, the model gives "
-		     "%.0f W idle and %.0f W at full load; of machines that it never saw nine of "
-		     "ten were within ±%s W idle and ±%s W at full load",
+		     "for %s of %u cores in %u %s, design power %u W each, the model estimates "
+		     "%.0f W idle and %.0f W at full load; nine of ten unseen machines were within "
+		     "±%s W idle and ±%s W at full load",
 		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
 		     facts.cores, facts.sockets, facts.sockets == 1 ? "socket" : "sockets",
 		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle_bound,
@@ -38,7 +38,7 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 	if (full.outside)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "this machine is outside the model's population (servers of %.0f to "
-			     "%.0f): the bound is doubled, and is no more than a guess",
+			     "%.0f): the bound is doubled and only a guess",
 			     platform_power_model.weights->year.least,
 			     platform_power_model.weights->year.most);
 }
@@ -55,15 +55,17 @@ void doctor_examine_fetch(struct findings *findings, const struct sources *sourc
 	model_updates_fault(updates, &stats);
 	if (updates->refused.text[0])
 		findings_add(findings, FINDING_FIX, "energy",
-			     "docs/models.md says what a machine must count for which model",
+			     "docs/models.md lists the counters that each model needs",
 			     "the model of --model.url is not used: %s", updates->refused.text);
 	if (stats.last_error[0])
 		findings_add(findings, FINDING_FIX, "energy",
-			     "kepler tries again by itself; is model.url right?",
-			     "no newer model: %s; %s", stats.last_error,
-			     stats.model[0] ? "the last good one is used" : "there is none yet");
+			     "kepler retries by itself; check model.url", "no newer model: %s; %s",
+			     stats.last_error,
+			     stats.model[0] ? "the last good model is used" : "there is none yet");
 	if (stats.cache_error[0])
-		findings_add(findings, FINDING_FIX, "energy", "can kepler write host.state-dir?",
+		findings_add(findings, FINDING_FIX, "energy",
+			     "check that kepler can write to "
+			     "host.state-dir",
 			     "the fetched model is not cached: %s", stats.cache_error);
 	if (stats.model[0])
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
@@ -79,8 +81,8 @@ void doctor_examine_models(struct findings *findings, const struct sources *sour
 
 	if (sources->model_files.refused.text[0])
 		findings_add(findings, FINDING_FIX, "energy",
-			     "train or fetch another one; docs/models.md says what makes a model "
-			     "unusable",
+			     "train or fetch another one; docs/models.md explains what makes a "
+			     "model unusable",
 			     "a model of --model.file is not used: %s",
 			     sources->model_files.refused.text);
 	if (sources->model_files.chosen.text[0])
@@ -100,7 +102,8 @@ void doctor_examine_models(struct findings *findings, const struct sources *sour
 			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s), %s; %s%s",
 			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
 			     state.output, state.reason, error,
-			     state.outside ? "; this machine does now what the model has not seen"
+			     state.outside ? "; this machine's load is now outside the model's "
+					     "training data"
 					   : "");
 	}
 }
@@ -110,9 +113,8 @@ static void examine_stand_in(struct findings *findings)
 	const struct power_model *model = &platform_power_model;
 
 	findings_add(findings, FINDING_NOTE, "energy", NULL,
-		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error for "
-		     "a machine it "
-		     "never saw is %.0f %% on average (%.0f W); every series says "
+		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error on "
+		     "unseen machines averages %.0f %% (%.0f W); every series has "
 		     "source=\"trained_power_model\"",
 		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
 }
@@ -145,7 +147,8 @@ static void examine_instance_type(struct findings *findings, const struct host_i
 			     host->vm_host_cores);
 	if (host->vm_cpu_by_type)
 		findings_add(findings, FINDING_NOTE, "energy", "if it is not: --vm.host-processor",
-			     "the processor hides its name; by the instance type %s it is %s",
+			     "the hypervisor hides the processor's name; according to the instance "
+			     "type %s it is %s",
 			     host->dmi_product, host->cpu_model);
 }
 
@@ -188,8 +191,8 @@ static void examine_components(struct findings *findings, const struct sources *
 	component_meter_estimate(sources->components, 1, full);
 	findings_add(findings, FINDING_NOTE, "energy", "to have none of them: --model.parts=none",
 		     "parts of \"platform\" are ESTIMATED by model %s, fitted to %s, all of them "
-		     "Intel's; its error for a machine it never saw is %.0f %% (package) and "
-		     "%.0f %% (dram) on average",
+		     "Intel's; its error on unseen machines averages %.0f %% (package) and %.0f %% "
+		     "(dram)",
 		     model->name, model->trained_on, model->mape_percent[COMPONENT_PACKAGE],
 		     model->mape_percent[COMPONENT_DRAM]);
 	for (size_t i = 0; i < component_meter_count(sources->components); i++) {
@@ -207,7 +210,7 @@ static void examine_components(struct findings *findings, const struct sources *
 			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle_bound,
 			     full_bound,
 			     full[c].outside ? "; the machine is unlike those of the data: the "
-					       "bound is doubled, and is no more than a guess"
+					       "bound is doubled and only a guess"
 					     : "");
 	}
 }

@@ -45,20 +45,20 @@ void doctor_examine_io(struct findings *findings, const struct io_info *io)
 	examine_irq_time(findings, irq_time_read());
 	if (!io->err && !io->signals && !io->missing)
 		findings_add(findings, FINDING_NOTE, "signals",
-			     "--bpf.io=on counts them, and takes some 0.4 µs a packet",
+			     "--bpf.io=on counts them; cost: about 0.4 µs a packet",
 			     "softirqs and bytes of network and block devices are not counted");
 	if (io->err)
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "the kernel refuses the BPF programs of bpf.io (%s): what containers "
-			     "cause in input and output is not counted",
+			     "the kernel refuses the BPF programs of bpf.io (%s): I/O work of "
+			     "containers is not counted",
 			     strerrordesc_np(-io->err));
 	if (io->signals)
-		findings_add(findings, FINDING_OK, "signals", NULL,
-			     "counted by the container that has caused them: %s", known);
+		findings_add(findings, FINDING_OK, "signals", NULL, "counted per container: %s",
+			     known);
 	if (io->missing)
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
 			     "not counted on this kernel: %s (%s)", missing, io->missing_text);
 	else if (io->missing_text[0])
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "causes of softirqs are seen in part (%s)", io->missing_text);
+			     "only some causes of softirqs are seen (%s)", io->missing_text);
 }

@@ -47,8 +47,8 @@ static void examine_others(struct findings *findings, const struct sources *sour
 		strbuf_add_str(&zones, ": use --meters=" METERS_AUTO);
 	findings_add(findings, FINDING_FIX, "energy",
 		     zones.len ? zones.data
-			       : "--meters=" METERS_AUTO " finds none either: it is the default",
-		     "no meter among those asked for (--meters=%s)", config->meter.sources);
+			       : "--meters=" METERS_AUTO " is the default, but finds none either",
+		     "none of the meters in --meters=%s was found", config->meter.sources);
 }
 
 const char *doctor_zone_remedy(const struct zone *zone, const struct zone_status *status)
@@ -59,12 +59,12 @@ const char *doctor_zone_remedy(const struct zone *zone, const struct zone_status
 		return privileges_denied(NEED_READ_ENERGY).remedy;
 	switch (status->state) {
 	case ZONE_MISSED:
-		return "other zones took the time that there is for reading, or no thread could be "
-		       "made: raise --meter.read-deadline, or the limit of tasks";
+		return "other zones used up the time for reading, or no thread could be started: "
+		       "raise --meter.read-deadline or the task limit";
 	case ZONE_STALLED:
-		return "the driver does not answer; see dmesg, or raise --meter.read-deadline";
+		return "the driver does not respond; see dmesg, or raise --meter.read-deadline";
 	case ZONE_REFUSED:
-		return "its readings mean more power than is believed of such a zone; if the "
+		return "its readings imply more power than is plausible for such a zone; if the "
 		       "machine can draw that much, raise --meter.max-watts";
 	case ZONE_UP:
 	case ZONE_ABSENT:
@@ -92,8 +92,8 @@ void doctor_examine_silent(struct findings *findings, const struct meter_table *
 		findings_add(
 			findings, FINDING_FIX, "energy",
 			remedy ? remedy
-			       : "its driver or firmware has no value for it: see dmesg. It is "
-				 "counted from its first value on",
+			       : "its driver or firmware reports no value; see dmesg. It counts "
+				 "from its first value on",
 			"%s (%s, %s) has given no value yet: %s", id, zone->source, zone->path,
 			doctor_zone_failure(&status));
 	}
@@ -106,13 +106,12 @@ void doctor_examine_no_meter(struct findings *findings, const struct sources *so
 
 	if (!config->meter_enabled)
 		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
-			     "meters are switched off by the configuration");
+			     "meters are disabled in the configuration");
 	else if (sources_are_searched(sources))
 		findings_add(findings, FINDING_FIX, "energy",
-			     "a driver does not answer (see dmesg), or a service on the network "
-			     "has no values yet. Meters that are found later take over from the "
-			     "estimate",
-			     "the search for meters in %s/class/powercap has not come to its end",
+			     "a driver does not respond (see dmesg), or a network service has no "
+			     "values yet. Meters found later replace the estimate",
+			     "the search for meters in %s/class/powercap has not finished",
 			     config->host.sysfs);
 	else if (meter_table_silent_count(sources->meters))
 		return; /* what was found gives no values: each is a finding of its own */

@@ -15,8 +15,8 @@ static void examine_cgroups(struct findings *findings, const struct sources *sou
 	if (identity_resolver_sees_part(sources->identities))
 		findings_add(findings, FINDING_FIX, "owners",
 			     "mount the host's /sys and point --host.cgroupfs there",
-			     "%s is only the part of the container that Kepler runs in: its own "
-			     "work is charged to the system, not to that container",
+			     "%s shows only Kepler's own container: Kepler's work is charged to "
+			     "the system, not to that container",
 			     config->host.cgroupfs);
 }
 
@@ -34,30 +34,30 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 		else
 			findings_add(
 				findings, FINDING_FIX, "owners",
-				"look at --kube.pods, --kube.kubeconfig and the permissions of "
-				"its account",
-				"Kubernetes does not answer, so pods have no names: %s",
+				"check --kube.pods, --kube.kubeconfig and the permissions of its "
+				"account",
+				"Kubernetes does not respond, so pods have no names: %s",
 				kube.last_error[0] ? kube.last_error : "no answer yet");
 	} else if (sources->names.wants_kube) {
 		findings_add(findings, FINDING_FIX, "owners",
-			     "look at --kube.kubeconfig; a running exporter tries again by itself",
-			     "Kubernetes is not asked, so pods have no names: %s",
+			     "check --kube.kubeconfig; a running exporter retries by itself",
+			     "Kubernetes cannot be used, so pods have no names: %s",
 			     sources->names.kube_error);
 	} else {
 		findings_add(findings, FINDING_NOTE, "owners", NULL,
-			     "Kubernetes is not asked: this is no pod, and --kube.kubeconfig is "
+			     "Kubernetes is not used: this is not a pod, and --kube.kubeconfig is "
 			     "not set");
 	}
 	if (sources->names.runtimes_error[0])
 		findings_add(findings, FINDING_FIX, "owners", NULL,
-			     "container runtimes are not asked: %s", sources->names.runtimes_error);
+			     "container runtimes are not used: %s", sources->names.runtimes_error);
 	if (!sources->names.runtimes)
 		return;
 	runtimes_get_stats(sources->names.runtimes, &runtimes);
 	if (runtimes.present[0])
 		findings_add(findings, FINDING_OK, "owners", NULL,
-			     "containers are named by what %s keeps on this host: %llu",
-			     runtimes.present, (unsigned long long)runtimes.containers);
+			     "containers named from the files of %s: %llu", runtimes.present,
+			     (unsigned long long)runtimes.containers);
 	else
 		findings_add(findings, FINDING_NOTE, "owners", NULL, "no container runtime found");
 }
@@ -76,16 +76,16 @@ static void examine_allocations(struct findings *findings,
 	if (stats.reachable)
 		findings_add(findings, nameless || unknown ? FINDING_NOTE : FINDING_OK, "owners",
 			     NULL,
-			     "the kubelet says which containers hold GPUs: %llu ids of %zu "
-			     "containers; of others %llu in containers that are not known here, "
-			     "%llu of GPUs, or parts of them, that are not known here",
+			     "the kubelet reports which containers hold GPUs: %llu ids in %zu "
+			     "containers; %llu more in containers unknown here, %llu more of GPUs "
+			     "or parts of GPUs unknown here",
 			     allocations->held - nameless, allocations->list.container_count,
 			     nameless, unknown);
 	else
 		findings_add(findings, FINDING_FIX, "owners",
-			     "look at --kube.pod-resources, and whether Kepler is root and its "
+			     "check --kube.pod-resources, that Kepler runs as root and that its "
 			     "container has that directory",
-			     "the kubelet does not say which containers hold GPUs: %s",
+			     "the kubelet does not report which containers hold GPUs: %s",
 			     allocations->error[0] ? allocations->error
 			     : stats.last_error[0] ? stats.last_error
 						   : "no answer yet");

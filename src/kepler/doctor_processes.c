@@ -11,25 +11,25 @@ static void examine_view(struct findings *findings, const struct activity_info *
 {
 	if (info->sees_part)
 		findings_add(findings, FINDING_FIX, "processes",
-			     "run in the host's pid namespace (hostPID: true, docker run "
-			     "--pid=host), with a /proc that is mounted without hidepid",
-			     "only a part of the processes of this machine is seen; what others "
-			     "use is unattributed, reason unseen");
+			     "run in the host's PID namespace (hostPID: true, docker run "
+			     "--pid=host), with /proc mounted without hidepid",
+			     "only some of this machine's processes are visible; the energy of the "
+			     "others is unattributed, reason unseen");
 	else if (info->own_pid_namespace)
 		findings_add(findings, FINDING_FIX, "processes",
-			     "run in the host's pid namespace (hostPID: true, docker run "
+			     "run in the host's PID namespace (hostPID: true, docker run "
 			     "--pid=host)",
-			     "the pid namespace is Kepler's own, so /proc is not the machine's: "
-			     "virtual machines are not recognised");
+			     "Kepler has its own PID namespace, so /proc does not show the "
+			     "machine's processes: virtual machines are not recognised");
 	if (info->account == MACHINE_ACCOUNT_STATIC)
 		findings_add(findings, FINDING_FIX, "processes",
 			     "mount the host's /proc and point --host.procfs there",
-			     "stat in /proc stands still: it is made up, and the energy of what "
-			     "is not seen is shared among what is");
+			     "/proc/stat does not advance, so it is not real; the energy of "
+			     "invisible processes is shared among the visible ones");
 	else if (info->account == MACHINE_ACCOUNT_MISSING)
 		findings_add(findings, FINDING_FIX, "processes", "mount /proc without subset=pid",
-			     "stat in /proc cannot be read: the energy of what is not seen is "
-			     "shared among what is");
+			     "/proc/stat cannot be read; the energy of invisible processes is "
+			     "shared among the visible ones");
 }
 
 /* "cpu_cycles, cpu_instructions". */
@@ -53,29 +53,29 @@ static void examine_switches(struct findings *findings, const struct activity_in
 	if (!info->counts_switches) {
 		findings_add(
 			findings, FINDING_NOTE, "processes", NULL,
-			"no hardware counters (cycles, instructions, cache misses) here: energy "
-			"is split by CPU time%s%s",
+			"no hardware counters (cycles, instructions, cache misses) here; energy is "
+			"shared by CPU time%s%s",
 			info->why_not_counted[0] ? "; " : "", info->why_not_counted);
 		return;
 	}
 	list_counters(info->signals, counters, sizeof(counters));
 	findings_add(findings, FINDING_OK, "processes", NULL,
-		     "each context switch is looked at; events of the processor: %s", counters);
+		     "context switches are traced; hardware events: %s", counters);
 	if (info->why_not_counted[0])
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "events that are not counted: %s", info->why_not_counted);
+			     "hardware events that are not counted: %s", info->why_not_counted);
 	if (info->uncounted_cpus)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "on %u CPUs not all of these events are counted",
 			     info->uncounted_cpus);
 	if (info->has_wide_cores)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "cores have more than two threads: only pairs of them are taken as "
-			     "busy side by side");
+			     "cores have more than two threads; only pairs of them are treated as "
+			     "busy siblings");
 	if (info->is_late)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "what a thread does is charged when it leaves its CPU, which may be "
-			     "in a later interval");
+			     "a thread is charged when it leaves its CPU, which may be in a later "
+			     "interval");
 }
 
 static void examine_reads(struct findings *findings, const struct sources *sources)
@@ -96,9 +96,8 @@ static void examine_reader(struct findings *findings, const struct sources *sour
 	examine_view(findings, &info);
 	if (!info.by_bpf) {
 		findings_add(findings, FINDING_FIX, "processes", info.why_not_bpf,
-			     "read from /proc, without BPF: CPU time in ticks, work of processes "
-			     "that end "
-			     "between two readings is charged to their parents");
+			     "read from /proc, without BPF: CPU time in ticks; processes that end "
+			     "between two readings are charged to their parents");
 		return;
 	}
 	findings_add(findings, FINDING_OK, "processes", NULL,

@@ -5,15 +5,15 @@ static void examine_traffic(struct findings *findings, const struct machine_read
 {
 	if (!info->traffic_groups)
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "memory traffic is not known: resctrl is not mounted, does not "
-			     "monitor, or has no group with tasks");
+			     "memory traffic is unknown: resctrl is not mounted, does not monitor, "
+			     "or has no group with tasks");
 	else if (info->traffic_is_known)
 		findings_add(findings, FINDING_OK, "signals", NULL,
 			     "memory traffic is counted by resctrl, in %u groups",
 			     info->traffic_groups);
 	else
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "memory traffic is not known: of %u groups of resctrl some have no "
+			     "memory traffic is unknown: some of the %u resctrl groups have no "
 			     "counter (mbm_total_bytes)",
 			     info->traffic_groups);
 }
@@ -22,11 +22,11 @@ void doctor_examine_reads(struct findings *findings, const struct machine_reads_
 {
 	if (info->mean_khz)
 		findings_add(findings, FINDING_OK, "signals", NULL,
-			     "cpufreq shows the frequency of CPUs, now %u MHz in the mean: it "
-			     "stands in for cycles where these are not counted",
+			     "cpufreq reports the CPUs' frequency, now %u MHz on average; it "
+			     "replaces cycles where they are not counted",
 			     info->mean_khz / 1000);
 	else
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "cpufreq shows no frequency of CPUs");
+			     "cpufreq reports no CPU frequency");
 	examine_traffic(findings, info);
 }

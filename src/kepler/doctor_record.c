@@ -27,7 +27,7 @@ static void describe_newest(const struct record_ring_content *content, uint64_t 
 	if (!content->files)
 		(void)snprintf(text, size, "no recording is running");
 	else
-		(void)snprintf(text, size, "the newest was written to %.0f s ago: %s",
+		(void)snprintf(text, size, "the newest was last written %.0f s ago: %s",
 			       (double)ago_ms / 1000,
 			       is_running ? "a recording is running" : "no recording is running");
 }
@@ -46,14 +46,15 @@ void doctor_examine_record(struct findings *findings, const struct config_record
 	}
 	if (record_ring_look(record->dir, &content, &diag) < 0) {
 		findings_add(findings, FINDING_FIX, "recordings",
-			     "make the directory, with mode 0700, for the user that Kepler runs as",
+			     "create the directory with mode 0700, owned by the user that Kepler "
+			     "runs as",
 			     "no recording is running: %s", diag.text);
 		return;
 	}
 	describe_newest(&content, interval_ns, now_ms, newest, sizeof(newest));
 	findings_add(findings, FINDING_OK, "recordings", NULL,
-		     "%s has %zu recordings with %.1f MiB of the %.1f MiB that they may have, and "
-		     "%.0f MiB are free on that disk; %s",
+		     "%s has %zu recordings, %.1f MiB of at most %.1f MiB, with %.0f MiB free on "
+		     "that disk; %s",
 		     record->dir, content.files, (double)content.bytes / MIB,
 		     record->max_bytes / MIB, free_mib(record->dir), newest);
 }

@@ -16,12 +16,12 @@ static void examine_state(struct findings *findings, const struct config *config
 		return;
 	if (access(config->host.state_dir, W_OK) == 0)
 		findings_add(findings, FINDING_OK, "state", NULL,
-			     "learned idle power and learned costs of work are kept in %s",
+			     "learned idle power and cost factors are kept in %s",
 			     config->host.state_dir);
 	else
 		findings_add(findings, FINDING_NOTE, "state", NULL,
-			     "%s: %s; what is learned of zones is not kept over restarts unless it "
-			     "can be made at start",
+			     "%s: %s; learned idle power and cost factors are lost on restart "
+			     "unless the directory can be created at startup",
 			     config->host.state_dir, strerrordesc_np(errno));
 }
 
@@ -33,10 +33,9 @@ static void examine_file_limits(struct findings *findings, const struct config *
 		findings_add(findings, FINDING_NOTE, "file limits", NULL,
 			     "off: security.landlock is false");
 	else if (abi)
-		findings_add(
-			findings, FINDING_OK, "file limits", NULL,
-			"the kernel keeps Kepler from writing elsewhere (Landlock, version %d)",
-			abi);
+		findings_add(findings, FINDING_OK, "file limits", NULL,
+			     "the kernel prevents Kepler from writing elsewhere (Landlock ABI %d)",
+			     abi);
 	else
 		findings_add(
 			findings, FINDING_NOTE, "file limits", NULL,
@@ -50,13 +49,12 @@ static void examine_series(struct findings *findings, const struct config *confi
 
 	if (settle_ns == SETTLE_AUTO)
 		findings_add(findings, FINDING_OK, "series", NULL,
-			     "a new series shows 0 for as long as the scrapes of a running "
-			     "exporter need (--metrics.settle=auto); see "
-			     "kepler_exporter_settle_seconds");
+			     "a new series shows 0 until it has been scraped "
+			     "(--metrics.settle=auto); see kepler_exporter_settle_seconds");
 	else
 		findings_add(findings, FINDING_NOTE, "series", NULL,
-			     "a new series shows 0 for %g s (--metrics.settle): of one that is "
-			     "scraped less often increase() loses the first joules",
+			     "a new series shows 0 for %g s (--metrics.settle); if it is scraped "
+			     "less often, increase() loses its first joules",
 			     (double)settle_ns / 1e9);
 }
 

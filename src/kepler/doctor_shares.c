@@ -23,7 +23,8 @@ static void add_idle_state(const struct interval_engine *engine, size_t z, struc
 		strbuf_add_str(out, "provisional, nothing bounds it yet");
 	}
 	strbuf_add_str(out, ": a running exporter learns it within a minute of load that varies by "
-			    "20 points and is light at times, or within ten minutes at rest");
+			    "20 percentage points and is light at times, or within ten minutes at "
+			    "rest");
 }
 
 static void examine_idle(struct findings *findings, const struct interval_engine *engine,

@@ -47,8 +47,8 @@ void doctor_examine_web(struct findings *findings, const struct config *config,
 	list_addresses(config, &addresses);
 	if (!reachable) {
 		findings_add(findings, FINDING_NOTE, "scrapes",
-			     "for others: --web.listen-address=:28282; the installed service needs "
-			     "IPAddressAllow=, too, which this prints: kepler config needs "
+			     "to allow others: --web.listen-address=:28282; the installed service "
+			     "also needs IPAddressAllow=, which is printed by kepler config needs "
 			     "--web.listen-address=:28282",
 			     "only this machine can scrape: web.listen-address is %s",
 			     addresses.len ? addresses.data : "empty");
@@ -58,8 +58,8 @@ void doctor_examine_web(struct findings *findings, const struct config *config,
 		       reachable);
 	if (privileges_runner() != RUN_IN_CONTAINER)
 		findings_add(findings, FINDING_NOTE, "scrapes", fix,
-			     "other machines can connect to %s; the installed service refuses "
-			     "them unless IPAddressAllow= of a drop-in admits them",
+			     "other machines can connect to %s; the installed service refuses them "
+			     "unless a drop-in allows them with IPAddressAllow=",
 			     addresses.data);
 	else
 		findings_add(findings, FINDING_OK, "scrapes", NULL,

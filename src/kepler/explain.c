@@ -44,8 +44,7 @@ struct explain_config {
 
 static const struct option own_rows[] = {
 	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct explain_config, json),
-	  .default_text = "false", .only_flag = true,
-	  .help = "Print the answer as JSON, for machines." },
+	  .default_text = "false", .only_flag = true, .help = "Print the answer as JSON." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 
@@ -123,8 +122,8 @@ static int ask_until_answered(struct question *question)
 			return r;
 		if (!said && left_s >= SAY_FROM_S) {
 			(void)fprintf(stderr,
-				      "kepler: the answer comes at the end of an interval of the "
-				      "exporter, the next in %llu s\n",
+				      "kepler: waiting for the end of the exporter's interval, in "
+				      "%llu s\n",
 				      (unsigned long long)left_s);
 			said = true;
 		}
@@ -217,7 +216,7 @@ static int tell(struct question *question)
 	if (!answered)
 		(void)fprintf(stderr, "kepler: %s: %d: ", question->address, status);
 	if (!answered && status == 404)
-		(void)fputs("the program there does not have /explain; is it an older Kepler?\n",
+		(void)fputs("the program there has no /explain; it may be an older Kepler\n",
 			    stderr);
 	else if ((clean.len && fwrite(clean.data, 1, clean.len, out) != clean.len) ||
 		 fflush(out) != 0) {
@@ -246,8 +245,8 @@ static int explain(const struct explain_config *explain, const char *target)
 		else
 			(void)fprintf(stderr, "kepler: %s\n", question.diag.text);
 		if (i + 1 == explain->config.web.listen_count)
-			(void)fputs("kepler: no exporter answers; is it running, and is this its "
-				    "--web.listen-address (or --config.file)?\n",
+			(void)fputs("kepler: no exporter responds; check that it is running and "
+				    "that this is its --web.listen-address (or --config.file)\n",
 				    stderr);
 	}
 	strbuf_release(&question.body);

@@ -71,7 +71,8 @@ void explain_page(struct explain_desk *desk, const struct http_request *request,
 		print(answer, strstr(request->accept, "application/json"), response);
 	} else if (r == -EAGAIN) {
 		answer_static(response, 202,
-			      "asked; the answer comes at the end of an interval, ask again\n");
+			      "question accepted; the answer is ready at the end of the interval, "
+			      "ask again\n");
 	} else {
 		answer_static(response, 503,
 			      r == -EBUSY ? "503: too many questions at once, try again\n"

@@ -221,7 +221,7 @@ static void add_no_series(const struct explain_answer *answer, struct strbuf *ou
 	bool counts_all = answer->counts_uj >= used_uj(&answer->explanation);
 
 	if (answer->ended || answer->is_gone) {
-		say(out, "series", "none of its own: it has ended, and has none any more.");
+		say(out, "series", "none: the process has ended, and its series has expired.");
 		return;
 	}
 	if (answer->counts_uj < answer->min_uj)
@@ -262,8 +262,8 @@ static void add_series(const struct explain_answer *answer, struct strbuf *out)
 		break;
 	case EXPLAIN_WAITS:
 		say(out, "series",
-		    "none yet: the names of its container are awaited, for at most 60 s. What it "
-		    "uses until then is pending, and will be in its series.");
+		    "none yet: waiting for the names of its container, for at most 60 s. Energy "
+		    "used until then is pending, and will be in its series.");
 		break;
 	case EXPLAIN_IN_OTHER:
 		add_no_series(answer, out);
@@ -273,8 +273,7 @@ static void add_series(const struct explain_answer *answer, struct strbuf *out)
 		break;
 	case EXPLAIN_UNPUBLISHED:
 		say(out, "series",
-		    "not known: this interval could not be published, and what is shown is of one "
-		    "before.");
+		    "unknown: this interval could not be published; an earlier one is shown.");
 		break;
 	}
 }

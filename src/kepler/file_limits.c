@@ -263,11 +263,11 @@ static int make_rules(struct offload *pool, const struct config *config, struct 
 	(void)pthread_mutex_lock(&job->lock);
 	(void)snprintf(hanging->paths[hanging->count], PATH_MAX, "%s", job->touched);
 	(void)pthread_mutex_unlock(&job->lock);
-	log_warn("%s does not answer: until a restart nothing there can be written, nor read "
-		 "if it is in /home or the like",
+	log_warn("%s does not respond: until Kepler restarts, nothing there can be written, or "
+		 "read if it is in /home or similar",
 		 hanging->paths[hanging->count++]);
 	offload_abandon(pool, &job->job);
-	return diag_set(diag, -ETIMEDOUT, "too many paths do not answer");
+	return diag_set(diag, -ETIMEDOUT, "too many paths do not respond");
 }
 
 static int enter(const struct config *config, struct diag *diag)

@@ -62,11 +62,11 @@ static void add_verdict(const struct findings *findings, const struct findings_v
 		strbuf_add_str(out, "Kepler cannot work here.");
 	else if (fixes)
 		strbuf_addf(out,
-			    "Kepler works, and %zu thing%s can be improved: each FIX says "
-			    "what, and → how.",
+			    "Kepler works; %zu thing%s can be improved: each FIX says what, and → "
+			    "how.",
 			    fixes, fixes == 1 ? "" : "s");
 	else if (choices)
-		strbuf_add_str(out, "Nothing has to be fixed; each → is a choice.");
+		strbuf_add_str(out, "Nothing needs to be fixed; each → is a choice.");
 	else
 		strbuf_add_str(out, "Everything this machine offers is in use.");
 	strbuf_addf(out, "%s\n", view->colour ? "\033[0m" : "");

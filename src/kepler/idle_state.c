@@ -255,7 +255,7 @@ static int collect(const struct idle_state_keeper *keeper, const struct interval
 		int r = collect_zone(engine, i, state);
 
 		if (r < 0)
-			return diag_set(diag, r, "what was learned about zone %zu cannot be saved",
+			return diag_set(diag, r, "learned parameters of zone %zu cannot be saved",
 					i);
 	}
 	for (size_t i = 0; learned == 0 && i < interval_engine_zone_count(engine); i++)
@@ -273,7 +273,9 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 	if (!keeper->dir || !keeper->dir[0])
 		return IDLE_NOTHING;
 	if (keeper->job) {
-		(void)diag_set(diag, -EBUSY, "%s: the read or write begun %.0f s ago has not ended",
+		(void)diag_set(diag, -EBUSY,
+			       "%s: a read or write started %.0f s ago has not "
+			       "finished",
 			       keeper->dir, (double)(now_ns - keeper->began_ns) / 1e9);
 		return IDLE_FAILED;
 	}

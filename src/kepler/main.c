@@ -13,31 +13,24 @@
 static const struct command commands[] = {
 	{ "run", monitor_main, "measure and serve", .what = "Measures and serves.",
 	  .options = &config_options },
-	{ "doctor", doctor_main, "what this machine has, what is missing, and how to get it",
-	  .what = "Says what this machine has, what is missing, and how to get it. Takes the "
-		  "options of run\n"
-		  "(kepler help all), and:",
+	{ "doctor", doctor_main, "show what this machine has, what is missing and how to fix it",
+	  .what = "Says show what this machine has, what is missing and how to fix it. Takes the "
+		  "options of run\n(kepler help all), and:",
 	  .options = &doctor_options },
-	{ "explain", explain_main, "how the numbers of the last interval came about",
+	{ "explain", explain_main, "explain the numbers of the last interval",
 	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",
-	  .what = "Asks the exporter that runs on this machine how its numbers came about: what "
-		  "it read,\n"
-		  "by which rule it shared that, and what it charged to a process, container, "
-		  "systemd unit,\n"
-		  "pod, virtual machine or namespace, with the arithmetic of the interval that "
-		  "ends next.\n"
-		  "Takes the options of run (kepler help all), of which web.listen-address says "
-		  "where to ask,\nand:",
+	  .what = "Asks the exporter on this machine how it computed its numbers: the energy that "
+		  "it read,\nthe rule by which it shared it, and the energy that it charged to a "
+		  "process, container, systemd unit,\npod, virtual machine or namespace, with the "
+		  "arithmetic of the interval that ends next.\nTakes the options of run (kepler "
+		  "help all), of which web.listen-address says where to ask,\nand:",
 	  .options = &explain_options },
-	{ "record", record_main, "record the measurements, for replay", .operands = "FILE",
-	  .what = "Measures as run does, serves nothing, and writes all that the attribution of "
-		  "energy depends\n"
-		  "on to FILE, which must not exist. Takes the options of run (kepler help all), "
-		  "of "
-		  "which\n"
-		  "record.anonymize removes names, and:",
+	{ "record", record_main, "record measurements for replay", .operands = "FILE",
+	  .what = "Measures like run, but serves nothing and writes all input to the attribution "
+		  "of energy\nto FILE, which must not exist. Accepts the options of run (kepler "
+		  "help all), among which\nrecord.anonymize removes names, and:",
 	  .options = &record_options },
-	{ "replay", replay_main, "repeat the accounting of recordings, with other options",
+	{ "replay", replay_main, "repeat the accounting of recordings with other options",
 	  .operands = "FILE...",
 	  .what = "Repeats the accounting of recordings that kepler record or --record.dir made, "
 		  "in the order given, and prints what each container or process used. Options of "

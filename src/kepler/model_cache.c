@@ -111,21 +111,21 @@ int model_cache_parse(const char *data, size_t size, const char *url, struct fet
 
 	value = take_line(&rest, HEADER, &len);
 	if (!value)
-		return diag_set(diag, -EBADMSG, "it does not begin as a cache");
+		return diag_set(diag, -EBADMSG, "it does not begin like a cache file");
 	if (len != strlen(url) || memcmp(value, url, len) != 0)
 		return diag_set(diag, -ENOENT, "it is of another URL");
 	value = take_line(&rest, "etag ", &len);
 	if (!value || (len && !model_cache_is_etag(value, len)))
-		return diag_set(diag, -EBADMSG, "its second line is no etag");
+		return diag_set(diag, -EBADMSG, "its second line is not an etag");
 	memcpy(model.etag, value, len);
 	if (!take_lengths(&rest, &offer, &text))
-		return diag_set(diag, -EBADMSG, "its third line has no lengths");
+		return diag_set(diag, -EBADMSG, "its third line does not contain lengths");
 	value = take_line(&rest, "crc32 ", &len);
 	if (!value || len != 8 || (uint64_t)(rest.end - rest.at) != offer + text)
 		return diag_set(diag, -EBADMSG, "it is cut");
 	(void)snprintf(sum, sizeof(sum), "%08lx", sum_of(rest.at, (size_t)(offer + text)));
 	if (memcmp(value, sum, 8) != 0)
-		return diag_set(diag, -EBADMSG, "it was changed: its check sum is another one");
+		return diag_set(diag, -EBADMSG, "it was modified: its checksum does not match");
 	r = take_contents(&rest, offer, text, &model);
 	if (r < 0)
 		return diag_set(diag, r, "out of memory");

@@ -272,8 +272,9 @@ static int take_answer(struct model_fetch *fetch, struct answer *answer, struct 
 		return refuse_status(fetch->url, answer, diag);
 	if (fetch->public_key[0])
 		return refuse(fetch, diag_set(diag, -EKEYREJECTED,
-					      "%.150s: has no signature, and model.public-key asks "
-					      "for one: only a model server of the second API does",
+					      "%.150s: has no signature, but model.public-key "
+					      "requires one: only a model server with the second "
+					      "API provides it",
 					      fetch->url));
 	if (!answer->body.len)
 		return refuse(fetch, diag_set(diag, -EPROTO, "%.150s: is empty", fetch->url));
@@ -341,7 +342,7 @@ static int check_file(const struct model_fetch *fetch, const struct model_offer 
 
 	if (size != offer->size)
 		return diag_set(diag, -EBADMSG,
-				"%.150s: it has %zu bytes, and the server promised %llu",
+				"%.150s: it has %zu bytes, but the server announced %llu",
 				offer->path, size, (unsigned long long)offer->size);
 	r = model_proof_check_sum(file, size, offer->sha256, &why);
 	if (r == 0 && fetch->public_key[0] && !offer->signature[0])

@@ -95,7 +95,9 @@ int model_proof_check_sum(const void *data, size_t size, const char *wanted, str
 	}
 	if (strcmp(text, wanted) == 0)
 		return 0;
-	return diag_set(diag, -EBADMSG, "its SHA-256 is %.16s..., and the server promised %.16s...",
+	return diag_set(diag, -EBADMSG,
+			"its SHA-256 is %.16s..., but the server announced "
+			"%.16s...",
 			text, wanted);
 }
 
@@ -135,7 +137,7 @@ int model_proof_check_signature(const void *data, size_t size, const char *signa
 	if (r < 0)
 		return r;
 	if (strlen(signature) > SIGNATURE_MAX || base64_decode(signature, &bytes, &len) < 0)
-		return diag_set(diag, -EKEYREJECTED, "its signature is no base64");
+		return diag_set(diag, -EKEYREJECTED, "its signature is not valid base64");
 	if (library.functions.pubkey_init(&key) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = import_key(key_file, key, diag);
@@ -143,8 +145,8 @@ int model_proof_check_signature(const void *data, size_t size, const char *signa
 	if (r == 0 && library.functions.pubkey_verify_data2(key, GNUTLS_SIGN_EDDSA_ED25519, 0,
 							    &text, &proof) < 0)
 		r = diag_set(diag, -EKEYREJECTED,
-			     "its signature is not by the key in %s: another key has signed it, or "
-			     "it was changed",
+			     "its signature does not match the key in %s: it was signed with "
+			     "another key, or modified",
 			     key_file);
 	library.functions.pubkey_deinit(key);
 	return r;

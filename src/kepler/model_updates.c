@@ -34,8 +34,8 @@ static void take(struct model_updates *updates)
 	log_info("the model \"%.90s\" was fetched", model.name);
 	updates->refused.text[0] = '\0';
 	if (model_meter_replace(updates->models, &place, &model, &updates->refused) < 0) {
-		log_warn("the fetched model is not used: %s. The model before stays, if there was "
-			 "one",
+		log_warn("the fetched model is not used: %s. The previous model, if any, stays in "
+			 "use",
 			 updates->refused.text);
 		return;
 	}

@@ -27,7 +27,7 @@ int model_url_check(const char *url, struct diag *diag)
 		return 0;
 	if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
 		return diag_set(diag, -EINVAL,
-				"must be http://… or https://…, of a model server or of a file "
+				"must be an http:// or https:// URL of a model server or of a file "
 				"that ends in .json, not \"%.100s\"",
 				url);
 	http_url_split(url, &parts);

@@ -91,8 +91,8 @@ static void tell_late(struct model_watch *watch, uint64_t now_ns)
 	if (watch->is_late || now_ns < watch->began_ns + MODEL_WATCH_LIMIT_NS)
 		return;
 	watch->is_late = true;
-	log_warn("the files of --model.file do not answer; are they on a mount that hangs? The "
-		 "models that are used stay");
+	log_warn("the files of --model.file cannot be read in time; they may be on a hanging "
+		 "mount. The models in use stay");
 }
 
 void model_watch_turn(struct model_watch *watch, uint64_t now_ns)
@@ -128,8 +128,8 @@ static void refuse(struct model_watch *watch, const struct look *look)
 
 	*refused = look->diag;
 	watch->refused++;
-	log_warn("the changed --model.file=%s is not used: %s. The model before stays, if there "
-		 "was one",
+	log_warn("the changed --model.file=%s is not used: %s. The previous model, if any, stays "
+		 "in use",
 		 look->path, refused->text);
 }
 
@@ -148,7 +148,7 @@ static void use(struct model_watch *watch, size_t index, struct look *look)
 	model_choice_log(watch->models, place.path);
 	watch->taken++;
 	watch->files->refused.text[0] = '\0';
-	log_info("--model.file=%s has changed: the model \"%.90s\" is used from now on", look->path,
+	log_info("--model.file=%s has changed: using the model \"%.90s\" from now on", look->path,
 		 name);
 }
 

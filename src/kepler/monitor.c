@@ -28,7 +28,7 @@ static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
 	if (outcome != IDLE_FAILED)
 		return;
 	monitor->stats.self.state_write_errors++;
-	log_warn("what is learned of zones is not kept: %s", diag->text);
+	log_warn("cannot save learned idle power and cost factors: %s", diag->text);
 }
 
 static void keep_state(struct monitor *monitor, uint64_t now_ns)
@@ -47,11 +47,11 @@ static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 	monitor->stats.self.last_reload_ok = false;
 	monitor->stats.self.reload_failures++;
 	if (diag->others)
-		log_error("reload refused, the old configuration stays: %s (and %u more problems: "
-			  "kepler config check FILE lists them)",
+		log_error("reload refused, keeping the old configuration: %s (and %u more "
+			  "problems: kepler config check FILE lists them)",
 			  diag->text, diag->others);
 	else
-		log_error("reload refused, the old configuration stays: %s", diag->text);
+		log_error("reload refused, keeping the old configuration: %s", diag->text);
 	notify_ready(monitor->notify, "reload refused");
 }
 

@@ -141,19 +141,19 @@ void monitor_follow_meters(struct monitor *monitor)
 
 	if (!monitor->found && sources_have_meters(&monitor->sources)) {
 		monitor->found = true;
-		log_info("meters were found; the estimate ends when they count, %g s from now or "
-			 "later",
+		log_info("found meters; switching from the estimate to measured energy in %g s or "
+			 "more",
 			 monitor->stats.self.settle_s);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);
 	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->engine)) {
 		monitor_describe_sources(monitor);
-		log_info("the meters count from now on: %s", monitor->source);
+		log_info("measured energy counts from now on: %s", monitor->source);
 		notify_status(monitor->notify, monitor->source);
 	} else if (interval_engine_zone_count(monitor->engine) != monitor->described_zones) {
 		monitor_describe_sources(monitor);
 	} else if (monitor->searching && !searching) {
-		log_info("no meter so far; looked for again every 30 intervals");
+		log_info("no meter found yet; searching again every 30 intervals");
 	}
 	idle_state_restore(&monitor->idle_state, monitor->engine);
 	log_unread_zones(monitor->engine, first_new);
@@ -184,35 +184,35 @@ void monitor_log_start(struct monitor *monitor)
 	if (info.why_not_bpf[0])
 		log_warn("processes are read from /proc: %s", info.why_not_bpf);
 	if (info.sees_part)
-		log_warn("Kepler sees only a part of the processes of this machine; give it the "
-			 "host's pid namespace (hostPID: true) and a /proc without hidepid. What "
-			 "others use is unattributed, reason unseen");
+		log_warn("only some of this machine's processes are visible; give Kepler the "
+			 "host's PID namespace (hostPID: true) and a /proc without hidepid. The "
+			 "energy of the others is unattributed, reason unseen");
 	else if (info.own_pid_namespace)
-		log_warn("Kepler is in a pid namespace of its own, where /proc is not the "
-			 "machine's: virtual machines are not recognised; give it the host's "
+		log_warn("Kepler has its own PID namespace, so /proc does not show the machine's "
+			 "processes: virtual machines are not recognised; give it the host's "
 			 "(hostPID: true)");
 	if (info.account != MACHINE_ACCOUNT_GOOD)
-		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
-			 "seen is shared among what is",
+		log_warn("%s/stat does not show the machine's CPU time: the energy of invisible "
+			 "processes is shared among the visible ones",
 			 monitor->config->host.procfs);
 	if (info.by_bpf && info.why_not_counted[0])
 		log_info("%s: %s",
-			 info.counts_switches ? "events of the processor that are not counted"
-					      : "no hardware counters here, so energy is split "
-						"by CPU time",
+			 info.counts_switches ? "hardware events that are not counted"
+					      : "no hardware counters here, so energy is shared by "
+						"CPU time",
 			 info.why_not_counted);
 	if (info.refused)
 		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
 	if (identity_resolver_sees_part(monitor->sources.identities))
-		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
-			 "the system; mount the host's /sys and point --host.cgroupfs there",
+		log_warn("%s shows only Kepler's own container, whose work is charged to the "
+			 "system; mount the host's /sys and point --host.cgroupfs there",
 			 monitor->config->host.cgroupfs);
 	log_unread_zones(monitor->engine, 0);
 	log_failed_meters(&monitor->sources);
 	monitor->failed_meters = hash_failed_meters(&monitor->sources);
 	if (monitor->searching)
-		log_warn("the search for meters has not come to its end: a driver does not answer; "
-			 "until it does, energy is estimated");
+		log_warn("the search for meters has not finished because a driver does not "
+			 "respond; energy is estimated until it does");
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
 		 monitor->stats.self.interval_s);

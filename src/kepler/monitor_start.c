@@ -125,7 +125,7 @@ static void open_jobs(struct monitor *monitor)
 	int r = offload_new(&options, &monitor->jobs);
 
 	if (r < 0)
-		log_warn("no configuration can be reloaded and no state kept: %s",
+		log_warn("the configuration cannot be reloaded and state cannot be kept: %s",
 			 strerrordesc_np(-r));
 	monitor->reload = (struct reload){ .pool = monitor->jobs, .args = &monitor->args };
 	monitor->idle_state.pool = monitor->jobs;
@@ -166,7 +166,7 @@ static int start_measuring(struct monitor *monitor)
 	monitor_describe_sources(monitor);
 	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
 			    &monitor->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
-		log_warn("idle power is learned anew: %s", diag.text);
+		log_warn("idle power is learned again: %s", diag.text);
 	idle_state_restore(&monitor->idle_state, monitor->engine);
 	heartbeat_beat(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC));
 	monitor_run_interval(monitor);
@@ -178,7 +178,7 @@ static int start_measuring(struct monitor *monitor)
 /* On a thread, while the main one hangs and can close nothing. The kernel closes it all. */
 static void end_at_once(void)
 {
-	log_warn("told to stop while the start hangs: ended without waiting for it");
+	log_warn("stopped during a hanging start-up; exiting without waiting");
 	_exit(0);
 }
 
@@ -220,11 +220,11 @@ int monitor_start(struct monitor *monitor)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;
 	if (device_holders_start(monitor->config, &monitor->holders, &diag) < 0)
-		log_warn("which processes use the GPUs of AMD and Intel is not known: %s",
-			 diag.text);
+		log_warn("the processes that use AMD and Intel GPUs are unknown: %s", diag.text);
 	if (config_reachable_address(monitor->config) &&
 	    name_finder_start(&monitor->name_finder, &address_names_system, &diag) < 0)
-		log_warn("names of this machine's addresses are not looked up: %s", diag.text);
+		log_warn("the names of this machine's addresses cannot be looked up: %s",
+			 diag.text);
 	monitor->landlock_abi = file_limits_enter(monitor->config);
 	r = listen_early(monitor);
 	return r < 0 ? r : open_watched(monitor);
@@ -236,7 +236,7 @@ static void close_state(struct monitor *monitor)
 
 	if (idle_state_close(&monitor->idle_state, monitor->engine, PATIENCE_NS, &diag) ==
 	    IDLE_FAILED)
-		log_warn("what is learned of zones is not kept: %s", diag.text);
+		log_warn("cannot save learned idle power and cost factors: %s", diag.text);
 }
 
 void monitor_finish(struct monitor *monitor)
@@ -249,7 +249,7 @@ void monitor_finish(struct monitor *monitor)
 	offload_free(monitor->jobs, PATIENCE_NS);
 	interval_engine_free(monitor->engine);
 	if (recorder_close(&monitor->recorder, PATIENCE_NS) < 0)
-		log_warn("the last intervals may not be recorded: the disk does not answer");
+		log_warn("the last intervals may not be recorded: the disk does not respond");
 	explain_desk_free(monitor->desk);
 	snapshot_holder_free(monitor->holder);
 	scrape_pace_release(&monitor->pace);

@@ -162,7 +162,7 @@ static void wait_for_kubernetes(struct names *names, uint64_t patience_ns)
 	}
 	if (names->job)
 		note_kube(names, -ETIMEDOUT,
-			  "its files cannot be read: the file system does not answer");
+			  "its files cannot be read: the file system does not respond");
 }
 
 static void begin_runtimes(struct names *names)
@@ -222,7 +222,7 @@ static void tell_of_answers(struct names *names)
 	names->is_away = is_away;
 	if (is_away)
 		log_warn("no names from Kubernetes: %s; retrying. New containers are shown by id "
-			 "until it answers",
+			 "until it responds",
 			 kube.last_error);
 	else
 		log_info("names come from Kubernetes again (%s)", kube.source);

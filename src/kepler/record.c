@@ -41,11 +41,10 @@ static const struct option own_rows[] = {
 	  .help = "How long to record. 0s: until SIGINT or SIGTERM." },
 	{ "interval", NULL, OPTION_DURATION, OWN(interval_ns), .max = 3600 * NSEC_PER_SEC,
 	  .default_text = "0s", .metavar = "DURATION", .only_flag = true,
-	  .help = "Time from one reading to the next, from 100ms on. 0s: as monitor.interval "
-		  "says." },
+	  .help = "Time between two readings, at least 100ms. 0s: use monitor.interval." },
 	{ "max-size", NULL, OPTION_SIZE, OWN(max_bytes), .min = 1024, .max = 2097152,
 	  .default_text = "1024MiB", .metavar = "SIZE", .only_flag = true,
-	  .help = "Size of the file at which the recording ends." },
+	  .help = "File size at which the recording ends." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 
@@ -143,8 +142,7 @@ static int open_sources(struct session *session, struct diag *diag)
 	int r = device_holders_start(config, &session->holders, diag);
 
 	if (r < 0)
-		log_warn("which processes use the GPUs of AMD and Intel is not known: %s",
-			 diag->text);
+		log_warn("the processes that use AMD and Intel GPUs are unknown: %s", diag->text);
 	(void)file_limits_enter(config);
 	r = sources_open_processes(config, session->holders, &session->sources, diag);
 	if (r < 0)

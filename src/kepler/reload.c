@@ -54,8 +54,7 @@ static void job_run(struct offload_job *base)
 static void tell_late(struct diag *diag, const char *what, uint64_t limit_ns)
 {
 	(void)diag_set(diag, -ETIMEDOUT,
-		       "%s could not be read within %llu s; its file may be on a mount that "
-		       "hangs",
+		       "%s could not be read within %llu s; its file may be on a hanging mount",
 		       what, (unsigned long long)(limit_ns / NSEC_PER_SEC));
 }
 

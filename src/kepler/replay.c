@@ -51,15 +51,15 @@ static const struct option_choice rivals[] = { { "none", RIVAL_NONE },
 static const struct option own_rows[] = {
 	{ "by", NULL, OPTION_ENUM, OWN(by), .choices = levels, .default_text = "container",
 	  .metavar = "WHAT", .only_flag = true,
-	  .help = "What has a line of its own: each process, container, pod, vm or namespace." },
+	  .help = "What each line shows: a process, container, pod, vm or namespace." },
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",
 	  .metavar = "FORMAT", .only_flag = true,
-	  .help = "A table in joules for people; JSON or CSV with whole microjoules." },
+	  .help = "Output format: a table in joules, or JSON or CSV in whole microjoules." },
 	{ "top", NULL, OPTION_U32, OWN(top), .max = 10000000, .default_text = "0", .metavar = "N",
-	  .only_flag = true, .help = "Lines of the table; the rest is added up. 0: all." },
+	  .only_flag = true, .help = "Number of lines in the table; the rest is summed. 0: all." },
 	{ "diff", NULL, OPTION_BOOL, OWN(diff), .default_text = "false", .only_flag = true,
-	  .help = "Show the result with the options that were in effect when this was recorded, "
-		  "beside it that with the options given, and the difference." },
+	  .help = "Show the result with the options of the recording, the result with the given "
+		  "options, and the difference." },
 	{ "compare", NULL, OPTION_ENUM, OWN(compare), .choices = rivals, .default_text = "none",
 	  .metavar = "METHOD", .only_flag = true,
 	  .help = "Show beside it what another method would have said: classic is the ratio of "
@@ -181,8 +181,8 @@ static void look_at_option(struct replay *replay, const char *path,
 	}
 	replay->told_options = true;
 	(void)fprintf(stderr,
-		      "kepler: %s: recorded with another %s than the first file, whose options "
-		      "are used; replay it by itself for its own\n",
+		      "kepler: %s: recorded with a different %s than the first file, whose options "
+		      "are used; replay it separately to use its own\n",
 		      path, pair->name);
 }
 
@@ -226,8 +226,8 @@ static int book_file(struct replay *replay, const char *path, struct diag *diag)
 	}
 	if (r == 0 && got == 0 && record_reader_is_cut(reader))
 		(void)fprintf(stderr,
-			      "kepler: %s: the end is missing, as after a crash or while it is "
-			      "written; all up to there is booked\n",
+			      "kepler: %s: the end is missing, as after a crash or during "
+			      "recording; everything before it is counted\n",
 			      path);
 	record_reader_close(reader);
 	return r < 0 ? r : got;
@@ -297,8 +297,8 @@ static int replay(const struct replay_config *own, const struct replay_config *r
 	if (r < 0 && !first.intervals)
 		return EXIT_USAGE;
 	if (own->compare == RIVAL_TRUTH && !first.truths) {
-		(void)fputs("kepler: compare: there is no truth in the recording, which only a "
-			    "simulation writes\n",
+		(void)fputs("kepler: compare: the recording has no truth; only a simulation writes "
+			    "it\n",
 			    stderr);
 		return EXIT_USAGE;
 	}

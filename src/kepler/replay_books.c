@@ -115,8 +115,8 @@ static int take_zone(struct replay_books *books, const struct recorded_zone *zon
 		    strcmp(before->source, zone->source) == 0)
 			return 0; /* reported again */
 		return diag_set(diag, -EBADMSG,
-				"zone %u is another one than before; a recording of another run is "
-				"to be replayed by itself",
+				"zone %u differs from before; replay the recording of another run "
+				"separately",
 				zone->index);
 	}
 	if (zone->index > books->zone_count)

@@ -142,8 +142,8 @@ void self_stats_identities(struct snapshot_self *self, const struct identity_res
 
 	identity_resolver_get_info(identities, &info);
 	if (info.reads_late && !self->process_reads_late)
-		log_warn("reading the command line or the cgroup of a process hangs: until the "
-			 "read returns, the process is charged to the owner known so far");
+		log_warn("a read of a process's command line or cgroup hangs: until it returns, "
+			 "the process is charged to its last known owner");
 	self->process_reads_outstanding = info.reads_outstanding;
 	self->process_reads_late = info.reads_late;
 	self->machine_overflows = info.machine_overflows;

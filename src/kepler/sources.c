@@ -31,8 +31,8 @@ static void open_memory(const struct config *config, struct sources *sources)
 				    config->monitor.resident_every_ns, &sources->memory);
 
 	if (r < 0)
-		log_warn("%s: the memory that containers hold cannot be read: %s; is the memory "
-			 "controller enabled?",
+		log_warn("%s: the containers' memory cannot be read: %s; check that the memory "
+			 "controller is enabled",
 			 config->host.cgroupfs, strerrordesc_np(-r));
 }
 
@@ -68,8 +68,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	activity.cgroup_controller = identity_resolver_controller(sources->identities);
 	r = activity_open(&activity, &sources->activity);
 	if (r < 0)
-		return diag_set(diag, r,
-				"%s: processes cannot be read: %s; is --host.procfs right?",
+		return diag_set(diag, r, "%s: processes cannot be read: %s; check --host.procfs",
 				config->host.procfs, strerrordesc_np(-r));
 	return 0;
 }
@@ -81,7 +80,7 @@ int sources_open_processes(const struct config *config, struct device_holders *h
 	int r = host_info_read(config->host.procfs, config->host.sysfs, &sources.host);
 
 	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s; is --host.procfs right?",
+		return diag_set(diag, r, "%s: cannot be read: %s; check --host.procfs",
 				config->host.procfs, strerrordesc_np(-r));
 	sources.sockets = calloc(1, sizeof(*sources.sockets));
 	if (sources.sockets)
@@ -111,8 +110,9 @@ bool sources_core_is_one_core(const struct sources *sources)
 const char *sources_why_left_out(const struct sources *sources)
 {
 	return sources_core_is_one_core(sources)
-		       ? "on this CPU \"core\" is one core of each package"
-		       : "they count the same energy again (intel-rapl-mmio), or are too many";
+		       ? "on this CPU, \"core\" is only one core of each package"
+		       : "they count the same energy again (intel-rapl-mmio), or there are too "
+			 "many";
 }
 
 static bool has_platform(const struct model_meter *models)
@@ -275,7 +275,7 @@ static const char *why_estimated(const struct sources *sources)
 	if (!sources->meters)
 		return "meters are switched off";
 	if (sources_are_searched(sources))
-		return "meters are still looked for";
+		return "the search for meters continues";
 	if (!sources_have_meters(sources) && meter_table_silent_count(sources->meters))
 		return "the meters that were found give no values";
 	if (!sources_have_meters(sources) && sources->meters_are_chosen)

@@ -49,10 +49,10 @@ static void answer_hung(struct http_response *response, const struct heartbeat_s
 {
 	char *text = NULL;
 
-	if (asprintf(&text, "the measuring loop has stood still for %.0f s (limit %.0f s) at: %s\n",
+	if (asprintf(&text, "the measuring loop has hung for %.0f s (limit %.0f s) at: %s\n",
 		     (double)state->silence_ns / 1e9, (double)state->limit_ns / 1e9,
 		     state->doing) < 0) {
-		answer_text(response, 503, "the measuring loop stands still\n");
+		answer_text(response, 503, "the measuring loop hangs\n");
 	} else {
 		answer_text(response, 503, text);
 		response->release = free;
@@ -316,8 +316,8 @@ static void tell_refused(struct web *web)
 	const char *name;
 
 	while ((name = http_server_take_refused(web->server)))
-		log_warn("HTTP requests for %s are answered with 421, because it is not a name "
-			 "of this machine; --web.allowed-hosts=%s accepts them",
+		log_warn("HTTP requests for %s are refused with status 421, because it is not a "
+			 "name of this machine; --web.allowed-hosts=%s allows them",
 			 name, name);
 }
 

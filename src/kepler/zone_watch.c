@@ -21,9 +21,9 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 		return;
 	watch->refused[index] = true;
 	zone_id(zone, id);
-	log_warn("energy of %s (%s) is not counted: %llu readings in a row mean more power "
-		 "than is believed of such a zone, or come so late that its counter may have gone "
-		 "round unseen; if the machine can draw that much, raise --meter.max-watts",
+	log_warn("ignoring the energy of %s (%s): %llu consecutive readings exceed the plausible "
+		 "power, or came too late to rule out a counter wrap; if the machine can draw that "
+		 "much, raise --meter.max-watts",
 		 id, zone->path, (unsigned long long)status->refusals);
 }
 
@@ -49,9 +49,9 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 		if (!watch->sums.exceeded[z] || watch->exceeded[z])
 			continue;
 		watch->exceeded[z] = true;
-		log_warn("core and uncore of package-%s (%s) have counted more energy in a minute "
-			 "than the package that holds them: one of these counters is wrong, or "
-			 "means something else here; nothing is corrected",
+		log_warn("core and uncore of package-%s (%s) counted more energy in a minute than "
+			 "the package that contains them: one of these counters is wrong or means "
+			 "something else here; nothing is corrected",
 			 zones[z]->instance, zones[z]->path);
 	}
 }
@@ -65,7 +65,7 @@ static void tell_of_silent(const struct zone *zone, const struct zone_status *st
 	    (status->error == -EACCES || status->error == -EPERM))
 		gap = privileges_denied(NEED_READ_ENERGY);
 	zone_id(zone, id);
-	log_warn("energy of %s (%s, %s) is not counted: it has given no value yet: %s%s%s%s%s", id,
+	log_warn("energy of %s (%s, %s) is not counted: it has had no value yet: %s%s%s%s%s", id,
 		 zone->source, zone->path,
 		 status->error ? strerrordesc_np(-status->error) : zone_state_name(status->state),
 		 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",

@@ -112,8 +112,8 @@ static int set_access(struct kube *kube, const struct kube_options *options, str
 	if (kube->source == KUBE_KUBELET || said(options->kubelet_url))
 		return 0;
 	return diag_set(diag, -EDESTADDRREQ,
-			"neither in a pod (KUBERNETES_SERVICE_HOST is not set) nor given "
-			"a kubeconfig: no API server to ask");
+			"no API server: not in a pod (KUBERNETES_SERVICE_HOST is not set), and no "
+			"kubeconfig given");
 }
 
 static int make_clients(struct kube *kube, struct diag *diag)
@@ -144,8 +144,7 @@ static int make_clients(struct kube *kube, struct diag *diag)
 		r = http_client_new(&options, &kube->kubelet_client, diag);
 	if (r == 0 && !kube->apiserver_client && !kube->kubelet_client)
 		r = diag_set(diag, -EDESTADDRREQ,
-			     "KUBERNETES_SERVICE_HOST is not set: no API "
-			     "server to ask");
+			     "no API server: KUBERNETES_SERVICE_HOST is not set");
 	return r;
 }
 

@@ -278,7 +278,7 @@ static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 static int refuse_users(struct kubeconfig *config, const yaml_node_t *user)
 {
 	static const char *const refused[][2] = {
-		{ "exec", "programs for credentials are never run; use tokenFile or a client "
+		{ "exec", "credential programs (exec) are never run; use tokenFile or a client "
 			  "certificate" },
 		{ "auth-provider", "use tokenFile or a client certificate" },
 		{ "username", "use tokenFile or a client certificate" },

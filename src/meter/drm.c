@@ -410,7 +410,7 @@ static const struct device_use *drm_uses(struct meter *meter, size_t index, size
 	return meter->users ? drm_users_uses(meter->users, ret_count) : NULL;
 }
 
-static const char not_known[] = "which processes use the GPUs of AMD and Intel is not known";
+static const char not_known[] = "the processes that use AMD and Intel GPUs are unknown";
 
 /*
  * Why that is not known, or not of all; false: it is. Numbers change all the time: they are beside

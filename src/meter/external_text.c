@@ -123,15 +123,15 @@ static int read_pair(struct slice pair, unsigned line, unsigned *seen, struct ex
 	while (key < KEY_COUNT && !is_text(name, key_names[key]))
 		key++;
 	if (key == KEY_COUNT || !equals)
-		return diag_set(
-			diag, -EINVAL,
-			"line %u: \"%.*s\" is none of zone=, uj=, uw=, time=, window=, name=", line,
-			(int)(pair.len < 40 ? pair.len : 40), pair.at);
+		return diag_set(diag, -EINVAL,
+				"line %u: \"%.*s\" is not one of zone=, uj=, uw=, time=, window=, "
+				"name=",
+				line, (int)(pair.len < 40 ? pair.len : 40), pair.at);
 	if (*seen & 1U << key)
-		return diag_set(diag, -EINVAL, "line %u: %s is there twice", line, key_names[key]);
+		return diag_set(diag, -EINVAL, "line %u: %s is given twice", line, key_names[key]);
 	*seen |= 1U << key;
 	if (read_value(key, (struct slice){ equals + 1, pair.len - name.len - 1 }, ret) < 0)
-		return diag_set(diag, -EINVAL, "line %u: %.*s is no value of %s", line,
+		return diag_set(diag, -EINVAL, "line %u: %.*s is not a valid value of %s", line,
 				(int)(pair.len - name.len - 1 < 40 ? pair.len - name.len - 1 : 40),
 				equals + 1, key_names[key]);
 	return 0;
@@ -160,9 +160,9 @@ static int read_line(struct slice line, unsigned number, struct external_record 
 	if (!(seen & 1U << KEY_ZONE))
 		return diag_set(diag, -EINVAL, "line %u: it has no zone=", number);
 	if (!(seen & 1U << KEY_UJ) == !(seen & 1U << KEY_UW))
-		return diag_set(diag, -EINVAL, "line %u: it must have one of uj= and uw=", number);
+		return diag_set(diag, -EINVAL, "line %u: either uj= or uw= is required", number);
 	if (ret->window_ns && ret->sample != SAMPLE_POWER)
-		return diag_set(diag, -EINVAL, "line %u: window= is of a power, uw=", number);
+		return diag_set(diag, -EINVAL, "line %u: window= requires uw=", number);
 	return 1;
 }
 

@@ -133,7 +133,7 @@ static int learn_partition(struct meter *meter, struct sysinfo_facts *facts,
 
 	if (r == 0 && facts->is_guest)
 		return diag_set(diag, -EINVAL,
-				"this machine is a guest of a hypervisor in partition %s: the "
+				"this machine is a guest of a hypervisor in partition %s, so the "
 				"partition's energy is not its own",
 				facts->partition);
 	*ret_partition = meter->texts[TEXT_PARTITION];
@@ -141,8 +141,8 @@ static int learn_partition(struct meter *meter, struct sysinfo_facts *facts,
 		return 0;
 	if (r < 0 || !facts->partition[0])
 		return diag_set(diag, -EINVAL,
-				"%s/sysinfo does not say which partition this machine is; say so "
-				"with meter.hmc.partition",
+				"%s/sysinfo does not name this machine's partition; set "
+				"meter.hmc.partition",
 				meter->texts[TEXT_PROCFS]);
 	*ret_partition = facts->partition;
 	return 0;
@@ -156,8 +156,7 @@ static int decide(struct meter *meter, struct hmc_power *power, struct diag *dia
 
 	if (r == -ENODATA)
 		remote_show_note(&meter->remote,
-				 "the HMC was asked for power, and has no values yet: the first "
-				 "ones can take 20 s");
+				 "the HMC has no power values yet; the first ones can take 20 s");
 	for (int i = 0; r == -ENODATA && i < FIRST_TRIES; i++) {
 		if (poll(&cancel, 1, FIRST_WAIT_MS) > 0)
 			return -ECANCELED;
@@ -258,7 +257,7 @@ static int check_age(struct meter *meter, const struct hmc_sample *sample, struc
 	}
 	if (now_ns - meter->sample_at_ns <= STALE_NS + meter->remote.period_ns)
 		return 0;
-	return diag_set(diag, -ENODATA, "the HMC has measured nothing new for %u s",
+	return diag_set(diag, -ENODATA, "the HMC has had no new value for %u s",
 			(unsigned)((now_ns - meter->sample_at_ns) / NSEC_PER_SEC));
 }
 

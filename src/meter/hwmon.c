@@ -291,11 +291,11 @@ static int take_new(struct meter *meter, const struct hwmon_found *found, const 
 	case HWMON_COUNTED:
 		return add_zone(meter, found, key, &meaning);
 	case HWMON_BOARD:
-		remark_unused(meter, &found->channel, key,
-			      "what such a chip measures depends on the board", true);
+		remark_unused(meter, &found->channel, key, "its meaning depends on the board",
+			      true);
 		return 0;
 	case HWMON_UNKNOWN:
-		remark_unused(meter, &found->channel, key, "no rule says what it measures", true);
+		remark_unused(meter, &found->channel, key, "no rule states what it measures", true);
 		return 0;
 	case HWMON_PART:
 	case HWMON_UNUSED:

@@ -320,8 +320,8 @@ int hwmon_rule_check(const char *rule, struct diag *diag)
 				"ina226@1-0040/power1=platform");
 	if (!zone_parse(parts.zone, &meaning))
 		return diag_set(diag, -EINVAL,
-				"\"%.60s\" is no zone; such as package-0, dram-1, psys, platform "
-				"or none",
+				"\"%.60s\" is not a zone; use package-0, dram-1, psys, platform or "
+				"none, for example",
 				parts.zone);
 	return 0;
 }

@@ -74,7 +74,8 @@ static int ask_dcmi(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
 	if (r == 0)
 		r = dcmi_power_current(&power, ret_uw, &why);
 	meter->is_inactive = r == 0 && !power.is_active;
-	return r < 0 ? diag_set(diag, r, "the BMC has no power by DCMI: %.120s", why.text) : 0;
+	return r < 0 ? diag_set(diag, r, "the BMC reports no power through DCMI: %.120s", why.text)
+		     : 0;
 }
 
 static int ask_power(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
@@ -209,8 +210,8 @@ static bool ipmi_remark(struct meter *meter, size_t index, struct meter_remark *
 	} else if (meter->shown.is_inactive) {
 		has_one = ret->is_caveat = index == 0;
 		(void)snprintf(ret->what, sizeof(ret->what),
-			       "%.100s: the BMC says that its measurement of power is not active, "
-			       "yet has a value; the value is counted",
+			       "%.100s: the BMC says that its power measurement is not active, yet "
+			       "has a value; the value is counted",
 			       meter->path);
 	}
 	pthread_mutex_unlock(&meter->lock);

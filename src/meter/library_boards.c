@@ -162,13 +162,13 @@ static int start(struct library_boards *boards)
 	if (r == VENDOR_VERSION_MISMATCH)
 		return diag_set(
 			&boards->why_not, -EIO,
-			"%s is of another version than the driver that is loaded; it "
-			"cannot be used before a reboot, or until the driver is loaded anew",
+			"the version of %s differs from the loaded driver; it cannot be used until "
+			"the driver is reloaded or the machine rebooted",
 			boards->name);
 	if (r != VENDOR_OK)
 		return diag_set(&boards->why_not, vendor_error(r),
-				"the %s driver does not answer (%s error %d)", boards->kind->vendor,
-				boards->kind->api, r);
+				"the %s driver does not respond (%s error %d)",
+				boards->kind->vendor, boards->kind->api, r);
 	return 0;
 }
 

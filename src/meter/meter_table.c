@@ -79,7 +79,7 @@ int meter_check_sources(const char *list, struct diag *diag)
 		(void)snprintf(name, sizeof(name), "%.*s", (int)len, list);
 		if (!is_known(name))
 			return diag_set(diag, -EINVAL,
-					"\"%.*s\" is no source of energy; there are %s",
+					"\"%.*s\" is not an energy meter; known meters: %s",
 					(int)(len < 60 ? len : 60), list, names);
 		if (!list[len])
 			return 0;

@@ -323,8 +323,8 @@ static int add_zone(struct model_meter *meter, const struct model_place *place, 
 
 	if (!is_free(meter, kind))
 		return diag_set(diag, -ENOENT,
-				"model \"%s\": each of its components is measured here, is "
-				"estimated by another model, or is no part of a machine",
+				"model \"%s\": each of its components is measured here, estimated "
+				"by another model, or unknown",
 				model->name);
 	*zone = (struct model_zone){ 0 };
 	r = bind_zone(meter, place, model, component, zone, diag);
@@ -349,8 +349,8 @@ static int check_output(const struct model_meter *meter, const struct trained_mo
 	if (model->output != MODEL_DYN_POWER || meter->options.is_vm)
 		return 0;
 	return diag_set(diag, -ENOENT,
-			"model \"%s\" knows no idle power (DynPower): it is of use in a virtual "
-			"machine only; take an AbsPower model",
+			"model \"%s\" has no idle power (DynPower), so it can only be used in a "
+			"virtual machine; use an AbsPower model",
 			model->name);
 }
 

@@ -487,8 +487,8 @@ static bool nvml_remark(struct meter *meter, size_t index, struct meter_remark *
 			continue;
 		*ret = (struct meter_remark){ .is_failure = false };
 		(void)snprintf(ret->what, sizeof(ret->what),
-			       "%s does not show the activity of its MIG instances: its energy is "
-			       "divided among those in use by their size",
+			       "%s does not report the activity of its MIG instances; its energy "
+			       "is shared among the instances in use by size",
 			       meter->boards.boards[i].zone.instance);
 		found = true;
 	}

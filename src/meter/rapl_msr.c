@@ -424,7 +424,7 @@ static void note(struct meter *meter, size_t beyond, int error)
 	meter->why_not[0] = '\0';
 	if (!meter->cpu)
 		(void)snprintf(meter->why_not, sizeof(meter->why_not),
-			       "the energy units of this processor (%s) are not known: rapl-msr "
+			       "the energy units of this processor (%s) are unknown; rapl-msr "
 			       "reads nothing",
 			       meter->cpu_text);
 	else if (error < 0)

@@ -270,8 +270,8 @@ static void add_zones(struct meter *meter, struct package *package)
 		rapl_zone_instance(event->kind, &package->place, meter->is_by_die, instance);
 		if (package->still & 1U << i) {
 			(void)snprintf(meter->why_still, sizeof(meter->why_still),
-				       "power/%s@%.*s is not read: it does not count, because the "
-				       "hypervisor or the board has nothing behind it",
+				       "power/%s@%.*s is not read: it does not advance, because "
+				       "the hypervisor or the board does not implement it",
 				       event->name, ZONE_PACKAGE_MAX, instance);
 			continue;
 		}

@@ -230,7 +230,7 @@ static int read_value(struct meter *meter, struct raw_reading *ret, struct diag 
 	r = redfish_power_read(meter->client, &meter->power, &reading, diag);
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (r == 0 && !choose_value(meter, &reading, now_ns))
-		r = diag_set(diag, -ENODATA, "BMC %s: the value that is read is not there",
+		r = diag_set(diag, -ENODATA, "BMC %s: the value is missing",
 			     meter->remote.zone.path);
 	if (r == -ENODATA || r == -ENOENT)
 		meter->misses++;

@@ -100,7 +100,7 @@ bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret
 		memcpy(ret->what, remote->shown.failure, sizeof(ret->what));
 	} else if (is_silent(remote) && index-- == 0) {
 		has_one = true;
-		(void)snprintf(ret->what, sizeof(ret->what), "the %s %.128s has not answered yet",
+		(void)snprintf(ret->what, sizeof(ret->what), "the %s %.128s has not responded yet",
 			       remote->words->name, remote->zone.path);
 	} else if (remote->shown.note.what[0] && index-- == 0) {
 		has_one = true;
@@ -108,7 +108,7 @@ bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret
 	} else if (remote->shown.is_unverified && index == 0) {
 		has_one = true;
 		(void)snprintf(ret->what, sizeof(ret->what),
-			       "the certificate of the %s %.64s is not verified: what is between "
+			       "the certificate of the %s %.64s is not verified: anyone between "
 			       "can read the password",
 			       remote->words->name, remote->zone.path);
 		(void)snprintf(ret->option, sizeof(ret->option), "%s instead of insecure",

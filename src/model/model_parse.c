@@ -49,9 +49,9 @@ static int refuse_other_files(const struct json_source *source, const char *text
 			continue;
 		if (text[0] == '\x80')
 			return json_value_refuse(source, "",
-						 "it is a pickle, which can run any program when "
-						 "it is loaded, and so never is; use the weights "
-						 "(JSON) of the same model, or train it anew with "
+						 "it is a pickle, which is never loaded because "
+						 "loading can run arbitrary code; use the weights "
+						 "(JSON) of the same model, or train it again with "
 						 "kepler-model");
 		return json_value_refuse(source, "", "it is %s", other_files[i].what);
 	}
@@ -168,7 +168,7 @@ static int read_model(const struct json_source *source, const json_t *root,
 	if (upstream_weights_are(root))
 		return upstream_weights_read(source, root, model);
 	return json_value_refuse(source, "",
-				 "no model that is known: it has neither \"format\" "
+				 "not a known model format: it has neither \"format\" "
 				 "(kepler-model), nor a component with \"All_Weights\", nor "
 				 "XGBoost's \"learner\"");
 }

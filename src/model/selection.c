@@ -132,18 +132,18 @@ static enum model_match match_of(const struct model_candidate *candidate,
 static void explain(const struct model_candidate *candidate, struct model_choice *choice)
 {
 	static const char *const words[] = {
-		[MATCH_MACHINE] = "trained on this very type of machine",
+		[MATCH_MACHINE] = "trained on this type of machine",
 		[MATCH_PROCESSOR] = "trained on another machine with this processor",
 		[MATCH_FAMILY] = "trained on a processor of the same family",
-		[MATCH_POOLED] = "trained on many machines, for one that none is known of",
+		[MATCH_POOLED] = "trained on many machines, for an unknown machine",
 		[MATCH_LINE] = "trained on another generation of this line of processors",
 		[MATCH_OTHER] = "trained on a processor of another kind",
 		[MATCH_UNKNOWN] = "trained on a machine that it does not name",
 	};
 
 	(void)snprintf(choice->reason, sizeof(choice->reason),
-		       "%s%s%.60s%s; expected error %.0f %%, of which the other machine adds "
-		       "%.0f %%",
+		       "%s%s%.60s%s; expected error %.0f %%, including %.0f %% for the different "
+		       "machine",
 		       words[choice->match], candidate->machine->processor[0] ? " (" : "",
 		       candidate->machine->processor, candidate->machine->processor[0] ? ")" : "",
 		       choice->expected_error * 100, choice->looseness * 100);
@@ -198,13 +198,12 @@ int model_select(const struct model_candidate *candidates, size_t count,
 	}
 	if (isinf(best.expected_error))
 		return diag_set(diag, -ENOENT,
-				"none of %zu models has the output and the source that are wanted, "
-				"and only features that are there",
+				"none of %zu models has the requested output and source and only "
+				"available features",
 				count);
 	if (best.expected_error > limit)
-		return diag_set(diag, -ERANGE,
-				"the best of %zu models is %s; at most %.0f %% are accepted", count,
-				best.reason, limit * 100);
+		return diag_set(diag, -ERANGE, "the best of %zu models is %s; the limit is %.0f %%",
+				count, best.reason, limit * 100);
 	*ret = best;
 	return 0;
 }

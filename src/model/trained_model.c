@@ -37,7 +37,7 @@ static int lack(const struct trained_model *model, const struct model_component 
 
 	return diag_set(diag, -ENOENT,
 			"component \"%s\" of model \"%s\" needs the feature \"%s\", which is not "
-			"there%s%s",
+			"available%s%s",
 			component->name, model->name, feature,
 			*option ? "; kepler has it with " : "", option);
 }

@@ -45,12 +45,15 @@ int http_parse_address(const char *text, char *host, size_t host_size, uint16_t 
 
 	colon = split_host(text, &name, &len);
 	if (!colon)
-		return diag_set(
-			diag, -EINVAL,
-			"\"%.200s\": want HOST:PORT, [IPv6]:PORT or :PORT for all addresses", text);
+		return diag_set(diag, -EINVAL,
+				"\"%.200s\": must be HOST:PORT, [IPv6]:PORT, or :PORT for all "
+				"addresses",
+				text);
 	if (parse_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > UINT16_MAX ||
 	    strchr(colon, '\n'))
-		return diag_set(diag, -EINVAL, "\"%.200s\": the port must be a number, 0 to 65535",
+		return diag_set(diag, -EINVAL,
+				"\"%.200s\": the port must be a number from 0 to "
+				"65535",
 				text);
 	if (len >= host_size)
 		return diag_set(diag, -EINVAL, "\"%.200s\": the address is too long", text);

@@ -156,7 +156,7 @@ static bool ask_or_hold(struct http_answerer *answerer, const struct http_route 
 		return false;
 	}
 	static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
-		      "503: too many clients read at once, try again\n");
+		      "503: too many simultaneous readers, try again\n");
 	response->retry_after_s = 1;
 	return true;
 }
@@ -353,7 +353,7 @@ static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_C
 	if (route->admits &&
 	    !route->admits(route->userdata, header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION))) {
 		static_answer(&response, MHD_HTTP_UNAUTHORIZED,
-			      "401: this server wants a token: Authorization: Bearer TOKEN\n");
+			      "401: a token is required: Authorization: Bearer TOKEN\n");
 		return queue_answer(answerer, mhd, connection, &response, route, false);
 	}
 
@@ -487,8 +487,8 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 			      "404: there is no such page; try /metrics\n");
 	else if (route->local_only && !is_from_here(mhd, connection))
 		static_answer(&response, MHD_HTTP_FORBIDDEN,
-			      "403: only clients on this machine can read this, over loopback or a "
-			      "unix socket, not by a proxy\n");
+			      "403: only clients on this machine can read this page, over loopback "
+			      "or a Unix socket, without a proxy\n");
 	else if (upload_is_unfit(connection->upload, &response))
 		; /* it has the answer */
 	else if (!ask_or_hold(answerer, route, mhd, connection, path, head, &response))

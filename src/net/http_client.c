@@ -462,7 +462,7 @@ static int perform(struct http_client *client, const struct http_request_options
 		r = transfer->stopped;
 		why = r == -EMSGSIZE ? "the answer is too large" : "the answer was refused";
 	} else if (r == -ETIMEDOUT) {
-		why = transfer->answered ? "the answer came too slowly" : "no answer came in time";
+		why = transfer->answered ? "the response was too slow" : "no answer came in time";
 	} else if (r < 0) {
 		why = strerror(-r);
 	} else {
@@ -595,8 +595,8 @@ static int find_proxy(const struct http_client *client, struct outgoing *outgoin
 		proxy = http_proxy_find(url);
 	if (proxy && http_url_is_https(proxy))
 		return diag_set(diag, -EINVAL,
-				"%.*s: its proxy is https://…, which does not work; http://… and "
-				"socks5h://… do",
+				"%.*s: its proxy is https://…, which is not supported; use "
+				"http://… or socks5h://…",
 				host_length(url), url);
 	outgoing->proxy = proxy ? proxy : "";
 	return 0;

@@ -65,9 +65,9 @@ static const char *advice(int err)
 {
 	switch (err) {
 	case -EADDRINUSE:
-		return "; another program listens there, and ss -ltnp names it. If that is this "
-		       "program as a service, its page has what you look for; to run beside it, "
-		       "--web.listen-address=127.0.0.1:0 takes a free port";
+		return "; another program listens there (ss -ltnp names it). If it is this program "
+		       "as a service, use its page; to run a second instance, "
+		       "--web.listen-address=127.0.0.1:0 chooses a free port";
 	case -EADDRNOTAVAIL:
 		return "; no network interface of this machine has this address";
 	case -EACCES:
@@ -90,8 +90,8 @@ static int listen_tcp(const char *text, struct diag *diag)
 		return r;
 	if (parse_host(host, port, &address) < 0)
 		return diag_set(diag, -EINVAL,
-				"\"%.200s\": want a numeric address (names are not looked up), or "
-				"none for all addresses",
+				"\"%.200s\": must be a numeric address (names are not looked up), "
+				"or empty for all addresses",
 				text);
 	r = bind_socket(&address, !*host);
 	if (!*host && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL)) {

@@ -374,8 +374,8 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		r = start_thread(server);
 	if (r == -EMFILE || r == -ENFILE)
 		return diag_set(diag, r,
-				"cannot start the HTTP server: %s; raise their limit "
-				"(LimitNOFILE=, ulimit -n)",
+				"cannot start the HTTP server: %s; raise the limit (LimitNOFILE=, "
+				"ulimit -n)",
 				strerror(-r));
 	if (r < 0)
 		return diag_set(diag, r, "cannot start the HTTP server: %s", strerror(-r));

@@ -20,9 +20,9 @@ static void add_usage(const struct program *program, struct strbuf *out)
 	static const struct {
 		const char *name, *summary;
 	} common[] = {
-		{ "help", "what a command does, and its options" },
-		{ "completion", "a script for bash, zsh or fish that completes all this" },
-		{ "version", "the version, as --version and -v" },
+		{ "help", "show the help of a command" },
+		{ "completion", "print a completion script for bash, zsh or fish" },
+		{ "version", "print the version (also --version, -v)" },
 	};
 
 	if (program->count == 0) {

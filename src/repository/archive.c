@@ -76,7 +76,7 @@ static const char *fault_of(struct archive *archive, zip_uint64_t index, const z
 	if (stat->size > ARCHIVE_FILE_MAX)
 		return "it has more than 16 MiB unpacked";
 	if (stat->size >= ARCHIVE_RATIO_MIN && stat->size / ARCHIVE_RATIO_MAX > stat->comp_size)
-		return "it is packed more than 100 times, as no model is";
+		return "its compression ratio is above 100, which no model has";
 	return NULL;
 }
 
@@ -159,7 +159,7 @@ static int open_within(const struct limits *limits, const char *name, const void
 	zip_error_init(&error);
 	archive->zip = open_zip(data, size, &error);
 	if (!archive->zip)
-		r = diag_set(diag, -EINVAL, "%s: not a sound zip archive: %s", archive->name,
+		r = diag_set(diag, -EINVAL, "%s: not a valid zip archive: %s", archive->name,
 			     zip_error_strerror(&error));
 	else
 		r = take_files(archive, diag);

@@ -32,15 +32,16 @@ enum condition {
 };
 
 static const char *const lacking[CONDITION_COUNT] = {
-	[WANTS_SOURCE] = "there is no model of this source and pipeline",
-	[WANTS_OUTPUT] = "there is no model with this output",
+	[WANTS_SOURCE] = "no model has this source and pipeline",
+	[WANTS_OUTPUT] = "no model has this output",
 	[WANTS_FEATURES] = "each model needs features that are not in the request's metrics",
-	[WANTS_TRAINER] = "there is no model of this trainer",
-	[WANTS_FILE] = "there is no model in this form",
-	[WANTS_MACHINE] = "there is no model of this machine, or of one that is enough alike",
+	[WANTS_TRAINER] = "no model has this trainer",
+	[WANTS_FILE] = "no model has this format",
+	[WANTS_MACHINE] = "no model was trained on this machine or on a similar one",
 	[WANTS_ERROR] = "the expected errors are above the limit",
 	[WANTS_FILTER] = "no model passes the filter",
-	[WANTS_USE] = "what fits cannot be loaded, or would mislead: the log says why",
+	[WANTS_USE] = "the matching models cannot be loaded or would be misleading; see the "
+		      "server's log",
 };
 
 const char *choice_source(const char *source)

@@ -42,12 +42,12 @@ int publication_judge(const struct trained_model *model, struct diag *diag)
 		double mae_w = component->error.mae_w, mape = component->error.mape_percent;
 
 		if (isnan(mae_w))
-			return diag_set(diag, -ENODATA, "component %s: its error is not known",
+			return diag_set(diag, -ENODATA, "component %s: its error is unknown",
 					component->name);
 		if (!publication_error_is_good(mae_w, mape))
 			return diag_set(diag, -ERANGE,
-					"component %s is off by %.2f W, %.2f %%; a model that is "
-					"published is at most 10 W or 20 %% off",
+					"the error of component %s is %.2f W, %.2f %%; the limit "
+					"for published models is 10 W or 20 %%",
 					component->name, mae_w, mape);
 	}
 	return 0;
@@ -377,18 +377,16 @@ static int check(const struct publication *publication, const struct trained_mod
 				"the pipeline's name must have letters, digits, \".\", \"-\" and "
 				"\"_\" only");
 	if (!is_plain_name(model->source))
-		return diag_set(diag, -EINVAL,
-				"the model does not say which source of energy it "
-				"is of");
+		return diag_set(diag, -EINVAL, "the model does not name its energy source");
 	if (!is_plain_name(group))
 		return diag_set(diag, -EINVAL,
 				"the model's feature_group must have letters, digits, \".\", \"-\" "
 				"and \"_\" only");
 	if (!is_plain_name(model->origin.trainer))
-		return diag_set(diag, -EINVAL, "the model does not say which trainer made it");
+		return diag_set(diag, -EINVAL, "the model does not name its trainer");
 	if (machine_spec_is_empty(&model->machine))
 		return diag_set(diag, -EINVAL,
-				"the model does not say of which machine it is: --machine-spec");
+				"the model does not name its machine: use --machine-spec");
 	return trained_model_check(model, diag);
 }
 

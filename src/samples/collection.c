@@ -295,7 +295,7 @@ static int find_beginning(struct collection *collection, const char *path)
 
 	if (r == 1 && (!source || !is_same_plan(&plan, collection->plan)))
 		r = diag_set(collection->diag, -EINVAL,
-			     "%s: of another collection; remove it and %s to begin anew",
+			     "%s: belongs to another collection; remove it and %s to start again",
 			     collection->progress, collection->part);
 	else if (r == 1)
 		collection->result->was_resumed = true;
@@ -315,8 +315,8 @@ static int open_files(struct collection *collection, const char *path)
 		return diag_set(collection->diag, -ENAMETOOLONG, "%.200s…: the name is too long",
 				path);
 	if (access(path, F_OK) == 0)
-		return diag_set(collection->diag, -EEXIST,
-				"%s: exists already; it is not written again", path);
+		return diag_set(collection->diag, -EEXIST, "%s: already exists; not overwritten",
+				path);
 	r = find_beginning(collection, path);
 	if (r < 0)
 		return r;
@@ -325,7 +325,7 @@ static int open_files(struct collection *collection, const char *path)
 		return cannot(collection, -errno);
 	if (fstat(collection->fd, &status) < 0 || (uint64_t)status.st_size < collection->at.offset)
 		return diag_set(collection->diag, -EINVAL,
-				"%s: shorter than %s says; remove both to begin anew",
+				"%s: shorter than stated in %s; remove both to start again",
 				collection->part, collection->progress);
 	return take_back(collection);
 }

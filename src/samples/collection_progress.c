@@ -112,8 +112,7 @@ int progress_parse(const char *text, size_t len, struct collect_plan *ret_plan, 
 		return diag_set(diag, r, "%s",
 				r == -ENOMEM
 					? "out of memory"
-					: "damaged: remove it and the file with .part to begin "
-					  "anew");
+					: "damaged: remove it and the .part file to start again");
 	}
 	*ret = progress;
 	*ret_plan = plan;

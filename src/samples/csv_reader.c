@@ -121,7 +121,7 @@ static int end_cell(const struct csv_reader *reader, struct line *line, struct d
 	    (line->at == reader->end || *line->at == '\r'))
 		return -EAGAIN;
 	if (!is_line_end(reader, line->at))
-		return refuse(reader, line, "there is text behind the closing quote of a cell",
+		return refuse(reader, line, "there is text after the closing quote of a cell",
 			      diag);
 	line->end = END_LINE;
 	line->at += line->at < reader->end && *line->at == '\r';

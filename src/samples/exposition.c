@@ -137,7 +137,7 @@ static int take_value(struct line *line, struct series_point *ret)
 	}
 	ret->value = strtod(ret->text, &end);
 	if (end == ret->text || *end || *line->at)
-		return malformed(line, "a number is missing behind the name and labels");
+		return malformed(line, "a number is missing after the name and labels");
 	if (!isfinite(ret->value))
 		ret->value = (double)NAN;
 	return 0;
@@ -163,7 +163,7 @@ static int read_line(struct line *line, int64_t time_us, const struct series_sin
 		*line->at++ = '\0';
 		r = take_labels(line);
 	} else if (line->at[-1] != '\0' && !strchr(BLANKS, line->at[-1])) {
-		return malformed(line, "a name has a character that names do not have");
+		return malformed(line, "a name has an invalid character");
 	}
 	if (r == 0)
 		r = take_value(line, &point);

@@ -127,8 +127,8 @@ static int check_steps(struct extract_work *work)
 	if (work->node_count > 1 && !*work->options->node) {
 		list(&text, work->nodes, work->node_count);
 		return diag_set(work->diag, -EINVAL,
-				"the power of %zu instances (%.300s): choose one with node, or any "
-				"where they are one machine under several addresses",
+				"the power of %zu instances (%.300s): choose one with --node, or "
+				"--node=any if they are one machine with several addresses",
 				work->node_count, text.data ? text.data : "");
 	}
 	if (grid_steps(&work->grid))
@@ -138,7 +138,7 @@ static int check_steps(struct extract_work *work)
 			"no power of %s%s: the series have %.300s; choose with energy-source",
 			work->options->source_count ? work->options->sources[0] : "any source",
 			work->options->source_count > 1 ? " or the other sources" : "",
-			text.data ? text.data : "no energy of a node at all");
+			text.data ? text.data : "no node energy at all");
 }
 
 /* ---- the second pass: values ---- */

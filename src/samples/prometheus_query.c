@@ -202,7 +202,7 @@ static int get(struct prometheus *prometheus, const char *url, struct answer *an
 		r = answer->series ? series_reader_end(answer->series, &answer->malformed)
 				   : json_stream_end(answer->names, &answer->malformed);
 	if (r < 0 && answer->malformed.text[0])
-		return diag_set(diag, r, "%s: the answer is malformed: %s", options->url,
+		return diag_set(diag, r, "%s: the response is malformed: %s", options->url,
 				answer->malformed.text);
 	if (r < 0 && why.text[0])
 		(void)diag_set(diag, r, "%s", why.text); /* it begins with the URL */
@@ -322,6 +322,6 @@ int prometheus_range(struct prometheus *prometheus, const struct collect_range *
 	if (r == 0 && !reader.is_success)
 		return diag_set(diag, -EPROTO, "%s: %s", prometheus->options.url,
 				reader.error[0] ? reader.error
-						: "the answer is none of a Prometheus");
+						: "the response is not from Prometheus");
 	return r;
 }

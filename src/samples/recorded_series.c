@@ -433,7 +433,9 @@ int extraction_of_recording(const struct extract_options *options, const char *p
 
 	if (options->level != METRIC_CONTAINER && options->level != METRIC_NODE)
 		return diag_set(diag, -EINVAL,
-				"%s: of a recording rows have the levels container and node", path);
+				"%s: rows of a recording have only the levels container and "
+				"node",
+				path);
 	r = extraction_run(options, read_file, &file, ret, diag);
 	/* What points are repeated, or far apart, is how it is told here. */
 	if (r == 0)

@@ -433,7 +433,7 @@ int confine_fdinfo_helper(struct diag *diag)
 	if (r == 0)
 		r = seccomp_load(filter);
 	seccomp_release(filter);
-	return r < 0 ? diag_set(diag, r, "the kernel refuses the system call filter: %s",
+	return r < 0 ? diag_set(diag, r, "the kernel refused the system call filter: %s",
 				strerrordesc_np(-r))
 		     : 0;
 }
@@ -448,7 +448,7 @@ int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 	r = load(filter, needs, log_only);
 	seccomp_release(filter);
 	if (r < 0)
-		return diag_set(diag, r, "the kernel refuses the system call filter: %s",
+		return diag_set(diag, r, "the kernel refused the system call filter: %s",
 				strerrordesc_np(-r));
 	return 0;
 }
@@ -456,7 +456,7 @@ int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 bool confine_is_supported(struct diag *diag)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	(void)diag_set(diag, 0, "this build has sanitizers, which need system calls of their own");
+	(void)diag_set(diag, 0, "this build has sanitizers, which need additional system calls");
 	return false;
 #else
 	(void)diag;

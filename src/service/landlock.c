@@ -186,10 +186,10 @@ int landlock_rules(const struct landlock_paths *paths, landlock_ask_fn *ask, voi
 		return diag_set(diag, -EOPNOTSUPP, "the kernel has no Landlock");
 	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (fd < 0)
-		return diag_set(diag, -errno, "Landlock refuses to make rules: %s",
+		return diag_set(diag, -errno, "Landlock cannot create rules: %s",
 				strerrordesc_np(errno));
 	r = allow_all(&(struct rules){ fd, ask, userdata }, paths, truncate);
-	return r < 0 ? diag_set(diag, r, "Landlock refuses a rule: %s", strerrordesc_np(-r))
+	return r < 0 ? diag_set(diag, r, "Landlock rejected a rule: %s", strerrordesc_np(-r))
 		     : TAKE_FD(fd);
 }
 
@@ -197,7 +197,7 @@ int landlock_enter(int rules_fd, struct diag *diag)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    syscall(SYS_landlock_restrict_self, rules_fd, 0) < 0)
-		return diag_set(diag, -errno, "Landlock refuses to confine the process: %s",
+		return diag_set(diag, -errno, "Landlock cannot confine the process: %s",
 				strerrordesc_np(errno));
 	return landlock_abi();
 }

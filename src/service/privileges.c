@@ -72,7 +72,7 @@ static const struct gap gap_perfmon = {
 };
 static const struct gap gap_memlock = {
 	"LimitMEMLOCK=infinity",
-	"before kernel 5.11 BPF memory counts against RLIMIT_MEMLOCK, so processes are read from "
+	"before Linux 5.11, BPF memory counts against RLIMIT_MEMLOCK, so processes are read from "
 	"/proc",
 	{
 		[RUN_BY_PERSON] = "sudo kepler; or as root, ulimit -l unlimited before it",
@@ -153,9 +153,8 @@ struct privilege_gap privileges_denied(enum need need)
 	if (privileges_check(need, gaps) > 0)
 		return gaps[0];
 	return (struct privilege_gap){
-		.remedy =
-			"no privilege is missing: check what a security module denies, and whether "
-			"Kepler runs in a user namespace, where root is not the host's root"
+		.remedy = "no privilege is missing: check the security modules, and whether Kepler "
+			  "runs in a user namespace, where root is not the host's root"
 	};
 }
 
@@ -249,14 +248,14 @@ static int drop_others(uint64_t kept, struct diag *diag)
 		(void)capng_apply(CAPNG_SELECT_BOUNDS);
 	/* A service that holds none may be denied the call. */
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0 && !holds_only(kept))
-		return diag_set(diag, -EPERM, "capabilities cannot be given up");
+		return diag_set(diag, -EPERM, "capabilities cannot be dropped");
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* gone with inheritable */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return diag_set(diag, -errno, "no_new_privs cannot be set: %s",
 				strerrordesc_np(errno));
 	forbid_inspection();
 	if (!holds_only(kept))
-		return diag_set(diag, -EPERM, "more capabilities are left than are needed");
+		return diag_set(diag, -EPERM, "more capabilities remain than are needed");
 	return 0;
 }
 

@@ -159,7 +159,7 @@ int state_parse(const char *text, size_t len, const char *machine, struct state 
 	if (!state)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	if (!body)
-		return diag_set(diag, -EINVAL, "damaged: its check sum does not match");
+		return diag_set(diag, -EINVAL, "damaged: its checksum does not match");
 	header_len = n < 0 ? 0 : (size_t)n;
 	if (body < sizeof(HEADER) - 1 || memcmp(text, HEADER, sizeof(HEADER) - 1) != 0)
 		return diag_set(diag, -EINVAL, "of another version");

@@ -138,7 +138,7 @@ def with_its_own_view(engine, sensors, pods):
     assert '--host.cgroupfs' in doctor, doctor
     with Exporter(*OPTIONS, '--host.sysfs=/sensors', '--config.file=/dev/null', '--idle.mode=off', prefix=prefix,
                   binary='/kepler/kepler') as exporter:
-        assert "only the part of Kepler's own container" in exporter.output(), exporter.output()
+        assert "shows only Kepler's own container" in exporter.output(), exporter.output()
         check_shares(engine, exporter, pods, False)
         check_gone(engine, exporter, pods[0])
         rows = exporter.scrape().select('kepler_process_bpf_cpu_time_ms_total', command='kepler')

@@ -130,7 +130,7 @@ def of_files(binary):
                     state.rename(state.with_name("first"))
                     state.mkdir()
                 assert exporter.stop() == 0
-                kept = "what is learned of zones is not kept" not in exporter.output()
+                kept = "cannot save learned idle power and cost factors" not in exporter.output()
                 assert kept != moved and (state / "kepler.state").exists() != moved, (list(state.iterdir()), exporter.output())
                 assert not moved or "Permission denied" in exporter.output(), exporter.output()
     print("files: a write outside of the state directory is refused")

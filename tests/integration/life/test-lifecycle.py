@@ -129,7 +129,7 @@ def kill_at_random():
         with Exporter(*flags, binary=BINARY) as exporter:
             slowest = max(slowest, time.monotonic() - exporter.began)
             assert not exporter.intervals(2).imbalance_uj()
-            assert "learned anew" not in exporter.output(), exporter.output()
+            assert "learned again" not in exporter.output(), exporter.output()
             assert exporter.stop() == 0
         assert check_state(state)
         assert not [name for name in os.listdir(state) if ".new-" in name]
@@ -218,7 +218,7 @@ def unwritable_state():
                 while exporter.scrape().value(errors) < 2:
                     assert time.monotonic() < deadline, f"{why}: not counted\n{exporter.output()}"
                     time.sleep(0.1)
-                assert f"is not kept: {directory}" in exporter.output() and why in exporter.output(), exporter.output()
+                assert f"cost factors: {directory}" in exporter.output() and why in exporter.output(), exporter.output()
                 assert not exporter.intervals(3).imbalance_uj()
                 assert exporter.stop() == 0
         print(f"  {why}: counted")
@@ -244,7 +244,7 @@ def other_versions():
                 assert exporter.stop() == 0
             assert check_state(state)
             with Exporter(*flags) as exporter:
-                assert "another version" not in exporter.output() and "learned anew" not in exporter.output()
+                assert "another version" not in exporter.output() and "learned again" not in exporter.output()
                 assert exporter.stop() == 0
     assert sorted(set(starts)) == starts, "a start has a start time of its own"
 

@@ -150,7 +150,7 @@ def missing_kubeconfig():
             assert re.search(r"names from Kubernetes: .*kubeconfig.*retrying", exporter.output()), exporter.output()
             done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--kube.pods=apiserver",
                                    f"--kube.kubeconfig={path}"], capture_output=True, text=True, check=False)
-            assert "Kubernetes is not asked, so pods have no names" in done.stdout, done.stdout + done.stderr
+            assert "Kubernetes cannot be used, so pods have no names" in done.stdout, done.stdout + done.stderr
             descriptor = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
             os.write(descriptor, KUBECONFIG)
             os.close(descriptor)

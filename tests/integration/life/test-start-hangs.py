@@ -34,7 +34,7 @@ def pipes():
             os.mkfifo(path)
         with Exporter(*FAST, "--no-bpf.enabled", f"--host.procfs={proc}") as exporter:
             assert not exporter.intervals(2).imbalance_uj()
-            assert "sees only a part" in exporter.output(), exporter.output()
+            assert "processes are visible" in exporter.output(), exporter.output()
             assert exporter.stop() == 0
 
 
@@ -105,9 +105,9 @@ def check_sensors(exporter, _):
     """Nothing can be measured, a request is told so, and a signal ends it all the same."""
     exporter.wait_url(PATIENCE_S, pattern=LISTENING)
     until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 20)
-    assert b"has stood still" in exporter.get("/metrics")[2]
+    assert b"has hung" in exporter.get("/metrics")[2]
     ends(exporter)
-    assert "the start hangs" in exporter.output(), exporter.output()
+    assert "hanging start-up" in exporter.output(), exporter.output()
 
 
 def check_end(exporter, _):
@@ -122,7 +122,7 @@ def check_configuration(mount):
     command = [str(KEPLER), "run", f"--config.file={mount}/kepler.yaml", "--web.listen-address=127.0.0.1:0"]
     done = subprocess.run(command, env={**OTHERS_ENVIRONMENT, **NO_LEAK_CHECK}, capture_output=True, text=True, timeout=60,
                           check=False)
-    assert done.returncode == 2 and "mount that hangs" in done.stderr, (done.returncode, done.stderr)
+    assert done.returncode == 2 and "hanging mount" in done.stderr, (done.returncode, done.stderr)
 
 
 def mounts_hang():

@@ -239,7 +239,7 @@ def lie(fault):
         later = node_.until(lambda m: m.sum("kepler_node_package_joules_total") >
                             metrics.sum("kepler_node_package_joules_total") + 50)
         assert held(later) == 0 and later.sum("kepler_node_gpu_joules_total", mode="idle") > 0
-        assert "does not say which containers hold a GPU" in node_.exporter.output()
+        assert "does not report which containers hold GPUs" in node_.exporter.output()
         assert node_.exporter.stop() == 0
 
 

@@ -129,7 +129,7 @@ def a_wrong_password_is_not_tried_again_and_again():
         wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
         before = lab.service.logins
         time.sleep(5)
-        assert "user or password are refused" in exporter.output(), exporter.output()
+        assert "the user name or password was refused" in exporter.output(), exporter.output()
         assert lab.service.logins - before <= 3, lab.service.logins - before  # after 1, 2, 4 s
         lab.write("kepler,another\n")
         wait_until(exporter, is_up, DOWN_S)
@@ -145,13 +145,13 @@ def what_is_wrong_is_one_clear_line():
         wrong.write_text("kepler,wrong\n")
         cases = [("", "several CPCs of the HMC have a partition LINUX1 (of CPC1, CPC2)"),
                  ("--meter.hmc.cpc=CPC3", "no partition LINUX1 in the CPC CPC3; it shows the CPCs CPC1, CPC2"),
-                 ("--meter.hmc.partition=", "sysinfo does not say which partition this machine is"),
+                 ("--meter.hmc.partition=", "sysinfo does not name this machine's partition"),
                  ("--meter.hmc.credentials=", "meter.hmc.credentials is not given"),
-                 (f"--meter.hmc.credentials={wrong}", f"user or password are refused; correct them in {wrong}"),
+                 (f"--meter.hmc.credentials={wrong}", f"the user name or password was refused; correct it in {wrong}"),
                  (f"--meter.hmc.url={expired.url}", "its certificate has expired"),
                  ("--meter.hmc.url=https://127.0.0.1:1", "is the address of the HMC right?"),
                  ("--meter.hmc.cpc=CPC2", "platform is read from CPC2/LINUX1@127.0.0.1"),
-                 ("--meter.hmc.insecure", "what is between can read the password")]
+                 ("--meter.hmc.insecure", "anyone between can read the password")]
 
         def check(case):
             option, words = case

@@ -215,7 +215,7 @@ def learned_and_kept():
         file = next(pathlib.Path(state).iterdir())
         file.write_bytes(file.read_bytes()[:-20])
         with Exporter(*options) as exporter:
-            assert idle_state(exporter.intervals(1), "0") == ["provisional"] and "learned anew" in exporter.output()
+            assert idle_state(exporter.intervals(1), "0") == ["provisional"] and "learned again" in exporter.output()
             assert exporter.stop() == 0
 
 

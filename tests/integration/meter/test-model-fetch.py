@@ -198,7 +198,7 @@ def server_of_models():
             server.pages["GET /api/v2/model"] = (200, offer(good, signature=signature))
             expect(url, state, "lab-1", options=[key], up=1)
             server.pages["GET /api/v2/model"] = (200, offer(good, signature=sign(folder, good + b" ")[1]))
-            expect(url, state, "lab-1", "its signature is not by the key", options=[key], up=0)
+            expect(url, state, "lab-1", "its signature does not match the key", options=[key], up=0)
 
 
 def in_a_virtual_machine():

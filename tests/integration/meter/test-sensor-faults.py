@@ -115,7 +115,7 @@ def taken_over(exporter):
     assert node(metrics, "platform") == estimated and node(metrics, "package") > seen[-1]
     assert power_sources(metrics) == ("rapl-sysfs", ""), power_sources(metrics)
     assert not metrics.select("kepler_exporter_source_up", zone="platform") and up(metrics, "package")
-    assert "meters were found" in exporter.output() and "the meters count from now on: measured" in exporter.output()
+    assert "meters were found" in exporter.output() and "measured energy counts from now on: measured" in exporter.output()
 
 
 def check_found_later(lines, hide, show, searching):
@@ -128,7 +128,7 @@ def check_found_later(lines, hide, show, searching):
             assert not metrics.select("kepler_node_package_joules_total") and node(metrics, "platform") > 0
             assert power_sources(metrics) == ("", "trained_power_model"), power_sources(metrics)
             assert metrics.value("kepler_exporter_meters_searching") == searching
-            assert ("the search for meters has not come to its end" in exporter.output()) == bool(searching)
+            assert ("the search for meters has not finished" in exporter.output()) == bool(searching)
             sensors.control(show)
             taken_over(exporter)
             assert exporter.scrape().value("kepler_exporter_meters_searching") == 0
@@ -150,7 +150,7 @@ def check_found_but_refused(lines, driver):
             metrics = exporter.intervals(5)
             said = next(line for line in exporter.output().splitlines() if "energy of package-0 (" in line)
             assert "Permission denied" in said and "security module" in said, said  # root has the capability
-            assert "the meters count" not in exporter.output()
+            assert "measured energy counts" not in exporter.output()
             before = node(metrics, "platform")
             metrics = exporter.intervals(3)
             assert node(metrics, "platform") > before and up(metrics, "platform")

@@ -118,7 +118,7 @@ def main():
                 (good, (200, b"<html>"), "malformed"),
                 (good, (200, {"status": "success", "data": {"result": [{"values": []}]}}), "without the labels"),
                 (good, (200, {"status": "error", "error": "half\nasleep"}), "half?asleep"),
-                (good, (200, {"hello": "world"}), "none of a Prometheus")):
+                (good, (200, {"hello": "world"}), "not from Prometheus")):
             server.faults = [fault] if fault else []
             said = collect(*args, status=1, ends=1100)
             assert why in said and not out.exists(), (why, said)

@@ -67,7 +67,7 @@ def what_is_wrong_is_answered():
                              ({**REQUEST, "source": "acpi"}, "source"), ({**REQUEST, "values": [[1]]}, "row 0"),
                              ({**REQUEST, "filter": "a:b"}, "attribute"), (b"{]", "not JSON"), (b"GET / HTTP/1.1", "JSON object"),
                              (b"\x80\x04}", "JSON object"), (b'{"a": ' * 100 + b"}" * 100, "levels"), (b"}", "JSON object"),
-                             ({**REQUEST, "trainer_name": "KNeighborsRegressorTrainer"}, "in this form")):
+                             ({**REQUEST, "trainer_name": "KNeighborsRegressorTrainer"}, "has this format")):
             answer = ask(path, request)
             assert answer["powers"] == {} and why in answer["msg"], (request, answer)
         assert ask(path, REQUEST)["powers"]
@@ -178,7 +178,7 @@ def a_change_of_the_repository():
         assert ask(path, REQUEST)["powers"] == {"package": [7, 8]}
         os.rename(repository.path / "ec2", repository.path / ".away")
         program.process.send_signal(signal.SIGHUP)
-        program.wait_for("the models that were read before stay")
+        program.wait_for("keeping the previous models")
         assert ask(path, REQUEST)["powers"] == {"package": [7, 8]}
 
 

@@ -187,7 +187,7 @@ def a_change_of_the_repository():
         assert json.loads(ask(server, "POST", "/model", KEPLER)[1])["model_name"] == "SGDRegressorTrainer_2"
         os.rename(repository.path / "ec2", repository.path / ".away")
         server.process.send_signal(signal.SIGHUP)
-        server.wait_for("the models that were read before stay")
+        server.wait_for("keeping the previous models")
         assert ask(server, "POST", "/model", KEPLER)[0] == 200
         metrics = Metrics(ask(server, "GET", "/metrics")[1].decode())
         assert metrics.value("kepler_model_server_reloads_total", result="failure") >= 1

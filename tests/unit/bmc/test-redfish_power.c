@@ -163,7 +163,7 @@ static void a_service_without_systems(void **state)
 	(void)expect(200);
 	/* There are several, as the slots of an enclosure: any of them would be a guess. */
 	fake_set("/Chassis/2", "{" POWER("2") "}");
-	(void)find("", -EXDEV, "names no machine, and has several chassis");
+	(void)find("", -EXDEV, "names no machine and has several chassis");
 	/* A module alone is no machine. */
 	fake_set("/Chassis", "{\"Members\":[" LINK("/Chassis/2") "]}");
 	fake_set("/Chassis/2", "{\"ChassisType\":\"Module\"," POWER("2") "}");
@@ -172,7 +172,7 @@ static void a_service_without_systems(void **state)
 	fake_set("/Chassis", "{\"Members\":[" LINK("/Chassis/2") "," LINK("/Chassis/1") "]}");
 	fake_set("/Chassis/1", "{" SYSTEM("1") "," POWER("1") "}");
 	fake_set("/Chassis/2", "{" SYSTEM("2") "," POWER("2") "}");
-	(void)find("", -EXDEV, "say which one");
+	(void)find("", -EXDEV, "name this one");
 	assert_string_equal(find("2", 0, "").path.text, V1 "/Chassis/2/Power");
 }
 

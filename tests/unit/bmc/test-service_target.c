@@ -76,13 +76,13 @@ static void refuse(const char *text, const char *url, int err, const char *words
 static void what_is_wrong_is_named_without_its_secret(void **state)
 {
 	(void)state;
-	refuse("", "", -ENOENT, "no line of the machine \"node-2\"");
+	refuse("", "", -ENOENT, "no line for the machine \"node-2\"");
 	refuse("node-1,u,s3cret,https://a\n", "", -ENOENT, "node-2");
 	refuse("\nnode-2,u,s3cret\n", "", -EINVAL, "FILE:2: must be NODE,USER");
 	refuse("node-2,u,s3cret,http://a\n", "", -EINVAL, "FILE:1: must begin with https://");
-	refuse("node-2,u,s3cret,https://a/path\n", "", -EINVAL, "with nothing behind it");
-	refuse("node-2,u,s3cret,https://u:s3cret@a\n", "", -EINVAL, "with nothing behind it");
-	refuse("node-2,u,s3cret,https://\n", "", -EINVAL, "with nothing behind it");
+	refuse("node-2,u,s3cret,https://a/path\n", "", -EINVAL, "without a path");
+	refuse("node-2,u,s3cret,https://u:s3cret@a\n", "", -EINVAL, "without a path");
+	refuse("node-2,u,s3cret,https://\n", "", -EINVAL, "without a path");
 	refuse("node-2,u,s3cret,https://a\x01\n", "", -EINVAL, "printable");
 	refuse("node-2,u,s3cret,https://a,verified\n", "", -EINVAL, "insecure");
 	refuse("node-2,,s3cret,https://a\n", "", -EINVAL, "must not be empty");

@@ -129,9 +129,8 @@ static const struct refusal refusals[] = {
 	{ "web: {listen-address: []}\n",
 	  "f.yaml: web.listen-address: must have at least one address" },
 	{ "web: {listen-address: nowhere}\n",
-	  "f.yaml:1:23: web.listen-address: \"nowhere\": want HOST:PORT, [IPv6]:PORT or "
-	  ":PORT for "
-	  "all addresses" },
+	  "f.yaml:1:23: web.listen-address: \"nowhere\": must be HOST:PORT, [IPv6]:PORT, "
+	  "or :PORT for all addresses" },
 	{ "idle: {watts: [package=1, package=2]}\n",
 	  "f.yaml:1:27: idle.watts: names package twice" },
 	{ "idle: {mode: fixed}\n",

@@ -147,7 +147,7 @@ static void what_has_ended_gets_no_series_any_more(void **state)
 	answer = ask(&a, &s, "1", 0, 1);
 	assert_int_equal(answer->series, EXPLAIN_IN_OTHER);
 	assert_true(answer->is_gone);
-	assert_non_null(strstr(a.text, "it has ended, and has none any more"));
+	assert_non_null(strstr(a.text, "the process has ended, and its series has expired"));
 	close_asked(&a, &s);
 }
 

@@ -46,12 +46,12 @@ static void test_what_can_be_acted_on_follows_the_verdict(void **state)
 	findings_add(findings, FINDING_NOTE, "names", "ask for it", "not asked");
 	findings_add(findings, FINDING_SHOW, "ran", NULL, "a line");
 	expect_text(findings, &plain,
-		    "Kepler works, and 1 thing can be improved: each FIX says what, and → how.\n"
+		    "Kepler works; 1 thing can be improved: each FIX says what, and → how.\n"
 		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
 		    "\nnames\n  note  not asked\n        → ask for it\n"
 		    "\n2 further findings about this machine: kepler doctor --verbose\n");
 	expect_text(findings, &verbose,
-		    "Kepler works, and 1 thing can be improved: each FIX says what, and → how.\n"
+		    "Kepler works; 1 thing can be improved: each FIX says what, and → how.\n"
 		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
 		    "\nnames\n  note  not asked\n        → ask for it\n"
 		    "\nmachine\n  ok    a machine\n"
@@ -74,7 +74,7 @@ static void test_text_is_as_wide_as_asked(void **state)
 	(void)state;
 	findings_add(findings, FINDING_NOTE, "energy", "ask for it at once", "it is ±4 W off");
 	expect_text(findings, &narrow,
-		    "Nothing has to be fixed; each → is a choice.\n"
+		    "Nothing needs to be fixed; each → is a choice.\n"
 		    "\nenergy\n"
 		    "  note  it is ±4 W\n"
 		    "        off\n"

@@ -141,7 +141,7 @@ static void test_a_power_is_of_a_moment(void **state)
 	/* What is left says so, and how it would be counted. */
 	assert_true(hwmon_meter.remark(fixture->meter, 0, &remark));
 	assert_string_equal(remark.what, "apm_xgene@APMC0D29:00/power2 (IO power) is not counted: "
-					 "no rule says what it measures");
+					 "no rule states what it measures");
 	assert_string_equal(remark.option, "--meter.hwmon=apm_xgene@APMC0D29:00/power2=ZONE");
 	assert_false(hwmon_meter.remark(fixture->meter, 1, &remark));
 	/* Searching again repeats nothing. */
@@ -284,8 +284,8 @@ static void test_a_rule_of_the_user(void **state)
 	check_zone(fixture, 0, "platform", "ina226@1-0041/power1");
 	assert_int_equal(read_zone(fixture, 0).value, 2);
 	assert_true(hwmon_meter.remark(fixture->meter, 0, &remark));
-	assert_string_equal(remark.what, "ina226@1-0040/power1 is not counted: what such a chip "
-					 "measures depends on the board");
+	assert_string_equal(remark.what, "ina226@1-0040/power1 is not counted: its meaning "
+					 "depends on the board");
 	assert_false(hwmon_meter.remark(fixture->meter, 1, &remark));
 }
 

@@ -338,7 +338,7 @@ static void sensors_are_not_looked_through_again_at_once(void **state)
 	bmc.record_count = 1;
 	refuse_dcmi(meter);
 	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
-	expect_remark(meter, "no sensor of the machine's power", false);
+	expect_remark(meter, "no sensor for the machine's power", false);
 	asked = bmc.asked;
 	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
 	assert_int_equal(bmc.asked, asked);

@@ -403,7 +403,7 @@ static void test_a_source_that_there_is_not_is_named(void **state)
 	assert_int_equal(meter_check_sources("hwmon,auto,rapl-sysfs", &diag), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(meter_check_sources(bad[i], &diag), -EINVAL);
-		assert_non_null(strstr(diag.text, "there are auto, rapl-sysfs,"));
+		assert_non_null(strstr(diag.text, "known meters: auto, rapl-sysfs,"));
 	}
 }
 

@@ -341,7 +341,7 @@ static void test_dynamic_models_are_for_virtual_machines(void **state)
 
 	(void)state;
 	assert_int_equal(add(meter, text, &diag), -ENOENT);
-	assert_non_null(strstr(diag.text, "knows no idle power"));
+	assert_non_null(strstr(diag.text, "has no idle power"));
 	model_meter_free(meter);
 	meter = meter_with(&virtual, text);
 	assert_true(pass(meter, 10, 0, &span));

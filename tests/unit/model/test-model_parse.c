@@ -16,8 +16,9 @@
 static void test_other_files_are_refused_with_advice(void **state)
 {
 	(void)state;
-	assert_true(is_refused("a.pkl", "\x80\x04\x95@", "a.pkl: it is a pickle, which can run"));
-	assert_true(is_refused("a.pkl", "\x80\x02}q", "train it anew with kepler-model"));
+	assert_true(is_refused("a.pkl", "\x80\x04\x95@",
+			       "a.pkl: it is a pickle, which is never loaded"));
+	assert_true(is_refused("a.pkl", "\x80\x02}q", "train it again with kepler-model"));
 	assert_true(is_refused("a.zip", "PK\x03\x04....", "zip archive"));
 	assert_true(is_refused("a.gz", "\x1f\x8b\x08", "gzip"));
 	assert_true(is_refused("a.ubj", "{L", "save the booster as JSON"));
@@ -31,7 +32,7 @@ static void test_what_is_no_model_is_refused(void **state)
 	assert_true(is_refused("a.json", "", "a.json:1:0: not JSON"));
 	assert_true(is_refused("a.json", "{\"a\": 1,\n \"a\": 2}", "a.json:2:4: not JSON: dup"));
 	assert_true(is_refused("a.json", "[1]", "must be a JSON object"));
-	assert_true(is_refused("a.json", "{\"model\": {}}", "no model that is known"));
+	assert_true(is_refused("a.json", "{\"model\": {}}", "not a known model format"));
 	assert_true(is_refused("a.json", "{\"format\": 1}", "\"format\" must be text"));
 	assert_true(is_refused("a.json", "{\"format\": \"x\"}", "it is \"x\" version 0"));
 	assert_true(is_refused("a.json", "{\"learner\": {}}", "\"objective\" is missing"));

@@ -63,7 +63,7 @@ static void test_features_are_found_by_name(void **state)
 	assert_int_equal(found.column[1], 0);
 	assert_true(trained_model_bind(&model, 0, others, 2, &found, &diag) < 0);
 	assert_string_equal(diag.text, "component \"package\" of model \"m\" needs the feature "
-				       "\"a\", which is not there");
+				       "\"a\", which is not available");
 }
 
 static void test_inside_the_range(void **state)

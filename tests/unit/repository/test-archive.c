@@ -110,7 +110,7 @@ static void bombs_are_refused(void **state)
 
 	(void)state;
 	assert_non_null(zeros);
-	assert_refused(&packed, 1, "more than 100 times");
+	assert_refused(&packed, 1, "above 100");
 	assert_refused(&large, 1, "more than 16 MiB");
 	free(zeros);
 }

@@ -121,7 +121,7 @@ static void what_is_no_tree_is_refused(void **state)
 	model_tree_put_text(tree, "broken.zip", "PK and nothing else");
 	assert_not_opened(tree, "none", -ENOENT, "none");
 	assert_not_opened(tree, "file", -ENOTDIR, "must be a folder");
-	assert_not_opened(tree, "broken.zip", -EINVAL, "not a sound zip archive");
+	assert_not_opened(tree, "broken.zip", -EINVAL, "not a valid zip archive");
 	pack(tree, &outside, 1);
 	assert_not_opened(tree, ZIP, -EINVAL, "would lead out");
 }

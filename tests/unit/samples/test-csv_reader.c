@@ -83,7 +83,7 @@ static void test_behind_a_bad_row(void **state)
 	assert_string_equal(diag.text, "f.csv:2:2: this line has 1 cells, the first one has 2");
 	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
 	assert_string_equal(diag.text,
-			    "f.csv:3:4: there is text behind the closing quote of a cell");
+			    "f.csv:3:4: there is text after the closing quote of a cell");
 	assert_int_equal(csv_reader_row(&reader, values, &diag), 1);
 	assert_true(fabs(values[0] - 4) < 1e-9 && fabs(values[1] - 5) < 1e-9);
 	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);

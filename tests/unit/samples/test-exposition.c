@@ -70,7 +70,7 @@ static void what_is_malformed_is_refused(void **state)
 		{ "a 1\n{b=\"c\"} 3\n", "line 2: a line must begin" },
 		{ "<html>\n", "line 1: a line must begin" },
 		{ "a\n", "have a number" },
-		{ "a-b 3\n", "a character that names do not have" },
+		{ "a-b 3\n", "an invalid character" },
 		{ "a{b} 3\n", "NAME=\"VALUE\"" },
 		{ "a{b=\"c\" 3\n", "separated by commas" },
 		{ "a{b=c} 3\n", "begin with a quote" },

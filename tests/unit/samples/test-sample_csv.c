@@ -91,8 +91,7 @@ static void test_refused(void **state)
 	assert_refused("a,a\n", "f.csv:1: two columns are named a");
 	assert_refused("a\n\"1\n2",
 		       "f.csv:2:1: a quoted cell does not end; its closing quote is missing");
-	assert_refused("a\n\"1\"2\n",
-		       "f.csv:2:4: there is text behind the closing quote of a cell");
+	assert_refused("a\n\"1\"2\n", "f.csv:2:4: there is text after the closing quote of a cell");
 	assert_refused("a\x01\n1\n",
 		       "f.csv:1: the name of a column has control characters or is not UTF-8");
 	assert_refused("a\xff\n1\n",
