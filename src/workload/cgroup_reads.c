@@ -195,7 +195,7 @@ bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *proc
 		.cgroup_id = process->cgroup_id,
 		.cgroup_set = process->cgroup_set,
 		.cgroup_err = cgroup_err,
-		.may_share = process->cgroup_set && !process->has_ended,
+		.may_share = process->cgroup_set != 0,
 	};
 
 	if (reads->proc_fd < 0 || map_find(&reads->asked, key_of(process)) != MAP_NONE)

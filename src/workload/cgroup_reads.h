@@ -10,8 +10,7 @@
  *
  * Processes in one set of cgroups (the kernel's css_set) are in the same cgroup of each hierarchy,
  * so two of a set are read, and if their texts are equal the others share it. Two, because one may
- * be moved between the pass and the read. A set that was noted at a process's end does not count:
- * its address may have been used again.
+ * be moved between the pass and the read.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ struct cgroup_read {
 	char comm[16];
 	uint64_t start_ns, cgroup_id, cgroup_set;
 	int cgroup_err; /* why the id is not enough, -errno; 0: its owner is vague */
-	bool may_share; /* its set is known, and is still its own */
+	bool may_share; /* its set is known */
 	uint32_t first; /* of this set in the batch: itself, or an earlier one */
 	uint32_t place; /* in the set, from 0 */
 	bool is_shared; /* of the first: two texts of its set were equal */

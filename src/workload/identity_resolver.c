@@ -236,7 +236,8 @@ void identity_resolver_announce(struct identity_resolver *resolver,
 	struct owner *around;
 	int err;
 
-	if (!process->pid || !process->comm || process->kthread)
+	/* What has ended has no file left; on v1 one that is not reaped yet shows only the root. */
+	if (!process->pid || !process->comm || process->kthread || process->has_ended)
 		return;
 	around = find_around(resolver, process, &is_known, &err);
 	is_candidate = vm_comm_is_candidate(process->comm);
