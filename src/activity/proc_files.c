@@ -73,7 +73,7 @@ ssize_t proc_files_read(struct proc_files *files, struct proc_file_slot *slot, u
 	if (keep && slot->file != file)
 		proc_files_drop(files, slot);
 	if (slot->fd >= 0 && slot->file == file) {
-		n = read_fd(slot->fd, buf, size);
+		n = read_piece_fd(slot->fd, buf, size);
 		if (files->kept > files->budget)
 			proc_files_drop(files, slot);
 		return n;
@@ -81,7 +81,7 @@ ssize_t proc_files_read(struct proc_files *files, struct proc_file_slot *slot, u
 	fd = open_file(files, pid, file);
 	if (fd < 0)
 		return fd;
-	n = read_fd(fd, buf, size);
+	n = read_piece_fd(fd, buf, size);
 	if (n >= 0 && keep && files->kept < files->budget) {
 		*slot = (struct proc_file_slot){ .fd = TAKE_FD(fd), .file = file };
 		files->kept++;

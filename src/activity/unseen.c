@@ -79,7 +79,7 @@ void unseen_close(struct unseen *unseen)
 static int read_stat(int fd, struct proc_stat *ret)
 {
 	char text[1024];
-	ssize_t n = read_fd(fd, text, sizeof(text));
+	ssize_t n = read_piece_fd(fd, text, sizeof(text));
 
 	return n < 0 ? (int)n : proc_stat_parse(text, (size_t)n, ret);
 }

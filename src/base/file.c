@@ -16,29 +16,39 @@
 #include "base/macro.h"
 
 /*
- * Fills @buf from @fd until end of file; asks for one byte more than fits to tell "full" from
- * "longer".
+ * Fills @buf from @fd until end of file, or until a newline ends a short read of @one_piece; asks
+ * for one byte more than fits to tell "full" from "longer".
  */
-ssize_t read_fd(int fd, char *buf, size_t size)
+static ssize_t fill(int fd, char *buf, size_t size, bool one_piece)
 {
 	size_t len = 0;
 
 	while (len < size) {
-		ssize_t n = pread(fd, buf + len, HOSTILE_LEAST(HOSTILE_PROC_READ, size - len),
-				  (off_t)len);
+		size_t asked = HOSTILE_LEAST(HOSTILE_PROC_READ, size - len);
+		ssize_t n = pread(fd, buf + len, asked, (off_t)len);
 
 		if (n < 0) {
 			if (errno == EINTR)
 				continue;
 			return -errno;
 		}
-		if (n == 0) {
+		len += (size_t)n;
+		if (n == 0 || (one_piece && (size_t)n < asked && buf[len - 1] == '\n')) {
 			buf[len] = '\0';
 			return (ssize_t)len;
 		}
-		len += (size_t)n;
 	}
 	return -EFBIG;
+}
+
+ssize_t read_fd(int fd, char *buf, size_t size)
+{
+	return fill(fd, buf, size, false);
+}
+
+ssize_t read_piece_fd(int fd, char *buf, size_t size)
+{
+	return fill(fd, buf, size, true);
 }
 
 static ssize_t open_and_read(int dirfd, const char *path, int flags, char *buf, size_t size)

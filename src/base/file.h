@@ -20,6 +20,12 @@ ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size)
  * As read_file_at, from the start of an open descriptor (pread at 0: sysfs and procfs render anew).
  */
 ssize_t read_fd(int fd, char *buf, size_t size);
+/*
+ * The same of a file that the kernel renders in one piece, which ends with a newline: an attribute
+ * of sysfs, /proc/PID/stat. A read that returns less than it asked for, up to a newline, has
+ * returned all of it, so that no second one has to find the end.
+ */
+ssize_t read_piece_fd(int fd, char *buf, size_t size);
 
 /* Joins with one slash into @buf ("" and NAME: NAME); -ENAMETOOLONG when it does not fit. */
 int path_join(char *buf, size_t size, const char *dir, const char *name);

@@ -85,7 +85,7 @@ static void read_stat(struct self_stats *stats)
 {
 	struct proc_stat stat;
 	char text[1024];
-	ssize_t len = stats->stat_fd < 0 ? -1 : read_fd(stats->stat_fd, text, sizeof(text));
+	ssize_t len = stats->stat_fd < 0 ? -1 : read_piece_fd(stats->stat_fd, text, sizeof(text));
 
 	if (len <= 0 || proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return;

@@ -137,7 +137,7 @@ static int read_number(int fd, uint64_t *ret)
 
 	if (is_unlinked(fd))
 		return -ENODEV;
-	return sysfs_number_parse(text, read_fd(fd, text, sizeof(text)), ret);
+	return sysfs_number_parse(text, read_piece_fd(fd, text, sizeof(text)), ret);
 }
 
 static int zone_read(struct hwmon_zone *zone, uint64_t *ret)

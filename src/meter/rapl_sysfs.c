@@ -35,6 +35,7 @@ struct handle {
 	int fd;
 	uint64_t range_uj;
 	uint32_t generation;
+	uint64_t last_uj; /* as read last, by the one read that a zone has at a time */
 };
 
 struct rapl_zone {
@@ -110,7 +111,7 @@ static int handle_open(const char *dir_path, uint32_t generation, struct handle 
 	handle = malloc(sizeof(*handle));
 	if (!handle)
 		return -ENOMEM;
-	*handle = (struct handle){ 1, TAKE_FD(fd), range_uj, generation };
+	*handle = (struct handle){ 1, TAKE_FD(fd), range_uj, generation, UINT64_MAX };
 	*ret = handle;
 	return 0;
 }
@@ -170,8 +171,8 @@ static int zone_handle(struct meter *meter, struct rapl_zone *zone, struct handl
 }
 
 /*
- * A removed file of an ordinary tree stays readable through its descriptor; sysfs answers ENODEV by
- * itself.
+ * A removed file of an ordinary tree stays readable through its descriptor, with the same value for
+ * ever; sysfs answers ENODEV by itself. So only a value that has not changed is suspicious.
  */
 static bool is_unlinked(int fd)
 {
@@ -191,13 +192,14 @@ static int rapl_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	r = zone_handle(meter, zone, &handle);
 	if (r < 0)
 		return r;
-	r = is_unlinked(handle->fd)
-		    ? -ENODEV
-		    : sysfs_number_parse(text, read_fd(handle->fd, text, sizeof(text)), &raw_uj);
+	r = sysfs_number_parse(text, read_piece_fd(handle->fd, text, sizeof(text)), &raw_uj);
+	if ((r < 0 || raw_uj == handle->last_uj) && is_unlinked(handle->fd))
+		r = -ENODEV;
 	if (is_gone(r))
 		zone_lose(meter, zone, handle->generation);
 	if (r < 0)
 		return r;
+	handle->last_uj = raw_uj;
 	*ret = (struct raw_reading){ raw_uj, handle->range_uj, handle->generation };
 	return 0;
 }

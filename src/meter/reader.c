@@ -433,7 +433,10 @@ static void do_pass(struct reader *reader, bool rescan, bool reading, uint64_t d
 	if (reader->workers == 0 &&
 	    (next_wanted(reader) == SLOT_COUNT || start_worker(reader, false) < 0))
 		return;
+	/* Without the lock: else the worker would wake up only to wait for that. */
+	pthread_mutex_unlock(&reader->lock);
 	pthread_cond_signal(&reader->work);
+	pthread_mutex_lock(&reader->lock);
 	wait_for_pass(reader, start_ns, deadline_ns);
 }
 

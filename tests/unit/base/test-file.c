@@ -99,6 +99,43 @@ static void reads_again_from_the_start(void **state)
 	assert_string_equal(buf, "three");
 }
 
+/* Reads that this process has made so far, or SIZE_MAX where the kernel does not count them. */
+static size_t count_reads(void)
+{
+	char text[512];
+	const char *at;
+
+	if (read_file_at(AT_FDCWD, "/proc/self/io", text, sizeof(text)) < 0)
+		return SIZE_MAX;
+	at = strstr(text, "syscr: ");
+	return at ? strtoul(at + strlen("syscr: "), NULL, 10) : SIZE_MAX;
+}
+
+static size_t reads_of(ssize_t (*read)(int, char *, size_t), int fd, const char *expected)
+{
+	char buf[16];
+	size_t before = count_reads();
+
+	assert_int_equal(read(fd, buf, sizeof(buf)), strlen(expected));
+	assert_string_equal(buf, expected);
+	return before == SIZE_MAX ? SIZE_MAX : count_reads() - before;
+}
+
+static void reads_a_piece_at_once(void **state)
+{
+	const struct place *place = *state;
+	CLEANUP_FD int fd = -1;
+	size_t whole, piece;
+
+	write_bytes(place->path, "12345", 5);
+	fd = open(place->path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(reads_of(read_piece_fd, fd, "12345"), reads_of(read_fd, fd, "12345"));
+	assert_int_equal(pwrite(fd, "1234\n", 5, 0), 5);
+	whole = reads_of(read_fd, fd, "1234\n");
+	piece = reads_of(read_piece_fd, fd, "1234\n");
+	assert_int_equal(piece, whole == SIZE_MAX ? SIZE_MAX : whole - 1);
+}
+
 static void reads_into_memory(void **state)
 {
 	const struct place *place = *state;
@@ -319,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reads_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(waits_for_no_pipe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_again_from_the_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reads_a_piece_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_into_memory, set_up, tear_down),
 		cmocka_unit_test(joins),
 		cmocka_unit_test_setup_teardown(replaces_atomically, set_up, tear_down),
