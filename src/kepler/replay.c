@@ -16,7 +16,6 @@
 #include "kepler/config.h"
 #include "kepler/replay_books.h"
 #include "kepler/replay_options.h"
-#include "kepler/replay_rivals.h"
 #include "kepler/replay_table.h"
 #include "options/operands.h"
 #include "options/program.h"
@@ -28,7 +27,7 @@
 
 struct replay_config {
 	struct config config;
-	int by, format, compare;
+	int by, format;
 	uint32_t top;
 	bool diff;
 };
@@ -40,11 +39,6 @@ static const struct option_choice levels[] = {
 static const struct option_choice formats[] = {
 	{ "table", REPLAY_TABLE }, { "json", REPLAY_JSON }, { "csv", REPLAY_CSV }, { 0 }
 };
-static const struct option_choice rivals[] = { { "none", RIVAL_NONE },
-					       { "classic", RIVAL_CLASSIC },
-					       { "proc-ratio", RIVAL_PROC_RATIO },
-					       { "truth", RIVAL_TRUTH },
-					       { 0 } };
 
 #define OWN(member) .offset = offsetof(struct replay_config, member)
 
@@ -60,22 +54,8 @@ static const struct option own_rows[] = {
 	{ "diff", NULL, OPTION_BOOL, OWN(diff), .default_text = "false", .only_flag = true,
 	  .help = "Show the result with the options of the recording, the result with the given "
 		  "options, and the difference." },
-	{ "compare", NULL, OPTION_ENUM, OWN(compare), .choices = rivals, .default_text = "none",
-	  .metavar = "METHOD", .only_flag = true,
-	  .help = "Show beside it what another method would have said: classic is the ratio of "
-		  "Kepler up to 0.9, proc-ratio shares by the CPU time that polling /proc shows, "
-		  "truth is what a simulation wrote into the recording." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
-
-static int check(const struct option_values *values, struct diag *diag)
-{
-	const struct replay_config *own = (const struct replay_config *)(const void *)values;
-
-	if (own->diff && own->compare != RIVAL_NONE)
-		return diag_set(diag, -EINVAL, "diff: not together with compare");
-	return config_check(values, diag);
-}
 
 const struct option_set replay_options = {
 	.program = &config_program,
@@ -83,7 +63,7 @@ const struct option_set replay_options = {
 	.sections = own_sections,
 	.section_count = ARRAY_SIZE(own_sections),
 	.size = sizeof(struct replay_config),
-	.check = check,
+	.check = config_check,
 };
 
 /* Flags of what was recorded; owned. */
@@ -155,14 +135,12 @@ struct replay {
 	const struct recorded_flags *flags; /* of the first file */
 	bool told_options;
 	struct replay_books *books;
-	struct replay_rivals *rivals;
-	uint64_t intervals, lost, length_ns, truths;
+	uint64_t intervals, lost, length_ns;
 };
 
 static void replay_release(struct replay *replay)
 {
 	replay_books_free(replay->books);
-	replay_rivals_free(replay->rivals);
 }
 
 /* A file of the ring that a reload has begun. */
@@ -194,12 +172,7 @@ static int take(struct replay *replay, const struct record *record, struct diag 
 	if (r > 0) {
 		replay->intervals++;
 		replay->length_ns += record->interval.length_ns;
-		if (replay->rivals)
-			r = replay_rivals_take(replay->rivals, replay->books, &moment);
 	}
-	replay->truths += record->type == RECORD_TRUTH;
-	if (record->type == RECORD_TRUTH && replay->rivals)
-		replay_rivals_take_truth(replay->rivals, replay->books, &record->truth);
 	if (record->type == RECORD_END)
 		replay->lost += record->end.lost;
 	if (r == -ENOMEM)
@@ -233,13 +206,11 @@ static int book_file(struct replay *replay, const char *path, struct diag *diag)
 	return r < 0 ? r : got;
 }
 
-static int book_all(struct replay *replay, const struct config *config, enum replay_rival rival,
+static int book_all(struct replay *replay, const struct config *config,
 		    const struct operands *files, struct diag *diag)
 {
 	int r = replay_books_new(config, &replay->books);
 
-	if (r == 0 && rival != RIVAL_NONE)
-		r = replay_rivals_new(rival, &replay->rivals);
 	for (size_t i = 0; r == 0 && i < files->count; i++) {
 		if (i)
 			replay_books_next_file(replay->books);
@@ -251,13 +222,9 @@ static int book_all(struct replay *replay, const struct config *config, enum rep
 static int print(const struct replay_config *own, const struct replay *replay,
 		 const struct replay_books *other)
 {
-	static const char *const names[] = { "", "classic", "proc-ratio", "truth" };
 	const struct replay_view view = {
 		.books = replay->books,
 		.other = other,
-		.rivals = replay->rivals,
-		.first = other ? "recorded" : "Kepler",
-		.second = other ? "given" : names[own->compare],
 		.level = (enum level)own->by,
 		.top = own->top,
 		.intervals = replay->intervals,
@@ -287,21 +254,15 @@ static int replay(const struct replay_config *own, const struct replay_config *r
 	CLEANUP(replay_release) struct replay second = { .flags = flags, .told_options = true };
 	struct diag diag = { "" };
 	const struct config *config = own->diff ? &recorded->config : &own->config;
-	int r = book_all(&first, config, (enum replay_rival)own->compare, files, &diag);
+	int r = book_all(&first, config, files, &diag);
 	int status;
 
 	if (own->diff && (r == 0 || first.intervals))
-		r = book_all(&second, &own->config, RIVAL_NONE, files, &diag);
+		r = book_all(&second, &own->config, files, &diag);
 	if (r < 0)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
 	if (r < 0 && !first.intervals)
 		return EXIT_USAGE;
-	if (own->compare == RIVAL_TRUTH && !first.truths) {
-		(void)fputs("kepler: compare: the recording has no truth; only a simulation writes "
-			    "it\n",
-			    stderr);
-		return EXIT_USAGE;
-	}
 	status = print(own, &first, second.books);
 	return r < 0 ? EXIT_DAMAGED : status;
 }

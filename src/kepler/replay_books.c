@@ -471,7 +471,6 @@ int replay_books_take(struct replay_books *books, const struct record *record,
 	case RECORD_FACT:
 	case RECORD_OPTION:
 	case RECORD_END:
-	case RECORD_TRUTH:
 		break;
 	}
 	return 0;

@@ -126,53 +126,8 @@ uint64_t replay_table_imbalance_uj(const struct replay_books *books)
 	return off_uj;
 }
 
-/* ---- what is beside our own ---- */
-
-/* The row of the level that a process belongs to; LEDGER_NONE: none. */
-static uint32_t row_of_process(const struct ledger *ledger, enum level level, uint32_t process)
-{
-	uint32_t container = ledger_process_at(ledger, process)->container;
-
-	if (level == LEVEL_PROCESS)
-		return process;
-	if (level == LEVEL_CONTAINER)
-		return container;
-	return ledger_group_of(ledger_container_at(ledger, container), level);
-}
-
-/* [row][account] of the level; NULL without memory. */
-static double *sum_rivals(const struct replay_view *view)
-{
-	const struct ledger *ledger = replay_books_ledger(view->books);
-	size_t accounts = ledger_layout(ledger)->account_count;
-	double *cells = calloc(((size_t)ledger_slots(ledger, view->level) + 1) * (accounts + 1),
-			       sizeof(*cells));
-
-	for (uint32_t process = 0; cells && process < ledger_slots(ledger, LEVEL_PROCESS);
-	     process++) {
-		uint32_t row;
-
-		if (!is_used(ledger, LEVEL_PROCESS, process))
-			continue;
-		row = row_of_process(ledger, view->level, process);
-		for (uint32_t account = 0; row != LEDGER_NONE && account < accounts; account++)
-			cells[row * accounts + account] +=
-				replay_rivals_process_uj(view->rivals, process, account);
-	}
-	return cells;
-}
-
-static bool has_other(const struct replay_view *view)
-{
-	return view->other || view->rivals;
-}
-
 static double other_uj(const struct replay_view *view, uint32_t row, uint32_t account)
 {
-	if (view->rival_uj)
-		return view->rival_uj[row * ledger_layout(replay_books_ledger(view->books))
-						      ->account_count +
-				      account];
 	return (double)account_sum_uj(view->other, view->level, row, account);
 }
 
@@ -205,7 +160,7 @@ static int find_lines(const struct replay_view *view, struct line **ret, size_t 
 			continue;
 		for (uint32_t account = 0; account < accounts; account++)
 			uj += (double)account_sum_uj(view->books, view->level, row, account) +
-			      (has_other(view) ? other_uj(view, row, account) : 0);
+			      (view->other ? other_uj(view, row, account) : 0);
 		if (uj > 0 || ledger_values(ledger, view->level, row)[ledger_cpu_column(ledger)])
 			(*ret)[count++] = (struct line){ row, uj };
 	}
@@ -275,8 +230,8 @@ static void add_title(const struct replay_view *view, struct strbuf *out)
 		(void)snprintf(title, sizeof(title), "%s J",
 			       layout->by_zone ? id : zone_kind_name(zone->kind));
 		strbuf_addf(out, " %14s", title);
-		if (has_other(view))
-			strbuf_addf(out, " %14s %13s", view->second, "difference");
+		if (view->other)
+			strbuf_addf(out, " %14s %13s", "given", "difference");
 	}
 	strbuf_add_char(out, '\n');
 }
@@ -295,9 +250,9 @@ static void add_line(const struct replay_view *view, uint32_t row, struct strbuf
 		    (double)ledger_values(ledger, view->level, row)[ledger_cpu_column(ledger)] /
 			    1e9);
 	for (uint32_t account = 0; account < ledger_layout(ledger)->account_count; account++)
-		add_cells(out, has_other(view),
+		add_cells(out, view->other,
 			  (double)account_sum_uj(view->books, view->level, row, account),
-			  has_other(view) ? other_uj(view, row, account) : 0);
+			  view->other ? other_uj(view, row, account) : 0);
 	strbuf_add_char(out, '\n');
 }
 
@@ -320,28 +275,13 @@ static void add_rest(const struct replay_view *view, const struct line *lines, s
 			if (view->other)
 				second -= other_uj(view, lines[i].row, account);
 		}
-		for (size_t i = shown; view->rivals && i < count; i++)
-			second += other_uj(view, lines[i].row, account);
 		is_some |= first > 0 || second > 0;
-		add_cells(&cells, has_other(view), first, second);
+		add_cells(&cells, view->other, first, second);
 	}
 	if (is_some && strbuf_error(&cells) == 0)
 		strbuf_addf(out, "%-*s %10s%s\n", NAME_COLUMNS,
 			    shown < count ? "the rest" : "in no row", "", cells.data);
 	strbuf_release(&cells);
-}
-
-/* What is in no row, of the other way of sharing. */
-static double other_unattributed_uj(const struct replay_view *view, uint32_t account)
-{
-	const struct ledger *ledger = replay_books_ledger(view->books);
-	double left_uj = (double)node_uj(view->books, account);
-
-	if (view->other)
-		return (double)unattributed_uj(view->other, account);
-	for (uint32_t row = 0; row < ledger_slots(ledger, LEVEL_PROCESS); row++)
-		left_uj -= replay_rivals_process_uj(view->rivals, row, account);
-	return fabs(left_uj) < 0.5 ? 0 : left_uj;
 }
 
 static void add_sums(const struct replay_view *view, struct strbuf *out)
@@ -352,14 +292,14 @@ static void add_sums(const struct replay_view *view, struct strbuf *out)
 	for (uint32_t account = 0; account < accounts; account++) {
 		double first = (double)unattributed_uj(view->books, account);
 
-		add_cells(out, has_other(view), first,
-			  has_other(view) ? other_unattributed_uj(view, account) : first);
+		add_cells(out, view->other, first,
+			  view->other ? (double)unattributed_uj(view->other, account) : first);
 	}
 	strbuf_addf(out, "\n%-*s %10s", NAME_COLUMNS, "node", "");
 	for (uint32_t account = 0; account < accounts; account++) {
 		double first = (double)node_uj(view->books, account);
 
-		add_cells(out, has_other(view), first,
+		add_cells(out, view->other, first,
 			  view->other ? (double)node_uj(view->other, account) : first);
 	}
 	strbuf_add_char(out, '\n');
@@ -371,7 +311,7 @@ static double displaced(const struct replay_view *view, const struct line *lines
 {
 	double whole_uj = (double)node_uj(view->books, account);
 	double sum_uj = fabs((double)unattributed_uj(view->books, account) -
-			     other_unattributed_uj(view, account));
+			     (double)unattributed_uj(view->other, account));
 
 	for (size_t i = 0; i < count; i++)
 		sum_uj += fabs(
@@ -424,14 +364,14 @@ static void print_table(const struct replay_view *view, const struct line *lines
 {
 	size_t shown = view->top && view->top < count ? view->top : count;
 
-	if (has_other(view))
-		strbuf_addf(out, "%s, beside it %s\n\n", view->first, view->second);
+	if (view->other)
+		strbuf_add_str(out, "recorded, beside it given\n\n");
 	add_title(view, out);
 	for (size_t i = 0; i < shown; i++)
 		add_line(view, lines[i].row, out);
 	add_rest(view, lines, count, shown, out);
 	add_sums(view, out);
-	if (has_other(view))
+	if (view->other)
 		add_displaced(view, lines, count, out);
 	add_proof(view, out);
 }
@@ -508,7 +448,7 @@ static void add_json_row(const struct replay_view *view, uint32_t row, struct st
 							MODE_DYNAMIC),
 			    (unsigned long long)mode_uj(view->books, view->level, row, account,
 							MODE_IDLE));
-		if (has_other(view))
+		if (view->other)
 			strbuf_addf(out, ",\"other_uj\":%.0f", other_uj(view, row, account));
 		strbuf_add_char(out, '}');
 	}
@@ -543,8 +483,8 @@ static void print_json(const struct replay_view *view, const struct line *lines,
 	strbuf_addf(out, "{\"by\":\"%s\",\"intervals\":%llu,\"lost\":%llu,\"length_ns\":%llu,",
 		    level_names[view->level], (unsigned long long)view->intervals,
 		    (unsigned long long)view->lost, (unsigned long long)view->length_ns);
-	if (has_other(view))
-		strbuf_addf(out, "\"other\":\"%s\",", view->second);
+	if (view->other)
+		strbuf_add_str(out, "\"other\":\"given\",");
 	strbuf_add_str(out, "\"rows\":[");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
@@ -583,7 +523,7 @@ static void print_csv(const struct replay_view *view, const struct line *lines, 
 			strbuf_addf(out, "%s,", fields[field].name);
 		if (i == 0)
 			strbuf_addf(out, "zone,source,cpu_ns,dynamic_uj,idle_uj%s\n",
-				    has_other(view) ? ",other_uj" : "");
+				    view->other ? ",other_uj" : "");
 		for (uint32_t account = 0; account < layout->account_count; account++) {
 			const struct zone *zone = layout_account_zone(layout, account);
 			uint32_t row = lines[i].row;
@@ -600,14 +540,15 @@ static void print_csv(const struct replay_view *view, const struct line *lines, 
 								account, MODE_DYNAMIC),
 				    (unsigned long long)mode_uj(view->books, view->level, row,
 								account, MODE_IDLE));
-			if (has_other(view))
+			if (view->other)
 				strbuf_addf(out, ",%.0f", other_uj(view, row, account));
 			strbuf_add_char(out, '\n');
 		}
 	}
 }
 
-static int print(const struct replay_view *view, enum replay_format format, struct strbuf *out)
+int replay_table_print(const struct replay_view *view, enum replay_format format,
+		       struct strbuf *out)
 {
 	CLEANUP_FREE struct line *lines = NULL;
 	size_t count = 0;
@@ -622,16 +563,4 @@ static int print(const struct replay_view *view, enum replay_format format, stru
 	else
 		print_table(view, lines, count, out);
 	return strbuf_error(out);
-}
-
-int replay_table_print(const struct replay_view *view, enum replay_format format,
-		       struct strbuf *out)
-{
-	CLEANUP_FREE double *cells = view->rivals ? sum_rivals(view) : NULL;
-	struct replay_view own = *view;
-
-	if (view->rivals && !cells)
-		return -ENOMEM;
-	own.rival_uj = cells;
-	return print(&own, format, out);
 }

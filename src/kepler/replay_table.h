@@ -8,16 +8,12 @@
 
 #include "base/strbuf.h"
 #include "kepler/replay_books.h"
-#include "kepler/replay_rivals.h"
 
 enum replay_format { REPLAY_TABLE, REPLAY_JSON, REPLAY_CSV };
 
 struct replay_view {
 	const struct replay_books *books;
-	const struct replay_books *other;   /* --diff: booked with other options; or NULL */
-	const struct replay_rivals *rivals; /* --compare; or NULL */
-	const double *rival_uj;             /* [row][account]: set by replay_table_print() */
-	const char *first, *second; /* what the columns are: "recorded", "given"; unused alone */
+	const struct replay_books *other; /* --diff: booked with other options; or NULL */
 	enum level level;
 	uint32_t top; /* rows of the table; 0: all */
 	uint64_t intervals, lost;

@@ -32,7 +32,7 @@ struct record_decoder {
 	size_t reading_size;
 	uint32_t *parties;
 	size_t party_size;
-	struct column cpu, socket[RECORD_PLACES_MAX], signal[SIGNAL_COUNT], truth;
+	struct column cpu, socket[RECORD_PLACES_MAX], signal[SIGNAL_COUNT];
 	struct recorded_use *uses;
 	size_t use_size;
 	struct recorded_nameless *nameless;
@@ -62,7 +62,6 @@ void record_decoder_free(struct record_decoder *decoder)
 	free(decoder->readings);
 	free(decoder->parties);
 	free(decoder->cpu.amounts);
-	free(decoder->truth.amounts);
 	for (size_t i = 0; i < RECORD_PLACES_MAX; i++)
 		free(decoder->socket[i].amounts);
 	for (size_t i = 0; i < SIGNAL_COUNT; i++)
@@ -354,27 +353,6 @@ static bool reserve_column(struct cursor *from, struct column *column, size_t co
 		return true;
 	fail_memory(from);
 	return false;
-}
-
-static void decode_truth(struct record_decoder *decoder, struct cursor *from,
-			 struct recorded_truth *ret)
-{
-	size_t count;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->zone = take_zone(from);
-	count = take_count(from);
-	if (ARRAY_RESERVE(decoder->parties, decoder->party_size, count + 1) < 0)
-		fail_memory(from);
-	if (!reserve_column(from, &decoder->truth, count) || from->wrong)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		decoder->parties[i] = take_id(from);
-		decoder->truth.amounts[i] = take_varint(from);
-	}
-	ret->process = decoder->parties;
-	ret->energy_uj = decoder->truth.amounts;
-	ret->count = count;
 }
 
 /* ---- intervals ---- */
@@ -760,9 +738,6 @@ static void decode_body(struct record_decoder *decoder, struct cursor *from, str
 	case RECORD_STATE:
 		decode_state(from, &ret->state);
 		break;
-	case RECORD_TRUTH:
-		decode_truth(decoder, from, &ret->truth);
-		break;
 	}
 }
 
@@ -775,7 +750,7 @@ int record_decode(struct record_decoder *decoder, const uint8_t *bytes, size_t l
 		uint64_t type = take_varint(&all);
 		struct cursor body = take_part(&all);
 
-		if (!all.wrong && type >= RECORD_FACT && type <= RECORD_TRUTH) {
+		if (!all.wrong && type >= RECORD_FACT && type <= RECORD_STATE) {
 			ret->type = (enum record_type)type;
 			decode_body(decoder, &body, ret);
 			if (body.wrong)

@@ -40,7 +40,6 @@ enum record_type {
 	RECORD_INTERVAL,
 	RECORD_END,
 	RECORD_STATE,
-	RECORD_TRUTH,
 };
 
 /* RECORD_FACT and RECORD_OPTION. */
@@ -165,14 +164,6 @@ struct recorded_end {
 	uint64_t intervals, lost;
 };
 
-/* What processes really used of a zone, where a simulation knows it. */
-struct recorded_truth {
-	uint32_t zone;
-	const uint32_t *process; /* [count], ids */
-	const uint64_t *energy_uj;
-	size_t count;
-};
-
 struct record {
 	enum record_type type;
 	union {
@@ -184,6 +175,5 @@ struct record {
 		struct recorded_state state;
 		struct recorded_interval interval;
 		struct recorded_end end;
-		struct recorded_truth truth;
 	};
 };

@@ -363,7 +363,6 @@ static int take_record(struct recorded_reading_pass *pass, const struct record *
 	case RECORD_IDLE:
 	case RECORD_END:
 	case RECORD_STATE:
-	case RECORD_TRUTH:
 		break;
 	}
 	return 0;

@@ -12,7 +12,6 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/replay_rivals.h"
 #include "kepler/replay_table.h"
 
 #define S NSEC_PER_SEC
@@ -178,25 +177,6 @@ static void the_next_file_has_its_own_ids(void **state)
 	assert_int_equal(process_uj(desk, 1), 9 * J);
 }
 
-/* Half a second each: classic gives all energy to what ran, by CPU time. */
-static void rivals_are_asked_of_each_interval(void **state)
-{
-	struct desk *desk = *state;
-	struct replay_rivals *classic, *ratio;
-
-	assert_int_equal(replay_rivals_new(RIVAL_CLASSIC, &classic), 0);
-	assert_int_equal(replay_rivals_new(RIVAL_PROC_RATIO, &ratio), 0);
-	begin(desk);
-	assert_int_equal(take_interval(desk, 11, 8 * J, recorded_party_process(5)), 1);
-	assert_int_equal(replay_rivals_take(classic, desk->books, &desk->moment), 0);
-	assert_int_equal(replay_rivals_take(ratio, desk->books, &desk->moment), 0);
-	assert_true(replay_rivals_process_uj(classic, 0, 0) > 7999999);
-	assert_true(replay_rivals_process_uj(ratio, 0, 0) > 7999999);
-	assert_true(replay_rivals_process_uj(ratio, 99, 0) < 1);
-	replay_rivals_free(classic);
-	replay_rivals_free(ratio);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,8 +184,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_id_may_stand_for_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_defined_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_next_file_has_its_own_ids, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rivals_are_asked_of_each_interval, set_up,
-						tear_down),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
