@@ -36,6 +36,8 @@ static void add_options(const struct command *command, struct strbuf *out)
 
 		if (option->type == OPTION_BOOL)
 			strbuf_addf(out, " --%s --no-%s", option->name, option->name);
+		else if (option->bare)
+			strbuf_addf(out, " --%s --%s=", option->name, option->name);
 		else
 			strbuf_addf(out, " --%s=", option->name);
 	}
@@ -210,7 +212,7 @@ static void add_fish_option(const struct program *program, const struct command 
 		strbuf_add_str(out, " -x -a '");
 		add_choices(option, out);
 		strbuf_add_char(out, '\'');
-	} else if (option->type != OPTION_BOOL) {
+	} else if (option->type != OPTION_BOOL && !option->bare) {
 		strbuf_add_str(out, " -r -F");
 	}
 	strbuf_add_str(out, " -d ");

@@ -14,7 +14,8 @@ static bool takes_next(const struct option_set *set, const char *arg)
 	if (strchr(arg, '='))
 		return false;
 	index = option_find(set, arg + 2);
-	return index != OPTION_NONE && option_at(set, index)->type != OPTION_BOOL;
+	return index != OPTION_NONE && option_at(set, index)->type != OPTION_BOOL &&
+	       !option_at(set, index)->bare;
 }
 
 /* "-i" as "input"; NULL: no such flag. */

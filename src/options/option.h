@@ -56,6 +56,7 @@ struct option {
 	bool reloadable;      /* may change while running */
 	bool not_in_file;     /* says where the file is */
 	bool only_flag;       /* of one call: neither in the file nor in the environment */
+	const char *bare;     /* value of the flag alone; NULL: the next word, or true */
 	const char *known_as; /* elsewhere ("port"), for "did you mean", or NULL */
 };
 

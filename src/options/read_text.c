@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The command line: --a.b=c, --a.b c, --x and --no-x for switches, -- ends. Anything else is an
- * error: a program that runs for months should not start with half of the intended options. All
- * errors are reported; a word after an unknown flag may be its value, and is passed over.
+ * The command line: --a.b=c, --a.b c, --x and --no-x for switches, --x for an option with a bare
+ * value, -- ends. Anything else is an error: a program that runs for months should not start with
+ * half of the intended options. All errors are reported; a word after an unknown flag may be its
+ * value, and is passed over.
  *
  * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. An unknown variable is a warning, not an
  * error: a cluster puts variables of its own into every container, among them KEPLER_SERVICE_HOST
@@ -92,6 +93,8 @@ static int take_flag(const struct option_set *set, struct option_values *values,
 
 	if (!value && option->type == OPTION_BOOL)
 		value = flag->negated ? "false" : "true";
+	if (!value)
+		value = option->bare;
 	*ret_took_next = !value;
 	if (!value)
 		value = next;

@@ -21,6 +21,8 @@ void option_flag(const struct option *option, struct strbuf *out)
 {
 	if (option->type == OPTION_BOOL)
 		strbuf_addf(out, "--[no-]%s", option->name);
+	else if (option->bare)
+		strbuf_addf(out, "--%s[=%s]", option->name, option->metavar);
 	else
 		strbuf_addf(out, "--%s=%s", option->name, option->metavar);
 }
@@ -116,6 +118,8 @@ void options_man(const struct option_set *set, struct strbuf *out)
 
 		if (option->type == OPTION_BOOL)
 			strbuf_addf(out, "*--%s*, *--no-%s*\n\t", option->name, option->name);
+		else if (option->bare)
+			strbuf_addf(out, "*--%s*\\[=_%s_\\]\n\t", option->name, option->metavar);
 		else
 			strbuf_addf(out, "*--%s*=_%s_\n\t", option->name, option->metavar);
 		add_scdoc(out, option->help);

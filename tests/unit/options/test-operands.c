@@ -10,6 +10,7 @@
 
 #include "base/macro.h"
 #include "kepler/config.h"
+#include "options/render.h"
 
 static void words_may_stand_anywhere(void **state)
 {
@@ -50,11 +51,55 @@ static void nothing_is_nothing(void **state)
 	assert_int_equal(one.flag_count, 1); /* without its value: an error of the options */
 }
 
+static void an_option_with_a_bare_value_takes_no_next_word(void **state)
+{
+	static char report[] = "--report", given[] = "--report=a.tar.gz", word[] = "b";
+	char *bare_flag[] = { report }, *given_flag[] = { given };
+	char *argv[] = { report, word };
+	struct {
+		struct config config;
+		char *report;
+	} own = { .report = NULL };
+	const struct option row = { "report",
+				    .type = OPTION_STRING,
+				    .default_text = "",
+				    .offset = (size_t)((char *)&own.report - (char *)&own),
+				    .metavar = "FILE",
+				    .only_flag = true,
+				    .bare = "usual.tar.gz",
+				    .may_be_empty = true,
+				    .help = "Write a report." };
+	const struct option_section section = { &row, 1, 0 };
+	const struct option_set set = { .program = &config_program,
+					.base = &config_options,
+					.sections = &section,
+					.section_count = 1,
+					.size = sizeof(own) };
+	struct option_args args = { .argc = 1, .argv = bare_flag, .default_file = "" };
+	CLEANUP(operands_release) struct operands operands = { .count = 0 };
+	CLEANUP(strbuf_release) struct strbuf flag = STRBUF_INIT;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(operands_sort(&set, NULL, 2, argv, &operands, &diag), 0);
+	assert_int_equal(operands.count, 1);
+	assert_int_equal(options_load(&set, &args, &own.config.options, &diag), 0);
+	assert_string_equal(own.report, "usual.tar.gz");
+	options_release(&set, &own.config.options);
+	args.argv = given_flag;
+	assert_int_equal(options_load(&set, &args, &own.config.options, &diag), 0);
+	assert_string_equal(own.report, "a.tar.gz");
+	options_release(&set, &own.config.options);
+	option_flag(&row, &flag);
+	assert_string_equal(flag.data, "--report[=FILE]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_may_stand_anywhere),
 		cmocka_unit_test(nothing_is_nothing),
+		cmocka_unit_test(an_option_with_a_bare_value_takes_no_next_word),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
