@@ -6,21 +6,25 @@
 #include "kepler/doctor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "base/terminal.h"
 #include "kepler/doctor_energy.h"
 #include "kepler/doctor_owners.h"
 #include "kepler/doctor_processes.h"
+#include "kepler/doctor_report.h"
 #include "kepler/doctor_service.h"
 #include "kepler/doctor_shares.h"
 #include "kepler/doctor_web.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
+#include "kepler/recorder.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "snapshot/power_text.h"
@@ -28,6 +32,8 @@
 #define TEXT_WIDTH_MAX 100
 /* Sources that are polled have their first reading within two, and are compared from 3 s on. */
 #define COMPARE_SECONDS 6
+#define RECORDING_MAX   (32U << 20)         /* bytes */
+#define PATIENCE_NS     (10 * NSEC_PER_SEC) /* for the disk */
 
 static void examine_machine(struct findings *findings, const struct host_info *host)
 {
@@ -93,13 +99,12 @@ static bool has_rivals(const struct interval_engine *engine)
 	return some;
 }
 
-/* A second; where sources can be compared, for as long as that takes. */
-static int measure(struct interval_engine *engine, struct self_stats *stats)
+/* For @seconds; where sources can be compared, for as long as that takes, too. */
+static int measure(struct interval_engine *engine, struct self_stats *stats, unsigned seconds)
 {
 	int r = interval_engine_run(engine, 0, &stats->self);
-	int seconds = 1;
 
-	for (int second = 1; r == 0 && second <= seconds; second++) {
+	for (unsigned second = 1; r == 0 && second <= seconds; second++) {
 		wait_a_second();
 		r = interval_engine_run(engine, second * 1000LL, &stats->self);
 		if (second == 1 && has_rivals(engine))
@@ -108,11 +113,50 @@ static int measure(struct interval_engine *engine, struct self_stats *stats)
 	return r;
 }
 
+/* Without a recording the rest goes on. */
+static void open_recorder(struct recorder *recorder, struct findings *findings, uint32_t cpus,
+			  const struct config *config, const struct doctor_recording *recording)
+{
+	int fd = fcntl(recording->fd, F_DUPFD_CLOEXEC, 0);
+	struct config masked = *config;
+	struct diag diag = { "" };
+
+	masked.record.anonymize = true;
+	if (fd < 0)
+		(void)diag_set(&diag, -errno, "%s", strerrordesc_np(errno));
+	if (fd < 0 || recorder_open_file(recorder, &masked, cpus, "the recording", fd,
+					 RECORDING_MAX, &diag) < 0)
+		findings_add(findings, FINDING_FIX, "recordings", NULL,
+			     "nothing is recorded for the report: %s", diag.text);
+	else
+		record_tap_reconfigure(recorder_tap(recorder), config);
+}
+
+/* Names that stand in findings without a form that tells them from words. */
+static void add_names(struct redaction *names, const struct sources *sources,
+		      const struct interval_engine *engine)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		if (zone->is_remote || strcmp(zone->source, external_meter.name) == 0)
+			redaction_add(names, REDACTED_NAME, zone->path);
+	}
+	for (size_t i = 0; sources->models && i < model_meter_count(sources->models); i++) {
+		struct model_state state;
+
+		model_meter_state(sources->models, i, &state);
+		redaction_add(names, REDACTED_NAME, state.model);
+	}
+}
+
 static void examine_sources(struct findings *findings, struct sources *sources,
-			    const struct config *config, struct name_finder *finder)
+			    const struct config *config, const struct doctor_recording *recording,
+			    struct name_finder *finder)
 {
 	struct snapshot_holder *holder = NULL;
 	struct interval_engine *engine = NULL;
+	struct recorder recorder = { 0 };
 	struct self_stats stats;
 	int r = snapshot_holder_new(&holder);
 
@@ -120,11 +164,17 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 	if (r == 0) {
 		struct interval_sources from = sources_of_interval(sources);
 
+		if (recording)
+			open_recorder(&recorder, findings, sources->host.cpus, config, recording);
 		from.holder = holder;
+		from.tap = recorder_tap(&recorder);
 		r = interval_engine_new(&from, config, &engine);
 	}
 	if (r == 0)
-		r = measure(engine, &stats);
+		r = measure(engine, &stats, recording ? recording->seconds : 1);
+	(void)recorder_close(&recorder, PATIENCE_NS);
+	if (recording && engine)
+		add_names(recording->names, sources, engine);
 	examine_machine(findings, &sources->host);
 	if (r < 0) {
 		findings_add(findings, FINDING_FAIL, "processes", NULL, "cannot be read: %s",
@@ -143,7 +193,8 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 	self_stats_close(&stats);
 }
 
-struct findings *doctor_examine(const struct config *config)
+struct findings *doctor_examine(const struct config *config,
+				const struct doctor_recording *recording)
 {
 	struct findings *findings = calloc(1, sizeof(*findings));
 	struct name_finder finder = NAME_FINDER_INIT;
@@ -159,7 +210,7 @@ struct findings *doctor_examine(const struct config *config)
 		name_finder_close(&finder);
 		return findings;
 	}
-	examine_sources(findings, &sources, config, &finder);
+	examine_sources(findings, &sources, config, recording, &finder);
 	sources_close(&sources);
 	name_finder_close(&finder);
 	return findings;
@@ -199,6 +250,8 @@ static int tell(const struct findings *findings, bool json, bool verbose)
 struct doctor_config {
 	struct config config;
 	bool json, verbose;
+	char *report; /* "": none */
+	uint64_t report_time_ns;
 };
 
 static const struct option own_rows[] = {
@@ -207,8 +260,30 @@ static const struct option own_rows[] = {
 	{ "verbose", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, verbose),
 	  .default_text = "false", .only_flag = true,
 	  .help = "Also print findings that are fine, or that cannot be changed on this machine." },
+	{ "report", NULL, OPTION_STRING, .offset = offsetof(struct doctor_config, report),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .only_flag = true,
+	  .bare = DOCTOR_REPORT_FILE,
+	  .help = "Write a report of the findings to FILE, by default " DOCTOR_REPORT_FILE
+		  ", for an issue: "
+		  "versions, findings, sensors and a short recording, without names, addresses and "
+		  "secrets. FILE must not exist." },
+	{ "report-time", NULL, OPTION_DURATION,
+	  .offset = offsetof(struct doctor_config, report_time_ns), .min = NSEC_PER_SEC,
+	  .max = 600 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
+	  .only_flag = true, .help = "How long the recording of a report is." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct doctor_config *own = (const struct doctor_config *)(const void *)values;
+
+	if (own->report[0] && (own->json || own->verbose))
+		return diag_set(
+			diag, -EINVAL,
+			"report: goes with neither --json nor --verbose; it has all findings");
+	return config_check(values, diag);
+}
 
 const struct option_set doctor_options = {
 	.program = &config_program,
@@ -216,8 +291,31 @@ const struct option_set doctor_options = {
 	.sections = own_sections,
 	.section_count = ARRAY_SIZE(own_sections),
 	.size = sizeof(struct doctor_config),
-	.check = config_check,
+	.check = check,
 };
+
+/* The exit status. */
+static int write_report(const struct doctor_config *doctor)
+{
+	struct doctor_recording recording = { .seconds = (unsigned)(doctor->report_time_ns /
+								    NSEC_PER_SEC) };
+	CLEANUP_FREE struct findings *findings = NULL;
+	struct doctor_report report;
+	struct diag diag = { "" };
+	int r = doctor_report_open(&report, doctor->report, &doctor->config, &diag);
+
+	if (r == 0) {
+		recording.fd = report.recording_fd;
+		recording.names = report.redaction;
+		findings = doctor_examine(&doctor->config, &recording);
+		r = findings ? doctor_report_write(&report, findings, &diag)
+			     : diag_set(&diag, -ENOMEM, "out of memory");
+	}
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	doctor_report_close(&report);
+	return r < 0 ? 2 : 0;
+}
 
 int doctor_main(int argc, char *const *argv, char *const *environ_)
 {
@@ -228,8 +326,12 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 
 	if (options_load_or_print(&doctor_options, &args, &doctor.config.options, stderr) < 0)
 		return 2;
-	findings = doctor_examine(&doctor.config);
-	status = tell(findings, doctor.json, doctor.verbose);
+	if (doctor.report[0]) {
+		status = write_report(&doctor);
+	} else {
+		findings = doctor_examine(&doctor.config, NULL);
+		status = tell(findings, doctor.json, doctor.verbose);
+	}
 	options_release(&doctor_options, &doctor.config.options);
 	return status;
 }

@@ -7,9 +7,21 @@
 
 #include "kepler/config.h"
 #include "kepler/findings.h"
+#include "kepler/redaction.h"
 
-/* Looks at the machine under @config: opens every source, measures for a second, closes them. */
-struct findings *doctor_examine(const struct config *config);
+/* What is measured meanwhile, as `kepler record --record.anonymize` has it. */
+struct doctor_recording {
+	int fd; /* where it is written, from its beginning; borrowed */
+	unsigned seconds;
+	struct redaction *names; /* takes those of meters and models that a user has chosen */
+};
+
+/*
+ * Looks at the machine under @config: opens every source, measures for a second or as long as
+ * @recording (NULL: none) takes, and closes them. NULL without memory.
+ */
+struct findings *doctor_examine(const struct config *config,
+				const struct doctor_recording *recording);
 
 /* Its own options, beside those of all commands. */
 extern const struct option_set doctor_options;
