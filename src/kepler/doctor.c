@@ -22,11 +22,8 @@
 #include "kepler/doctor_service.h"
 #include "kepler/doctor_shares.h"
 #include "kepler/doctor_web.h"
-#include "kepler/interval.h"
 #include "kepler/live_table.h"
-#include "kepler/recorder.h"
-#include "kepler/self_stats.h"
-#include "kepler/sources.h"
+#include "kepler/session.h"
 #include "snapshot/power_text.h"
 
 #define TEXT_WIDTH_MAX 100
@@ -100,13 +97,14 @@ static bool has_rivals(const struct interval_engine *engine)
 }
 
 /* For @seconds; where sources can be compared, for as long as that takes, too. */
-static int measure(struct interval_engine *engine, struct self_stats *stats, unsigned seconds)
+static int measure(struct session *session, unsigned seconds)
 {
-	int r = interval_engine_run(engine, 0, &stats->self);
+	struct interval_engine *engine = session->engine;
+	int r = interval_engine_run(engine, 0, &session->stats.self);
 
 	for (unsigned second = 1; r == 0 && second <= seconds; second++) {
 		wait_a_second();
-		r = interval_engine_run(engine, second * 1000LL, &stats->self);
+		r = interval_engine_run(engine, second * 1000LL, &session->stats.self);
 		if (second == 1 && has_rivals(engine))
 			seconds += COMPARE_SECONDS;
 	}
@@ -114,7 +112,7 @@ static int measure(struct interval_engine *engine, struct self_stats *stats, uns
 }
 
 /* Without a recording the rest goes on. */
-static void open_recorder(struct recorder *recorder, struct findings *findings, uint32_t cpus,
+static void open_recorder(struct session *session, struct findings *findings,
 			  const struct config *config, const struct doctor_recording *recording)
 {
 	int fd = fcntl(recording->fd, F_DUPFD_CLOEXEC, 0);
@@ -124,12 +122,12 @@ static void open_recorder(struct recorder *recorder, struct findings *findings, 
 	masked.record.anonymize = true;
 	if (fd < 0)
 		(void)diag_set(&diag, -errno, "%s", strerrordesc_np(errno));
-	if (fd < 0 || recorder_open_file(recorder, &masked, cpus, "the recording", fd,
-					 RECORDING_MAX, &diag) < 0)
+	if (fd < 0 || recorder_open_file(&session->recorder, &masked, session->sources.host.cpus,
+					 "the recording", fd, RECORDING_MAX, &diag) < 0)
 		findings_add(findings, FINDING_FIX, "recordings", NULL,
 			     "nothing is recorded for the report: %s", diag.text);
 	else
-		record_tap_reconfigure(recorder_tap(recorder), config);
+		record_tap_reconfigure(recorder_tap(&session->recorder), config);
 }
 
 /* Names that stand in findings without a form that tells them from words. */
@@ -150,47 +148,44 @@ static void add_names(struct redaction *names, const struct sources *sources,
 	}
 }
 
-static void examine_sources(struct findings *findings, struct sources *sources,
+static void examine_session(struct findings *findings, struct session *session,
 			    const struct config *config, const struct doctor_recording *recording,
 			    struct name_finder *finder)
 {
-	struct snapshot_holder *holder = NULL;
-	struct interval_engine *engine = NULL;
-	struct recorder recorder = { 0 };
-	struct self_stats stats;
-	int r = snapshot_holder_new(&holder);
+	const struct sources *sources = &session->sources;
+	struct diag diag = { "" };
+	int r;
 
-	self_stats_open(&stats, &sources->host, 0);
-	if (r == 0) {
-		struct interval_sources from = sources_of_interval(sources);
-
-		if (recording)
-			open_recorder(&recorder, findings, sources->host.cpus, config, recording);
-		from.holder = holder;
-		from.tap = recorder_tap(&recorder);
-		r = interval_engine_new(&from, config, &engine);
-	}
+	if (recording)
+		open_recorder(session, findings, config, recording);
+	r = session_open_engine(session, &diag);
 	if (r == 0)
-		r = measure(engine, &stats, recording ? recording->seconds : 1);
-	(void)recorder_close(&recorder, PATIENCE_NS);
-	if (recording && engine)
-		add_names(recording->names, sources, engine);
+		r = measure(session, recording ? recording->seconds : 1);
+	if (recording && session->engine)
+		add_names(recording->names, sources, session->engine);
 	examine_machine(findings, &sources->host);
 	if (r < 0) {
 		findings_add(findings, FINDING_FAIL, "processes", NULL, "cannot be read: %s",
 			     strerrordesc_np(-r));
-	} else {
-		doctor_examine_energy(findings, sources, config, engine);
-		doctor_examine_processes(findings, sources);
-		doctor_examine_owners(findings, sources, config);
-		doctor_examine_shares(findings, engine, config);
-		doctor_examine_service(findings, config);
-		doctor_examine_web(findings, config, finder);
-		examine_users(findings, engine);
+		return;
 	}
-	interval_engine_free(engine);
-	snapshot_holder_free(holder);
-	self_stats_close(&stats);
+	doctor_examine_energy(findings, sources, config, session->engine);
+	doctor_examine_processes(findings, sources);
+	doctor_examine_owners(findings, sources, config);
+	doctor_examine_shares(findings, session->engine, config);
+	doctor_examine_service(findings, config);
+	doctor_examine_web(findings, config, finder);
+	examine_users(findings, session->engine);
+}
+
+/* It keeps its privileges, which it looks at, and ends within seconds. */
+static int open_session(struct session *session, const struct config *config, struct diag *diag)
+{
+	int r = session_begin(session, config, false, diag);
+
+	if (r == 0)
+		r = session_open_processes(session, diag);
+	return r < 0 ? r : session_open_meters(session, diag);
 }
 
 struct findings *doctor_examine(const struct config *config,
@@ -198,20 +193,18 @@ struct findings *doctor_examine(const struct config *config,
 {
 	struct findings *findings = calloc(1, sizeof(*findings));
 	struct name_finder finder = NAME_FINDER_INIT;
-	struct sources sources;
+	struct session session = SESSION_INIT;
 	struct diag diag = { "" };
 
 	if (!findings)
 		return NULL;
 	if (config_reachable_address(config))
 		(void)name_finder_start(&finder, &address_names_system, NULL);
-	if (sources_open(config, &sources, &diag) < 0) {
+	if (open_session(&session, config, &diag) < 0)
 		findings_add(findings, FINDING_FAIL, "start", NULL, "%s", diag.text);
-		name_finder_close(&finder);
-		return findings;
-	}
-	examine_sources(findings, &sources, config, recording, &finder);
-	sources_close(&sources);
+	else
+		examine_session(findings, &session, config, recording, &finder);
+	(void)session_close(&session, PATIENCE_NS);
 	name_finder_close(&finder);
 	return findings;
 }

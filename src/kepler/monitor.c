@@ -27,7 +27,7 @@ static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
 {
 	if (outcome != IDLE_FAILED)
 		return;
-	monitor->stats.self.state_write_errors++;
+	monitor->session.stats.self.state_write_errors++;
 	log_warn("cannot save learned idle power and cost factors: %s", diag->text);
 }
 
@@ -39,13 +39,14 @@ static void keep_state(struct monitor *monitor, uint64_t now_ns)
 		return;
 	monitor->state_ns = now_ns;
 	tell_of_state(monitor,
-		      idle_state_save(&monitor->idle_state, monitor->engine, now_ns, &diag), &diag);
+		      idle_state_save(&monitor->idle_state, monitor->session.engine, now_ns, &diag),
+		      &diag);
 }
 
 static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 {
-	monitor->stats.self.last_reload_ok = false;
-	monitor->stats.self.reload_failures++;
+	monitor->session.stats.self.last_reload_ok = false;
+	monitor->session.stats.self.reload_failures++;
 	if (diag->others)
 		log_error("reload refused, keeping the old configuration: %s (and %u more "
 			  "problems: kepler config check FILE lists them)",
@@ -70,17 +71,16 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 		free(fresh);
 		return;
 	}
-	monitor->stats.self.last_reload_ok = true;
+	monitor->session.stats.self.last_reload_ok = true;
 	config_unreloadable_changes(old, fresh, fixed, sizeof(fixed));
 	if (fixed[0])
 		log_warn("these changes need a restart: %s", fixed);
 	config_keep_unreloadable(old, fresh);
 	monitor_log_warnings(fresh);
-	monitor->stats.self.interval_s = (double)fresh->monitor.interval_ns / 1e9;
+	monitor->session.stats.self.interval_s = (double)fresh->monitor.interval_ns / 1e9;
 	log_setup(fresh->log.level, fresh->log.format);
-	interval_engine_reconfigure(monitor->engine, fresh);
+	session_reconfigure(&monitor->session, fresh);
 	web_reconfigure(monitor->web, fresh);
-	names_reconfigure(&monitor->sources.names, fresh);
 	monitor->config = fresh;
 	config_release(old);
 	free(old);
@@ -95,11 +95,11 @@ static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
 {
 	switch (outcome) {
 	case RELOAD_BEGUN:
-		monitor->stats.self.reloads++;
+		monitor->session.stats.self.reloads++;
 		notify_reloading(monitor->notify, clock_ns(CLOCK_MONOTONIC));
 		break;
 	case RELOAD_MERGED:
-		monitor->stats.self.reloads_merged++;
+		monitor->session.stats.self.reloads_merged++;
 		break;
 	case RELOAD_LOADED:
 		if (config)
@@ -120,7 +120,7 @@ static void ask_for_reload(struct monitor *monitor)
 		reload_ask(&monitor->reload, clock_ns(CLOCK_MONOTONIC), &diag);
 
 	if (outcome == RELOAD_FAILED)
-		monitor->stats.self.reloads++; /* no BEGUN has counted it */
+		monitor->session.stats.self.reloads++; /* no BEGUN has counted it */
 	follow_reload(monitor, outcome, NULL, &diag);
 	model_watch_ask(&monitor->model_watch);
 }
@@ -134,7 +134,7 @@ static void take_job(struct monitor *monitor, struct offload_job *job)
 
 	tell_of_state(monitor, kept, &diag);
 	if (kept == IDLE_READ)
-		idle_state_restore(&monitor->idle_state, monitor->engine);
+		idle_state_restore(&monitor->idle_state, monitor->session.engine);
 	follow_reload(monitor, loaded, config, &diag);
 }
 
@@ -194,7 +194,7 @@ static void wait_for_event(struct monitor *monitor)
 {
 	struct pollfd fds[] = {
 		{ .fd = monitor->signal_fd, .events = POLLIN },
-		{ .fd = activity_fd(monitor->sources.activity), .events = POLLIN },
+		{ .fd = activity_fd(monitor->session.sources.activity), .events = POLLIN },
 		{ .fd = monitor->jobs ? offload_fd(monitor->jobs) : -1, .events = POLLIN },
 	};
 	uint64_t wait = wait_ns(monitor, clock_ns(CLOCK_MONOTONIC));
@@ -212,7 +212,7 @@ static void wait_for_event(struct monitor *monitor)
 	}
 	if (fds[1].revents) {
 		monitor_enter_step(monitor, STEP_ACTIVITY);
-		activity_drain(monitor->sources.activity);
+		activity_drain(monitor->session.sources.activity);
 	}
 	monitor_enter_step(monitor, STEP_NONE);
 }
@@ -231,7 +231,7 @@ static void loop(struct monitor *monitor)
 		look_after_jobs(monitor, now_ns);
 		if (monitor->stop || !schedule_is_due(&monitor->schedule, now_ns))
 			continue;
-		monitor->stats.self.intervals_missed +=
+		monitor->session.stats.self.intervals_missed +=
 			schedule_advance(&monitor->schedule, now_ns);
 		monitor_run_interval(monitor);
 		keep_state(monitor, now_ns);
@@ -267,7 +267,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 		.args = { .argc = argc, .argv = argv, .environ_ = environ_ },
 		.signal_fd = -1,
 		.name_finder = NAME_FINDER_INIT,
-		.stats.stat_fd = -1,
+		.session = SESSION_INIT,
 	};
 	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
 	struct diag diag = { .more = &more };

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "kepler/monitor_parts.h"
-#include "service/denied_calls.h"
 
 void monitor_enter_step(struct monitor *monitor, enum loop_step step)
 {
@@ -14,11 +13,6 @@ void monitor_enter_step(struct monitor *monitor, enum loop_step step)
 uint64_t monitor_hang_limit_ns(const struct config *config)
 {
 	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
-}
-
-int64_t monitor_realtime_ms(void)
-{
-	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
 }
 
 static void sweep_web(struct monitor *monitor, uint64_t now_ns)
@@ -36,26 +30,20 @@ void monitor_run_interval(struct monitor *monitor)
 	int r;
 
 	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
-	self_stats_update(&monitor->stats);
-	denied_calls_tell();
-	monitor->stats.self.denied_calls = denied_calls_count();
-	monitor->stats.self.log_lost_lines = log_lost_lines();
-	sources_follow(&monitor->sources, began_ns);
-	names_describe(&monitor->sources.names, &monitor->stats.self);
-	device_allocations_describe(&monitor->sources.allocations, &monitor->stats.self);
-	model_updates_describe(&monitor->sources.updates, &monitor->stats.self);
+	self_stats_update(&monitor->session.stats);
+	monitor->session.stats.self.log_lost_lines = log_lost_lines();
 	model_watch_turn(&monitor->model_watch, began_ns);
-	model_watch_describe(&monitor->model_watch, &monitor->stats.self);
-	recorder_report(&monitor->recorder, &monitor->stats.self);
-	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
-	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);
+	model_watch_describe(&monitor->model_watch, &monitor->session.stats.self);
+	zone_watch_describe(&monitor->zones, &monitor->session.sources,
+			    &monitor->session.stats.self);
+	r = session_run_interval(&monitor->session);
 	monitor_enter_step(monitor, STEP_SELF);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
 	monitor_follow_meters(monitor);
-	zone_watch_look(&monitor->zones, monitor->engine, began_ns);
+	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
 	monitor_tell_of_unseen(monitor);
-	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	self_stats_interval(&monitor->session.stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)
 		sweep_web(monitor, began_ns);
 	if (monitor->table)

@@ -13,14 +13,11 @@
 #include "export/scrape_pace.h"
 #include "kepler/config.h"
 #include "kepler/idle_state.h"
-#include "kepler/interval.h"
 #include "kepler/live_screen.h"
 #include "kepler/loop_steps.h"
 #include "kepler/model_watch.h"
-#include "kepler/recorder.h"
 #include "kepler/reload.h"
-#include "kepler/self_stats.h"
-#include "kepler/sources.h"
+#include "kepler/session.h"
 #include "kepler/web.h"
 #include "kepler/zone_watch.h"
 #include "service/heartbeat.h"
@@ -31,11 +28,7 @@
 struct monitor {
 	struct option_args args;
 	struct config *config;
-	struct device_holders *holders; /* until the sources take them over */
-	struct sources sources;
-	struct snapshot_holder *holder;
-	struct interval_engine *engine;
-	struct self_stats stats;
+	struct session session;
 	struct loop_steps steps;
 	struct heartbeat heartbeat; /* the server's thread reads it */
 	struct scrape_pace pace;    /* the server's thread writes it */
@@ -47,12 +40,10 @@ struct monitor {
 	struct reload reload;
 	struct idle_state_keeper idle_state;
 	struct model_watch model_watch;
-	struct recorder recorder;
 	struct schedule schedule;
 	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */
 	int signal_fd;
 	unsigned early_wishes; /* enum signal_wish, that came during the start */
-	int landlock_abi;      /* 0: files are not limited */
 	bool stop;
 	bool table;
 	bool on_terminal;
@@ -72,7 +63,6 @@ struct monitor {
 
 /* ---- monitor_interval.c ---- */
 
-int64_t monitor_realtime_ms(void);
 /* From when on a loop that does not turn hangs. */
 uint64_t monitor_hang_limit_ns(const struct config *config);
 void monitor_enter_step(struct monitor *monitor, enum loop_step step);

@@ -34,11 +34,12 @@ void monitor_show_table(struct monitor *monitor)
 		.colour = terminal_wants_colour(STDOUT_FILENO),
 	};
 
-	if (!monitor->table || interval_engine_elapsed_ns(monitor->engine) == 0)
+	if (!monitor->table || interval_engine_elapsed_ns(monitor->session.engine) == 0)
 		return;
 	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
 	strbuf_reset(&monitor->frame);
-	if (live_table_draw(interval_engine_power(monitor->engine), &view, &monitor->frame) == 0)
+	if (live_table_draw(interval_engine_power(monitor->session.engine), &view,
+			    &monitor->frame) == 0)
 		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
@@ -63,14 +64,14 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 
 void monitor_describe_sources(struct monitor *monitor)
 {
-	struct snapshot_self *self = &monitor->stats.self;
+	struct snapshot_self *self = &monitor->session.stats.self;
 
 	self->interval_s = (double)monitor->config->monitor.interval_ns / 1e9;
-	monitor->measured = !interval_engine_is_estimated(monitor->engine);
-	sources_describe(&monitor->sources, !monitor->measured, monitor->source,
+	monitor->measured = !interval_engine_is_estimated(monitor->session.engine);
+	sources_describe(&monitor->session.sources, !monitor->measured, monitor->source,
 			 sizeof(monitor->source));
-	name_power_sources(monitor->engine, monitor->measured, self);
-	monitor->described_zones = interval_engine_zone_count(monitor->engine);
+	name_power_sources(monitor->session.engine, monitor->measured, self);
+	monitor->described_zones = interval_engine_zone_count(monitor->session.engine);
 }
 
 /* Of those from @first on. */
@@ -124,9 +125,9 @@ static void follow_failed_meters(struct monitor *monitor)
 
 	if (++monitor->looks_at_failed_meters % LOOK_AT_FAILED_METERS != 0)
 		return;
-	failed = hash_failed_meters(&monitor->sources);
+	failed = hash_failed_meters(&monitor->session.sources);
 	if (failed != monitor->failed_meters)
-		log_failed_meters(&monitor->sources);
+		log_failed_meters(&monitor->session.sources);
 	monitor->failed_meters = failed;
 }
 
@@ -136,30 +137,31 @@ static void follow_failed_meters(struct monitor *monitor)
  */
 void monitor_follow_meters(struct monitor *monitor)
 {
-	bool searching = sources_are_searched(&monitor->sources);
+	bool searching = sources_are_searched(&monitor->session.sources);
 	size_t first_new = monitor->described_zones;
 
-	if (!monitor->found && sources_have_meters(&monitor->sources)) {
+	if (!monitor->found && sources_have_meters(&monitor->session.sources)) {
 		monitor->found = true;
 		log_info("found meters; switching from the estimate to measured energy in %g s or "
 			 "more",
-			 monitor->stats.self.settle_s);
+			 monitor->session.stats.self.settle_s);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);
-	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->engine)) {
+	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->session.engine)) {
 		monitor_describe_sources(monitor);
 		log_info("measured energy counts from now on: %s", monitor->source);
 		notify_status(monitor->notify, monitor->source);
-	} else if (interval_engine_zone_count(monitor->engine) != monitor->described_zones) {
+	} else if (interval_engine_zone_count(monitor->session.engine) !=
+		   monitor->described_zones) {
 		monitor_describe_sources(monitor);
 	} else if (monitor->searching && !searching) {
 		log_info("no meter found yet; searching again every 30 intervals");
 	}
-	idle_state_restore(&monitor->idle_state, monitor->engine);
-	log_unread_zones(monitor->engine, first_new);
+	idle_state_restore(&monitor->idle_state, monitor->session.engine);
+	log_unread_zones(monitor->session.engine, first_new);
 	follow_failed_meters(monitor);
 	monitor->searching = searching;
-	monitor->stats.self.meters_searching = searching;
+	monitor->session.stats.self.meters_searching = searching;
 }
 
 /* Nothing here can change it, so it is no warning. */
@@ -167,10 +169,10 @@ void monitor_tell_of_unseen(struct monitor *monitor)
 {
 	struct activity_info info;
 
-	if (monitor->told_unseen || !monitor->stats.self.unseen_processes)
+	if (monitor->told_unseen || !monitor->session.stats.self.unseen_processes)
 		return;
 	monitor->told_unseen = true;
-	activity_get_info(monitor->sources.activity, &info);
+	activity_get_info(monitor->session.sources.activity, &info);
 	log_info("%u process%s (the first is pid %u) hidden from BPF by this kernel; CPU time "
 		 "comes from /proc, in ticks",
 		 info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
@@ -180,7 +182,7 @@ void monitor_log_start(struct monitor *monitor)
 {
 	struct activity_info info;
 
-	activity_get_info(monitor->sources.activity, &info);
+	activity_get_info(monitor->session.sources.activity, &info);
 	if (info.why_not_bpf[0])
 		log_warn("processes are read from /proc: %s", info.why_not_bpf);
 	if (info.sees_part)
@@ -203,17 +205,17 @@ void monitor_log_start(struct monitor *monitor)
 			 info.why_not_counted);
 	if (info.refused)
 		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
-	if (identity_resolver_sees_part(monitor->sources.identities))
+	if (identity_resolver_sees_part(monitor->session.sources.identities))
 		log_warn("%s shows only Kepler's own container, whose work is charged to the "
 			 "system; mount the host's /sys and point --host.cgroupfs there",
 			 monitor->config->host.cgroupfs);
-	log_unread_zones(monitor->engine, 0);
-	log_failed_meters(&monitor->sources);
-	monitor->failed_meters = hash_failed_meters(&monitor->sources);
+	log_unread_zones(monitor->session.engine, 0);
+	log_failed_meters(&monitor->session.sources);
+	monitor->failed_meters = hash_failed_meters(&monitor->session.sources);
 	if (monitor->searching)
 		log_warn("the search for meters has not finished because a driver does not "
 			 "respond; energy is estimated until it does");
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
-		 monitor->stats.self.interval_s);
+		 monitor->session.stats.self.interval_s);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → the one
- * that looks up names (only where other machines can connect; it ends by itself) → files limited
+ * Start: config → the process that looks up names (only where other machines can connect; it ends
+ * by itself) → the one that reads fdinfo (it ends where there is no such GPU) → files limited
  * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
  * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
  * this one ever held a capability that is not needed, as the one that talks to the network begins
@@ -17,8 +17,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler/confinement.h"
-#include "kepler/file_limits.h"
 #include "kepler/monitor_parts.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
@@ -68,47 +66,16 @@ static void free_fds(struct kept_fds *kept, size_t left)
 		(void)close(kept->fds[--kept->count]);
 }
 
-static int open_engine(struct monitor *monitor)
-{
-	struct interval_sources from = sources_of_interval(&monitor->sources);
-	int r;
-
-	from.holder = monitor->holder;
-	from.pace = &monitor->pace;
-	from.steps = &monitor->steps;
-	from.desk = monitor->desk;
-	from.tap = recorder_tap(&monitor->recorder);
-	r = interval_engine_new(&from, monitor->config, &monitor->engine);
-	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
-}
-
-/* All that needs privilege. */
-static int open_processes(struct monitor *monitor)
-{
-	struct diag diag = { "" };
-	int r = sources_open_processes(monitor->config, monitor->holders, &monitor->sources, &diag);
-
-	if (r < 0) {
-		log_error("%s", diag.text);
-		return r;
-	}
-	monitor->holders = NULL; /* taken over */
-	confinement_drop_privileges(monitor->config, &monitor->sources);
-	return 0;
-}
-
 static int listen_early(struct monitor *monitor)
 {
 	struct diag diag = { "" };
-	int r = snapshot_holder_new(&monitor->holder);
+	int r = explain_desk_new(&monitor->desk);
 
-	if (r == 0)
-		r = explain_desk_new(&monitor->desk);
 	if (r < 0)
-		return log_error_errno(r, "cannot set up the snapshots");
+		return log_error_errno(r, "cannot set up questions about rows");
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
-	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, &monitor->pace,
+	r = web_start(monitor->config, monitor->session.holder, &monitor->heartbeat, &monitor->pace,
 		      monitor->desk, &monitor->web, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
@@ -134,40 +101,43 @@ static void open_jobs(struct monitor *monitor)
 /* Meters, names and the first snapshot: whatever of it takes long, the server answers. */
 static int start_measuring(struct monitor *monitor)
 {
+	struct session *session = &monitor->session;
 	struct diag diag = { "" };
-	int r = sources_open_meters(monitor->config, &monitor->sources, &diag);
+	int r;
 
+	monitor->notify = notify_open(); /* before system calls are confined */
+	r = session_open_meters(session, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;
 	}
-	model_watch_init(&monitor->model_watch, monitor->jobs, monitor->sources.models,
-			 &monitor->sources.model_files);
-	monitor->notify = notify_open();
-	confinement_filter_calls(monitor->config, &monitor->sources);
-	self_stats_open(&monitor->stats, &monitor->sources.host,
-			(double)clock_ns(CLOCK_BOOTTIME) / 1e9);
-	self_stats_cpus(&monitor->stats, monitor->config->host.procfs);
-	monitor->stats.self.landlock_abi = (uint64_t)monitor->landlock_abi;
-	loop_steps_init(&monitor->steps, &monitor->stats.self, &monitor->heartbeat);
-	if (recorder_open_ring(&monitor->recorder, monitor->config, monitor->sources.host.cpus,
+	model_watch_init(&monitor->model_watch, monitor->jobs, session->sources.models,
+			 &session->sources.model_files);
+	self_stats_cpus(&session->stats, monitor->config->host.procfs);
+	loop_steps_init(&monitor->steps, &session->stats.self, &monitor->heartbeat);
+	if (recorder_open_ring(&session->recorder, monitor->config, session->sources.host.cpus,
 			       &diag) < 0)
 		log_warn("nothing is recorded: %s", diag.text);
-	r = open_engine(monitor);
-	if (r < 0)
+	session->pace = &monitor->pace;
+	session->steps = &monitor->steps;
+	session->desk = monitor->desk;
+	r = session_open_engine(session, &diag);
+	if (r < 0) {
+		log_error("%s", diag.text);
 		return r;
-	monitor->found = sources_have_meters(&monitor->sources);
-	monitor->searching = sources_are_searched(&monitor->sources);
-	monitor->stats.self.meters_searching = monitor->searching;
-	r = interval_engine_find_zones(monitor->engine,
+	}
+	monitor->found = sources_have_meters(&session->sources);
+	monitor->searching = sources_are_searched(&session->sources);
+	session->stats.self.meters_searching = monitor->searching;
+	r = interval_engine_find_zones(session->engine,
 				       (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC));
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
 	monitor_describe_sources(monitor);
 	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
-			    &monitor->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
+			    &session->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
 		log_warn("idle power is learned again: %s", diag.text);
-	idle_state_restore(&monitor->idle_state, monitor->engine);
+	idle_state_restore(&monitor->idle_state, session->engine);
 	heartbeat_beat(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC));
 	monitor_run_interval(monitor);
 	monitor_enter_step(monitor, STEP_NONE);
@@ -185,12 +155,15 @@ static void end_at_once(void)
 static int open_in_order(struct monitor *monitor)
 {
 	struct kept_fds kept = { .count = 0 };
+	struct diag diag = { "" };
 	int r;
 
 	keep_fds(&kept, monitor->signal_fd);
-	r = open_processes(monitor);
+	r = session_open_processes(&monitor->session, &diag);
 	free_fds(&kept, KEPT_FOR_CONNECTIONS);
-	if (r == 0) {
+	if (r < 0) {
+		log_error("%s", diag.text);
+	} else {
 		open_jobs(monitor);
 		r = start_measuring(monitor);
 	}
@@ -219,13 +192,15 @@ int monitor_start(struct monitor *monitor)
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;
-	if (device_holders_start(monitor->config, &monitor->holders, &diag) < 0)
-		log_warn("the processes that use AMD and Intel GPUs are unknown: %s", diag.text);
 	if (config_reachable_address(monitor->config) &&
 	    name_finder_start(&monitor->name_finder, &address_names_system, &diag) < 0)
 		log_warn("the names of this machine's addresses cannot be looked up: %s",
 			 diag.text);
-	monitor->landlock_abi = file_limits_enter(monitor->config);
+	r = session_begin(&monitor->session, monitor->config, true, &diag);
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
 	r = listen_early(monitor);
 	return r < 0 ? r : open_watched(monitor);
 }
@@ -234,7 +209,7 @@ static void close_state(struct monitor *monitor)
 {
 	struct diag diag = { "" };
 
-	if (idle_state_close(&monitor->idle_state, monitor->engine, PATIENCE_NS, &diag) ==
+	if (idle_state_close(&monitor->idle_state, monitor->session.engine, PATIENCE_NS, &diag) ==
 	    IDLE_FAILED)
 		log_warn("cannot save learned idle power and cost factors: %s", diag.text);
 }
@@ -247,15 +222,10 @@ void monitor_finish(struct monitor *monitor)
 	model_watch_close(&monitor->model_watch);
 	close_state(monitor);
 	offload_free(monitor->jobs, PATIENCE_NS);
-	interval_engine_free(monitor->engine);
-	if (recorder_close(&monitor->recorder, PATIENCE_NS) < 0)
+	if (session_close(&monitor->session, PATIENCE_NS) < 0)
 		log_warn("the last intervals may not be recorded: the disk does not respond");
 	explain_desk_free(monitor->desk);
-	snapshot_holder_free(monitor->holder);
 	scrape_pace_release(&monitor->pace);
-	sources_close(&monitor->sources);
-	device_holders_release(monitor->holders);
-	self_stats_close(&monitor->stats);
 	notify_close(monitor->notify);
 	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);
 	strbuf_release(&monitor->frame);

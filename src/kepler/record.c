@@ -12,15 +12,9 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/config.h"
-#include "kepler/confinement.h"
-#include "kepler/file_limits.h"
-#include "kepler/interval.h"
-#include "kepler/recorder.h"
-#include "kepler/self_stats.h"
-#include "kepler/sources.h"
+#include "kepler/session.h"
 #include "options/operands.h"
 #include "options/program.h"
-#include "service/denied_calls.h"
 #include "service/schedule.h"
 #include "service/signals.h"
 
@@ -67,39 +61,26 @@ const struct option_set record_options = {
 };
 
 /* What the command holds while it measures. */
-struct session {
+struct recording {
 	struct record_config *own;
-	struct device_holders *holders; /* until the sources take them over */
-	int file_fd;                    /* until the recorder takes it over, or -1 */
-	struct sources sources;
-	struct snapshot_holder *holder;
-	struct interval_engine *engine;
-	struct self_stats stats;
-	struct recorder recorder;
+	struct session session;
+	int file_fd; /* until the recorder takes it over, or -1 */
 	int signal_fd;
-	uint64_t intervals;
 };
 
-static void run_interval(struct session *session)
+static void run_interval(struct recording *recording)
 {
-	int r;
+	int r = session_run_interval(&recording->session);
 
-	denied_calls_tell();
-	sources_follow(&session->sources, clock_ns(CLOCK_MONOTONIC));
-	r = interval_engine_run(session->engine,
-				(int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC),
-				&session->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
-	session->intervals++;
-	recorder_report(&session->recorder, &session->stats.self);
 }
 
 /* True when a signal asks for the end. */
-static bool wait_until(struct session *session, const struct schedule *schedule)
+static bool wait_until(struct recording *recording, const struct schedule *schedule)
 {
-	struct pollfd fds[] = { { .fd = session->signal_fd, .events = POLLIN },
-				{ .fd = activity_fd(session->sources.activity),
+	struct pollfd fds[] = { { .fd = recording->signal_fd, .events = POLLIN },
+				{ .fd = activity_fd(recording->session.sources.activity),
 				  .events = POLLIN } };
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -109,102 +90,59 @@ static bool wait_until(struct session *session, const struct schedule *schedule)
 						  .tv_nsec = (long)(wait_ns % NSEC_PER_SEC) };
 
 		if (ppoll(fds, ARRAY_SIZE(fds), &timeout, NULL) > 0) {
-			if (fds[0].revents && signals_take(session->signal_fd) & SIGNAL_STOP)
+			if (fds[0].revents && signals_take(recording->signal_fd) & SIGNAL_STOP)
 				return true;
 			if (fds[1].revents)
-				activity_drain(session->sources.activity);
+				activity_drain(recording->session.sources.activity);
 		}
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	return false;
 }
 
-static void measure(struct session *session)
+static void measure(struct recording *recording)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t duration_ns = session->own->duration_ns;
+	uint64_t duration_ns = recording->own->duration_ns;
 	struct schedule schedule;
 
-	schedule_start(&schedule, began_ns, session->own->config.monitor.interval_ns);
-	run_interval(session);
-	while (!wait_until(session, &schedule)) {
+	schedule_start(&schedule, began_ns, recording->own->config.monitor.interval_ns);
+	run_interval(recording);
+	while (!wait_until(recording, &schedule)) {
 		(void)schedule_advance(&schedule, clock_ns(CLOCK_MONOTONIC));
-		run_interval(session);
+		run_interval(recording);
 		if (duration_ns && clock_ns(CLOCK_MONOTONIC) - began_ns >= duration_ns)
 			break;
 	}
 }
 
-/* All that needs privilege, each thread after the limits of files. */
-static int open_sources(struct session *session, struct diag *diag)
-{
-	const struct config *config = &session->own->config;
-	int r = device_holders_start(config, &session->holders, diag);
-
-	if (r < 0)
-		log_warn("the processes that use AMD and Intel GPUs are unknown: %s", diag->text);
-	(void)file_limits_enter(config);
-	r = sources_open_processes(config, session->holders, &session->sources, diag);
-	if (r < 0)
-		return r;
-	session->holders = NULL; /* taken over */
-	confinement_drop_privileges(config, &session->sources);
-	r = sources_open_meters(config, &session->sources, diag);
-	if (r == 0)
-		confinement_filter_calls(config, &session->sources);
-	return r;
-}
-
-static int open_engine(struct session *session, struct diag *diag)
-{
-	struct interval_sources from = sources_of_interval(&session->sources);
-	int r = snapshot_holder_new(&session->holder);
-
-	from.holder = session->holder;
-	from.tap = recorder_tap(&session->recorder);
-	if (r == 0)
-		r = interval_engine_new(&from, &session->own->config, &session->engine);
-	return r < 0 ? diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r)) : 0;
-}
-
 /* The file is made before the process gives up the right to make any. */
-static int open_session(struct session *session, const char *path, struct diag *diag)
+static int open_recording(struct recording *recording, const char *path, struct diag *diag)
 {
-	const struct config *config = &session->own->config;
+	const struct config *config = &recording->own->config;
+	struct session *session = &recording->session;
 	int r = signals_open();
 
 	if (r < 0)
 		return diag_set(diag, r, "cannot receive signals: %s", strerrordesc_np(-r));
-	session->signal_fd = r;
-	session->file_fd = record_store_create(path, diag);
-	if (session->file_fd < 0)
-		return session->file_fd;
-	r = open_sources(session, diag);
-	if (r < 0)
-		return r;
-	self_stats_open(&session->stats, &session->sources.host, 0);
-	r = recorder_open_file(&session->recorder, config, session->sources.host.cpus, path,
-			       TAKE_FD(session->file_fd), session->own->max_bytes, diag);
-	return r < 0 ? r : open_engine(session, diag);
+	recording->signal_fd = r;
+	recording->file_fd = record_store_create(path, diag);
+	if (recording->file_fd < 0)
+		return recording->file_fd;
+	r = session_begin(session, config, true, diag);
+	if (r == 0)
+		r = session_open_processes(session, diag);
+	if (r == 0)
+		r = session_open_meters(session, diag);
+	if (r == 0)
+		r = recorder_open_file(&session->recorder, config, session->sources.host.cpus, path,
+				       TAKE_FD(recording->file_fd), recording->own->max_bytes,
+				       diag);
+	return r < 0 ? r : session_open_engine(session, diag);
 }
 
-static void close_session(struct session *session)
+static int tell(const struct record_store_stats *last, const char *path, int closed)
 {
-	interval_engine_free(session->engine);
-	snapshot_holder_free(session->holder);
-	sources_close(&session->sources);
-	device_holders_release(session->holders);
-	self_stats_close(&session->stats);
-	if (session->file_fd >= 0)
-		(void)close(session->file_fd);
-	if (session->signal_fd >= 0)
-		(void)close(session->signal_fd);
-}
-
-static int tell(struct session *session, const char *path, int closed)
-{
-	const struct record_store_stats *last = &session->recorder.last;
-
 	(void)fprintf(stderr, "kepler: %s: %llu intervals, %llu bytes\n", path,
 		      (unsigned long long)last->intervals, (unsigned long long)last->bytes);
 	if (closed == 0 && !last->lost)
@@ -217,22 +155,26 @@ static int tell(struct session *session, const char *path, int closed)
 
 static int record(struct record_config *own, const char *path)
 {
-	CLEANUP_FREE struct session *session = calloc(1, sizeof(*session));
+	CLEANUP_FREE struct recording *recording = calloc(1, sizeof(*recording));
 	struct diag diag = { "" };
 	int r, closed;
 
-	if (!session)
+	if (!recording)
 		return 1;
-	session->own = own;
-	session->signal_fd = session->file_fd = session->stats.stat_fd = -1;
-	r = open_session(session, path, &diag);
+	*recording = (struct recording){
+		.own = own, .session = SESSION_INIT, .file_fd = -1, .signal_fd = -1
+	};
+	r = open_recording(recording, path, &diag);
 	if (r == 0)
-		measure(session);
+		measure(recording);
 	else
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);
-	closed = recorder_close(&session->recorder, PATIENCE_NS);
-	close_session(session);
-	return r < 0 ? 1 : tell(session, path, closed);
+	closed = session_close(&recording->session, PATIENCE_NS);
+	if (recording->file_fd >= 0)
+		(void)close(recording->file_fd);
+	if (recording->signal_fd >= 0)
+		(void)close(recording->signal_fd);
+	return r < 0 ? 1 : tell(&recording->session.recorder.last, path, closed);
 }
 
 int record_main(int argc, char *const *argv, char *const *environ_)

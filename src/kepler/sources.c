@@ -187,33 +187,14 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 	return r;
 }
 
-int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
-{
-	struct device_holders *holders = NULL;
-	struct sources sources = { 0 };
-	int r = device_holders_start(config, &holders, diag);
-
-	if (r < 0)
-		log_warn("%s", diag->text);
-	r = sources_open_processes(config, holders, &sources, diag);
-	if (r < 0) {
-		device_holders_release(holders);
-		return r;
-	}
-	r = sources_open_meters(config, &sources, diag);
-	if (r < 0) {
-		sources_close(&sources);
-		return r;
-	}
-	*ret = sources;
-	return 0;
-}
-
-void sources_follow(struct sources *sources, uint64_t now_ns)
+void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_self *self)
 {
 	names_tell(&sources->names, now_ns);
+	names_describe(&sources->names, self);
 	device_allocations_report(&sources->allocations);
+	device_allocations_describe(&sources->allocations, self);
 	model_updates_follow(&sources->updates);
+	model_updates_describe(&sources->updates, self);
 }
 
 struct interval_sources sources_of_interval(struct sources *sources)

@@ -55,11 +55,12 @@ int sources_open_processes(const struct config *config, struct device_holders *h
  * and take a second at most. 0, or -errno with a diagnosis; the processes stay open.
  */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
-/* Both, with holders of its own, for commands that keep their privileges until they end. */
-int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
-/* Before each interval: takes models that were fetched, and logs what is new of names and GPUs. */
-void sources_follow(struct sources *sources, uint64_t now_ns);
+/*
+ * Before each interval: takes models that were fetched, and logs and describes what is new of
+ * names, holders of devices and models.
+ */
+void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_self *self);
 /* Those that an engine reads, all of them; what it is to write to is for the caller to add. */
 struct interval_sources sources_of_interval(struct sources *sources);
 /* What meters are opened with: the configuration's and the host's. */
