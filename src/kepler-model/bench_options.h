@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kepler-model/settings.h"
 #include "kepler-model/stress_plan.h"
+#include "modelling/settings.h"
 #include "options/option_set.h"
 
 enum bench_phase {

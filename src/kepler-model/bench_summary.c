@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "kepler-model/data_path.h"
-#include "kepler-model/sample_file.h"
+#include "modelling/data_path.h"
+#include "modelling/sample_file.h"
 
 #define FLAT_RATIO  0.1
 #define SUMMARY_MAX 65536

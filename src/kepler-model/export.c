@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler-model/machine_file.h"
-#include "kepler-model/model_input.h"
-#include "kepler-model/settings.h"
+#include "modelling/machine_file.h"
+#include "modelling/model_input.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "repository/publication.h"
 

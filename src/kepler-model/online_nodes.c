@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/machine_file.h"
+#include "modelling/machine_file.h"
 #include "repository/model_json.h"
 #include "repository/node_type.h"
 #include "samples/series_reader.h"

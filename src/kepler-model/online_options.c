@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/times.h"
 #include "model/feature.h"
+#include "modelling/times.h"
 #include "net/http_listen.h"
 #include "options/layers.h"
 #include "training/running_fit.h"

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kepler-model/security_options.h"
-#include "kepler-model/settings.h"
-#include "kepler-model/web_options.h"
+#include "modelling/security_options.h"
+#include "modelling/settings.h"
+#include "modelling/web_options.h"
 
 #define ONLINE_LISTEN_MAX 8
 

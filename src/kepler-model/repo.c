@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler-model/machine_file.h"
-#include "kepler-model/settings.h"
+#include "modelling/machine_file.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "repository/archive.h"

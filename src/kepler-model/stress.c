@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-model/cpu_frequency.h"
-#include "kepler-model/settings.h"
 #include "kepler-model/stress_guard.h"
 #include "kepler-model/stress_log.h"
 #include "kepler-model/stress_plan.h"
 #include "kepler-model/stress_step.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 

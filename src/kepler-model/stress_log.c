@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/times.h"
+#include "modelling/times.h"
 
 #define USEC_PER_SEC 1000000
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "kepler-model/times.h"
+#include "modelling/times.h"
 
 #define MS 1000
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/training_input.h"
+#include "modelling/training_input.h"
 
 #include <errno.h>
 #include <string.h>

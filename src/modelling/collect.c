@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/collect.h"
+#include "modelling/collect.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/secret_file.h"
-#include "kepler-model/data_path.h"
-#include "kepler-model/points_csv.h"
-#include "kepler-model/settings.h"
-#include "kepler-model/times.h"
+#include "modelling/data_path.h"
+#include "modelling/points_csv.h"
+#include "modelling/settings.h"
+#include "modelling/times.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/collection.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/validate.h"
+#include "modelling/validate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,11 +8,11 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "kepler-model/model_input.h"
-#include "kepler-model/sample_file.h"
-#include "kepler-model/settings.h"
-#include "kepler-model/training_report.h"
 #include "model/trained_model.h"
+#include "modelling/model_input.h"
+#include "modelling/sample_file.h"
+#include "modelling/settings.h"
+#include "modelling/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/sample_input.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/data_path.h"
+#include "modelling/data_path.h"
 
 #include <string.h>
 

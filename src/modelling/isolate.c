@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/isolate.h"
+#include "modelling/isolate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/background.h"
-#include "kepler-model/background_model.h"
-#include "kepler-model/data_path.h"
-#include "kepler-model/extract_options.h"
-#include "kepler-model/settings.h"
 #include "model/trained_model.h"
+#include "modelling/background.h"
+#include "modelling/background_model.h"
+#include "modelling/data_path.h"
+#include "modelling/extract_options.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/isolation.h"

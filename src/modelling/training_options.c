@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/training_options.h"
+#include "modelling/training_options.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/machine_file.h"
+#include "modelling/machine_file.h"
 
 #include <ctype.h>
 #include <errno.h>

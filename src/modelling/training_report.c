@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/training_report.h"
+#include "modelling/training_report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/recorded_rows.h"
+#include "modelling/recorded_rows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/extract_options.h"
+#include "modelling/extract_options.h"
 #include "record/record_ring.h"
 #include "samples/recorded_series.h"
 

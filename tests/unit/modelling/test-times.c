@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/times.h"
+#include "modelling/times.h"
 
 #include <errno.h>
 #include <setjmp.h>

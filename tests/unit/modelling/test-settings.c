@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/settings.h"
+#include "modelling/settings.h"
 
 #include <errno.h>
 #include <setjmp.h>

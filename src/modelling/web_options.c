@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/web_options.h"
+#include "modelling/web_options.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/model_input.h"
+#include "modelling/model_input.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/sample_file.h"
+#include "modelling/sample_file.h"
 #include "repository/model_load.h"
 #include "repository/repository.h"
 

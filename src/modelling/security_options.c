@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/security_options.h"
+#include "modelling/security_options.h"
 
 #include <stddef.h>
 #include <unistd.h>

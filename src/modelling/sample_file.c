@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/sample_file.h"
+#include "modelling/sample_file.h"
 
 #include <errno.h>
 #include <stdio.h>

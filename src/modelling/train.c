@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/train.h"
+#include "modelling/train.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "kepler-model/held_out.h"
-#include "kepler-model/sample_file.h"
-#include "kepler-model/settings.h"
-#include "kepler-model/training_input.h"
-#include "kepler-model/training_options.h"
-#include "kepler-model/training_report.h"
 #include "model/feature.h"
+#include "modelling/held_out.h"
+#include "modelling/sample_file.h"
+#include "modelling/settings.h"
+#include "modelling/training_input.h"
+#include "modelling/training_options.h"
+#include "modelling/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "training/model_training.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/plot.h"
+#include "modelling/plot.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/model_input.h"
-#include "kepler-model/sample_file.h"
-#include "kepler-model/settings.h"
+#include "modelling/model_input.h"
+#include "modelling/sample_file.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "report/html_report.h"

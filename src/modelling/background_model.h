@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/diag.h"
-#include "kepler-model/model_input.h"
+#include "modelling/model_input.h"
 #include "samples/sample_table.h"
 
 #define BACKGROUND_PREFIX          "background_"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/extract.h"
+#include "modelling/extract.h"
 
 #include <stdio.h>
 
 #include "base/macro.h"
-#include "kepler-model/data_path.h"
-#include "kepler-model/extract_options.h"
-#include "kepler-model/settings.h"
+#include "modelling/data_path.h"
+#include "modelling/extract_options.h"
+#include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 

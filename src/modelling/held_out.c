@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/held_out.h"
+#include "modelling/held_out.h"
 
 #include <errno.h>
 #include <math.h>

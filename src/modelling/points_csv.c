@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/points_csv.h"
+#include "modelling/points_csv.h"
 
 #include <errno.h>
 #include <stdio.h>

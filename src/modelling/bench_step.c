@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/bench_step.h"
+#include "modelling/bench_step.h"
 
 #include <fcntl.h>
 #include <signal.h>

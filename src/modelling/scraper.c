@@ -3,7 +3,7 @@
  * Each point is an item of its own in the file: nothing of a page is held until the next one. A
  * page that does not come is a gap, which the extraction bridges or leaves out.
  */
-#include "kepler-model/scraper.h"
+#include "modelling/scraper.h"
 
 #include <errno.h>
 #include <fcntl.h>

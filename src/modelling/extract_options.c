@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/extract_options.h"
+#include "modelling/extract_options.h"
 
 #include <errno.h>
 #include <stdio.h>

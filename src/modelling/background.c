@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/background.h"
+#include "modelling/background.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kepler-model/extract_options.h"
+#include "modelling/extract_options.h"
 
 int background_read(struct background *background, const struct extract_options *options,
 		    const char *path, struct diag *diag)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/background_model.h"
+#include "modelling/background_model.h"
 
 #include <errno.h>
 #include <math.h>
