@@ -3,15 +3,12 @@
  * Power models, on a workstation or a server: its commands, each a function in a file of its own.
  */
 #include "base/macro.h"
-#include "kepler-model/bench.h"
-#include "kepler-model/bench_options.h"
 #include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
 #include "kepler-model/offline_trainer.h"
 #include "kepler-model/online_trainer.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
-#include "kepler-model/stress.h"
 #include "kepler-model/train_request.h"
 #include "modelling/collect.h"
 #include "modelling/extract.h"
@@ -20,6 +17,9 @@
 #include "modelling/train.h"
 #include "modelling/validate.h"
 #include "options/program.h"
+#include "workbench/bench.h"
+#include "workbench/bench_options.h"
+#include "workbench/stress.h"
 
 static const struct command commands[] = {
 	{ .name = "bench",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/bench_options.h"
+#include "workbench/bench_options.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/stress_guard.h"
+#include "workbench/stress_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

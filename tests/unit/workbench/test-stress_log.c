@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/stress_log.h"
+#include "workbench/stress_log.h"
 
 #include <errno.h>
 #include <setjmp.h>

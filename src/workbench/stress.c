@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/stress.h"
+#include "workbench/stress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/cpu_frequency.h"
-#include "kepler-model/stress_guard.h"
-#include "kepler-model/stress_log.h"
-#include "kepler-model/stress_plan.h"
-#include "kepler-model/stress_step.h"
 #include "modelling/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "workbench/frequency_limits.h"
+#include "workbench/stress_guard.h"
+#include "workbench/stress_log.h"
+#include "workbench/stress_plan.h"
+#include "workbench/stress_step.h"
 
 #define EXIT_STOPPED 3
 #define STEPS_SHOWN  200

@@ -11,7 +11,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "kepler-model/stress_plan.h"
+#include "workbench/stress_plan.h"
 
 struct stress_entry {
 	char load[STRESS_NAME_MAX];

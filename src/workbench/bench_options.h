@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kepler-model/stress_plan.h"
 #include "modelling/settings.h"
 #include "options/option_set.h"
+#include "workbench/stress_plan.h"
 
 enum bench_phase {
 	PHASE_STRESS,

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kepler-model/stress_guard.h"
-#include "kepler-model/stress_plan.h"
+#include "workbench/stress_guard.h"
+#include "workbench/stress_plan.h"
 
 struct stress_machine {
 	const char *program; /* stress-ng */

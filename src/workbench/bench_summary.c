@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/bench_summary.h"
+#include "workbench/bench_summary.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "kepler-model/cpu_frequency.h"
+#include "workbench/frequency_limits.h"
 
 struct stress_guard {
 	pid_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/cpu_frequency.h"
+#include "workbench/frequency_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>

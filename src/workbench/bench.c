@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/bench.h"
+#include "workbench/bench.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/bench_options.h"
-#include "kepler-model/bench_summary.h"
-#include "kepler-model/stress.h"
 #include "modelling/bench_step.h"
 #include "modelling/collect.h"
 #include "modelling/data_path.h"
@@ -31,6 +28,9 @@
 #include "modelling/train.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "workbench/bench_options.h"
+#include "workbench/bench_summary.h"
+#include "workbench/stress.h"
 
 #define LOG_MAX        (16U * 1024 * 1024)
 #define PHASE_FILES    6

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/stress_plan.h"
+#include "workbench/stress_plan.h"
 
 #include <errno.h>
 #include <setjmp.h>
