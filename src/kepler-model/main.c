@@ -3,13 +3,13 @@
  * Power models, on a workstation or a server: its commands, each a function in a file of its own.
  */
 #include "base/macro.h"
-#include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
 #include "kepler-model/offline_trainer.h"
 #include "kepler-model/online_trainer.h"
 #include "kepler-model/repo.h"
-#include "kepler-model/serve.h"
 #include "kepler-model/train_request.h"
+#include "model-server/estimate.h"
+#include "model-server/serve.h"
 #include "modelling/collect.h"
 #include "modelling/extract.h"
 #include "modelling/isolate.h"

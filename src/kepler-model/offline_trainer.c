@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/access_tokens.h"
-#include "kepler-model/api_metrics.h"
 #include "kepler-model/train_body.h"
 #include "kepler-model/trainings.h"
+#include "model-server/access_tokens.h"
+#include "model-server/api_metrics.h"
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
 #include "modelling/web_options.h"

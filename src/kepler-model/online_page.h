@@ -9,10 +9,10 @@
 #include <sys/types.h>
 
 #include "base/strbuf.h"
-#include "kepler-model/access_tokens.h"
 #include "kepler-model/online_clocks.h"
 #include "kepler-model/online_models.h"
 #include "kepler-model/online_nodes.h"
+#include "model-server/access_tokens.h"
 #include "net/backoff.h"
 
 #define ONLINE_ROUTES 2

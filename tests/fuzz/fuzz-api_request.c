@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kepler-model/api_request.h"
+#include "model-server/api_request.h"
 #include "repository/entry_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

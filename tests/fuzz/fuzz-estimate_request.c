@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kepler-model/estimate_request.h"
+#include "model-server/estimate_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

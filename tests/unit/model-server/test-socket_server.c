@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/socket_server.h"
+#include "model-server/socket_server.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/estimate.h"
+#include "model-server/estimate.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/estimate_request.h"
-#include "kepler-model/estimator.h"
-#include "kepler-model/socket_server.h"
+#include "model-server/estimate_request.h"
+#include "model-server/estimator.h"
+#include "model-server/socket_server.h"
 #include "modelling/machine_file.h"
 #include "modelling/security_options.h"
 #include "modelling/settings.h"

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "kepler-model/api_state.h"
+#include "model-server/api_state.h"
 
 #define MODEL_API_ROUTES      8
 #define MODEL_API_REQUEST_MAX (64U << 10) /* bytes of a request of POST /model */

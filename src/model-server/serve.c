@@ -3,7 +3,7 @@
  * The main thread waits for signals and looks now and then whether the repository has changed; a
  * new edition is read beside the one that is being served, and replaces it only when it has models.
  */
-#include "kepler-model/serve.h"
+#include "model-server/serve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/model_api.h"
+#include "model-server/model_api.h"
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
 #include "modelling/web_options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/api_metrics.h"
+#include "model-server/api_metrics.h"
 
 #include "base/macro.h"
 #include "options/version.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The time that answers have in a turn of the server's loop; what they say is the rig's. */
-#include "kepler-model/model_api.h"
+#include "model-server/model_api.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/model_api.h"
+#include "model-server/model_api.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler-model/api_metrics.h"
-#include "kepler-model/api_request.h"
+#include "model-server/api_metrics.h"
+#include "model-server/api_request.h"
 #include "net/http_url.h"
 #include "repository/entry_filter.h"
 #include "repository/model_json.h"

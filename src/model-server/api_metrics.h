@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "kepler-model/api_state.h"
+#include "model-server/api_state.h"
 
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/api_request.h"
+#include "model-server/api_request.h"
 
 #include <errno.h>
 #include <math.h>

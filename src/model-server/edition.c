@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/edition.h"
+#include "model-server/edition.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/access_tokens.h"
+#include "model-server/access_tokens.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/estimator.h"
+#include "model-server/estimator.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler-model/estimate_request.h"
+#include "model-server/estimate_request.h"
 #include "repository/choice.h"
 #include "repository/model_load.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/served_body.h"
+#include "model-server/served_body.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kepler-model/access_tokens.h"
-#include "kepler-model/edition.h"
+#include "model-server/access_tokens.h"
+#include "model-server/edition.h"
 #include "net/http_server.h"
 
 enum api_kind { API_MODEL, API_BEST, API_V2_MODELS, API_V2_MODEL, API_V2_FILE, API_KIND_COUNT };

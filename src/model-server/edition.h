@@ -21,7 +21,7 @@
 
 #include "base/diag.h"
 #include "base/map.h"
-#include "kepler-model/served_body.h"
+#include "model-server/served_body.h"
 #include "repository/repository.h"
 
 #define EDITION_KEPT_MAX         (24U << 20) /* bytes of files that stay */
