@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kepler-model/learner.h"
+#include "trainers/learner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kepler-model/train_body.h"
 #include "samples/json_stream.h"
+#include "trainers/train_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

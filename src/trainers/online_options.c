@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_options.h"
+#include "trainers/online_options.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/learner.h"
+#include "trainers/learner.h"
 
 #include <errno.h>
 #include <math.h>

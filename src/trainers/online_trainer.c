@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_trainer.h"
+#include "trainers/online_trainer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler-model/online_page.h"
-#include "kepler-model/worker.h"
 #include "model-server/api_metrics.h"
 #include "modelling/bench_step.h"
 #include "modelling/security_options.h"
@@ -24,6 +22,8 @@
 #include "samples/sample_input.h"
 #include "service/notify.h"
 #include "service/signals.h"
+#include "trainers/online_page.h"
+#include "trainers/worker.h"
 #include "training/candidate.h"
 
 #define TURN_MS        200

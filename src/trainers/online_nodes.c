@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_nodes.h"
+#include "trainers/online_nodes.h"
 
 #include <errno.h>
 #include <stdio.h>

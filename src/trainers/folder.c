@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/folder.h"
+#include "trainers/folder.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/trainings.h"
+#include "trainers/trainings.h"
 
 #include <errno.h>
 #include <signal.h>

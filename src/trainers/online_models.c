@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_models.h"
+#include "trainers/online_models.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_clocks.h"
+#include "trainers/online_clocks.h"
 
 #include <math.h>
 #include <stdio.h>

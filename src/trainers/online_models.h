@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kepler-model/learner.h"
-#include "kepler-model/online_nodes.h"
-#include "kepler-model/online_options.h"
+#include "trainers/learner.h"
+#include "trainers/online_nodes.h"
+#include "trainers/online_options.h"
 
 #define ONLINE_PATH_MAX 1024
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "kepler-model/online_nodes.h"
+#include "trainers/online_nodes.h"
 
 struct online_clock {
 	char name[MODEL_NAME_MAX];

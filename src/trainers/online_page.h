@@ -9,11 +9,11 @@
 #include <sys/types.h>
 
 #include "base/strbuf.h"
-#include "kepler-model/online_clocks.h"
-#include "kepler-model/online_models.h"
-#include "kepler-model/online_nodes.h"
 #include "model-server/access_tokens.h"
 #include "net/backoff.h"
+#include "trainers/online_clocks.h"
+#include "trainers/online_models.h"
+#include "trainers/online_nodes.h"
 
 #define ONLINE_ROUTES 2
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/online_page.h"
+#include "trainers/online_page.h"
 
 #include <math.h>
 

@@ -9,6 +9,6 @@
  */
 #pragma once
 
-#include "kepler-model/online_options.h"
+#include "trainers/online_options.h"
 
 int online_trainer_main(int argc, char *const *argv, char *const *environ_);

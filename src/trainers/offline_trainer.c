@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/offline_trainer.h"
+#include "trainers/offline_trainer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,8 +7,6 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/train_body.h"
-#include "kepler-model/trainings.h"
 #include "model-server/access_tokens.h"
 #include "model-server/api_metrics.h"
 #include "modelling/security_options.h"
@@ -19,6 +17,8 @@
 #include "options/version.h"
 #include "service/notify.h"
 #include "service/signals.h"
+#include "trainers/train_body.h"
+#include "trainers/trainings.h"
 
 #define LISTEN_MAX  8
 #define ROUTES      3

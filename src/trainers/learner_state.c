@@ -8,10 +8,10 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler-model/learner.h"
 #include "repository/checksum.h"
 #include "repository/model_json.h"
 #include "repository/node_type.h"
+#include "trainers/learner.h"
 
 #define HEAD      "kepler-online-state 1 "
 #define WRITTEN   (JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17))

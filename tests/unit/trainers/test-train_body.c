@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/train_body.h"
+#include "trainers/train_body.h"
 
 #include <errno.h>
 #include <setjmp.h>

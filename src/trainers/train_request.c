@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/train_request.h"
+#include "trainers/train_request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler-model/folder.h"
-#include "kepler-model/train_body.h"
 #include "model/feature.h"
 #include "modelling/background.h"
 #include "modelling/background_model.h"
@@ -19,6 +17,8 @@
 #include "repository/model_entry.h"
 #include "repository/publication.h"
 #include "samples/isolation.h"
+#include "trainers/folder.h"
+#include "trainers/train_body.h"
 
 #define PATH_SIZE    1024
 #define READ_BLOCK   65536

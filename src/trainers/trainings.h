@@ -16,8 +16,8 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "kepler-model/folder.h"
-#include "kepler-model/worker.h"
+#include "trainers/folder.h"
+#include "trainers/worker.h"
 
 #define TRAININGS_MAX        16
 #define TRAININGS_ANSWER     (80U << 20)   /* bytes of an answer */

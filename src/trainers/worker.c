@@ -3,7 +3,7 @@
  * The server has threads, so that between fork() and exec() only system calls are made; everything
  * else is prepared before.
  */
-#include "kepler-model/worker.h"
+#include "trainers/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
