@@ -745,6 +745,10 @@ static const struct option_section sections[] = {
 /* Of the cluster; src/host reads it. */
 static const char *const other_variables[] = { "KEPLER_NODE_NAME", NULL };
 
+/* Of the other Keplers' files. */
+static const char *const foreign_keys[] = { "rapl",         "exporter",   "debug", "dev",
+					    "experimental", "apiVersion", NULL };
+
 static const char reference_head[] =
 	"# Configuration reference\n\n"
 	"<!-- Made from the option table in src/kepler/config.c: `ninja -C DIR "
@@ -765,7 +769,8 @@ static const char reference_head[] =
 	"came from, "
 	"`kepler config sample` prints a file with every default, `kepler config schema` "
 	"a\n"
-	"JSON Schema for editors.\n\n"
+	"JSON Schema for editors,\n`kepler config import FILE` translates the configuration of "
+	"[another Kepler](migration.md).\n\n"
 	"Durations are written as `500ms`, `5s`, `1m30s` or `2h`. SIGHUP reads the file "
 	"again; what "
 	"cannot change while\nrunning is named in the log and keeps its old value.\n\n";
@@ -775,6 +780,8 @@ const struct option_program config_program = {
 	.prefix = "KEPLER_",
 	.other_variables = other_variables,
 	.default_file = CONFIG_DEFAULT_FILE,
+	.foreign_keys = foreign_keys,
+	.foreign_advice = "kepler config import translates files of other Keplers",
 	.reference_head = reference_head,
 };
 

@@ -38,7 +38,7 @@ static const struct command commands[] = {
 		  "recording, unless they are given here. Takes also:",
 	  .options = &replay_options },
 	{ "config", config_command_main, "check, show and document the configuration",
-	  .more = config_command_usage, .words = "check show needs sample schema",
+	  .more = config_command_usage, .words = "check show needs sample schema import",
 	  .operands = "COMMAND [ARGUMENT]...",
 	  .what = "Reads and prints the configuration; nothing is measured. Commands:" },
 };

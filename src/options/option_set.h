@@ -39,7 +39,10 @@ struct option_program {
 	const char *prefix; /* of environment variables, "KEPLER_" */
 	/* Variables with that prefix that are not options: NULL ends the list. */
 	const char *const *other_variables;
-	const char *default_file;   /* read if it exists and config.file names none */
+	const char *default_file; /* read if it exists and config.file names none */
+	/* Keys at the top of other programs' files, NULL ends the list, and what to do then. */
+	const char *const *foreign_keys;
+	const char *foreign_advice;
 	const char *reference_head; /* Markdown before the sections of the reference */
 };
 

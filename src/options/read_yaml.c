@@ -179,12 +179,24 @@ static bool is_null(const yaml_event_t *event)
 	       (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
+static bool is_foreign(const struct reader *reader, const char *path)
+{
+	for (const char *const *key = reader->set->program->foreign_keys; key && *key; key++) {
+		if (strcmp(*key, path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int refuse_unknown(struct reader *reader, const char *path)
 {
 	char near[KEY_MAX], why[KEY_MAX + 64];
 
-	if (reader->problems < NEAR_MAX &&
-	    option_nearest(reader->set, path, true, near, sizeof(near)))
+	if (is_foreign(reader, path))
+		(void)snprintf(why, sizeof(why), "unknown key; %s",
+			       reader->set->program->foreign_advice);
+	else if (reader->problems < NEAR_MAX &&
+		 option_nearest(reader->set, path, true, near, sizeof(near)))
 		(void)snprintf(why, sizeof(why), "unknown key; did you mean %s?", near);
 	else
 		(void)snprintf(why, sizeof(why), "unknown key");

@@ -338,6 +338,26 @@ void options_show(const struct option_set *set, const struct option_values *valu
 	}
 }
 
+void options_print_file(const struct option_set *set, const struct option_values *values,
+			const char *const *notes, struct strbuf *out)
+{
+	size_t count = option_count(set);
+	const char *last = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct option *option = option_at(set, i);
+		char note[160] = "";
+
+		if (option_is_outside_file(option) || origin_of(values, i) != ORIGIN_FILE)
+			continue;
+		if (notes[i])
+			(void)snprintf(note, sizeof(note), "  # %s", notes[i]);
+		open_sections(out, "", last, option->name);
+		add_option(out, "", option, option_part_of(set, i, values), note);
+		last = option->name;
+	}
+}
+
 /* The option's help as comment lines of at most 96 columns. */
 static void add_comment(struct strbuf *out, const struct option *option)
 {

@@ -21,6 +21,12 @@ void options_man(const struct option_set *set, struct strbuf *out);
 void options_reference(const struct option_set *set, struct strbuf *out);
 /* A configuration file with every option, commented out, at its default. */
 void options_sample(const struct option_set *set, struct strbuf *out);
+/*
+ * Those values that a file has set, as YAML that loads back. @notes: for each option a comment, or
+ * NULL.
+ */
+void options_print_file(const struct option_set *set, const struct option_values *values,
+			const char *const *notes, struct strbuf *out);
 /* The values as YAML that loads back, each with a comment: where it came from. */
 void options_show(const struct option_set *set, const struct option_values *values,
 		  struct strbuf *out);

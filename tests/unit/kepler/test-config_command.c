@@ -81,11 +81,49 @@ static void show(void **state)
 	free(err);
 }
 
+static void expect_import(const char **argv, int status, const char *in_out, const char *in_err)
+{
+	char *out, *err;
+
+	assert_int_equal(run(argv, &out, &err), status);
+	assert_non_null(strstr(out, in_out));
+	assert_non_null(strstr(err, in_err));
+	free(out);
+	free(err);
+}
+
+static void import(void **state)
+{
+	static const char text[] = "SAMPLE_PERIOD_SEC=7\nMETRIC_PATH=/energy\n";
+	char path[] = "/tmp/kepler-test-XXXXXX";
+	int fd = mkstemp(path), input = dup(STDIN_FILENO);
+	const char *plain[] = { "import", path, NULL }, *in[] = { "import", "-", NULL },
+		   *strict[] = { "import", "--strict", path, NULL },
+		   *gone[] = { "import", "/nonexistent", NULL };
+
+	(void)state;
+	assert_true(write(fd, text, sizeof(text) - 1) == sizeof(text) - 1);
+	expect_import(plain, 0, "interval: 7s", ":2:1: METRIC_PATH: left out: ");
+	expect_import(strict, 1, "interval: 7s",
+		      "kepler: keys: 1 translated, 1 left out, 0 not needed\n");
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	expect_import(in, 0, "translated from standard input", "standard input:2:1: ");
+	expect_import(gone, 2, "", "kepler: /nonexistent: cannot be read: No such file");
+	assert_int_equal(ftruncate(fd, 0), 0);
+	expect_import(plain, 2, "", ": has no key of Kepler's configuration\n");
+	assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+	assert_int_equal(close(input), 0);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void wrong_use(void **state)
 {
 	const char *none[] = { NULL }, *more[] = { "sample", "x", NULL },
-		   *two[] = { "check", "x", "y", NULL };
-	const char **cases[] = { none, more, two };
+		   *two[] = { "check", "x", "y", NULL }, *nothing[] = { "import", NULL },
+		   *flag[] = { "import", "--lax", "x", NULL };
+	const char **cases[] = { none, more, two, nothing, flag };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -120,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(check),
 		cmocka_unit_test(show),
+		cmocka_unit_test(import),
 		cmocka_unit_test(wrong_use),
 		cmocka_unit_test(what_is_no_command_is_named),
 	};

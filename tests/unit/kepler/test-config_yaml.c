@@ -172,7 +172,8 @@ static void all_at_once(void **state)
 				   "not: reached\n";
 	static const char *const lines[] = {
 		"f.yaml:2:1: tabel: unknown key; did you mean table?",
-		"f.yaml:3:1: exporter: unknown key",
+		"f.yaml:3:1: exporter: unknown key; kepler config import translates files of other "
+		"Keplers",
 		"f.yaml:5:10: config.file: cannot be set in a file",
 		"f.yaml:7:13: monitor.interval: must be a duration from 100ms to 1h, such as "
 		"500ms, 5s or 1m30s, not a mapping",
@@ -180,7 +181,7 @@ static void all_at_once(void **state)
 		"f.yaml:9:3: monitor.interval: set twice, first on line 7",
 		"f.yaml:10:3: monitor.intreval: unknown key; did you mean monitor.interval?",
 		"f.yaml:11:24: web.listen-address: must be a list of plain values",
-		"f.yaml:11:29: web.listen-address: \"nowhere\": want HOST:PORT, [IPv6]:PORT or "
+		"f.yaml:11:29: web.listen-address: \"nowhere\": must be HOST:PORT, [IPv6]:PORT, or "
 		":PORT for all addresses",
 		"f.yaml:12:7: host: must be a mapping of settings",
 		"f.yaml:13:1: host: set twice; put its keys together",

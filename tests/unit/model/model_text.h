@@ -17,7 +17,7 @@ static inline int model_of(const char *file, const char *text, struct trained_mo
 static inline bool is_refused(const char *file, const char *text, const char *words)
 {
 	struct trained_model model;
-	struct diag diag = { "" };
+	struct diag diag = { 0 };
 
 	if (model_of(file, text, &model, &diag) == 0) {
 		trained_model_release(&model);
