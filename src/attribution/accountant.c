@@ -551,14 +551,14 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 static double factor_of(const struct accountant *accountant, const struct explanation *explanation,
 			const struct attribution_input *input, const struct party *party)
 {
-	const double *factor = accountant->weights.factor;
+	const struct share_factor *factor = accountant->weights.factor;
 
 	if (input->rule != SHARE_FIT || !factor || explanation->level > LEVEL_CONTAINER)
 		return 0;
 	for (size_t i = 0; i < input->count; i++)
 		if (explanation_has_party(explanation, accountant->ledger, party[i].process,
 					  party[i].container))
-			return factor[i];
+			return factor[i].work * factor[i].all;
 	return 0;
 }
 
@@ -715,8 +715,10 @@ static bool work_by_fit(struct accountant *accountant, const struct interval *in
 	uint32_t place = place_of(accountant, interval, z);
 	struct zone_fit_interval work = {
 		.span_ns = interval->measured.dt_ns,
+		.owner_factors = accountant->share.owner_factors,
 		.signals = accountant->signals,
 		.place = place,
+		.is_memory = accountant->zones[z].zone->kind == ZONE_DRAM,
 		.ledger = accountant->ledger,
 	};
 	struct zone_fit_weights learned;

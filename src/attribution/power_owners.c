@@ -462,21 +462,6 @@ static double half_width_of(const struct power_owners *owners,
 	return fmin(NORMAL_95 * sqrt(variance), 1);
 }
 
-/* How far the share of that owner is from the one that it would have without factors. */
-static double distance_of(const struct power_owners *owners,
-			  const struct power_owners_sample *sample, const struct reading *reading,
-			  const double *ratio)
-{
-	struct most most = find_most(owners, sample, reading);
-	const double *other = sample->other ? sample->other : ratio;
-	double all_w = power_fit_product(other, reading->all.x, POWER_FIT_FEATURES);
-	double own_w =
-		power_fit_product(other, sample->work[most.owner].amount, POWER_FIT_FEATURES) /
-		reading->all.span_s;
-
-	return all_w > 0 ? fmin(fabs(most.work_w / most.all_w - own_w / all_w), 1) : 0;
-}
-
 static void solve(struct power_owners *owners, const struct power_owners_sample *sample,
 		  const struct reading *reading)
 {
@@ -506,9 +491,6 @@ static void solve(struct power_owners *owners, const struct power_owners_sample 
 	}
 	owners->noise_w2 = left_w2(owners, &sums, solution);
 	owners->half_width = half_width_of(owners, sample, reading, &drawn, mask);
-	if (owners->half_width >= 0 && sample->factor_limit < POWER_OWNERS_MAX)
-		owners->half_width =
-			fmax(owners->half_width, distance_of(owners, sample, reading, prior));
 	owners->is_known = true;
 	restate(owners, before);
 }

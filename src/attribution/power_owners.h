@@ -25,12 +25,6 @@
 
 #define POWER_OWNERS     16 /* with a factor at a time: those with the most watts */
 #define POWER_OWNERS_MAX 4.0
-/*
- * An owner can vary its work so that its power goes along with another's work: from power alone the
- * other's then costs more. With factors of 3/4 to 4/3 one that does half of the work is charged
- * 1.28 times what it would be charged without factors, at most.
- */
-#define POWER_OWNERS_BOUND (4.0 / 3)
 
 struct power_owner {
 	uint64_t key; /* 0: none */
@@ -85,9 +79,7 @@ double power_owners_mean_w(const struct power_owners *owners);
  * interval's power had in it. Two causes are known: what is learned is uncertain (the normal
  * distribution after the sums and the prior), and work differs in ways that none of it shows:
  * errors that persist from one interval to the next, all of which are taken for that owner's. Both
- * suppose that owners vary their work independently. Unless factors are trusted, whose limit is
- * POWER_OWNERS_MAX, it is at least the distance to the share that the owner would have without
- * factors. False where these shares are not in use.
+ * suppose that owners vary their work independently. False where these shares are not in use.
  */
 bool power_owners_half_width(const struct power_owners *owners, double *ret);
 /* Factors that were learned with other limits, as they are with this one. */

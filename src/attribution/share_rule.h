@@ -54,11 +54,11 @@ enum share_rule {
 #define SHARE_MIX_PAIRED_PPM      500000
 #define SHARE_MIX_INSTRUCTION_PPM 750000
 
-/* How far factors of owners (power_owners.h) may go, which are learned from power alone. */
+/* How far factors of owners (power_owners.h) count, which are learned from power alone. */
 enum owner_factors {
-	OWNER_FACTORS_BOUNDED, /* to POWER_OWNERS_BOUND */
-	OWNER_FACTORS_TRUSTED, /* to POWER_OWNERS_MAX */
-	OWNER_FACTORS_OFF,     /* none */
+	OWNER_FACTORS_BOUNDED, /* an owner's share is raised within share_bound.h */
+	OWNER_FACTORS_TRUSTED, /* in full */
+	OWNER_FACTORS_OFF,     /* not at all */
 };
 
 struct share_options {

@@ -104,7 +104,9 @@ static uint64_t weigh_mix(const struct parties *parties, size_t i, uint64_t pair
 static uint64_t weigh_by_fit(const struct share_weights *weights, const struct parties *parties,
 			     size_t i)
 {
-	double coefficient[POWER_FIT_FEATURES], factor = weights->factor ? weights->factor[i] : 1;
+	struct share_factor factor =
+		weights->factor ? weights->factor[i] : (struct share_factor){ 1, 1 };
+	double coefficient[POWER_FIT_FEATURES];
 	uint64_t amounts[SIGNAL_COUNT];
 	struct power_fit_work work;
 
@@ -116,7 +118,8 @@ static uint64_t weigh_by_fit(const struct share_weights *weights, const struct p
 				scaled(amounts[signal], counted_ns(parties, i), parties->cpu_ns[i]);
 	}
 	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
-		coefficient[f] = weights->coefficient[f] * (f == POWER_FIT_AWAKE ? 1 : factor);
+		coefficient[f] = weights->coefficient[f] * factor.all *
+				 (f == POWER_FIT_AWAKE ? 1 : factor.work);
 	power_fit_work_of(amounts, parties->signals, &work);
 	power_fit_work_set_awake(&work, weights->awake_ratio);
 	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);

@@ -30,6 +30,12 @@
 /* With dropped and unseen work; a gap has room for hours of that. */
 #define SHARE_WEIGHTS_MAX (UINT64_MAX >> 2)
 
+/* By which the weight of a party is multiplied with SHARE_FIT. */
+struct share_factor {
+	double work; /* all but its part of the time awake */
+	double all;
+};
+
 struct share_weights {
 	uint64_t *weight; /* [size], as many as there are parties */
 	size_t size;
@@ -39,10 +45,10 @@ struct share_weights {
 		held_there; /* [held_there_size] likewise, of it at the place, where that is known */
 	size_t held_there_size;
 	uint64_t dropped, unseen;
-	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1. */
+	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1s. */
 	double coefficient[POWER_FIT_FEATURES];
 	double awake_ratio; /* power_fit_work.h */
-	const double *factor;
+	const struct share_factor *factor;
 };
 
 /*

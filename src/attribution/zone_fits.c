@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribution/share_bound.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -24,6 +25,9 @@ void zone_fits_release(struct zone_fits *fits)
 	free(fits->key);
 	free(fits->work);
 	free(fits->place);
+	free(fits->learned);
+	free(fits->without);
+	free(fits->limit);
 	free(fits->known);
 	free(fits->factor);
 	*fits = (struct zone_fits){ 0 };
@@ -50,19 +54,6 @@ static bool begin_keys(struct zone_fits *fits, const struct ledger *ledger)
 	if (ARRAY_RESERVE(fits->known, fits->known_size, slots) < 0)
 		return false;
 	memset(fits->known + before, 0, (fits->known_size - before) * sizeof(*fits->known));
-	return true;
-}
-
-static bool find_factors(struct zone_fits *fits, const struct power_owners *owners,
-			 const struct parties *parties, const struct ledger *ledger)
-{
-	if (!begin_keys(fits, ledger) ||
-	    (parties->count > fits->factor_size &&
-	     ARRAY_RESERVE(fits->factor, fits->factor_size, parties->count) < 0))
-		return false;
-	for (size_t i = 0; i < parties->count; i++)
-		fits->factor[i] = power_owners_factor(
-			owners, key_of(fits, ledger, parties->party[i].container));
 	return true;
 }
 
@@ -96,8 +87,9 @@ double zone_fits_share_half_width(const struct zone_fits *fits, size_t z)
 	if (!fit)
 		return (double)NAN;
 	if (power_owners_error(&fit->owners, &error_w))
-		return power_owners_half_width(&fit->owners, &half_width) ? half_width
-									  : (double)NAN;
+		return power_owners_half_width(&fit->owners, &half_width)
+			       ? fmax(half_width, fit->distance)
+			       : (double)NAN;
 	return fit->half_width >= 0 ? fit->half_width : (double)NAN;
 }
 
@@ -124,11 +116,7 @@ static struct zone_fit *begin_fit(struct zone_fits *fits, size_t z,
 
 static double factor_limit(enum owner_factors factors)
 {
-	static const double limits[] = { [OWNER_FACTORS_BOUNDED] = POWER_OWNERS_BOUND,
-					 [OWNER_FACTORS_TRUSTED] = POWER_OWNERS_MAX,
-					 [OWNER_FACTORS_OFF] = 1 };
-
-	return limits[factors];
+	return factors == OWNER_FACTORS_OFF ? 1 : POWER_OWNERS_MAX;
 }
 
 const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_t z)
@@ -217,36 +205,15 @@ static double time_at(const struct parties *parties, const struct zone_fit_inter
 	return (double)time_ns / 1e9;
 }
 
-bool zone_fits_use(struct zone_fits *fits, size_t z, const struct parties *parties,
-		   const struct zone_fit_interval *interval, struct zone_fit_weights *ret)
-{
-	const struct zone_fit *fit = fits->fit[z];
-	double error_w;
-
-	*ret = (struct zone_fit_weights){ 0 };
-	if (!fit || fit->fit.signals != power_fit_work_signals(interval->signals))
-		return false;
-	ret->awake_ratio = power_fit_work_awake_ratio(time_at(parties, interval),
-						      (double)interval->span_ns / 1e9);
-	if (power_owners_error(&fit->owners, &error_w) && have_any(fit->owners.coefficient) &&
-	    find_factors(fits, &fit->owners, parties, interval->ledger)) {
-		memcpy(ret->coefficient, fit->owners.coefficient, sizeof(ret->coefficient));
-		ret->factor = fits->factor;
-		return true;
-	}
-	if (power_fit_model(&fit->fit) != POWER_FIT_REGRESSION)
-		return false;
-	power_fit_coefficients(&fit->fit, ret->coefficient);
-	return true;
-}
-
 /* Room for the owners of an interval, all of them with nothing. */
 static bool begin_owners(struct zone_fits *fits, size_t slots)
 {
 	if (slots > fits->owner_size) {
 		fits->owner_size = 0;
 		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0 ||
-		    ARRAY_RESIZE(fits->place, slots) < 0)
+		    ARRAY_RESIZE(fits->place, slots) < 0 ||
+		    ARRAY_RESIZE(fits->learned, slots) < 0 ||
+		    ARRAY_RESIZE(fits->without, slots) < 0 || ARRAY_RESIZE(fits->limit, slots) < 0)
 			return false;
 		fits->owner_size = slots;
 	}
@@ -282,6 +249,137 @@ static size_t collect_owners(struct zone_fits *fits, const struct parties *parti
 	for (size_t i = 0; i < count; i++)
 		power_fit_work_set_awake(&fits->work[i], awake_ratio);
 	return count;
+}
+
+static bool find_factors(struct zone_fits *fits, const struct power_owners *owners,
+			 const struct parties *parties, const struct ledger *ledger)
+{
+	if (!begin_keys(fits, ledger) ||
+	    (parties->count > fits->factor_size &&
+	     ARRAY_RESERVE(fits->factor, fits->factor_size, parties->count) < 0))
+		return false;
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t key = key_of(fits, ledger, parties->party[i].container);
+
+		fits->factor[i] = (struct share_factor){ power_owners_factor(owners, key), 1 };
+	}
+	return true;
+}
+
+/* Shares of the sum of @watts; false where it is 0. */
+static bool make_shares(double *watts, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += watts[i];
+	for (size_t i = 0; sum > 0 && i < count; i++)
+		watts[i] /= sum;
+	return sum > 0;
+}
+
+/* What the work of an owner costs with @factor of what @coefficient says, but of the time awake. */
+static double cost_of(const double *coefficient, const struct power_fit_work *work, double factor)
+{
+	return factor * power_fit_product(coefficient, work->amount, POWER_FIT_AWAKE) +
+	       coefficient[POWER_FIT_AWAKE] * work->amount[POWER_FIT_AWAKE];
+}
+
+/* The odds by which an owner's share may be raised over that without factors. */
+static double odds_of(const struct zone_fit_interval *interval)
+{
+	const uint32_t memory = SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC) | SIGNAL_BIT(SIGNAL_CACHE_MISSES);
+
+	return interval->is_memory && !(interval->signals & memory) ? SHARE_BOUND_BLIND_ODDS
+								    : SHARE_BOUND_ODDS;
+}
+
+/*
+ * The shares of the interval's owners: learned, without factors, and the limit of each. False where
+ * nothing says what they are without factors.
+ */
+static bool compare_shares(struct zone_fits *fits, const struct zone_fit *fit, size_t count,
+			   double odds)
+{
+	const struct power_owners *owners = &fit->owners;
+	double otherwise[POWER_FIT_FEATURES];
+
+	power_fit_coefficients(&fit->fit, otherwise);
+	for (size_t i = 0; i < count; i++) {
+		double factor = power_owners_factor(owners, fits->key[i]);
+
+		fits->learned[i] = cost_of(owners->coefficient, &fits->work[i], factor);
+		fits->limit[i] = cost_of(owners->coefficient, &fits->work[i], 1);
+		/* What costs nothing now is left out: no factor gives it a share. */
+		fits->without[i] = fits->learned[i] > 0 ? cost_of(otherwise, &fits->work[i], 1) : 0;
+	}
+	if (!make_shares(fits->learned, count) || !make_shares(fits->limit, count) ||
+	    !make_shares(fits->without, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		fits->limit[i] = share_bound_limit(fmax(fits->limit[i], fits->without[i]), odds);
+	return true;
+}
+
+/* Keeps each container's share within its limit; false where that is not known. */
+static bool bound_shares(struct zone_fits *fits, struct zone_fit *fit,
+			 const struct parties *parties, const struct zone_fit_interval *interval,
+			 double awake_ratio)
+{
+	size_t count = collect_owners(fits, parties, interval, awake_ratio);
+	double *share = fits->limit, largest = 0;
+
+	if (!compare_shares(fits, fit, count, odds_of(interval)))
+		return false;
+	share_bound_apply(fits->learned, fits->without, fits->limit, count, share);
+	for (size_t i = 0; i < count; i++) {
+		if (!(share[i] > largest))
+			continue;
+		largest = share[i];
+		fit->distance =
+			fmax(fabs(share[i] - fits->learned[i]), fabs(share[i] - fits->without[i]));
+	}
+	for (size_t i = 0; i < parties->count; i++) {
+		uint32_t place = fits->place[parties->party[i].container];
+
+		if (place && fits->learned[place - 1] > 0)
+			fits->factor[i].all = share[place - 1] / fits->learned[place - 1];
+	}
+	return true;
+}
+
+static bool use_factors(struct zone_fits *fits, struct zone_fit *fit, const struct parties *parties,
+			const struct zone_fit_interval *interval, struct zone_fit_weights *ret)
+{
+	double error_w;
+
+	fit->distance = 0;
+	if (!power_owners_error(&fit->owners, &error_w) || !have_any(fit->owners.coefficient) ||
+	    !find_factors(fits, &fit->owners, parties, interval->ledger) ||
+	    (interval->owner_factors == OWNER_FACTORS_BOUNDED &&
+	     !bound_shares(fits, fit, parties, interval, ret->awake_ratio)))
+		return false;
+	memcpy(ret->coefficient, fit->owners.coefficient, sizeof(ret->coefficient));
+	ret->factor = fits->factor;
+	return true;
+}
+
+bool zone_fits_use(struct zone_fits *fits, size_t z, const struct parties *parties,
+		   const struct zone_fit_interval *interval, struct zone_fit_weights *ret)
+{
+	struct zone_fit *fit = fits->fit[z];
+
+	*ret = (struct zone_fit_weights){ 0 };
+	if (!fit || fit->fit.signals != power_fit_work_signals(interval->signals))
+		return false;
+	ret->awake_ratio = power_fit_work_awake_ratio(time_at(parties, interval),
+						      (double)interval->span_ns / 1e9);
+	if (use_factors(fits, fit, parties, interval, ret))
+		return true;
+	if (power_fit_model(&fit->fit) != POWER_FIT_REGRESSION)
+		return false;
+	power_fit_coefficients(&fit->fit, ret->coefficient);
+	return true;
 }
 
 /* By the regression, of the container with most of the power that it says of each. */

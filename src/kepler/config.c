@@ -511,9 +511,11 @@ static const struct option share_rows[] = {
 	  .choices = owner_factors, .default_text = "bounded", .metavar = "HOW", .reloadable = true,
 	  .help = "How far the work of a container may count more or less than counters show, as "
 		  "learned from power alone (attribution.fit). A container that varies its work "
-		  "with another's can make the other's look expensive. bounded: 3/4 to 4/3 of "
-		  "what counters show. trusted: 1/4 to 4, where all containers belong to one "
-		  "owner. off: what counters show." },
+		  "with another's can make the other's look expensive. bounded: no container is "
+		  "charged more than 1.25 times what counters show if it does half of the work, "
+		  "or 1.67 times if it does little; of memory that no counter sees up to 8 times. "
+		  "trusted: by 1/4 to 4, where all containers belong to one owner. off: what "
+		  "counters show." },
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
 	  .help = "Energy per cycle of a thread whose sibling thread is busy, relative to a thread "

@@ -129,6 +129,8 @@ def charged_of_victim(method, seeds):
 
 
 TEST_SEEDS = (0, 1)
+COUNTERS = ("cpu_cycles", "cpu_ref_cycles", "cpu_instructions", "cache_miss")
+NO_COUNTERS = COUNTERS + ("memory_traffic",)
 
 
 def write_measured(path, method):

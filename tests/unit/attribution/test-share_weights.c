@@ -343,7 +343,7 @@ static void no_amount_is_too_large(void **state)
 static void learned_power_of_being_awake_is_shared_by_time(void **state)
 {
 	const struct did did[] = { { 500, 500, 0, 1000, 0, 0 }, { 1500, 1500, 0, 3000, 0, 0 } };
-	const double factor[] = { 3, 1 };
+	const struct share_factor factor[] = { { 3, 1 }, { 1, 1 } };
 	struct parties parties = { 0 };
 	struct share_weights made = {
 		.coefficient = { [POWER_FIT_ALONE] = 2, [POWER_FIT_AWAKE] = 6 },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/zone_fits.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,10 +142,145 @@ static void numbers_of_rows_do_not_matter(void **state)
 	close_desk(&desks[1]);
 }
 
+#define TIME_AND_CYCLES (SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_CPU_CYCLES))
+
+/* An interval of a zone with 20 W of idle power, in which containers ran for @time_s. */
+static struct zone_fit_interval run(struct desk *desk, const double *time_s, size_t count,
+				    double work_w)
+{
+	parties_begin(&desk->parties, 0);
+	parties_know(&desk->parties, TIME_AND_CYCLES);
+	assert_int_equal(parties_reserve(&desk->parties, count), 0);
+	for (size_t c = 0; c < count; c++) {
+		uint64_t time_ns = (uint64_t)(time_s[c] * NSEC_PER_SEC);
+
+		if (!time_ns)
+			continue;
+		parties_add(&desk->parties, LEDGER_NONE, desk->row[c], time_ns, NULL);
+		parties_add_signal(&desk->parties, SIGNAL_COUNTED_TIME, time_ns);
+		parties_add_signal(&desk->parties, SIGNAL_CPU_CYCLES, 2 * time_ns);
+	}
+	return (struct zone_fit_interval){ .energy_uj = (uint64_t)((20 + work_w) * 1e6),
+					   .span_ns = NSEC_PER_SEC,
+					   .idle_w = 20,
+					   .rule = SHARE_CYCLES,
+					   .smt_ppm = SHARE_PPM,
+					   .signals = TIME_AND_CYCLES,
+					   .place = PLACES_MAX,
+					   .ledger = desk->ledger };
+}
+
+/* The share of the container in row @row; negative: nothing that is learned is used. */
+static double share_in_use(struct desk *desk, const struct zone_fit_interval *interval,
+			   uint32_t row)
+{
+	struct zone_fit_weights learned;
+	struct share_weights made = { 0 };
+	double own = 0, all = 0;
+
+	if (!zone_fits_use(&desk->fits, 0, &desk->parties, interval, &learned))
+		return -1;
+	memcpy(made.coefficient, learned.coefficient, sizeof(made.coefficient));
+	made.awake_ratio = learned.awake_ratio;
+	made.factor = learned.factor;
+	assert_int_equal(share_weights_make(&made, &desk->parties, SHARE_FIT, SHARE_PPM,
+					    interval->place, 0, 0),
+			 0);
+	for (size_t i = 0; i < desk->parties.count; i++) {
+		own += desk->parties.party[i].container == row ? (double)made.weight[i] : 0;
+		all += (double)made.weight[i];
+	}
+	share_weights_release(&made);
+	return own / all;
+}
+
+/*
+ * An attacker that does the same all the time for the counters, and takes 10 W instead of 2 while a
+ * victim runs, which takes 4 W, makes the victim's work look expensive.
+ */
+static double charged_of_a_victim(enum owner_factors factors, double *ret_half_width)
+{
+	double charged = 0, really = 0;
+	struct desk desk;
+
+	open_desk(&desk, 1);
+	for (unsigned i = 0; i < 1800; i++) {
+		bool runs = i / 20 % 2;
+		double time_s[] = { runs, 1 }, work_w = runs ? 4 + 10 : 2, share;
+		struct zone_fit_interval interval = run(&desk, time_s, 2, work_w);
+
+		interval.owner_factors = factors;
+		share = share_in_use(&desk, &interval, desk.row[0]);
+		charged += work_w * (share >= 0 ? share : runs / 2.0);
+		really += runs ? 4 : 0;
+		zone_fits_learn(&desk.fits, 0, &desk.parties, &interval);
+	}
+	*ret_half_width = zone_fits_share_half_width(&desk.fits, 0);
+	close_desk(&desk);
+	return charged / really;
+}
+
+static void what_one_can_make_another_pay_is_bounded(void **state)
+{
+	double half_width, without, trusted, bounded;
+
+	(void)state;
+	trusted = charged_of_a_victim(OWNER_FACTORS_TRUSTED, &half_width);
+	assert_true(trusted > 2.7); /* by all that power shows it is so */
+	without = charged_of_a_victim(OWNER_FACTORS_OFF, &half_width);
+	assert_true(fabs(without - 1.75) < 0.05); /* the counters are the same */
+	bounded = charged_of_a_victim(OWNER_FACTORS_BOUNDED, &half_width);
+	assert_true(bounded > 1.2 * without && bounded <= 1.27 * without);
+	/* It has 0.625 in the last interval, by what is learned 12/14. */
+	assert_true(half_width > 0.2);
+}
+
+/* What one of three containers, which takes ten times as much as the others, is charged of that. */
+static double charged_of_a_costly_one(bool is_memory)
+{
+	const double cost_w[] = { 10, 1, 1 };
+	double charged = 0, really = 0;
+	struct random random = { 3 };
+	struct desk desk;
+
+	open_desk(&desk, 1);
+	for (unsigned i = 0; i < 600; i++) {
+		double time_s[3], work_w = 0, share;
+		struct zone_fit_interval interval;
+
+		for (unsigned c = 0; c < 3; c++) {
+			time_s[c] = 0.1 + 0.9 * random_part(&random);
+			work_w += cost_w[c] * time_s[c];
+		}
+		interval = run(&desk, time_s, 3, work_w);
+		interval.signals = SIGNAL_BIT(SIGNAL_COUNTED_TIME);
+		interval.is_memory = is_memory;
+		share = share_in_use(&desk, &interval, desk.row[0]);
+		if (i >= 300) {
+			assert_true(share >= 0);
+			charged += share * work_w;
+			really += cost_w[0] * time_s[0];
+		}
+		zone_fits_learn(&desk.fits, 0, &desk.parties, &interval);
+	}
+	close_desk(&desk);
+	return charged / really;
+}
+
+/* Time says nothing of memory: what is learned may be far from it. */
+static void memory_that_nothing_counts_is_hardly_bounded(void **state)
+{
+	(void)state;
+	assert_true(charged_of_a_costly_one(false) < 0.65);
+	assert_true(charged_of_a_costly_one(true) > 0.93);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_rows_do_not_matter),
+		cmocka_unit_test(what_one_can_make_another_pay_is_bounded),
+		cmocka_unit_test(memory_that_nothing_counts_is_hardly_bounded),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
