@@ -14,12 +14,15 @@
 #include "modelling/train.h"
 #include "modelling/validate.h"
 #include "options/program.h"
-#include "trainers/offline_trainer.h"
-#include "trainers/online_trainer.h"
-#include "trainers/train_request.h"
 #include "workbench/bench.h"
 #include "workbench/bench_options.h"
 #include "workbench/stress.h"
+
+#ifdef KEPLER_TRAINERS /* -Dtrainers=true */
+#include "trainers/offline_trainer.h"
+#include "trainers/online_trainer.h"
+#include "trainers/train_request.h"
+#endif
 
 static const struct command commands[] = {
 	{ .name = "bench",
@@ -96,6 +99,7 @@ static const struct command commands[] = {
 		  "of upstream's model\nserver and through a second one (docs/model-server.md). "
 		  "Changes of the repository are detected.",
 	  .options = &serve_options },
+#ifdef KEPLER_TRAINERS
 	{ .name = "offline-trainer",
 	  .run = offline_trainer_main,
 	  .summary = "train models on request, over HTTP",
@@ -118,6 +122,7 @@ static const struct command commands[] = {
 	  .what = "Processes a request to the offline trainer from a file, or from standard input "
 		  "for -. Options:",
 	  .options = &train_request_options },
+#endif
 	{ "estimate", estimate_main, "answer power estimates on a Unix socket", .operands = "DIR",
 	  .what = "Answers Kepler's requests for estimates with the models of a repository, using "
 		  "the protocol of\nupstream's estimator (docs/model-server.md).",

@@ -72,6 +72,13 @@ class Repository:
         self.directory.cleanup()
 
 
+def need_trainers():
+    if not KEPLER_MODEL.exists():
+        skip("kepler-model is not built (-Dprograms=kepler-model)")
+    if "offline-trainer" not in subprocess.run([KEPLER_MODEL, "--help"], capture_output=True, text=True, check=True).stdout:
+        skip("kepler-model is built without its trainers (-Dtrainers=true)")
+
+
 class Program:
     """kepler-model COMMAND DIR …, until it listens."""
 

@@ -88,10 +88,14 @@ def needs_are_those_of_the_configuration():
     assert "--no-bogus" in kepler("config", "needs", "--no-bogus", status=2)
 
 
-def other_programs():
-    """Beside kepler: what this build was configured to have, see -Dprograms."""
+def build_option(name):
     options = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())
-    return next(option["value"] for option in options if option["name"] == "programs")
+    return next(option["value"] for option in options if option["name"] == name)
+
+
+def other_programs():
+    """Beside kepler: what this build was configured to have."""
+    return build_option("programs")
 
 
 def ask(name, *words):
@@ -117,7 +121,7 @@ def wrong_operands_are_answered_with_the_commands_usage():
     if "kepler-model" in other_programs():
         cases += [("kepler-model", command) for command in
                   ("extract", "isolate", "train-from-data", "train", "validate", "compare", "plot", "export",
-                   "repo", "serve", "online-trainer", "train-request", "estimate")]
+                   "repo", "serve", "estimate", *(["online-trainer", "train-request"] if build_option("trainers") else []))]
     for name, command in cases:
         usage = ask(name, command, "--help")[1].splitlines()[0]
         assert ask(name, command) == (2, "", f"{usage}; {name} {command} --help explains it\n"), (name, command)

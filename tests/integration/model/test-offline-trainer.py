@@ -17,7 +17,7 @@ import time
 import urllib.request
 import zipfile
 
-from model_rig import KEPLER_MODEL, Program, Repository, is_slow, weights
+from model_rig import KEPLER_MODEL, Program, Repository, is_slow, need_trainers, weights
 from model_series import request, series
 from rig import OTHERS_ENVIRONMENT, Metrics, run_tests
 
@@ -268,5 +268,6 @@ def bodies_have_few_places():
         assert len(ours) < 32 + 10, len(ours)
 
 
+need_trainers()
 run_tests([a_pipeline_of_upstreams_request, the_answer_is_an_input, the_train_isolator, a_token_is_always_needed, hostile_bodies,
            limits, a_training_has_limits, bodies_have_few_places])

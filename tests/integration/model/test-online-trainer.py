@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.request
 
-from model_rig import Program
+from model_rig import Program, need_trainers
 from model_series import STEP_S, Machine
 from rig import Metrics, run_tests
 
@@ -164,4 +164,5 @@ def what_is_refused():
     online.folder.cleanup()
 
 
+need_trainers()
 run_tests([a_machine_that_changes, times_of_the_future, a_task_ends_at_its_deadline, what_is_refused])
