@@ -341,6 +341,12 @@ static void too_long_answer(struct http_response *response)
 		      "413: the body of the request is too long\n");
 }
 
+static void end_upload(struct http_answerer *answerer, struct http_connection *connection)
+{
+	answerer->bodies -= connection->upload != NULL;
+	http_upload_free(TAKE_PTR(connection->upload));
+}
+
 /* A body that says its length is refused before it comes. */
 static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				    struct http_connection *connection,
@@ -361,8 +367,15 @@ static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_C
 		too_long_answer(&response);
 		return queue_answer(answerer, mhd, connection, &response, route, false);
 	}
-	http_upload_free(connection->upload);
+	end_upload(answerer, connection);
+	if (answerer->bodies == answerer->max_bodies) {
+		static_answer(&response, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "503: too many requests with a body at once, try again\n");
+		response.retry_after_s = 1;
+		return queue_answer(answerer, mhd, connection, &response, route, false);
+	}
 	connection->upload = http_upload_new(route->post_max);
+	answerer->bodies += connection->upload != NULL;
 	return connection->upload ? MHD_YES : MHD_NO;
 }
 
@@ -531,7 +544,7 @@ void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request
 	if (!connection)
 		return;
 	connection->ticket = 0;
-	http_upload_free(TAKE_PTR(connection->upload));
+	end_upload(answerer, connection);
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		http_count(&answerer->stats.bytes_sent, connection->answer_len);
 	http_connections_end_answer(answerer->connections, connection, clock_ns(CLOCK_MONOTONIC));

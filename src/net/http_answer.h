@@ -20,11 +20,12 @@ struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
-	struct http_hosts hosts;   /* borrowed: which hosts requests may name */
-	unsigned busy_connections; /* from this many on, answers close theirs */
-	bool tls;                  /* nothing may be sent beside the library */
-	uint64_t turn;             /* of the server's loop */
-	struct http_stats stats;   /* by atomic operations only */
+	struct http_hosts hosts;     /* borrowed: which hosts requests may name */
+	unsigned busy_connections;   /* from this many on, answers close theirs */
+	bool tls;                    /* nothing may be sent beside the library */
+	unsigned bodies, max_bodies; /* of requests, that are kept now */
+	uint64_t turn;               /* of the server's loop */
+	struct http_stats stats;     /* by atomic operations only */
 	struct http_refused refused;
 };
 

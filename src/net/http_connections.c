@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "base/num.h"
+#include "net/http_opening.h"
 
 #define RESERVE_MIN      2
 #define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
@@ -304,19 +305,45 @@ unsigned http_connections_sweep(struct http_connections *connections, uint64_t n
 	return count;
 }
 
-bool http_connections_was_silent(int fd)
+/* Since the connection was made, or the last bytes that we have sent over it. */
+static uint64_t unsent_ns(const struct tcp_info *info)
+{
+	return info->tcpi_last_data_sent * NSEC_PER_MSEC;
+}
+
+bool http_connections_was_silent(int fd, bool tls)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
 	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-	       info.tcpi_bytes_received == 0 &&
-	       info.tcpi_last_ack_recv >= HTTP_PATIENCE_NS / NSEC_PER_MSEC;
+	       unsent_ns(&info) >= HTTP_PATIENCE_NS && !http_opening_has_come(fd, tls);
 }
 
 void http_connections_count_silent(struct http_connections *connections)
 {
 	__atomic_fetch_add(&connections->cuts[HTTP_CUT_SILENT], 1, __ATOMIC_RELAXED);
+}
+
+/* Has the server something to read of it, or sent something to it of late? */
+static bool was_answered(const struct http_connection *connection)
+{
+	const struct tcp_info info = peer_info(connection);
+	char unread;
+
+	return recv(connection->fd, &unread, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ||
+	       (!connection->local && unsent_ns(&info) < HTTP_PATIENCE_NS);
+}
+
+static bool is_silent(const struct http_connection *connection, uint64_t now_ns)
+{
+	uint64_t lasted_ns = span_ns(connection->since_ns, now_ns);
+
+	if (connection->fd < 0 || connection->cut || reads_page(connection) ||
+	    connection->held_ns || lasted_ns < HTTP_PATIENCE_NS ||
+	    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
+		return false;
+	return connection->answering || lasted_ns >= HTTP_CROWDED_NS || !was_answered(connection);
 }
 
 unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns)
@@ -328,10 +355,7 @@ unsigned http_connections_cut_silent(struct http_connections *connections, uint6
 	for (unsigned i = 0; i < connections->max; i++) {
 		struct http_connection *connection = &connections->slots[i];
 
-		if (connection->fd < 0 || connection->cut || reads_page(connection) ||
-		    connection->held_ns ||
-		    span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
-		    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
+		if (!is_silent(connection, now_ns))
 			continue;
 		cut(connections, connection, HTTP_CUT_SILENT);
 		count++;

@@ -28,6 +28,8 @@
 #define HTTP_STALL_NS            (2ULL * 1000000000ULL)
 /* While others wait to connect: time for a request, or for reading an answer that is not a page. */
 #define HTTP_PATIENCE_NS (100ULL * 1000000ULL)
+/* Likewise: the most time for a request, however often the peer was answered meanwhile. */
+#define HTTP_CROWDED_NS (2ULL * 1000000000ULL)
 /* A reader without progress for this long gives way to another one that requests a page. */
 #define HTTP_YIELD_NS (50ULL * 1000000ULL)
 /* Time that a reader with progress has for its page even if others wait. */
@@ -109,15 +111,17 @@ unsigned http_connections_ended(struct http_connections *connections);
 /* Cuts connections that exceeded their deadline; returns how many. */
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns);
 /*
- * Whether the peer of @fd, which was just accepted, has sent nothing for HTTP_PATIENCE while it
- * waited in the backlog. A unix socket's is not known: false.
+ * Whether the peer of @fd, which was just accepted, has waited in the backlog for HTTP_PATIENCE
+ * without sending what it has to send first (http_opening.h). A unix socket's is not known: false.
  */
-bool http_connections_was_silent(int fd);
+bool http_connections_was_silent(int fd, bool tls);
 /* One that was silent was closed without a slot. */
 void http_connections_count_silent(struct http_connections *connections);
 /*
  * Cuts all connections that have kept the server waiting for HTTP_PATIENCE: for a request, or for
- * reading an answer that is not a page. Peers that still take data stay. Returns how many.
+ * reading an answer that is not a page. Peers that still take data stay. For a request the server
+ * waits from the last bytes on that it has sent, as in a handshake, and not while there is anything
+ * to read; in all for HTTP_CROWDED at most. Returns how many.
  */
 unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns);
 /*

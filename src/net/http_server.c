@@ -5,11 +5,11 @@
  * decided here (http_connections.h), because the library's only limit is "no byte for a while".
  *
  * When all connections are taken, new ones wait in the backlog. A connection that has then kept the
- * server waiting for a request for HTTP_PATIENCE is cut, and one that has been silent for as long
- * in the backlog gets none: silent peers, however many, cannot keep out one that sends its request
- * at once. Peers that send a request and then read slowly never get all connections: they are cut
- * for one another, and a request without room for its page is suspended until the connection that
- * was cut is closed.
+ * server waiting for HTTP_PATIENCE is cut, and one that has not sent the beginning of a request
+ * (http_opening.h) in as long in the backlog gets none: peers that are silent, drip, or stop in the
+ * handshake of TLS, however many, cannot keep out one that sends its request at once. Peers that
+ * read slowly never get all connections: they are cut for one another, and a request without room
+ * for its page is suspended until the connection that was cut is closed.
  */
 #include "net/http_server.h"
 
@@ -149,7 +149,7 @@ static bool accept_from(struct http_server *server, int listener)
 		}
 		if (fd < 0)
 			return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-		if (server->crowded && http_connections_was_silent(fd)) {
+		if (server->crowded && http_connections_was_silent(fd, server->answerer.tls)) {
 			http_connections_count_silent(&server->connections);
 			(void)close(fd);
 			continue;
@@ -361,6 +361,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
 		.tls = options->tls_certificate,
+		.max_bodies = options->max_bodies ? options->max_bodies : max,
 	};
 	if (!http_listen_is_open(options->listen, options->listen_count))
 		server->answerer.hosts.own = NULL;

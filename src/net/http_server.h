@@ -25,6 +25,7 @@ struct http_options {
 	size_t listen_count;
 	mode_t socket_mode;              /* of unix sockets, not masked */
 	unsigned max_connections;        /* default 128 */
+	unsigned max_bodies;             /* of requests, at once; 0: one of each connection */
 	const struct http_route *routes; /* borrowed for the server's life */
 	size_t route_count;
 	/*

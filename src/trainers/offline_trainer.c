@@ -20,14 +20,14 @@
 #include "trainers/train_body.h"
 #include "trainers/trainings.h"
 
-#define LISTEN_MAX  8
-#define ROUTES      3
-#define TEXT_TYPE   "text/plain; charset=utf-8"
-#define HOLD_MORE   (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
-#define CONNECTIONS 32                 /* at most: each can bring a body of TRAIN_BODY_MAX */
-#define RETRY_S     30
-#define FILE_BYTES  (80ULL << 20)
-#define MEBI        (1ULL << 20)
+#define LISTEN_MAX 8
+#define ROUTES     3
+#define TEXT_TYPE  "text/plain; charset=utf-8"
+#define HOLD_MORE  (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
+#define BODIES     32                 /* at once; each may have TRAIN_BODY_MAX */
+#define RETRY_S    30
+#define FILE_BYTES (80ULL << 20)
+#define MEBI       (1ULL << 20)
 
 struct trainer_config {
 	struct settings settings;
@@ -114,7 +114,6 @@ struct offline_trainer {
 	struct access_tokens tokens;
 	uint64_t unauthorized;
 	/* ---- without a lock ---- */
-	struct web_values web; /* borrows from config */
 	struct http_route routes[ROUTES];
 	struct http_server *server;
 	struct notify *notify;
@@ -280,6 +279,7 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 		.listen_count = config->listen_count,
 		.routes = trainer->routes,
 		.route_count = ROUTES,
+		.max_bodies = BODIES,
 	};
 	const struct trainings_limits limits = {
 		.waiting = config->waiting,
@@ -296,10 +296,7 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 		return r;
 	trainings_init(&trainer->trainings, &limits);
 	memcpy(trainer->routes, routes, sizeof(routes));
-	trainer->web = config->web;
-	if (trainer->web.max_connections > CONNECTIONS)
-		trainer->web.max_connections = CONNECTIONS;
-	return web_options_start(&trainer->web, &options, &trainer->server, diag);
+	return web_options_start(&config->web, &options, &trainer->server, diag);
 }
 
 static void reload(struct offline_trainer *trainer)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "net/http_connections.h"
 
@@ -208,6 +210,80 @@ static void makes_room_among_the_silent_only(void **state)
 		assert_false(is_cut(table.peers[i]));
 	assert_int_equal(cuts(&table, HTTP_CUT_SILENT), 1);
 	release_table(&table);
+}
+
+/* The server has not come to it yet, which is no fault of the peer's; but not for ever. */
+static void a_peer_with_unread_input_is_not_silent(void **state)
+{
+	struct table table = new_table(4);
+	char byte;
+
+	(void)state;
+	(void)connect_from(&table, HERE, START_NS);
+	assert_int_equal(write(table.peers[0], "x", 1), 1);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS), 0);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_CROWDED_NS - 1), 0);
+	assert_int_equal(read(table.fds[0], &byte, 1), 1);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_CROWDED_NS - 1), 1);
+	(void)connect_from(&table, HERE, START_NS);
+	assert_int_equal(write(table.peers[1], "x", 1), 1);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_CROWDED_NS), 1);
+	release_table(&table);
+}
+
+/* Both ends over loopback: ret[0] is the server's. */
+static void connect_tcp(int ret[static 2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(0x7F000001) };
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	ret[1] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(ret[1], (struct sockaddr *)&address, len), 0);
+	ret[0] = accept(listener, NULL, NULL);
+	assert_true(ret[0] >= 0);
+	close(listener);
+}
+
+/*
+ * In a handshake the server waits from its own last bytes on. When these were sent the kernel says,
+ * by the real clock: a try during which the machine stood still does not count.
+ */
+static void the_patience_begins_with_our_last_bytes(void **state)
+{
+	uint64_t begun_ns, lasted_ns;
+	unsigned cut;
+
+	(void)state;
+	do {
+		struct table table = new_table(4);
+		struct http_connection *slot;
+		int pair[2];
+
+		connect_tcp(pair);
+		slot = http_connections_add(&table.connections, pair[0], NULL, START_NS);
+		assert_non_null(slot);
+		begun_ns = clock_ns(CLOCK_MONOTONIC);
+		assert_int_equal(send(pair[0], "hello", 5, 0), 5);
+		cut = http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS);
+		lasted_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns;
+		if (!cut)
+			assert_int_equal(http_connections_cut_silent(&table.connections,
+								     START_NS + HTTP_CROWDED_NS),
+					 1);
+		http_connections_release(&table.connections);
+		close(pair[0]);
+		close(pair[1]);
+	} while (cut && lasted_ns >= HTTP_PATIENCE_NS / 2);
+	assert_int_equal(cut, 0);
 }
 
 /* A request that waits for long is taken out of waiting to be asked again: it is not late then. */
@@ -508,6 +584,8 @@ int main(void)
 		cmocka_unit_test(cuts_who_takes_next_to_nothing),
 		cmocka_unit_test(an_answer_starts_the_clock_anew),
 		cmocka_unit_test(makes_room_among_the_silent_only),
+		cmocka_unit_test(a_peer_with_unread_input_is_not_silent),
+		cmocka_unit_test(the_patience_begins_with_our_last_bytes),
 		cmocka_unit_test(unread_small_answers_make_room),
 		cmocka_unit_test(the_slowest_goes_for_a_newcomer),
 		cmocka_unit_test(steady_readers_have_their_time),

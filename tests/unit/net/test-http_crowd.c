@@ -134,22 +134,68 @@ static void slow_readers_leave_room(void **state)
 	http_server_stop(server);
 }
 
-/* What was silent while it waited in the backlog is not waited for once more. */
-static void silent_peers_of_the_backlog_get_no_connection(void **state)
+static void peers_of_the_backlog_get_no_connection(const char *words)
 {
 	struct http_server *server = start(8);
 	struct http_stats stats;
 	int silent[64];
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
 		silent[i] = dial(server);
+		say(silent[i], words);
+	}
 	assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
 	http_server_get_stats(server, &stats);
 	assert_true(stats.cuts[HTTP_CUT_SILENT] >= ARRAY_SIZE(silent) - 8);
 	assert_true(stats.connections_total < ARRAY_SIZE(silent) / 2);
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
+	http_server_stop(server);
+}
+
+/* What was silent while it waited in the backlog is not waited for once more. */
+static void silent_peers_of_the_backlog_get_no_connection(void **state)
+{
+	(void)state;
+	peers_of_the_backlog_get_no_connection("");
+}
+
+static void nor_do_those_with_a_part_of_a_request(void **state)
+{
+	(void)state;
+	peers_of_the_backlog_get_no_connection("GET / HTTP/1.1\r\nHost: h\r\n");
+}
+
+static void bodies_have_a_limit_of_their_own(void **state)
+{
+	static const char *const listen[] = { "127.0.0.1:0" };
+	static const char request[] =
+		"POST /echo HTTP/1.0\r\nHost: h\r\nContent-Length: 2\r\n\r\nok";
+	const struct http_options options = { .listen = listen,
+					      .listen_count = 1,
+					      .max_bodies = 1,
+					      .routes = routes,
+					      .route_count = ARRAY_SIZE(routes) };
+	struct http_server *server = NULL;
+	char answer[4096];
+	int first;
+
+	(void)state;
+	assert_int_equal(http_server_start(&options, &server, NULL), 0);
+	first = dial(server);
+	say(first,
+	    "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\nExpect: 100-continue\r\n"
+	    "Connection: close\r\n\r\n");
+	assert_true(receive(first, answer, sizeof(answer) - 1) > 0);
+	assert_starts(answer, "HTTP/1.1 100 "); /* its body is awaited */
+	assert_starts(exchange(server, request), "HTTP/1.1 503 ");
+	assert_has(exchange(server, request), "Retry-After: 1\r\n");
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: h\r\n\r\n"), "HTTP/1.1 200 ");
+	say(first, "0123456789");
+	(void)drain(first, answer, sizeof(answer));
+	assert_has(answer, "\r\n\r\n0123456789");
+	close(first);
+	assert_starts(exchange(server, request), "HTTP/1.1 200 ");
 	http_server_stop(server);
 }
 
@@ -247,6 +293,8 @@ int main(void)
 		cmocka_unit_test(long_headers_are_answered),
 		cmocka_unit_test(slow_readers_leave_room),
 		cmocka_unit_test(silent_peers_of_the_backlog_get_no_connection),
+		cmocka_unit_test(nor_do_those_with_a_part_of_a_request),
+		cmocka_unit_test(bodies_have_a_limit_of_their_own),
 		cmocka_unit_test(unread_health_leaves_room),
 		cmocka_unit_test(serves_over_a_unix_socket),
 	};
