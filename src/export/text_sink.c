@@ -15,41 +15,58 @@
 #include "export/label_escape.h"
 
 /* Two digits a step: divisions depend on each other, and rows have ten digits. */
-static size_t put_digits(char *end, uint64_t value)
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+			    "34353637383940414243444546474849505152535455565758596061626364656667"
+			    "6869707172737475767778798081828384858687888990919293949596979899";
+
+static void put_whole(char *end, uint64_t value)
 {
-	char *at = end;
-
-	while (value >= 10) {
-		unsigned pair = (unsigned)(value % 100);
-
-		value /= 100;
-		*--at = (char)('0' + pair % 10);
-		*--at = (char)('0' + pair / 10);
-	}
-	if (value > 0 || at == end)
-		*--at = (char)('0' + value);
-	return (size_t)(end - at);
+	for (; value >= 100; value /= 100)
+		memcpy(end -= 2, pairs + 2 * (value % 100), 2);
+	if (value >= 10)
+		memcpy(end - 2, pairs + 2 * value, 2);
+	else
+		end[-1] = (char)('0' + value);
 }
 
+/* The last @count digits, zeros included. */
+static void put_fraction(char *end, uint32_t value, unsigned count)
+{
+	for (; count >= 2; count -= 2, value /= 100)
+		memcpy(end -= 2, pairs + 2 * (value % 100), 2);
+	if (count > 0)
+		end[-1] = (char)('0' + value % 10);
+}
+
+static size_t count_digits(uint64_t value)
+{
+	size_t count = 1;
+
+	for (; value >= 1000; value /= 1000)
+		count += 3;
+	return count + (value >= 10) + (value >= 100);
+}
+
+/* Digits go where they belong: to read again what was just written would wait for it. */
 size_t format_scaled(char *buf, uint64_t value, unsigned decimals)
 {
-	char digits[FORMAT_U64_MAX + FORMAT_DECIMALS_MAX];
-	char *end = digits + sizeof(digits);
-	size_t len = put_digits(end, value), whole;
+	static const uint32_t scales[FORMAT_DECIMALS_MAX + 1] = {
+		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+	};
+	/* Energy and power have six: a constant needs no division. */
+	uint64_t whole = decimals == 6 ? value / 1000000 : value / scales[decimals];
+	uint32_t fraction = (uint32_t)(value - whole * scales[decimals]);
+	size_t len = count_digits(whole);
 
-	while (len <= decimals)
-		end[-(ptrdiff_t)++len] = '0';
-	whole = len - decimals;
-	memcpy(buf, end - len, whole);
-	while (decimals > 0 && end[-1] == '0') { /* trailing zeros say nothing */
-		end--;
-		decimals--;
-	}
-	if (!decimals)
-		return whole;
-	buf[whole] = '.';
-	memcpy(buf + whole + 1, end - decimals, decimals);
-	return whole + 1 + decimals;
+	put_whole(buf + len, whole);
+	if (!fraction)
+		return len;
+	buf[len++] = '.';
+	put_fraction(buf + len + decimals, fraction, decimals);
+	len += decimals;
+	while (buf[len - 1] == '0') /* trailing zeros say nothing */
+		len--;
+	return len;
 }
 
 size_t format_created(char *buf, int64_t created_ms)
