@@ -100,11 +100,16 @@ static bool has_rivals(const struct interval_engine *engine)
 static int measure(struct session *session, unsigned seconds)
 {
 	struct interval_engine *engine = session->engine;
-	int r = interval_engine_run(engine, 0, &session->stats.self);
+	struct interval_moment now = interval_moment_now();
+	int r;
 
+	now.realtime_ms = 0; /* a report has no time of day */
+	r = interval_engine_run(engine, &now, &session->stats.self);
 	for (unsigned second = 1; r == 0 && second <= seconds; second++) {
 		wait_a_second();
-		r = interval_engine_run(engine, second * 1000LL, &session->stats.self);
+		now.boottime_ms += 1000;
+		now.realtime_ms += 1000;
+		r = interval_engine_run(engine, &now, &session->stats.self);
 		if (second == 1 && has_rivals(engine))
 			seconds += COMPARE_SECONDS;
 	}

@@ -571,17 +571,19 @@ static int read_all(struct interval_engine *engine, struct activity *activity)
 	return pass;
 }
 
-static int64_t boottime_ms(void)
+struct interval_moment interval_moment_now(void)
 {
-	return (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC);
+	return (struct interval_moment){
+		.boottime_ms = (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC),
+		.realtime_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC),
+	};
 }
 
 static int publish(struct interval_engine *engine, const struct activity *activity,
-		   int64_t realtime_ms, struct snapshot_self *self)
+		   const struct interval_moment *now, struct snapshot_self *self)
 {
-	const struct publication_time time = { activity->time_ns,
-					       (int64_t)(activity->boottime_ns / NSEC_PER_MSEC),
-					       realtime_ms };
+	const struct publication_time time = { activity->time_ns, now->boottime_ms,
+					       now->realtime_ms };
 	struct explain_publication publication = { engine->publisher, engine->sources.holder,
 						   &engine->publication, 0 };
 
@@ -592,7 +594,7 @@ static int publish(struct interval_engine *engine, const struct activity *activi
 	return publication.result;
 }
 
-int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
+int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
 			struct snapshot_self *self)
 {
 	struct activity activity = { 0 };
@@ -603,10 +605,10 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
 	if (engine->places.model_count < model_meter_count(engine->sources.models))
-		(void)interval_engine_find_zones(engine, boottime_ms());
+		(void)interval_engine_find_zones(engine, now->boottime_ms);
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
-	r = interval_engine_find_zones(engine, boottime_ms());
+	r = interval_engine_find_zones(engine, now->boottime_ms);
 	if (r == 0)
 		r = follow_counters(engine, &activity);
 	begin_books(engine, activity.time_ns, self);
@@ -633,15 +635,15 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (engine->device_uses)
 		enter_devices(engine);
 	enter_step(engine, STEP_ATTRIBUTION);
-	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
-	book(engine, &activity, &measured, realtime_ms);
+	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
+	book(engine, &activity, &measured, now->realtime_ms);
 	model_pictures(engine->sources.estimate, engine->sources.components, engine->sources.models,
 		       &engine->places, engine->published, self);
 	party_entry_end_processes(engine->books.ledger, &activity);
 	sleepers_look(engine->books.ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
-	published = publish(engine, &activity, realtime_ms, self);
+	published = publish(engine, &activity, now, self);
 	if (pass < 0)
 		return pass;
 	return r < 0 ? r : published;

@@ -64,6 +64,16 @@ void interval_engine_free(struct interval_engine *engine);
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config);
 
 /*
+ * The clock that births are kept by, and the one that they are shown by, at one moment: what lies
+ * between two readings, such as a slow pass, would move births that were shown.
+ */
+struct interval_moment {
+	int64_t boottime_ms, realtime_ms;
+};
+
+/* Now, by the kernel's clocks. */
+struct interval_moment interval_moment_now(void);
+/*
  * Adopts the zones that there are, as each interval does: before the first one, so that what was
  * learned of them can be restored. 0 or -errno.
  */
@@ -72,10 +82,10 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_
  * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
  * every series is seen from its start. 0; a failed pass over the processes (-errno) still
  * publishes: the zones' energy goes to unattributed, reason no_activity. So does -ENOMEM for zones
- * that are new: they wait for the next interval. @self carries everything about the program but
- * what the engine knows itself.
+ * that are new: they wait for the next interval. @now is the beginning. @self carries everything
+ * about the program but what the engine knows itself.
  */
-int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
+int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
 			struct snapshot_self *self);
 
 /* Whether models estimate all energy now; false from the first interval that a meter counts. */

@@ -129,8 +129,7 @@ static int start_measuring(struct monitor *monitor)
 	monitor->found = sources_have_meters(&session->sources);
 	monitor->searching = sources_are_searched(&session->sources);
 	session->stats.self.meters_searching = monitor->searching;
-	r = interval_engine_find_zones(session->engine,
-				       (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC));
+	r = interval_engine_find_zones(session->engine, interval_moment_now().boottime_ms);
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
 	monitor_describe_sources(monitor);

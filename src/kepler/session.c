@@ -72,13 +72,14 @@ int session_open_engine(struct session *session, struct diag *diag)
 int session_run_interval(struct session *session)
 {
 	struct snapshot_self *self = &session->stats.self;
+	struct interval_moment now;
 
 	denied_calls_tell();
 	self->denied_calls = denied_calls_count();
 	sources_follow(&session->sources, clock_ns(CLOCK_MONOTONIC), self);
 	recorder_report(&session->recorder, self);
-	return interval_engine_run(session->engine,
-				   (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC), self);
+	now = interval_moment_now();
+	return interval_engine_run(session->engine, &now, self);
 }
 
 void session_reconfigure(struct session *session, const struct config *config)

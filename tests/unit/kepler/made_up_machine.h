@@ -134,6 +134,15 @@ static inline void machine_stop(struct machine *machine)
 	estimated_meter_free(machine->estimate);
 }
 
+/* An interval that began at @boottime_s, when the time of day was @realtime_s. */
+static inline int run_at(struct machine *machine, uint64_t boottime_s, uint64_t realtime_s)
+{
+	const struct interval_moment now = { (int64_t)boottime_s * 1000,
+					     (int64_t)realtime_s * 1000 };
+
+	return interval_engine_run(machine->engine, &now, &machine->self);
+}
+
 /* A pass at @time_s, @slept_s of them asleep so far, in which one process ran for @cpu_ns. */
 static inline int pass(struct machine *machine, uint64_t time_s, uint64_t slept_s, uint64_t cpu_ns)
 {
@@ -151,7 +160,7 @@ static inline int pass(struct machine *machine, uint64_t time_s, uint64_t slept_
 		.count = 1,
 		.busy_ns = cpu_ns,
 	};
-	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
+	return run_at(machine, time_s + slept_s, time_s);
 }
 
 static inline struct snapshot_zone zone_now(const struct machine *machine)

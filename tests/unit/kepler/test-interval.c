@@ -77,8 +77,7 @@ static void pass_of_machine(struct machine *machine, uint64_t time_s, uint64_t c
 		.unseen_ns = unseen_ns,
 		.cpus = cpus,
 	};
-	assert_int_equal(
-		interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self), 0);
+	assert_int_equal(run_at(machine, time_s, time_s), 0);
 }
 
 static void test_what_is_unseen_is_unattributed(void **state)
@@ -376,7 +375,7 @@ static int counting_pass(struct machine *machine, uint64_t time_s, uint64_t cpu_
 		.cgroup_signal_count = 1,
 		.unknown_signal[SIGNAL_NET_BYTES] = 2,
 	};
-	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
+	return run_at(machine, time_s, time_s);
 }
 
 static uint64_t sum_of_level(const struct snapshot *snapshot, enum level level, uint32_t column)
@@ -484,6 +483,30 @@ static void test_rows_have_the_total_as_a_series(void **state)
 	assert_int_equal(room_needed(4, false) / 4, room_needed(6, true) / 6);
 }
 
+/* The clocks of births are read together: a pass that takes seconds moves none. */
+static void test_a_slow_pass_moves_no_birth(void **state)
+{
+	struct told_reader *reader;
+	struct machine machine;
+	int64_t born_ms;
+
+	(void)state;
+	machine_start(&machine, true);
+	reader = &machine.reader;
+	(void)pass(&machine, 100, 0, 0);
+	born_ms = zone_now(&machine).created_ms;
+	assert_int_equal(born_ms, 100000);
+	reader->activity.time_ns = 101 * NSEC_PER_SEC;
+	reader->activity.boottime_ns = 104 * NSEC_PER_SEC; /* its end */
+	assert_int_equal(run_at(&machine, 101, 101), 0);
+	assert_int_equal(zone_now(&machine).created_ms, born_ms);
+	/* And a clock that is set right moves all of them to where they were. */
+	reader->activity.time_ns = reader->activity.boottime_ns = 105 * NSEC_PER_SEC;
+	assert_int_equal(run_at(&machine, 105, 1700000105), 0);
+	assert_int_equal(zone_now(&machine).created_ms, 1700000100000);
+	machine_stop(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_rows_have_the_total_as_a_series),
 		cmocka_unit_test(test_counters_of_rows_add_up_to_the_node),
 		cmocka_unit_test(test_counters_can_be_off),
+		cmocka_unit_test(test_a_slow_pass_moves_no_birth),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -62,9 +62,7 @@ static void guest_pass(struct guest *guest, uint64_t time_s, uint64_t cpu_ns, bo
 					      .has_steal = has_steal,
 					      .steal_ns = steal_ns,
 					      .stolen_ns = stolen_ns };
-	assert_int_equal(interval_engine_run(guest->machine.engine, (int64_t)time_s * 1000,
-					     &guest->machine.self),
-			 0);
+	assert_int_equal(run_at(&guest->machine, time_s, time_s), 0);
 }
 
 /* Half a second of run time each, of which more and more is stolen. */
@@ -185,7 +183,7 @@ static void sockets_are_recorded_as_they_were_known(void **state)
 	told->activity.busy_ns = told->sample.cpu_ns = RUN_NS;
 	told->activity.sockets = 2;
 	told->activity.socket_ns = known_ns;
-	assert_int_equal(interval_engine_run(guest.machine.engine, 101000, &guest.machine.self), 0);
+	assert_int_equal(run_at(&guest.machine, 101, 101), 0);
 	assert_int_equal(recorder_close(&guest.recorder, PATIENCE_NS), 0);
 	assert_int_equal(replay_books_new(&guest.machine.config, &books), 0);
 	assert_int_equal(record_reader_open(guest.path, &reader, &diag), 0);

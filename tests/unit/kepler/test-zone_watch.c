@@ -152,11 +152,12 @@ static void machine_stop(struct machine *machine)
 /* An interval that ends at @now_s, in which the zones count so many joules. */
 static void interval(struct machine *machine, uint64_t now_s, const uint64_t joules[static ZONES])
 {
+	const struct interval_moment now = { (int64_t)now_s * 1000, (int64_t)now_s * 1000 };
+
 	for (size_t z = 0; z < ZONES; z++)
 		told.energy_uj[z] += joules[z] * 1000000;
 	zone_watch_describe(&machine->watch, &machine->sources, &machine->self);
-	assert_int_equal(
-		interval_engine_run(machine->engine, (int64_t)now_s * 1000, &machine->self), 0);
+	assert_int_equal(interval_engine_run(machine->engine, &now, &machine->self), 0);
 	zone_watch_look(&machine->watch, machine->engine, now_s * NSEC_PER_SEC);
 }
 
