@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/macro.h"
+#include "bmc/part_name.h"
 
 #define STORAGE       0x0A /* NetFn */
 #define SENSOR_EVENT  0x04
@@ -32,9 +34,6 @@ static const char *const machine_names[] = { "pwrconsumption", "powerconsumption
 					     "syspwr",         "systempower",      "systempwr",
 					     "totalpower",     "totalpwr",         "powermeter",
 					     "nodepower",      "nodepwr",          "systemlevel" };
-/* A total of one of these is not the machine's: "CPU Total Power". */
-static const char *const part_names[] = { "cpu", "gpu", "memory", "dimm", "fan", "disk",
-					  "hdd", "ssd", "nvme",   "pcie", "proc" };
 /*
  * Entities that are parts (IPMI 2.0, table 43-13): processors 3 and 9, disks and their bays 4, 15
  * and 26, memory 8 and 32, cards 11, expansion 16, processor boards 18, power modules 20, fans and
@@ -101,20 +100,29 @@ bool sdr_has_watts(const uint8_t record[static SDR_UNITS_AT + SDR_PART_SIZE])
 	       record[21] == UNIT_WATTS && (record[23] & 0x7F) == 0;
 }
 
-/* Letters and digits of a name, small. */
-static void plain_name(const uint8_t *record, size_t len, char ret[static NAME_SIZE])
+/* As it is written; "" where it is not in letters. */
+static void read_name(const uint8_t *record, size_t len, char ret[static NAME_SIZE])
 {
-	size_t count = record[SDR_NAME_AT - 1] & 0x1F, used = 0;
+	size_t count = record[SDR_NAME_AT - 1] & 0x1F;
 
 	if ((record[SDR_NAME_AT - 1] & 0xC0) != NAME_LATIN)
 		count = 0;
-	for (size_t i = 0; i < count && SDR_NAME_AT + i < len && used < NAME_SIZE - 1; i++) {
-		uint8_t c = record[SDR_NAME_AT + i];
+	if (count > len - SDR_NAME_AT)
+		count = len - SDR_NAME_AT;
+	if (count > NAME_SIZE - 1)
+		count = NAME_SIZE - 1;
+	memcpy(ret, record + SDR_NAME_AT, count);
+	ret[count] = '\0';
+}
 
-		if (c >= 'A' && c <= 'Z')
-			c = (uint8_t)(c - 'A' + 'a');
-		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-			ret[used++] = (char)c;
+/* Letters and digits of a name, small. */
+static void plain_name(const char *name, char ret[static NAME_SIZE])
+{
+	size_t used = 0;
+
+	for (; *name; name++) {
+		if (ascii_is_alnum(*name))
+			ret[used++] = ascii_lower(*name);
 	}
 	ret[used] = '\0';
 }
@@ -128,15 +136,18 @@ static bool has_any(const char *name, const char *const *words, size_t count)
 	return false;
 }
 
+/* The entity decides before the name. */
 static enum sdr_role role_of(uint8_t entity, const char *name)
 {
+	char plain[NAME_SIZE];
+
+	plain_name(name, plain);
 	if (entity == ENTITY_SUPPLY)
-		return has_any(name, supply_names, ARRAY_SIZE(supply_names)) ? SDR_SUPPLY
-									     : SDR_OTHER;
-	if (memchr(part_entities, entity, sizeof(part_entities)) ||
-	    has_any(name, part_names, ARRAY_SIZE(part_names)))
+		return has_any(plain, supply_names, ARRAY_SIZE(supply_names)) ? SDR_SUPPLY
+									      : SDR_OTHER;
+	if (memchr(part_entities, entity, sizeof(part_entities)) || part_name_is_of_a_part(name))
 		return SDR_OTHER;
-	return has_any(name, machine_names, ARRAY_SIZE(machine_names)) ? SDR_MACHINE : SDR_OTHER;
+	return has_any(plain, machine_names, ARRAY_SIZE(machine_names)) ? SDR_MACHINE : SDR_OTHER;
 }
 
 /* Two's complement of @bits bits. */
@@ -152,7 +163,7 @@ enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret
 	if (len < SDR_NAME_AT || record[3] != SDR_FULL_SENSOR || record[5] != OWNER_BMC ||
 	    record[6] != 0 || !sdr_has_watts(record))
 		return SDR_OTHER;
-	plain_name(record, len, name);
+	read_name(record, len, name);
 	*ret = (struct sdr_sensor){
 		.number = record[7],
 		.format = record[20] & FORMAT_NONE,

@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "bmc/answer_object.h"
+#include "bmc/part_name.h"
 
 #define WATTS_MAX    1e6 /* more than a rack draws */
 #define KWH_MAX      4e6 /* 400 years of a kilowatt; more is no energy_uj */
@@ -373,6 +374,7 @@ void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret
 	redfish_path_take(answer_text(power, "DataSourceUri"), ret_sensor);
 }
 
+/* By its context; where it has none by its name. */
 static bool is_of_a_part(const json_t *object)
 {
 	static const char *const parts[] = { "CPU",
@@ -399,7 +401,10 @@ static bool is_of_a_part(const json_t *object)
 					     "Pump",
 					     NULL };
 
-	return is_one_of(answer_text(object, "PhysicalContext"), parts);
+	const char *context = answer_text(object, "PhysicalContext");
+
+	return *context ? is_one_of(context, parts)
+			: part_name_is_of_a_part(answer_text(object, "Name"));
 }
 
 void redfish_power_control_read(const json_t *power, struct redfish_reading *ret)
@@ -519,24 +524,14 @@ void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)
 	ret->window_ns = duration_ns(answer_text(sensor, "AveragingInterval"));
 }
 
-bool redfish_sensor_names_a_part(const char *id)
-{
-	static const char *const parts[] = { "cpu", "gpu", "memory", "dimm", "fan", "disk",
-					     "hdd", "ssd", "nvme",   "pcie", NULL };
-
-	for (const char *const *part = parts; *part; part++) {
-		if (strcasestr(id, *part))
-			return true;
-	}
-	return false;
-}
-
 bool redfish_sensor_is_total(const char *id)
 {
 	static const char *const power[] = { "power", "pwr", "watts" };
 	static const char *const whole[] = { "total", "sys", "chassis", "node", "platform" };
 	bool is_power = false, is_whole = false;
 
+	if (part_name_is_of_a_part(id))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(power); i++)
 		is_power |= strcasestr(id, power[i]) != NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)

@@ -135,11 +135,12 @@ void redfish_supply_sum_read(const struct redfish_supply_sum *sum, struct redfis
  */
 void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret);
 /*
- * A Sensor of power, and the time over which it averages. None where its PhysicalContext is a part
- * of the machine.
+ * A Sensor of power, and the time over which it averages. None where its PhysicalContext, or
+ * without one its Name, is that of a part of the machine.
  */
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret);
-/* Whether a sensor of this id may be of all of the machine's power: total_power, SysBoardPwr. */
+/*
+ * Whether a sensor of this id may be of all of the machine's power: total_power, SysBoardPwr. Not
+ * so where it names a part (bmc/part_name.h), of which it may be the sum.
+ */
 bool redfish_sensor_is_total(const char *id);
-/* Whether an id has the word of a part, such as Sys_Fan_Pwr: of such parts it may be the sum. */
-bool redfish_sensor_names_a_part(const char *id);

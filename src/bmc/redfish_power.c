@@ -177,7 +177,7 @@ static int try_sensors(struct redfish_client *client, const struct redfish_chass
 	for (size_t i = 0; i < sensors->count && tried < SENSORS_MAX; i++) {
 		const char *id = redfish_path_id(&sensors->paths[i]);
 
-		if (!redfish_sensor_is_total(id) || redfish_sensor_names_a_part(id))
+		if (!redfish_sensor_is_total(id))
 			continue;
 		tried++;
 		r = try_one(client, REDFISH_SENSOR, &sensors->paths[i], power, diag);

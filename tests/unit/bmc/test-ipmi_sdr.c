@@ -42,6 +42,8 @@ static void names_and_entities(void **state)
 		{ 10, "PS1 Input Power", SDR_SUPPLY }, { 10, "PSU2_PIN", SDR_SUPPLY },
 		{ 10, "PSU1 Pout", SDR_OTHER },        { 10, "PSU1 Total Power", SDR_OTHER },
 		{ 32, "Total Power", SDR_OTHER },      { 7, "", SDR_OTHER },
+		{ 7, "MEM Total Power", SDR_OTHER },   { 7, "Total Power Pump", SDR_OTHER },
+		{ 7, "Total Pwr_MEM", SDR_OTHER },     { 7, "System Power Emb", SDR_MACHINE },
 	};
 
 	(void)state;

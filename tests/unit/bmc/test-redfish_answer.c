@@ -229,10 +229,29 @@ static void sensors_of_parts_are_not_the_machine(void **state)
 		assert_false(reading.has_power);
 		json_decref(object);
 	}
-	assert_true(redfish_sensor_names_a_part("HGX_Chassis_0_TotalGPU_Power_0"));
-	assert_true(redfish_sensor_names_a_part("Sys_Fan_Pwr"));
-	assert_false(redfish_sensor_names_a_part("PDB_0_Total_Power_0"));
-	assert_false(redfish_sensor_names_a_part("SystemEmbeddedPower"));
+	assert_false(redfish_sensor_is_total("HGX_Chassis_0_TotalGPU_Power_0"));
+	assert_false(redfish_sensor_is_total("Sys_Fan_Pwr"));
+	assert_true(redfish_sensor_is_total("PDB_0_Total_Power_0"));
+	assert_true(redfish_sensor_is_total("SystemEmbeddedPower"));
+}
+
+/* The context decides; where there is none, the name. */
+static void names_of_parts_are_not_the_machine(void **state)
+{
+	(void)state;
+	assert_int_equal(control("{\"PowerControl\":[{\"Name\":\"CPU Sub-system Power\","
+				 "\"PowerConsumedWatts\":80},{\"Name\":\"Server Power Control\","
+				 "\"PowerConsumedWatts\":300}]}")
+				 .power_uw,
+			 300 * WATT);
+	assert_int_equal(control("{\"PowerControl\":[{\"Name\":\"Fan Wall Board\","
+				 "\"PhysicalContext\":\"SystemBoard\","
+				 "\"PowerConsumedWatts\":300}]}")
+				 .power_uw,
+			 300 * WATT);
+	assert_false(control("{\"PowerControl\":[{\"Name\":\"System Power\","
+			     "\"PhysicalContext\":\"Memory\",\"PowerConsumedWatts\":40}]}")
+			     .has_power);
 }
 
 static struct redfish_reading sensor(const char *type, const char *units, const char *interval)
@@ -467,6 +486,7 @@ int main(void)
 		cmocka_unit_test(supplies),
 		cmocka_unit_test(supplies_that_are_off_need_no_value),
 		cmocka_unit_test(sensors_of_parts_are_not_the_machine),
+		cmocka_unit_test(names_of_parts_are_not_the_machine),
 		cmocka_unit_test(sensors),
 		cmocka_unit_test(paths_are_of_the_service),
 		cmocka_unit_test(only_objects_are_answers),
