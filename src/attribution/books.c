@@ -75,6 +75,52 @@ int books_choose_totals(struct books *books)
 	return accountant->idle_share == IDLE_SHARE_NODE ? 0 : ledger_bear_idle(books->ledger);
 }
 
+void books_restore(struct books *books, size_t zone, const struct idle_learner *learner)
+{
+	struct zone_account *account = &books->accountant.zones[zone];
+
+	account->learner = *learner;
+	zone_account_configure(account, books->idle);
+}
+
+struct zone_progress books_save(const struct books *books, size_t zone)
+{
+	const struct zone_account *account = &books->accountant.zones[zone];
+	const struct contender *contender = &books->accountant.contenders[zone];
+
+	return (struct zone_progress){
+		.has_span = account->has_span,
+		.late = account->late,
+		.has_begun = account->has_begun,
+		.held = account->held,
+		.count_from_ns = account->count_from_ns,
+		.split_from_ns = account->split_from_ns,
+		.standing = contender->standing,
+		.rank_begun = contender->has_begun,
+		.was_read = contender->was_read,
+		.is_due = contender->is_due,
+		.is_ready = contender->is_ready,
+	};
+}
+
+void books_load(struct books *books, size_t zone, const struct zone_progress *progress)
+{
+	struct zone_account *account = &books->accountant.zones[zone];
+	struct contender *contender = &books->accountant.contenders[zone];
+
+	account->has_span = progress->has_span;
+	account->late = progress->late;
+	account->has_begun = progress->has_begun;
+	account->held = progress->held;
+	account->count_from_ns = progress->count_from_ns;
+	account->split_from_ns = progress->split_from_ns;
+	contender->standing = progress->standing;
+	contender->has_begun = progress->rank_begun;
+	contender->was_read = progress->was_read;
+	contender->is_due = progress->is_due;
+	contender->is_ready = progress->is_ready;
+}
+
 void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
 {
 	struct accountant *accountant = &books->accountant;

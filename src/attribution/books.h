@@ -21,6 +21,7 @@
 #include "attribution/accountant.h"
 #include "attribution/counters.h"
 #include "energy/remainder.h"
+#include "energy/zone_progress.h"
 
 struct books {
 	struct ledger *ledger;
@@ -62,6 +63,12 @@ int books_find_remainder(struct books *books, int64_t found_ms);
  * energy, if a reload asks for them. 0 or -ENOMEM.
  */
 int books_choose_totals(struct books *books);
+
+/* What is known of the zone's idle power from elsewhere replaces what was learned here. */
+void books_restore(struct books *books, size_t zone, const struct idle_learner *learner);
+/* Of a zone between two intervals, to go on with it in other books. */
+struct zone_progress books_save(const struct books *books, size_t zone);
+void books_load(struct books *books, size_t zone, const struct zone_progress *progress);
 
 /*
  * Begins an interval, which ends at @now_ns of CLOCK_MONOTONIC: which zones count in it, and which

@@ -465,7 +465,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	copy_places(engine->sources.sockets, &interval.places);
 	sum_counters(engine, activity, counted);
 	if (engine->sources.tap)
-		record_tap_tell(engine->sources.tap, accountant, &interval, &moment);
+		record_tap_tell(engine->sources.tap, &engine->books, &interval, &moment);
 	books_book(&engine->books, &interval, counted);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->books.spans, engine->books.span_count, activity->time_ns);
@@ -721,8 +721,7 @@ const struct idle_learner *interval_engine_learner(const struct interval_engine 
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner)
 {
-	engine->books.accountant.zones[index].learner = *learner;
-	zone_account_configure(&engine->books.accountant.zones[index], &engine->config->idle);
+	books_restore(&engine->books, index, learner);
 	if (engine->sources.tap)
 		record_tap_restored(engine->sources.tap, index);
 }

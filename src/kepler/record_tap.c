@@ -107,38 +107,20 @@ static void write_zone(struct record_tap *tap, const struct accountant *accounta
 	write_learner(tap, accountant, z);
 }
 
-static void write_state(struct record_tap *tap, const struct accountant *accountant, size_t z)
+static void write_zones(struct record_tap *tap, const struct books *books, bool is_complete,
+			int64_t birth_offset_ms)
 {
-	const struct zone_account *account = &accountant->zones[z];
-	const struct contender *contender = &accountant->contenders[z];
-	const struct recorded_state state = {
-		.zone = (uint32_t)z,
-		.has_span = account->has_span,
-		.late = account->late,
-		.has_begun = account->has_begun,
-		.held = account->held,
-		.count_from_ns = account->count_from_ns,
-		.split_from_ns = account->split_from_ns,
-		.standing = contender->standing,
-		.rank_begun = contender->has_begun,
-		.was_read = contender->was_read,
-		.is_due = contender->is_due,
-		.is_ready = contender->is_ready,
-	};
+	const struct accountant *accountant = &books->accountant;
 
-	record_encode_state(&tap->records, &state);
-}
-
-static void write_zones(struct record_tap *tap, const struct accountant *accountant,
-			bool is_complete, int64_t birth_offset_ms)
-{
 	for (; tap->zones_written < accountant->zone_count; tap->zones_written++)
 		write_zone(tap, accountant, tap->zones_written, birth_offset_ms);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		if (tap->restored[z])
 			write_learner(tap, accountant, z);
 		if (is_complete && accountant->has_begun && accountant->zones[z].has_span)
-			write_state(tap, accountant, z);
+			record_encode_state(
+				&tap->records,
+				&(struct recorded_state){ (uint32_t)z, books_save(books, z) });
 	}
 }
 
@@ -325,21 +307,21 @@ static int describe_uses(struct record_tap *tap, const struct ledger *ledger,
 	return 0;
 }
 
-static int describe_readings(struct record_tap *tap, const struct accountant *accountant,
-			     const struct interval *interval, struct recorded_interval *ret)
+static int describe_readings(struct record_tap *tap, const struct books *books,
+			     struct recorded_interval *ret)
 {
-	size_t count = accountant->zone_count;
+	size_t count = books->accountant.zone_count;
 
 	if (ARRAY_RESERVE(tap->readings, tap->reading_size, count + 1) < 0)
 		return -ENOMEM;
 	for (size_t z = 0; z < count; z++)
-		tap->readings[z] = (struct recorded_reading){ .state = interval->status[z].state,
-							      .error = interval->status[z].error };
-	for (size_t i = 0; i < interval->span_count; i++) {
-		struct recorded_reading *reading = &tap->readings[interval->spans[i].zone];
+		tap->readings[z] = (struct recorded_reading){ .state = books->status[z].state,
+							      .error = books->status[z].error };
+	for (size_t i = 0; i < books->span_count; i++) {
+		struct recorded_reading *reading = &tap->readings[books->spans[i].zone];
 
 		reading->has_span = true;
-		reading->span = interval->spans[i];
+		reading->span = books->spans[i];
 	}
 	ret->readings = tap->readings;
 	ret->reading_count = count;
@@ -370,11 +352,10 @@ static int describe_ended(struct record_tap *tap, const struct ledger *ledger,
 	return 0;
 }
 
-static int tell(struct record_tap *tap, const struct accountant *accountant,
-		const struct interval *interval, const struct record_moment *moment,
-		bool is_complete)
+static int tell(struct record_tap *tap, const struct books *books, const struct interval *interval,
+		const struct record_moment *moment, bool is_complete)
 {
-	const struct ledger *ledger = accountant->ledger;
+	const struct ledger *ledger = books->ledger;
 	struct recorded_interval recorded = {
 		.time_ns = interval->time_ns,
 		.boottime_ns = moment->boottime_ns,
@@ -382,7 +363,7 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 		.length_ns = interval->measured.dt_ns,
 		.asleep_ns = interval->measured.asleep_ns,
 		.utilisation = interval->measured.utilisation,
-		.settle_ns = accountant->settle_ns,
+		.settle_ns = books->accountant.settle_ns,
 		.work = interval->work,
 		.has_steal = moment->activity->has_steal,
 		.steal_ns = moment->activity->steal_ns,
@@ -395,17 +376,17 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 		forget_all(tap);
 		write_options(tap);
 	}
-	write_zones(tap, accountant, is_complete,
+	write_zones(tap, books, is_complete,
 		    moment->realtime_ms - (int64_t)(moment->boottime_ns / NSEC_PER_MSEC));
 	r = is_complete ? tell_rows(tap, ledger) : 0;
 	if (r == 0)
 		r = tell_touched(tap, ledger);
 	if (r == 0)
-		r = describe_readings(tap, accountant, interval, &recorded);
+		r = describe_readings(tap, books, &recorded);
 	if (r == 0)
-		r = describe_parties(tap, ledger, interval->parties, &recorded);
-	if (r == 0 && interval->devices)
-		r = describe_uses(tap, ledger, interval->devices, &recorded);
+		r = describe_parties(tap, ledger, &books->parties, &recorded);
+	if (r == 0)
+		r = describe_uses(tap, ledger, &books->devices, &recorded);
 	if (r == 0)
 		r = describe_ended(tap, ledger, moment->activity, &recorded);
 	if (r == 0)
@@ -413,7 +394,7 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 	return r;
 }
 
-void record_tap_tell(struct record_tap *tap, const struct accountant *accountant,
+void record_tap_tell(struct record_tap *tap, const struct books *books,
 		     const struct interval *interval, const struct record_moment *moment)
 {
 	bool is_complete = tap->is_due || record_store_needs_definitions(tap->store);
@@ -421,7 +402,7 @@ void record_tap_tell(struct record_tap *tap, const struct accountant *accountant
 	record_store_recycle(tap->store, &tap->records);
 	if (is_complete && tap->anonymize && tap->is_ring)
 		(void)record_mask_init(&tap->mask); /* a key of its own for each file */
-	if (tell(tap, accountant, interval, moment, is_complete) < 0)
+	if (tell(tap, books, interval, moment, is_complete) < 0)
 		tap->records.failed = true;
 	tap->is_due = !record_store_put(tap->store, &tap->records, is_complete);
 }

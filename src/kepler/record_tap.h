@@ -10,8 +10,7 @@
 #pragma once
 
 #include "activity/activity.h"
-#include "attribution/accountant.h"
-#include "attribution/device_parties.h"
+#include "attribution/books.h"
 #include "kepler/config.h"
 #include "record/record_mask.h"
 #include "record/record_store.h"
@@ -62,6 +61,6 @@ void record_tap_release(struct record_tap *tap);
 void record_tap_reconfigure(struct record_tap *tap, const struct config *config);
 /* What is known of the zone's idle power was set from outside. */
 void record_tap_restored(struct record_tap *tap, size_t zone);
-/* Between ledger_begin() and accountant_book(). */
-void record_tap_tell(struct record_tap *tap, const struct accountant *accountant,
+/* Between books_begin() and books_book(), of what is booked next. */
+void record_tap_tell(struct record_tap *tap, const struct books *books,
 		     const struct interval *interval, const struct record_moment *moment);

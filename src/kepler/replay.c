@@ -166,8 +166,7 @@ static void look_at_option(struct replay *replay, const char *path,
 
 static int take(struct replay *replay, const struct record *record, struct diag *diag)
 {
-	struct replay_moment moment;
-	int r = replay_books_take(replay->books, record, &moment, diag);
+	int r = replay_books_take(replay->books, record, diag);
 
 	if (r > 0) {
 		replay->intervals++;

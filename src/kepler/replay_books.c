@@ -32,11 +32,10 @@ struct book_process {
 };
 
 struct replay_books {
-	const struct config *config;
 	struct books books;
 	struct replay_zone zones[ZONES_MAX];
 	size_t zone_count; /* that are defined; the books have those that were adopted */
-	struct recorded_state state[ZONES_MAX]; /* of zones that had begun before */
+	struct zone_progress state[ZONES_MAX]; /* of zones that had begun before */
 	bool has_state[ZONES_MAX];
 	struct idle_learner learner[ZONES_MAX];
 	bool has_learner[ZONES_MAX];
@@ -62,7 +61,6 @@ int replay_books_new(const struct config *config, struct replay_books **ret)
 		replay_books_free(books);
 		return r;
 	}
-	books->config = config;
 	books_configure(&books->books, &config->idle, &config->share, 0);
 	*ret = books;
 	return 0;
@@ -147,7 +145,7 @@ static int take_state(struct replay_books *books, const struct recorded_state *s
 	if (state->zone >= books->zone_count)
 		return diag_set(diag, -EBADMSG, "state of zone %u, which is not defined",
 				state->zone);
-	books->state[state->zone] = *state;
+	books->state[state->zone] = state->progress;
 	books->has_state[state->zone] = !books->books.accountant.has_begun;
 	return 0;
 }
@@ -265,24 +263,6 @@ static bool find_party(struct replay_books *books, uint32_t number, struct party
 
 /* ---- zones ---- */
 
-static void apply_state(struct replay_books *books, size_t z)
-{
-	const struct recorded_state *state = &books->state[z];
-	struct zone_account *account = &books->books.accountant.zones[z];
-
-	account->has_span = state->has_span;
-	account->late = state->late;
-	account->has_begun = state->has_begun;
-	account->held = state->held;
-	account->count_from_ns = state->count_from_ns;
-	account->split_from_ns = state->split_from_ns;
-	books->books.accountant.contenders[z].standing = state->standing;
-	books->books.accountant.contenders[z].has_begun = state->rank_begun;
-	books->books.accountant.contenders[z].was_read = state->was_read;
-	books->books.accountant.contenders[z].is_due = state->is_due;
-	books->books.accountant.contenders[z].is_ready = state->is_ready;
-}
-
 static int adopt_zones(struct replay_books *books)
 {
 	struct accountant *accountant = &books->books.accountant;
@@ -296,12 +276,11 @@ static int adopt_zones(struct replay_books *books)
 	chosen = books_choose_totals(&books->books);
 	for (size_t z = 0; r >= 0 && z < accountant->zone_count; z++) {
 		if (books->has_state[z])
-			apply_state(books, z);
+			books_load(&books->books, z, &books->state[z]);
 		books->has_state[z] = false;
 		if (!books->has_learner[z])
 			continue;
-		accountant->zones[z].learner = books->learner[z];
-		zone_account_configure(&accountant->zones[z], &books->config->idle);
+		books_restore(&books->books, z, &books->learner[z]);
 		books->has_learner[z] = false;
 	}
 	return r < 0 ? r : chosen;
@@ -431,7 +410,7 @@ static int enter(struct replay_books *books, const struct recorded_interval *int
 }
 
 static int book(struct replay_books *books, const struct recorded_interval *interval,
-		struct replay_moment *ret, struct diag *diag)
+		struct diag *diag)
 {
 	int r = enter(books, interval, diag);
 	struct interval inputs;
@@ -448,12 +427,10 @@ static int book(struct replay_books *books, const struct recorded_interval *inte
 	note_uncounted(books);
 	end_processes(books, interval);
 	ledger_close(books->books.ledger);
-	*ret = (struct replay_moment){ interval, &books->books.parties };
 	return 1;
 }
 
-int replay_books_take(struct replay_books *books, const struct record *record,
-		      struct replay_moment *ret, struct diag *diag)
+int replay_books_take(struct replay_books *books, const struct record *record, struct diag *diag)
 {
 	switch (record->type) {
 	case RECORD_ZONE:
@@ -467,7 +444,7 @@ int replay_books_take(struct replay_books *books, const struct record *record,
 	case RECORD_STATE:
 		return take_state(books, &record->state, diag);
 	case RECORD_INTERVAL:
-		return book(books, &record->interval, ret, diag);
+		return book(books, &record->interval, diag);
 	case RECORD_FACT:
 	case RECORD_OPTION:
 	case RECORD_END:
@@ -476,14 +453,9 @@ int replay_books_take(struct replay_books *books, const struct record *record,
 	return 0;
 }
 
-const struct ledger *replay_books_ledger(const struct replay_books *books)
+const struct books *replay_books_kept(const struct replay_books *books)
 {
-	return books->books.ledger;
-}
-
-size_t replay_books_zone_count(const struct replay_books *books)
-{
-	return books->books.accountant.zone_count;
+	return &books->books;
 }
 
 const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index)

@@ -23,12 +23,6 @@ struct replay_zone {
 
 struct replay_books;
 
-/* What has been booked of the interval that was last, for whatever compares. */
-struct replay_moment {
-	const struct recorded_interval *interval;
-	const struct parties *parties; /* the first interval->party_count are those of it */
-};
-
 /* @config is borrowed: its attribution options count. 0 or -ENOMEM. */
 int replay_books_new(const struct config *config, struct replay_books **ret);
 void replay_books_free(struct replay_books *books);
@@ -37,14 +31,13 @@ void replay_books_free(struct replay_books *books);
  */
 void replay_books_next_file(struct replay_books *books);
 /*
- * Takes a record. 1: an interval was booked, which is in @ret until the next record; 0: another
- * record; -EBADMSG with a diagnosis: it refers to something that is not there; -ENOMEM.
+ * Takes a record. 1: an interval was booked; 0: another record; -EBADMSG with a diagnosis: it
+ * refers to something that is not there; -ENOMEM.
  */
-int replay_books_take(struct replay_books *books, const struct record *record,
-		      struct replay_moment *ret, struct diag *diag);
+int replay_books_take(struct replay_books *books, const struct record *record, struct diag *diag);
 
-const struct ledger *replay_books_ledger(const struct replay_books *books);
-size_t replay_books_zone_count(const struct replay_books *books);
+/* As they are after the last interval. */
+const struct books *replay_books_kept(const struct replay_books *books);
 const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index);
 /* The row of the process with that id; LEDGER_NONE: it has none. */
 uint32_t replay_books_process(const struct replay_books *books, uint32_t id);

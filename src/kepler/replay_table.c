@@ -23,7 +23,7 @@ static const char *const level_names[LEVEL_COUNT] = { "process", "container", "p
 static uint64_t account_sum_uj(const struct replay_books *books, enum level level, uint32_t row,
 			       uint32_t account)
 {
-	const struct ledger *ledger = replay_books_ledger(books);
+	const struct ledger *ledger = replay_books_kept(books)->ledger;
 
 	return account_sum(&ledger_layout(ledger)->accounts[account],
 			   ledger_values(ledger, level, row));
@@ -32,7 +32,7 @@ static uint64_t account_sum_uj(const struct replay_books *books, enum level leve
 static uint64_t mode_uj(const struct replay_books *books, enum level level, uint32_t row,
 			uint32_t account, enum energy_mode mode)
 {
-	const struct ledger *ledger = replay_books_ledger(books);
+	const struct ledger *ledger = replay_books_kept(books)->ledger;
 
 	return account_value(&ledger_layout(ledger)->accounts[account], mode,
 			     ledger_values(ledger, level, row));
@@ -51,7 +51,7 @@ static bool is_used(const struct ledger *ledger, enum level level, uint32_t row)
 /* What all rows of a level have of an account, in all modes. */
 static uint64_t level_uj(const struct replay_books *books, enum level level, uint32_t account)
 {
-	const struct ledger *ledger = replay_books_ledger(books);
+	const struct ledger *ledger = replay_books_kept(books)->ledger;
 	uint64_t sum_uj = 0;
 
 	for (uint32_t row = 0; row < ledger_slots(ledger, level); row++) {
@@ -63,7 +63,7 @@ static uint64_t level_uj(const struct replay_books *books, enum level level, uin
 
 static uint64_t unattributed_uj(const struct replay_books *books, uint32_t account)
 {
-	const struct ledger *ledger = replay_books_ledger(books);
+	const struct ledger *ledger = replay_books_kept(books)->ledger;
 	const struct layout *layout = ledger_layout(ledger);
 	uint64_t sum_uj = 0;
 
@@ -81,7 +81,7 @@ static uint64_t unattributed_uj(const struct replay_books *books, uint32_t accou
 
 static uint64_t node_uj(const struct replay_books *books, uint32_t account)
 {
-	const struct ledger *ledger = replay_books_ledger(books);
+	const struct ledger *ledger = replay_books_kept(books)->ledger;
 	const struct layout *layout = ledger_layout(ledger);
 	uint64_t sum_uj = 0;
 
@@ -97,7 +97,7 @@ static uint64_t node_uj(const struct replay_books *books, uint32_t account)
 static void read_uj(const struct replay_books *books, uint32_t account, uint64_t *ret_read_uj,
 		    uint64_t *ret_uncounted_uj)
 {
-	const struct layout *layout = ledger_layout(replay_books_ledger(books));
+	const struct layout *layout = ledger_layout(replay_books_kept(books)->ledger);
 
 	*ret_read_uj = *ret_uncounted_uj = 0;
 	for (uint32_t z = 0; z < layout->zone_count; z++) {
@@ -110,7 +110,7 @@ static void read_uj(const struct replay_books *books, uint32_t account, uint64_t
 
 uint64_t replay_table_imbalance_uj(const struct replay_books *books)
 {
-	uint32_t accounts = ledger_layout(replay_books_ledger(books))->account_count;
+	uint32_t accounts = ledger_layout(replay_books_kept(books)->ledger)->account_count;
 	uint64_t off_uj = 0;
 
 	for (uint32_t account = 0; account < accounts; account++) {
@@ -145,7 +145,7 @@ static int by_energy(const void *a, const void *b)
 /* In the order of their energy, ours or the other's. */
 static int find_lines(const struct replay_view *view, struct line **ret, size_t *ret_count)
 {
-	const struct ledger *ledger = replay_books_ledger(view->books);
+	const struct ledger *ledger = replay_books_kept(view->books)->ledger;
 	uint32_t accounts = ledger_layout(ledger)->account_count;
 	uint32_t slots = ledger_slots(ledger, view->level);
 	size_t count = 0;
@@ -219,7 +219,7 @@ static void add_cells(struct strbuf *out, bool has_second, double first, double 
 
 static void add_title(const struct replay_view *view, struct strbuf *out)
 {
-	const struct layout *layout = ledger_layout(replay_books_ledger(view->books));
+	const struct layout *layout = ledger_layout(replay_books_kept(view->books)->ledger);
 
 	strbuf_addf(out, "%-*s %10s", NAME_COLUMNS, level_names[view->level], "CPU s");
 	for (uint32_t account = 0; account < layout->account_count; account++) {
@@ -238,7 +238,7 @@ static void add_title(const struct replay_view *view, struct strbuf *out)
 
 static void add_line(const struct replay_view *view, uint32_t row, struct strbuf *out)
 {
-	const struct ledger *ledger = replay_books_ledger(view->books);
+	const struct ledger *ledger = replay_books_kept(view->books)->ledger;
 	char name[256], shown[NAME_COLUMNS * 4 + 1];
 	struct strbuf clean = STRBUF_INIT;
 
@@ -260,7 +260,7 @@ static void add_line(const struct replay_view *view, uint32_t row, struct strbuf
 static void add_rest(const struct replay_view *view, const struct line *lines, size_t count,
 		     size_t shown, struct strbuf *out)
 {
-	uint32_t accounts = ledger_layout(replay_books_ledger(view->books))->account_count;
+	uint32_t accounts = ledger_layout(replay_books_kept(view->books)->ledger)->account_count;
 	struct strbuf cells = STRBUF_INIT;
 	bool is_some = false;
 
@@ -286,7 +286,7 @@ static void add_rest(const struct replay_view *view, const struct line *lines, s
 
 static void add_sums(const struct replay_view *view, struct strbuf *out)
 {
-	uint32_t accounts = ledger_layout(replay_books_ledger(view->books))->account_count;
+	uint32_t accounts = ledger_layout(replay_books_kept(view->books)->ledger)->account_count;
 
 	strbuf_addf(out, "%-*s %10s", NAME_COLUMNS, "unattributed", "");
 	for (uint32_t account = 0; account < accounts; account++) {
@@ -323,7 +323,7 @@ static double displaced(const struct replay_view *view, const struct line *lines
 static void add_displaced(const struct replay_view *view, const struct line *lines, size_t count,
 			  struct strbuf *out)
 {
-	const struct layout *layout = ledger_layout(replay_books_ledger(view->books));
+	const struct layout *layout = ledger_layout(replay_books_kept(view->books)->ledger);
 
 	strbuf_add_char(out, '\n');
 	for (uint32_t account = 0; account < layout->account_count; account++)
@@ -334,7 +334,7 @@ static void add_displaced(const struct replay_view *view, const struct line *lin
 
 static void add_proof(const struct replay_view *view, struct strbuf *out)
 {
-	const struct layout *layout = ledger_layout(replay_books_ledger(view->books));
+	const struct layout *layout = ledger_layout(replay_books_kept(view->books)->ledger);
 
 	strbuf_add_char(out, '\n');
 	for (uint32_t account = 0; account < layout->account_count; account++) {
@@ -423,7 +423,7 @@ static size_t fields_of(const struct ledger *ledger, enum level level, uint32_t 
 
 static void add_json_row(const struct replay_view *view, uint32_t row, struct strbuf *out)
 {
-	const struct ledger *ledger = replay_books_ledger(view->books);
+	const struct ledger *ledger = replay_books_kept(view->books)->ledger;
 	const struct layout *layout = ledger_layout(ledger);
 	struct field fields[FIELDS_MAX];
 	size_t count = fields_of(ledger, view->level, row, fields);
@@ -457,7 +457,7 @@ static void add_json_row(const struct replay_view *view, uint32_t row, struct st
 
 static void add_json_sums(const struct replay_view *view, struct strbuf *out)
 {
-	const struct layout *layout = ledger_layout(replay_books_ledger(view->books));
+	const struct layout *layout = ledger_layout(replay_books_kept(view->books)->ledger);
 
 	strbuf_addf(out, "\"off_uj\":%llu,\"sums\":[",
 		    (unsigned long long)replay_table_imbalance_uj(view->books));
@@ -512,7 +512,7 @@ static void add_csv_text(struct strbuf *out, const char *text)
 static void print_csv(const struct replay_view *view, const struct line *lines, size_t count,
 		      struct strbuf *out)
 {
-	const struct ledger *ledger = replay_books_ledger(view->books);
+	const struct ledger *ledger = replay_books_kept(view->books)->ledger;
 	const struct layout *layout = ledger_layout(ledger);
 	struct field fields[FIELDS_MAX];
 

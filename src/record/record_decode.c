@@ -328,17 +328,17 @@ static void decode_state(struct cursor *from, struct recorded_state *ret)
 
 	ret->zone = take_zone(from);
 	flags = take_up_to(from, UINT32_MAX, "unknown flags");
-	ret->has_span = flags & STATE_FLAG_SPAN;
-	ret->late = flags & STATE_FLAG_LATE;
-	ret->has_begun = flags & STATE_FLAG_BEGUN;
-	ret->held = flags & STATE_FLAG_HELD;
-	ret->was_read = flags & STATE_FLAG_READ;
-	ret->is_due = flags & STATE_FLAG_DUE;
-	ret->is_ready = flags & STATE_FLAG_READY;
-	ret->rank_begun = flags & STATE_FLAG_RANK_BEGUN;
-	ret->standing = take_up_to(from, STANDING_ENDED, "an unknown standing");
-	ret->count_from_ns = take_varint(from);
-	ret->split_from_ns = take_varint(from);
+	ret->progress.has_span = flags & STATE_FLAG_SPAN;
+	ret->progress.late = flags & STATE_FLAG_LATE;
+	ret->progress.has_begun = flags & STATE_FLAG_BEGUN;
+	ret->progress.held = flags & STATE_FLAG_HELD;
+	ret->progress.was_read = flags & STATE_FLAG_READ;
+	ret->progress.is_due = flags & STATE_FLAG_DUE;
+	ret->progress.is_ready = flags & STATE_FLAG_READY;
+	ret->progress.rank_begun = flags & STATE_FLAG_RANK_BEGUN;
+	ret->progress.standing = take_up_to(from, STANDING_ENDED, "an unknown standing");
+	ret->progress.count_from_ns = take_varint(from);
+	ret->progress.split_from_ns = take_varint(from);
 }
 
 static void decode_end(struct cursor *from, struct recorded_end *ret)

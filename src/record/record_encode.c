@@ -178,20 +178,21 @@ void record_encode_process(struct strbuf *out, const struct recorded_process *pr
 
 void record_encode_state(struct strbuf *out, const struct recorded_state *state)
 {
+	const struct zone_progress *progress = &state->progress;
 	size_t body = begin(out, RECORD_STATE);
 
 	add_varint(out, state->zone);
-	add_varint(out, (state->has_span ? STATE_FLAG_SPAN : 0U) |
-				(state->late ? STATE_FLAG_LATE : 0U) |
-				(state->has_begun ? STATE_FLAG_BEGUN : 0U) |
-				(state->held ? STATE_FLAG_HELD : 0U) |
-				(state->was_read ? STATE_FLAG_READ : 0U) |
-				(state->is_due ? STATE_FLAG_DUE : 0U) |
-				(state->is_ready ? STATE_FLAG_READY : 0U) |
-				(state->rank_begun ? STATE_FLAG_RANK_BEGUN : 0U));
-	add_varint(out, state->standing);
-	add_varint(out, state->count_from_ns);
-	add_varint(out, state->split_from_ns);
+	add_varint(out, (progress->has_span ? STATE_FLAG_SPAN : 0U) |
+				(progress->late ? STATE_FLAG_LATE : 0U) |
+				(progress->has_begun ? STATE_FLAG_BEGUN : 0U) |
+				(progress->held ? STATE_FLAG_HELD : 0U) |
+				(progress->was_read ? STATE_FLAG_READ : 0U) |
+				(progress->is_due ? STATE_FLAG_DUE : 0U) |
+				(progress->is_ready ? STATE_FLAG_READY : 0U) |
+				(progress->rank_begun ? STATE_FLAG_RANK_BEGUN : 0U));
+	add_varint(out, progress->standing);
+	add_varint(out, progress->count_from_ns);
+	add_varint(out, progress->split_from_ns);
 	end(out, body);
 }
 

@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 #include "energy/owner_names.h"
-#include "energy/rank.h"
 #include "energy/signal.h"
 #include "energy/span.h"
 #include "energy/work.h"
+#include "energy/zone_progress.h"
 
 #define RECORD_MAGIC       "KEPLREC\n"
 #define RECORD_MAJOR       1
@@ -79,10 +79,7 @@ struct recorded_process {
 /* Of a zone that had begun before the recording did. */
 struct recorded_state {
 	uint32_t zone;
-	bool has_span, late, has_begun, held; /* struct zone_account (attribution) */
-	uint64_t count_from_ns, split_from_ns;
-	enum standing standing;
-	bool rank_begun, was_read, is_due, is_ready; /* struct contender */
+	struct zone_progress progress;
 };
 
 /* What a zone said in an interval. */

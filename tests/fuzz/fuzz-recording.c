@@ -41,14 +41,13 @@ static void book(const uint8_t *data, size_t size, const struct config *config)
 	CLEANUP_FREE struct record *record = calloc(1, sizeof(*record));
 	struct record_decoder *decoder = NULL;
 	struct replay_books *books = NULL;
-	struct replay_moment moment;
 	struct diag diag = { "" };
 	size_t at = 0;
 
 	if (record_decoder_new(&decoder) < 0 || replay_books_new(config, &books) < 0)
 		abort();
 	while (record_decode(decoder, data, size, &at, record, &diag) > 0 && is_small(record) &&
-	       replay_books_take(books, record, &moment, &diag) >= 0)
+	       replay_books_take(books, record, &diag) >= 0)
 		;
 	if (replay_table_imbalance_uj(books))
 		abort();

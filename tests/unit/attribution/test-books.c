@@ -110,6 +110,35 @@ static void what_no_part_counts_is_a_zone(void **state)
 	tear_down_house(&house);
 }
 
+/* Other books go on with a zone where these are: saved from them, it is the same again. */
+static void a_zone_goes_on_in_other_books(void **state)
+{
+	const struct idle_learner learner = { .time_ns = 5 };
+	struct house house, other;
+	struct zone_progress saved, again;
+
+	(void)state;
+	set_up_house(&house);
+	set_up_house(&other);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	end(&house, 10, 20);
+	house.books.accountant.zones[1].count_from_ns = 7;
+	saved = books_save(&house.books, 1);
+	assert_true(saved.has_span && saved.rank_begun && saved.was_read);
+	books_load(&other.books, 1, &saved);
+	again = books_save(&other.books, 1);
+	assert_true(again.has_span && again.rank_begun && again.was_read);
+	assert_int_equal(again.count_from_ns, 7);
+	assert_int_equal(again.standing, saved.standing);
+	books_restore(&other.books, 1, &learner);
+	assert_int_equal(other.books.accountant.zones[1].learner.time_ns, 5);
+	tear_down_house(&other);
+	tear_down_house(&house);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +146,7 @@ int main(void)
 		cmocka_unit_test(idle_energy_gets_columns),
 		cmocka_unit_test(a_new_zone_brings_its_columns),
 		cmocka_unit_test(what_no_part_counts_is_a_zone),
+		cmocka_unit_test(a_zone_goes_on_in_other_books),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

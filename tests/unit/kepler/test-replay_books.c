@@ -21,7 +21,6 @@ struct desk {
 	struct config config;
 	struct replay_books *books;
 	struct record record;
-	struct replay_moment moment;
 	struct diag diag;
 	struct recorded_reading reading;
 };
@@ -46,7 +45,7 @@ static int tear_down(void **state)
 
 static int take(struct desk *desk)
 {
-	return replay_books_take(desk->books, &desk->record, &desk->moment, &desk->diag);
+	return replay_books_take(desk->books, &desk->record, &desk->diag);
 }
 
 static int take_zone(struct desk *desk, uint32_t index, enum zone_kind kind)
@@ -113,7 +112,7 @@ static void begin(struct desk *desk)
 
 static uint64_t process_uj(const struct desk *desk, uint32_t id)
 {
-	const struct ledger *ledger = replay_books_ledger(desk->books);
+	const struct ledger *ledger = replay_books_kept(desk->books)->ledger;
 
 	return ledger_values(ledger, LEVEL_PROCESS, replay_books_process(desk->books, id))[0];
 }
@@ -142,7 +141,7 @@ static void an_id_may_stand_for_another(void **state)
 	assert_int_equal(take_process(desk, 5, 200, 3), 0);
 	assert_int_equal(take_interval(desk, 12, 3 * J, recorded_party_process(5)), 1);
 	assert_int_equal(process_uj(desk, 5), 3 * J);
-	assert_true(ledger_process_at(replay_books_ledger(desk->books), before)->row.ended);
+	assert_true(ledger_process_at(replay_books_kept(desk->books)->ledger, before)->row.ended);
 }
 
 static void what_is_not_defined_is_refused(void **state)

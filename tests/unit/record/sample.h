@@ -37,12 +37,12 @@ static inline void sample_definitions(struct strbuf *out)
 					      .names = { .text = { [LABEL_NAMESPACE] = "x" } } };
 	const struct recorded_process nginx = { 9, 4711, 123456789, 0, "nginx" };
 	const struct recorded_state state = { .zone = 0,
-					      .has_span = true,
-					      .held = true,
-					      .count_from_ns = 5,
-					      .split_from_ns = 6,
-					      .standing = STANDING_HELD,
-					      .is_due = true };
+					      .progress = { .has_span = true,
+							    .held = true,
+							    .count_from_ns = 5,
+							    .split_from_ns = 6,
+							    .standing = STANDING_HELD,
+							    .is_due = true } };
 
 	record_encode_pair(out, RECORD_FACT, "program", "kepler 1");
 	record_encode_pair(out, RECORD_OPTION, "idle.share", "usage");

@@ -84,9 +84,10 @@ static void definitions_come_back(void **state)
 	assert_int_equal(record->process.start_ns, 123456789);
 	assert_string_equal(record->process.comm, "nginx");
 	assert_int_equal(next(decoding, &bytes, &at), 1);
-	assert_true(record->state.held && record->state.is_due && !record->state.was_read);
-	assert_int_equal(record->state.split_from_ns, 6);
-	assert_int_equal(record->state.standing, STANDING_HELD);
+	assert_true(record->state.progress.held && record->state.progress.is_due &&
+		    !record->state.progress.was_read);
+	assert_int_equal(record->state.progress.split_from_ns, 6);
+	assert_int_equal(record->state.progress.standing, STANDING_HELD);
 	assert_int_equal(next(decoding, &bytes, &at), 0);
 }
 
