@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "kepler/model_offer.h"
 
-#define HEADER    "kepler-model-cache 1 "
+#define HEADER    "kepler-model-cache 2 "
 #define HEAD_MAX  8192
 #define CACHE_MAX ((size_t)HEAD_MAX + MODEL_OFFER_MAX + MODEL_FILE_MAX)
 
@@ -57,6 +57,25 @@ static const char *take_line(struct rest *rest, const char *key, size_t *ret_len
 	*ret_len = (size_t)(newline - value);
 	rest->at = newline + 1;
 	return value;
+}
+
+static const char *const outputs[MODEL_OUTPUT_COUNT] = {
+	[MODEL_ABS_POWER] = "AbsPower",
+	[MODEL_DYN_POWER] = "DynPower",
+};
+
+static bool take_output(struct rest *rest, enum model_output *ret)
+{
+	size_t len = 0;
+	const char *value = take_line(rest, "output ", &len);
+
+	for (unsigned i = 0; value && i < MODEL_OUTPUT_COUNT; i++) {
+		if (strlen(outputs[i]) == len && memcmp(value, outputs[i], len) == 0) {
+			*ret = (enum model_output)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool take_lengths(struct rest *rest, uint64_t *ret_offer, uint64_t *ret_model)
@@ -118,8 +137,10 @@ int model_cache_parse(const char *data, size_t size, const char *url, struct fet
 	if (!value || (len && !model_cache_is_etag(value, len)))
 		return diag_set(diag, -EBADMSG, "its second line is not an etag");
 	memcpy(model.etag, value, len);
+	if (!take_output(&rest, &model.output))
+		return diag_set(diag, -EBADMSG, "its third line is not an output");
 	if (!take_lengths(&rest, &offer, &text))
-		return diag_set(diag, -EBADMSG, "its third line does not contain lengths");
+		return diag_set(diag, -EBADMSG, "its fourth line does not contain lengths");
 	value = take_line(&rest, "crc32 ", &len);
 	if (!value || len != 8 || (uint64_t)(rest.end - rest.at) != offer + text)
 		return diag_set(diag, -EBADMSG, "it is cut");
@@ -173,8 +194,8 @@ int model_cache_save(const char *dir, const char *url, const struct fetched_mode
 	if (model->offer)
 		strbuf_add(&content, model->offer, model->offer_len);
 	strbuf_add(&content, model->text, model->len);
-	strbuf_addf(&file, HEADER "%s\netag %s\nlengths %zu %zu\n", url, model->etag,
-		    model->offer ? model->offer_len : 0, model->len);
+	strbuf_addf(&file, HEADER "%s\netag %s\noutput %s\nlengths %zu %zu\n", url, model->etag,
+		    outputs[model->output], model->offer ? model->offer_len : 0, model->len);
 	if (strbuf_error(&content) == 0) {
 		strbuf_addf(&file, "crc32 %08lx\n", sum_of(content.data, content.len));
 		strbuf_add(&file, content.data, content.len);

@@ -3,8 +3,9 @@
  * The model that was fetched last, as a file in the state directory, so that a start needs no
  * server:
  *
- *     kepler-model-cache 1 URL
+ *     kepler-model-cache 2 URL
  *     etag ETAG
+ *     output AbsPower
  *     lengths OFFER MODEL
  *     crc32 0a1b2c3d
  *
@@ -18,6 +19,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "model/trained_model.h"
 
 #define MODEL_CACHE_NAME     "fetched-model.cache"
 #define MODEL_CACHE_ETAG_MAX 128
@@ -25,6 +27,7 @@
 /* All owned; all zero: none. */
 struct fetched_model {
 	char etag[MODEL_CACHE_ETAG_MAX]; /* of the file, or of the server's answer; "" none */
+	enum model_output output;        /* that was asked for; the server's answer has its own */
 	char *offer;                     /* the server's answer; NULL none */
 	size_t offer_len;
 	char *text; /* of the model */

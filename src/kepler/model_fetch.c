@@ -168,14 +168,6 @@ static int refuse_status(const char *url, const struct answer *answer, struct di
 
 /* ---- what came ---- */
 
-/* The last part of a path names a model where its file does not. */
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int read_model(const struct fetched_model *fetched, const char *name,
 		      struct trained_model *ret, struct diag *diag)
 {
@@ -183,6 +175,8 @@ static int read_model(const struct fetched_model *fetched, const char *name,
 
 	if (r < 0)
 		return r;
+	if (fetched->output == MODEL_DYN_POWER)
+		ret->output = MODEL_DYN_POWER; /* weights of upstream's API do not say it */
 	if (fetched->offer)
 		model_offer_complete(fetched->offer, fetched->offer_len, ret);
 	r = trained_model_check(ret, diag);
@@ -260,10 +254,11 @@ static bool is_same(const struct fetched_model *held, const struct strbuf *body)
 	       memcmp(held->text, body->data, body->len) == 0;
 }
 
-/* The model is the whole answer: of a file's URL, or of upstream's server. */
-static int take_answer(struct model_fetch *fetch, struct answer *answer, struct diag *diag)
+/* The model is the whole answer: of a file's URL, or of upstream's server, as it was @asked. */
+static int take_answer(struct model_fetch *fetch, struct answer *answer, enum model_output asked,
+		       struct diag *diag)
 {
-	struct fetched_model fetched = { 0 };
+	struct fetched_model fetched = { .output = asked };
 	int r;
 
 	if (answer->status == 304 && fetch->held.text)
@@ -282,7 +277,7 @@ static int take_answer(struct model_fetch *fetch, struct answer *answer, struct 
 		return 0;
 	memcpy(fetched.etag, answer->etag, sizeof(fetched.etag));
 	fetched.text = take_text(&answer->body, &fetched.len);
-	r = take_model(fetch, &fetched, name_of(fetch->url), diag);
+	r = take_model(fetch, &fetched, fetch->url, diag);
 	fetched_model_release(&fetched);
 	return r;
 }
@@ -294,7 +289,7 @@ static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure
 	int r = ask(fetch, &request, &answer, diag);
 
 	*failure = answer.failure;
-	return r < 0 ? r : take_answer(fetch, &answer, diag);
+	return r < 0 ? r : take_answer(fetch, &answer, MODEL_ABS_POWER, diag);
 }
 
 /* ---- a model server ---- */
@@ -331,7 +326,7 @@ static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *s
 	if (r == 0 && answer.status >= 400)
 		return diag_set(diag, -ENODATA, "%.440s; POST /model: HTTP %d", why.text,
 				answer.status);
-	return r < 0 ? r : take_answer(fetch, &answer, diag);
+	return r < 0 ? r : take_answer(fetch, &answer, fetch->wish.output, diag);
 }
 
 static int check_file(const struct model_fetch *fetch, const struct model_offer *offer,
@@ -380,7 +375,7 @@ static int fetch_offered(struct model_fetch *fetch, const struct model_offer *of
 	memcpy(fetched.etag, said->etag, sizeof(fetched.etag));
 	fetched.offer = take_text(&said->body, &fetched.offer_len);
 	fetched.text = take_text(&answer.body, &fetched.len);
-	r = take_model(fetch, &fetched, name_of(offer->path), diag);
+	r = take_model(fetch, &fetched, offer->path, diag);
 	fetched_model_release(&fetched);
 	return r;
 }
@@ -463,9 +458,7 @@ static int check_cached(const struct model_fetch *fetch, const struct fetched_mo
 	} else if (fetch->public_key[0]) {
 		r = diag_set(diag, -EKEYREJECTED, "the cached model has no signature");
 	}
-	return r < 0 ? r
-		     : read_model(cached, name_of(cached->offer ? offer.path : fetch->url), ret,
-				  diag);
+	return r < 0 ? r : read_model(cached, cached->offer ? offer.path : fetch->url, ret, diag);
 }
 
 /* A cached model that cannot be used any more is as none. */

@@ -123,7 +123,8 @@ static int check_idle(const struct trial *trial, double setting)
 		return 0;
 	return diag_set(trial->diag, -EINVAL,
 			"model \"%s\": component \"%s\" gives an idle power of %g W, all features "
-			"of load (%s, …) being 0; it must not be negative",
+			"of load (%s, …) being 0; it must not be negative, unless the output is "
+			"DynPower",
 			trial->model, trial->component->name, watts,
 			trial->component->features[0].name);
 }

@@ -36,6 +36,23 @@ bool upstream_weights_are(const json_t *root)
 	return false;
 }
 
+/* By the key, else by the folder. */
+static int read_output(const struct json_source *source, const json_t *root,
+		       struct trained_model *model)
+{
+	char said[sizeof("AbsPower")];
+	int r = json_value_text(source, root, "", "output_type", said, sizeof(said));
+
+	if (r < 0)
+		return r;
+	if (strcmp(said, "DynPower") == 0 || (!said[0] && strstr(source->file, "/DynPower/")))
+		model->output = MODEL_DYN_POWER;
+	else if (said[0] && strcmp(said, "AbsPower") != 0)
+		return json_value_refuse(source, "output_type",
+					 "must be AbsPower or DynPower, not \"%s\"", said);
+	return 0;
+}
+
 /* "SGDRegressorTrainer_1" of "/a/SGDRegressorTrainer_1.json". */
 static void name_of_file(const char *file, char *ret, size_t size)
 {
@@ -341,6 +358,8 @@ int upstream_weights_read(const struct json_source *source, const json_t *root,
 {
 	int r = read_names(source, root, model);
 
+	if (r == 0)
+		r = read_output(source, root, model);
 	if (r == 0)
 		r = read_machine(source, root, &model->machine);
 	if (r < 0)

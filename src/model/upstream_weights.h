@@ -6,7 +6,11 @@
  * what its values are divided by: the highest of the training rows, which is taken as its range.
  *
  * Files of version 0.6 were trained on values from which the mean had been subtracted, and have 0 in
- * its place: what they predict is off by an unknown constant, so they are refused. Pure.
+ * its place: what they predict is off by an unknown constant, so they are refused.
+ *
+ * Weights do not say whether they are of the whole power or of that above idle. They are DynPower if
+ * the file has "output_type": "DynPower", or lies in a folder of that name, as in upstream's
+ * repositories. Pure.
  */
 #pragma once
 

@@ -189,7 +189,7 @@ def server_of_models():
             assert len(server.asked) == 3, "what has not changed was sent again"
             assert metrics.select("kepler_node_model_info")[0][0]["machine"] == "lab_x"
             expect(url, state, "", "it is not signed", "There is none yet", options=[key], up=0)
-            for page, why in ((offer(good, sha256="0" * 64), "its SHA-256 is "), (offer(good, size=7), "the server promised 7"),
+            for page, why in ((offer(good, sha256="0" * 64), "its SHA-256 is "), (offer(good, size=7), "the server announced 7"),
                               (offer(good).replace(b"/api/v2/files/", b"http://elsewhere/"), "file.url: must be a path"),
                               (b"[]", 'the answer has no "file"'), (b"{", "the answer is no JSON")):
                 server.pages["GET /api/v2/model"] = (200, page)
@@ -226,6 +226,20 @@ def upstream_server():
         expect(server.url, state, "SGDRegressorTrainer_0", up=1)
         said = json.loads(server.body)
         assert said["weight"] is True and "bpf_cpu_time_ms" in said["metrics"] and said["machine_spec"]["cores"] == CPUS, said
+
+
+def upstream_server_in_a_virtual_machine():
+    """Weights of power above idle may have less than 0 W at no load: their output is what was asked for, also from the cache."""
+    weights = json.dumps({"model_name": "SGDRegressorTrainer_0", "mae": 4.5,
+                          "machine_spec": {"processor": "lab_x", "cores": CPUS}, "package": {"All_Weights": {
+        "Bias_Weight": -0.5, "Categorical_Variables": {}, "Numerical_Variables": {
+            "bpf_cpu_time_ms": {"scale": 1000.0 * CPUS, "weight": 50.0}}}}}).encode()
+    options = ["--model.machine=vm=true,processor=lab_x", f"--vm.host-cpus={CPUS}"]
+    with tempfile.TemporaryDirectory() as state:
+        with Server({"POST /model": (200, weights)}) as server:
+            expect(server.url, state, "SGDRegressorTrainer_0", options=options, up=1)
+            url = server.url
+        expect(url, state, "SGDRegressorTrainer_0", options=options, up=0)
 
 
 def late():
@@ -299,4 +313,4 @@ def doctor():
 
 
 run_tests([while_it_runs, file_and_cache, server_of_models, in_a_virtual_machine,
-           upstream_server, late, over_https, doctor], at_once=3)
+           upstream_server, upstream_server_in_a_virtual_machine, late, over_https, doctor], at_once=3)

@@ -23,6 +23,7 @@ static char *write_cache(const char *etag, bool with_offer, size_t *ret_len)
 {
 	char dir[] = "/tmp/kepler-cache-XXXXXX", path[128];
 	struct fetched_model model = {
+		.output = with_offer ? MODEL_ABS_POWER : MODEL_DYN_POWER,
 		.offer = with_offer ? offer : NULL,
 		.offer_len = with_offer ? strlen(offer) : 0,
 		.text = text,
@@ -59,6 +60,7 @@ static void what_is_kept_comes_back(void **state)
 		assert_string_equal(model.etag, cases[i].etag);
 		assert_string_equal(model.text, text);
 		assert_int_equal(model.offer != NULL, cases[i].with_offer);
+		assert_int_equal(model.output == MODEL_ABS_POWER, cases[i].with_offer);
 		if (model.offer)
 			assert_string_equal(model.offer, offer);
 		fetched_model_release(&model);
@@ -71,7 +73,7 @@ static void each_cut_and_each_changed_byte_is_noticed(void **state)
 	struct diag diag = { "" };
 	size_t len = 0;
 	CLEANUP_FREE char *data = write_cache("\"abc\"", true, &len);
-	const size_t etag_begins = strlen("kepler-model-cache 1 " URL "\netag ");
+	const size_t etag_begins = strlen("kepler-model-cache 2 " URL "\netag ");
 
 	(void)state;
 	for (size_t cut = 0; cut < len; cut++)

@@ -90,6 +90,37 @@ static void test_curves(void **state)
 	assert_true(is_refused("m.json", three, "can be logarithmic or exponential"));
 }
 
+/* Weights of power above idle say so by a key, or by the folder that they are in. */
+static void test_the_output_is_said_by_the_file_or_its_folder(void **state)
+{
+	static const char folder[] = "/db/rapl-sysfs/DynPower/BPFOnly/SGDRegressorTrainer_1.json";
+#define WEIGHTS(key) "{" key COMPONENT("package", ", \"Bias_Weight\": -1") "}"
+#define KEY(output)  "\"output_type\": \"" output "\", "
+	static const struct {
+		const char *file, *text;
+		enum model_output output;
+	} cases[] = {
+		{ "m.json", WEIGHTS(""), MODEL_ABS_POWER },
+		{ folder, WEIGHTS(""), MODEL_DYN_POWER },
+		{ "m.json", WEIGHTS(KEY("DynPower")), MODEL_DYN_POWER },
+		{ folder, WEIGHTS(KEY("AbsPower")), MODEL_ABS_POWER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct trained_model model;
+		struct diag diag = { "" };
+
+		assert_int_equal(model_of(cases[i].file, cases[i].text, &model, &diag), 0);
+		assert_int_equal(model.output, cases[i].output);
+		/* Less than nothing at no load is no whole power. */
+		assert_int_equal(trained_model_check(&model, &diag) == 0,
+				 cases[i].output == MODEL_DYN_POWER);
+		trained_model_release(&model);
+	}
+	assert_true(is_refused("m.json", WEIGHTS(KEY("Power")), "must be AbsPower or DynPower"));
+}
+
 static void test_a_mean_is_subtracted_and_one_that_is_missing_is_refused(void **state)
 {
 #define MEAN(mean)                                                                                 \
@@ -135,6 +166,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear),
 		cmocka_unit_test(test_curves),
+		cmocka_unit_test(test_the_output_is_said_by_the_file_or_its_folder),
 		cmocka_unit_test(test_a_mean_is_subtracted_and_one_that_is_missing_is_refused),
 		cmocka_unit_test(test_weights_that_are_wrong_are_refused),
 		cmocka_unit_test(test_a_booster_in_base64_is_read),
