@@ -238,25 +238,6 @@ static void predict_vm(const struct model_meter *meter, const struct model_zone 
 	ret->bound_w = part.bound_w;
 }
 
-/* Whether the component ever draws anything: upstream's models have parts that are always 0. */
-static bool draws_power(const struct model_meter *meter, const struct model_zone *zone)
-{
-	const struct model_component *component = &zone->model->components[zone->component];
-	double values[FEATURE_COUNT] = { 0 };
-	struct model_answer answer;
-
-	for (size_t i = 0; i < component->feature_count; i++) {
-		double most = component->features[i].maximum;
-		size_t at = zone->columns.column[i];
-
-		values[at] = isnan(most) ? component->features[i].scale : most;
-		if (!is_level(at))
-			values[at] /= core_ratio(meter, zone->model);
-	}
-	predict(meter, zone, values, &answer);
-	return answer.watts > 0;
-}
-
 /* A relative error near no power, as that of DynPower is, has no meaning. */
 static double error_ratio(const struct trained_model *model, size_t component)
 {
@@ -307,7 +288,7 @@ static int bind_zone(const struct model_meter *meter, const struct model_place *
 		r = judge(meter, place, zone, diag);
 	if (r < 0)
 		return r;
-	if (draws_power(meter, zone))
+	if (model_component_draws_power(&model->components[component]))
 		return 0;
 	return diag_set(diag, -ENOENT, "model \"%s\": \"%s\" is always 0 W", model->name,
 			model->components[component].name);

@@ -127,7 +127,7 @@ static int choose(struct estimator *estimator, const struct estimate_request *re
 
 /* Six digits: an old Kepler reads at most 4,096 bytes of an answer. */
 static int add_component(const struct estimate_request *request, const struct trained_model *model,
-			 size_t component, struct strbuf *out, struct diag *diag)
+			 size_t component, bool is_first, struct strbuf *out, struct diag *diag)
 {
 	struct model_columns columns;
 	int r = trained_model_bind(model, component, request->names, request->name_count, &columns,
@@ -135,7 +135,7 @@ static int add_component(const struct estimate_request *request, const struct tr
 
 	if (r < 0)
 		return r;
-	strbuf_add_str(out, component ? ",\"" : "\"");
+	strbuf_add_str(out, is_first ? "\"" : ",\"");
 	strbuf_add_json(out, model->components[component].name);
 	strbuf_add_str(out, "\":[");
 	for (size_t i = 0; i < request->row_count; i++) {
@@ -149,6 +149,24 @@ static int add_component(const struct estimate_request *request, const struct tr
 	return 0;
 }
 
+/* Parts that the model does not know are left out: an old Kepler takes them as 0 by itself. */
+static int add_components(const struct estimate_request *request, const struct trained_model *model,
+			  struct strbuf *out, struct diag *diag)
+{
+	bool is_first = true;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < model->component_count; i++) {
+		if (!model_component_draws_power(&model->components[i]))
+			continue;
+		r = add_component(request, model, i, is_first, out, diag);
+		is_first = false;
+	}
+	if (r == 0 && is_first)
+		r = diag_set(diag, -ENOENT, "model \"%s\" is always 0 W", model->name);
+	return r;
+}
+
 static int add_powers(struct estimator *estimator, const struct estimate_request *request,
 		      struct strbuf *out, struct diag *diag)
 {
@@ -157,8 +175,8 @@ static int add_powers(struct estimator *estimator, const struct estimate_request
 	int r = choose(estimator, request, &choice, &loaded, diag);
 
 	strbuf_add_str(out, "{\"powers\":{");
-	for (size_t i = 0; r == 0 && loaded && i < loaded->model.component_count; i++)
-		r = add_component(request, &loaded->model, i, out, diag);
+	if (r == 0)
+		r = add_components(request, &loaded->model, out, diag);
 	if (r < 0)
 		return r;
 	strbuf_addf(out, "},\"msg\":\"\",\"core_ratio\":%.6g,\"model\":\"", choice.core_ratio);

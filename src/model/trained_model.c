@@ -116,6 +116,19 @@ double model_component_form_watts(const struct model_component *component, const
 	return form_watts(component, values, true, outside);
 }
 
+bool model_component_draws_power(const struct model_component *component)
+{
+	double values[PREDICTOR_FEATURES_MAX];
+	bool outside = false;
+
+	for (size_t i = 0; i < component->feature_count; i++) {
+		const struct model_feature *feature = &component->features[i];
+
+		values[i] = isnan(feature->maximum) ? feature->scale : feature->maximum;
+	}
+	return form_watts(component, values, true, &outside) > 0;
+}
+
 /* What a form gives, as a power: from 0 to what the component can draw. */
 static double to_watts(const struct model_component *component, double value)
 {

@@ -111,6 +111,12 @@ double model_component_form_watts(const struct model_component *component, const
 				  bool *outside);
 
 /*
+ * Whether the component has any power at the highest load of its training rows. Upstream's models
+ * have parts that are always 0 (core, uncore): these were not measured, and are absent.
+ */
+bool model_component_draws_power(const struct model_component *component);
+
+/*
  * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power
  * that falls as the load grows, what is not finite or beyond what a machine can draw. 0, or -EINVAL
  * with the component, the feature and the value.

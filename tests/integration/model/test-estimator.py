@@ -60,6 +60,17 @@ def an_old_keplers_request():
         assert answer["powers"] == {"package": [101]}
 
 
+def parts_that_a_model_does_not_know():
+    """Upstream's models have core and uncore of 0: absent is not 0."""
+    with estimating() as (repository, program, path):
+        repository.add("SGDRegressorTrainer_1", 0.5, {**weights(0, 0, "core"), **weights(111, 50), **weights(0, 0, "uncore")})
+        program.process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 30
+        while (answer := ask(path, REQUEST))["powers"] != {"package": [111, 161]}:
+            assert time.monotonic() < deadline, answer
+            time.sleep(0.1)
+
+
 def what_is_wrong_is_answered():
     with estimating() as (_, _, path):
         for request, why in (({**REQUEST, "output_type": "Power"}, "output_type"),
@@ -196,5 +207,6 @@ def privileges_are_given_up():
             assert ask(path, REQUEST)["powers"]
 
 
-run_tests([an_old_keplers_request, what_is_wrong_is_answered, requests_in_any_pieces, a_hundred_clients_at_once,
-           clients_that_do_not_go_on, another_user_takes_all_places, a_change_of_the_repository, privileges_are_given_up])
+run_tests([an_old_keplers_request, parts_that_a_model_does_not_know, what_is_wrong_is_answered, requests_in_any_pieces,
+           a_hundred_clients_at_once, clients_that_do_not_go_on, another_user_takes_all_places, a_change_of_the_repository,
+           privileges_are_given_up])

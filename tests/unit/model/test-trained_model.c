@@ -127,6 +127,18 @@ static void test_an_unknown_bound_is_not_zero(void **state)
 	component.error = known;
 }
 
+static void test_what_is_always_zero_draws_no_power(void **state)
+{
+	(void)state;
+	assert_true(model_component_draws_power(&component));
+	weights[0] = 0; /* nothing at no load */
+	assert_true(model_component_draws_power(&component));
+	weights[1] = 0;
+	assert_false(model_component_draws_power(&component));
+	weights[0] = 20;
+	weights[1] = 100;
+}
+
 static void test_never_negative(void **state)
 {
 	(void)state;
@@ -143,6 +155,7 @@ int main(void)
 		cmocka_unit_test(test_outside_the_range),
 		cmocka_unit_test(test_answers_are_physical),
 		cmocka_unit_test(test_an_unknown_bound_is_not_zero),
+		cmocka_unit_test(test_what_is_always_zero_draws_no_power),
 		cmocka_unit_test(test_never_negative),
 	};
 
