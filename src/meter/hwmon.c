@@ -231,13 +231,38 @@ static void remark_unused(struct meter *meter, const struct hwmon_channel *chann
 	    ARRAY_RESERVE(meter->remarks, meter->remarks_size, meter->remark_count + 1) < 0)
 		return;
 	remark = &meter->remarks[meter->remark_count++];
-	remark->is_failure = false;
+	remark->is_failure = remark->is_caveat = false;
 	(void)snprintf(remark->what, sizeof(remark->what), "%s%s%s%s is not counted: %s", key,
 		       channel->label[0] ? " (" : "", channel->label, channel->label[0] ? ")" : "",
 		       why);
 	(void)snprintf(remark->option, sizeof(remark->option), "%s%s%s",
 		       rule_helps ? "--meter.hwmon=" : "", rule_helps ? key : "",
 		       rule_helps ? "=ZONE" : "");
+}
+
+/*
+ * A second meter of all of the machine, at another device: two may measure the same, or each a part
+ * that no one names. It is never added, and where neither says that it is all of the machine,
+ * people are told.
+ */
+static void remark_same(struct meter *meter, const struct hwmon_found *found, const char *key,
+			const struct hwmon_zone *same)
+{
+	const struct hwmon_channel *own = &found->channel, *other = &same->channel;
+	bool is_doubtful =
+		zone_kind_is_whole(same->zone.kind) && other->extent != HWMON_OF_MACHINE &&
+		strcmp(own->chip, other->chip) == 0 && strcmp(own->device, other->device) != 0;
+	size_t count = meter->remark_count;
+	char why[HWMON_KEY_MAX + 128];
+
+	(void)snprintf(why, sizeof(why),
+		       is_doubtful ? "it is not known whether %s, which is counted, measures the "
+				     "same or another part of the machine"
+				   : "%s counts the same",
+		       same->key);
+	remark_unused(meter, own, key, why, is_doubtful);
+	if (meter->remark_count > count)
+		meter->remarks[count].is_caveat = is_doubtful;
 }
 
 /* A new channel that is a zone, which it becomes unless another one has its energy. */
@@ -251,10 +276,7 @@ static int add_zone(struct meter *meter, const struct hwmon_found *found, const 
 		number_zone(meter, meaning);
 	same = find_same(meter, meaning->kind, meaning->instance);
 	if (same) {
-		char why[HWMON_KEY_MAX + 64];
-
-		(void)snprintf(why, sizeof(why), "%s counts the same", same->key);
-		remark_unused(meter, &found->channel, key, why, false);
+		remark_same(meter, found, key, same);
 		return 0;
 	}
 	if (meter->count == METER_ZONES_MAX) {
@@ -293,6 +315,10 @@ static int take_new(struct meter *meter, const struct hwmon_found *found, const 
 	case HWMON_BOARD:
 		remark_unused(meter, &found->channel, key, "its meaning depends on the board",
 			      true);
+		return 0;
+	case HWMON_DEVICES:
+		remark_unused(meter, &found->channel, key,
+			      "it measures devices of the machine, and not all of it", true);
 		return 0;
 	case HWMON_UNKNOWN:
 		remark_unused(meter, &found->channel, key, "no rule states what it measures", true);

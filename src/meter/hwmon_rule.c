@@ -34,7 +34,7 @@ static const struct row rows[] = {
 	 * text of the firmware says what each one measures (Grace Performance Tuning Guide, "Power
 	 * Telemetry"): a module is all of a superchip, its GPU included; Grace power is all of the
 	 * CPU's side, of which CPU and SysIO power are rails. Where it says nothing it is the
-	 * machine's (ACPI, 10.4).
+	 * machine's (ACPI, 10.4), unless the firmware lists devices that it measures.
 	 */
 	{ "power_meter", "Module Power Socket %", HWMON_AVERAGE, HWMON_COUNTED, ZONE_PSYS,
 	  NUMBER_LABEL },
@@ -171,6 +171,8 @@ static bool row_fits(const struct row *row, const struct hwmon_channel *channel,
 				       .reading = row->reading,
 				       .kind = row->kind,
 				       .by_order = row->numbering == NUMBER_ORDER };
+	if (row->kind == ZONE_PLATFORM && channel->extent == HWMON_OF_DEVICES)
+		ret->use = HWMON_DEVICES;
 	if (row->numbering == NUMBER_FIRST)
 		return zone_instance_of_number("0", 1, ret->instance);
 	return row->numbering != NUMBER_LABEL ||

@@ -28,11 +28,23 @@ enum hwmon_reading {
 	HWMON_READINGS,
 };
 
+/*
+ * What an ACPI power meter measures, the surest first (ACPI 6.5, 10.4: _PMD, which the kernel shows
+ * as links in "measures"; the meter's place in the namespace, "path").
+ */
+enum hwmon_extent {
+	HWMON_OF_MACHINE = -2, /* all of it: the firmware says so */
+	HWMON_AT_ROOT = -1,    /* it says nothing, and the meter belongs to no device */
+	HWMON_UNSAID = 0,      /* it says nothing; also of all other chips */
+	HWMON_OF_DEVICES = 1,  /* devices that are not all of the machine */
+};
+
 struct hwmon_channel {
 	char chip[HWMON_NAME_MAX];   /* "power_meter" */
 	char device[HWMON_NAME_MAX]; /* "ACPI000D:00"; "" where the chip has none */
 	char label[HWMON_LABEL_MAX]; /* without blanks around it; "" if it has none */
 	unsigned number;
+	enum hwmon_extent extent;
 	bool has[HWMON_READINGS]; /* its files; only one of energy, power and product at a time */
 };
 
@@ -40,6 +52,7 @@ enum hwmon_use {
 	HWMON_COUNTED, /* as a zone */
 	HWMON_PART,    /* not: its energy is in another channel of the chip, or another source's */
 	HWMON_BOARD,   /* not: what it measures depends on the board */
+	HWMON_DEVICES, /* not: it measures devices of the machine, and not all of it */
 	HWMON_UNKNOWN, /* not: no rule names it */
 	HWMON_UNUSED,  /* not: the user says so */
 };

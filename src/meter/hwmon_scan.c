@@ -24,6 +24,7 @@
 
 struct chip {
 	char name[HWMON_NAME_MAX], device[HWMON_NAME_MAX];
+	enum hwmon_extent extent;
 	char dir_path[PATH_MAX];
 };
 
@@ -71,6 +72,44 @@ static void read_device(int hwmon_fd, char ret[HWMON_NAME_MAX])
 	copy_text(last, (ssize_t)strlen(last), ret, HWMON_NAME_MAX);
 }
 
+/* Whether a device that a meter measures is the system bus, on which all others are. */
+static bool is_all(const char *device)
+{
+	return strncmp(device, "LNXSYBUS", 8) == 0 || strncmp(device, "LNXSYSTM", 8) == 0;
+}
+
+/* By the devices that it is said to measure; HWMON_UNSAID: there are none. */
+static enum hwmon_extent read_measures(int hwmon_fd)
+{
+	int fd = openat(hwmon_fd, "device/measures", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	enum hwmon_extent extent = HWMON_UNSAID;
+	const struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		(void)close(fd);
+	while (dir && extent != HWMON_OF_MACHINE && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.')
+			extent = is_all(entry->d_name) ? HWMON_OF_MACHINE : HWMON_OF_DEVICES;
+	}
+	if (dir)
+		(void)closedir(dir);
+	return extent;
+}
+
+static enum hwmon_extent read_extent(int hwmon_fd)
+{
+	static const char root[] = "\\_SB_.";
+	enum hwmon_extent extent = read_measures(hwmon_fd);
+	char path[HWMON_LABEL_MAX];
+
+	if (extent != HWMON_UNSAID || read_text(hwmon_fd, "device/path", path, sizeof(path)) < 0)
+		return extent;
+	return strncmp(path, root, strlen(root)) == 0 && !strchr(path + strlen(root), '.')
+		       ? HWMON_AT_ROOT
+		       : HWMON_UNSAID;
+}
+
 /* powerN_label; what ACPI's firmware says of a meter is in powerN_oem_info. */
 static void read_label(int dir_fd, const struct hwmon_channel *channel, char ret[HWMON_LABEL_MAX])
 {
@@ -109,7 +148,7 @@ static struct hwmon_channel *find_channel(struct walk *walk, size_t first, const
 		return NULL;
 	}
 	found = &walk->scan.found[walk->scan.count];
-	*found = (struct hwmon_found){ .channel.number = number };
+	*found = (struct hwmon_found){ .channel.number = number, .channel.extent = chip->extent };
 	memcpy(found->channel.chip, chip->name, sizeof(chip->name));
 	memcpy(found->channel.device, chip->device, sizeof(chip->device));
 	found->dir_path = TAKE_PTR(dir_path);
@@ -182,6 +221,8 @@ static void look_at(struct walk *walk, int class_fd, const char *entry, const ch
 		is_inner = read_text(hwmon_fd, "device/name", chip.name, sizeof(chip.name)) >= 0;
 	if (!chip.name[0])
 		return;
+	if (strcmp(chip.name, "power_meter") == 0)
+		chip.extent = read_extent(hwmon_fd);
 	dir_fd = openat(hwmon_fd, is_inner ? "device" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0 ||
 	    (is_inner && (size_t)snprintf(chip.dir_path, sizeof(chip.dir_path), "%s/%s/device",
@@ -207,8 +248,12 @@ static int compare_found(const void *left, const void *right)
 	int by_device = strverscmp(a->device, b->device);
 	int by_chip = strverscmp(a->chip, b->chip);
 
-	if (by_reading || by_device)
-		return by_reading ? by_reading : by_device;
+	if (by_reading)
+		return by_reading;
+	if (a->extent != b->extent)
+		return (int)a->extent - (int)b->extent;
+	if (by_device)
+		return by_device;
 	if (by_chip)
 		return by_chip;
 	if (a->number != b->number)

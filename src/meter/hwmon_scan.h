@@ -16,7 +16,7 @@ struct hwmon_found {
 };
 
 struct hwmon_scan {
-	/* Sorted by how they are read (energy first), device, chip and number. */
+	/* Sorted by how they are read (energy first), extent, device, chip and number. */
 	struct hwmon_found *found;
 	size_t count;
 };

@@ -313,6 +313,61 @@ static void test_the_same_energy_is_one_zone(void **state)
 	assert_false(hwmon_meter.remark(fixture->meter, 2, &remark));
 }
 
+static void put_acpi_meter(struct fixture *fixture, int number)
+{
+	char hwmon[16], device[32], file[32];
+
+	(void)snprintf(hwmon, sizeof(hwmon), "hwmon%d", number);
+	(void)snprintf(device, sizeof(device), "ACPI000D:%02d", number);
+	(void)snprintf(file, sizeof(file), "hwmon%d/power1_average", number);
+	hwmon_chip(&fixture->tree, hwmon, "power_meter\n", device);
+	hwmon_put(&fixture->tree, file, "1000\n");
+}
+
+/* Of two meters of which nothing is known one counts, and people are told. */
+static void test_a_second_acpi_meter_is_in_doubt(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_remark remark;
+
+	put_acpi_meter(fixture, 0);
+	put_acpi_meter(fixture, 1);
+	open_with(fixture, NULL);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 1);
+	check_zone(fixture, 0, "platform", "power_meter@ACPI000D:00/power1");
+	assert_true(hwmon_meter.remark(fixture->meter, 0, &remark));
+	assert_string_equal(
+		remark.what,
+		"power_meter@ACPI000D:01/power1 is not counted: it is not known whether "
+		"power_meter@ACPI000D:00/power1, which is counted, measures the same or "
+		"another part of the machine");
+	assert_string_equal(remark.option, "--meter.hwmon=power_meter@ACPI000D:01/power1=ZONE");
+	assert_true(remark.is_caveat);
+}
+
+/* The firmware says which one is the machine's, whatever their order. */
+static void test_the_acpi_meter_of_the_machine_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_remark remark;
+
+	put_acpi_meter(fixture, 0);
+	put_acpi_meter(fixture, 1);
+	put_acpi_meter(fixture, 2);
+	hwmon_put(&fixture->tree, "../../devices/ACPI000D:00/measures/LNXCPU:00", "");
+	hwmon_put(&fixture->tree, "../../devices/ACPI000D:02/measures/LNXSYBUS:00", "");
+	open_with(fixture, NULL);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 1);
+	check_zone(fixture, 0, "platform", "power_meter@ACPI000D:02/power1");
+	assert_true(hwmon_meter.remark(fixture->meter, 0, &remark));
+	assert_string_equal(remark.what, "power_meter@ACPI000D:01/power1 is not counted: "
+					 "power_meter@ACPI000D:02/power1 counts the same");
+	assert_false(remark.is_caveat);
+	assert_true(hwmon_meter.remark(fixture->meter, 1, &remark));
+	assert_string_equal(remark.what, "power_meter@ACPI000D:00/power1 is not counted: it "
+					 "measures devices of the machine, and not all of it");
+}
+
 /* In the order of their devices. */
 static void test_zones_without_a_number_get_one(void **state)
 {
@@ -382,6 +437,8 @@ int main(void)
 		TREE_TEST(test_garbage),
 		TREE_TEST(test_a_rule_of_the_user),
 		TREE_TEST(test_the_same_energy_is_one_zone),
+		TREE_TEST(test_a_second_acpi_meter_is_in_doubt),
+		TREE_TEST(test_the_acpi_meter_of_the_machine_counts),
 		TREE_TEST(test_zones_without_a_number_get_one),
 		TREE_TEST(test_sockets_of_hsmp),
 		TREE_TEST(test_sockets_of_hsmp_by_acpi),

@@ -30,6 +30,7 @@ static void describe(const struct hwmon_meaning *meaning, char *buf, size_t size
 {
 	static const char *const uses[] = { [HWMON_PART] = "part",
 					    [HWMON_BOARD] = "board",
+					    [HWMON_DEVICES] = "devices",
 					    [HWMON_UNKNOWN] = "unknown",
 					    [HWMON_UNUSED] = "unused" };
 
@@ -53,6 +54,25 @@ static void check(const struct hwmon_channel *channel, char *const *rules, size_
 			 expected);
 	if (meaning.use == HWMON_COUNTED)
 		assert_true(channel->has[meaning.reading]);
+}
+
+/* What the firmware says is believed where the text of the meter says nothing more. */
+static void test_acpi_meters_of_devices(void **state)
+{
+	static char rule[] = "power_meter@ACPI000D:01/power1=dram-0";
+	char *const rules[] = { rule };
+	struct hwmon_channel channel =
+		channel_of("power_meter", "ACPI000D:01", "", HWMON_AVERAGE, 1);
+	struct hwmon_channel grace =
+		channel_of("power_meter", "ACPI000D:02", "Grace Power Socket 1", HWMON_AVERAGE, 1);
+
+	(void)state;
+	channel.extent = HWMON_OF_MACHINE;
+	check(&channel, NULL, 0, "platform");
+	channel.extent = grace.extent = HWMON_OF_DEVICES;
+	check(&channel, NULL, 0, "devices");
+	check(&channel, rules, 1, "dram-0");
+	check(&grace, NULL, 0, "package-1");
 }
 
 static void test_what_drivers_say(void **state)
@@ -228,6 +248,7 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_acpi_meters_of_devices),
 		cmocka_unit_test(test_what_drivers_say),
 		cmocka_unit_test(test_an_average_goes_before_a_moment),
 		cmocka_unit_test(test_rules_of_the_user_come_first),

@@ -96,6 +96,41 @@ static void test_files_of_the_chip_and_of_its_device(void **state)
 	check(tree, expected, ARRAY_SIZE(expected));
 }
 
+/* What the firmware says of several meters of ACPI, in the order of how sure that is. */
+static void test_what_acpi_meters_measure(void **state)
+{
+	static const struct expected expected[] = {
+		{ "power_meter@ACPI000D:03/power1", "", "hwmon3" },
+		{ "power_meter@ACPI000D:02/power1", "", "hwmon2" },
+		{ "power_meter@ACPI000D:01/power1", "", "hwmon1" },
+		{ "power_meter@ACPI000D:00/power1", "", "hwmon0" },
+	};
+	static const enum hwmon_extent extents[] = { HWMON_OF_MACHINE, HWMON_AT_ROOT, HWMON_UNSAID,
+						     HWMON_OF_DEVICES };
+	struct fake_tree *tree = *state;
+	struct hwmon_scan scan;
+
+	for (int i = 0; i < 4; i++) {
+		char hwmon[16], device[32], file[32];
+
+		(void)snprintf(hwmon, sizeof(hwmon), "hwmon%d", i);
+		(void)snprintf(device, sizeof(device), "LNXSYSTM:00/ACPI000D:%02d", i);
+		(void)snprintf(file, sizeof(file), "hwmon%d/power1_average", i);
+		hwmon_chip(tree, hwmon, "power_meter\n", device);
+		hwmon_put(tree, file, "1000\n");
+	}
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:00/measures/LNXCPU:00", "");
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:01/path", "\\_SB_.SCK1.PM00\n");
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:02/path", "\\_SB_.PMT0\n");
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:03/measures/device:0a", "");
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:03/measures/LNXSYBUS:00", "");
+	check(tree, expected, ARRAY_SIZE(expected));
+	assert_int_equal(hwmon_scan_read(tree->sysfs, &scan), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(extents); i++)
+		assert_int_equal(scan.found[i].channel.extent, extents[i]);
+	hwmon_scan_release(&scan);
+}
+
 /* Energy goes before power, whatever the number of the chip; rails are numbered by the tree. */
 static void test_order_and_kinds_of_channels(void **state)
 {
@@ -172,6 +207,7 @@ int main(void)
 		TREE_TEST(test_no_hwmon_is_no_error),
 		TREE_TEST(test_temperatures_and_voltages_alone_are_nothing),
 		TREE_TEST(test_files_of_the_chip_and_of_its_device),
+		TREE_TEST(test_what_acpi_meters_measure),
 		TREE_TEST(test_order_and_kinds_of_channels),
 		TREE_TEST(test_texts_are_made_harmless),
 		TREE_TEST(test_chips_have_a_limit),
