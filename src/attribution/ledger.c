@@ -326,6 +326,7 @@ static uint32_t add_container(struct ledger *ledger, const struct ledger_owner *
 	row->waiting = owner->waiting;
 	row->is_other = is_other;
 	row->made_ns = ledger->now_ns;
+	row->bearer_ns = owner->bearer_ns;
 	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
 		row->group[level - LEVEL_POD] = LEDGER_NONE;
 	ledger->others += is_other;
@@ -470,6 +471,15 @@ static bool is_better_known(const struct ledger_container *row, const struct led
 	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);
 }
 
+static void follow_bearer(struct ledger_container *row, uint64_t bearer_ns)
+{
+	if (!bearer_ns || row->bearer_ns == bearer_ns)
+		return;
+	if (row->bearer_ns && !row->inherited_ns)
+		row->inherited_ns = row->last_active_ns;
+	row->bearer_ns = bearer_ns;
+}
+
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner)
 {
 	uint32_t container;
@@ -480,6 +490,7 @@ uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owne
 	if (container != LEDGER_NONE) {
 		struct ledger_container *row = container_at(ledger, container);
 
+		follow_bearer(row, owner->bearer_ns);
 		if (row->names != owner->names || row->is_misplaced ||
 		    (row->waiting && is_better_known(row, owner)))
 			return follow_names(ledger, container, owner);

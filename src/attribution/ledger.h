@@ -68,6 +68,7 @@ struct ledger_owner {
 	uint32_t size_millicpu;
 	bool waiting;
 	bool has_pod_names; /* while waiting: pod and namespace are final */
+	uint64_t bearer_ns; /* another one is another owner of the same id; 0: the id is enough */
 };
 
 struct ledger_process {
@@ -83,6 +84,8 @@ struct ledger_container {
 	const struct owner_names *names; /* the row has a reference */
 	uint64_t made_ns;                /* `now` of its first interval */
 	uint64_t last_active_ns; /* `now` of the last interval with a charge or a new process */
+	uint64_t bearer_ns;
+	uint64_t inherited_ns; /* its last use before another bearer came; 0: none has */
 	uint32_t size_millicpu;
 	uint32_t living;              /* members that have not ended */
 	uint32_t group[GROUP_LEVELS]; /* ledger_group_of() */
@@ -179,7 +182,8 @@ void ledger_begin(struct ledger *ledger, uint64_t now_ns);
  * Row of the owner, made when new. Never fails: at the limit or without memory it is "other" or row
  * 0. Changed names are entered in the row; if labels of its series changed, a new row begins (or an
  * old one with these labels, if kept, continues), unless the row is waiting and so has no series. A
- * row that has waited does not wait again.
+ * row that has waited does not wait again. A row with another bearer than before is inherited: it
+ * is to be released soon, so that the bearer gets a row of its own.
  */
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner);
 /*

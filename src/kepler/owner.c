@@ -8,6 +8,7 @@ struct ledger_owner ledger_owner_of(const struct identity *identity)
 		.size_millicpu = identity->size_millicpu,
 		.waiting = identity->waiting,
 		.has_pod_names = identity->has_pod_names,
+		.bearer_ns = identity->bearer_ns,
 	};
 }
 

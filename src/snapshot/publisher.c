@@ -244,6 +244,55 @@ static void merge_containers(struct publisher *publisher, const struct moment *a
 	table->merged += smallest->count;
 }
 
+/* What a row that another bearer has inherited last got of the one before was shown long enough. */
+static bool is_inherited(const struct publication *publication, const struct series *series,
+			 const struct moment *at)
+{
+	const struct ledger_container *row = ledger_container_at(publication->ledger, series->row);
+
+	return row->inherited_ns && !row->replaced &&
+	       retention_of(&series->age, row->inherited_ns, &publication->options, at) >=
+		       RETENTION_EARLY;
+}
+
+/* Retires a container, and its VM where that has no other. */
+static void retire_with_vm(struct publication *publication, uint32_t container,
+			   const struct moment *at)
+{
+	struct series_table *vms = &publication->series[LEVEL_VM];
+	uint32_t vm =
+		ledger_group_of(ledger_container_at(publication->ledger, container), LEVEL_VM);
+
+	retire(publication, LEVEL_CONTAINER,
+	       series_index(&publication->series[LEVEL_CONTAINER], container), at);
+	if (vm == LEDGER_NONE || !series_find(vms, vm) ||
+	    ledger_group_at(publication->ledger, LEVEL_VM, vm)->row.members > 0)
+		return;
+	retire(publication, LEVEL_VM, series_index(vms, vm), at);
+}
+
+/* Owners of an id that another one had begin anew in the next interval. */
+static void end_inherited(struct publisher *publisher, const struct moment *at)
+{
+	struct publication *publication = &publisher->publication;
+	struct series_table *table = &publication->series[LEVEL_CONTAINER];
+	bool any = false;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct series *series = &table->series[i];
+
+		series->merging = is_inherited(publication, series, at);
+		any |= series->merging;
+	}
+	if (!any)
+		return;
+	process_series_release_merging(&publisher->processes, at);
+	for (uint32_t i = table->count; i-- > 0;) {
+		if (table->series[i].merging)
+			retire_with_vm(publication, table->series[i].row, at);
+	}
+}
+
 static int reserve(struct publisher *publisher)
 {
 	int r = publication_reserve(&publisher->publication);
@@ -305,6 +354,7 @@ int publisher_publish(struct publisher *publisher, const struct publication_time
 	publisher->is_hidden = false;
 	publisher->visible_ns = at.visible_ns;
 	merge_containers(publisher, &at); /* what they were given in this interval is shown */
+	end_inherited(publisher, &at);
 	limit_containers(publication);
 	return 0;
 }

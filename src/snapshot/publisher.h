@@ -36,6 +36,11 @@
  * container_id="", container_name="", pod_name=""). Beyond 1024 namespaces, containers retire to
  * the namespace "".
  *
+ * A container with another bearer than before (a virtual machine that is known by its name, which
+ * another one had) goes on in the row until the last value of the one before was visible for
+ * settle_ns. Then row, process rows and, if it has no other container, VM are retired, and the
+ * bearer begins anew.
+ *
  * Pod, VM and namespace rows: likewise, once they have no container any more. Pods retire to their
  * namespace, VMs and namespaces to one row each. What happens to a container (it restarts, is
  * retired, gets other names) does not change the value of its pod.

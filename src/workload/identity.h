@@ -62,6 +62,11 @@ struct identity {
 	bool waiting;
 	/* Kubernetes has named its pod; if it waits, then for the container's own name. */
 	bool has_pod_names;
+	/*
+	 * Of a virtual machine with a name and no UUID: when its process started (BOOTTIME). With
+	 * another bearer it is another machine that has the name. 0: the id is enough.
+	 */
+	uint64_t bearer_ns;
 };
 
 /*

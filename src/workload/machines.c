@@ -34,6 +34,7 @@ struct machine {
 	uint64_t parent_start_ns; /* 0: the parent was gone */
 	char comm[16];
 	struct machine_claim claim;
+	uint64_t bearer_ns;        /* as of struct identity; that of the first of its processes */
 	bool was_hypervisor;       /* by its executable, when it was asked */
 	struct owner *around;      /* held: its cgroup's owner at that time */
 	struct owner *owner;       /* held: its owner; NULL: not a machine */
@@ -264,6 +265,20 @@ static struct machine *find_holder(const struct machines *machines, const struct
 	return NULL;
 }
 
+/* When the first of the processes that run the machine @row started, as far as they are known. */
+static uint64_t bearer_of(const struct machines *machines, const struct machine *row)
+{
+	for (uint32_t i = 0; i < machines->count; i++) {
+		const struct machine *other = &machines->rows[i];
+
+		if (other->what && other->bearer_ns &&
+		    strcmp(other->what->id, row->what->id) == 0 &&
+		    (is_parent(other, row) || is_parent(row, other)))
+			return other->bearer_ns;
+	}
+	return row->start_ns;
+}
+
 /* Appends a suffix, and cuts the text for it. */
 static void add_suffix(char *text, size_t size, char mark, uint32_t number)
 {
@@ -348,8 +363,10 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 		owner = owner_ref(around);
 	else
 		owner = owner_table_get(machines->owners, row->what, now_ns);
-	if (owner && owner != around)
+	if (owner && owner != around) {
 		owner_rename(owner, row->what->name);
+		owner->view.bearer_ns = row->bearer_ns;
+	}
 	row->around = owner_ref(around);
 	row->owner = owner;
 	if (around->view.kind == OWNER_CONTAINER)
@@ -445,6 +462,7 @@ static bool add_machine(struct machines *machines, const struct process_ref *pro
 		(void)uuid_parse(read->vm.uuid, strlen(read->vm.uuid), &row.uuid);
 		claim_text(machines, &row, false);
 		claim_text(machines, &row, true);
+		row.bearer_ns = read->vm.uuid[0] ? 0 : bearer_of(machines, &row);
 	}
 	return add_row(machines, &row, now_ns);
 }

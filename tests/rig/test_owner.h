@@ -15,6 +15,7 @@ struct test_owner {
 	uint32_t size_millicpu;
 	bool waiting;
 	bool has_pod_names;
+	uint64_t bearer_ns;
 };
 
 /* ledger_container() of it. */
@@ -25,6 +26,7 @@ static inline uint32_t enter_owner(struct ledger *ledger, const struct test_owne
 		.size_millicpu = owner->size_millicpu,
 		.waiting = owner->waiting,
 		.has_pod_names = owner->has_pod_names,
+		.bearer_ns = owner->bearer_ns,
 	};
 	uint32_t container;
 

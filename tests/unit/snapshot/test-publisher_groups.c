@@ -288,6 +288,45 @@ static void test_churn_leaves_room(void **state)
 	close_stage(&s);
 }
 
+/* The counter of a machine does not go on where one of the same name has ended. */
+static void test_the_next_bearer_of_a_name_begins_anew(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct test_owner machine = { .names.text[LABEL_CONTAINER_ID] = "qemu/web",
+				      .names.text[LABEL_CONTAINER_NAME] = "web",
+				      .names.text[LABEL_NAMESPACE] = "system",
+				      .names.text[LABEL_VM_ID] = "qemu/web",
+				      .bearer_ns = 5 };
+	static const enum level levels[] = { LEVEL_CONTAINER, LEVEL_VM };
+	static const char *const names[] = { "web", "qemu/web" };
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	use_container(&s, &machine, 40);
+	publish(&s, 10);
+	machine.bearer_ns = 9;
+	use_container(&s, &machine, 3); /* 40 was visible for 10 of the 15 s */
+	publish(&s, 10);
+	use_container(&s, &machine, 2);
+	publish(&s, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		assert_int_equal(shown_at(&s, levels[i], names[i]), 45);
+	use_container(&s, &machine, 7);
+	publish(&s, 15);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		assert_int_equal(shown_at(&s, levels[i], names[i]), 0);
+		assert_int_equal(s.snapshot->level[levels[i]].pending[0], 7);
+		assert_int_equal(retired_at(&s, levels[i]), 45);
+	}
+	use_container(&s, &machine, 1);
+	publish(&s, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		assert_int_equal(shown_at(&s, levels[i], names[i]), 8);
+	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "system"), 53);
+	close_stage(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_pod_goes_on_when_a_container_restarts),
 		cmocka_unit_test(test_idle_container_makes_room),
 		cmocka_unit_test(test_churn_leaves_room),
+		cmocka_unit_test(test_the_next_bearer_of_a_name_begins_anew),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -132,6 +132,32 @@ static void test_machines_without_uuid(void **state)
 	assert_string_equal(machine_at(9, COMM, 1)->names->text[LABEL_VM_NAME], "qemu-9");
 }
 
+/* By the process, unless the machine has a UUID; processes of one machine have one bearer. */
+static void test_the_next_bearer_of_a_name(void **state)
+{
+	static const char words[] = "q|-name|web|";
+	const struct process_ref next = { 9, 70 * S, 1, COMM, false };
+	uint64_t first;
+
+	(void)state;
+	machine_start(7, SHELL, words);
+	first = machine_at(7, COMM, 1)->bearer_ns;
+	assert_true(first > 0);
+	machine_start(8, SHELL, words);
+	rig_ppid(8, 7, COMM, 5); /* -daemonize */
+	machine_check(8, 1, "qemu/web");
+	assert_true(machine_at(8, COMM, 1)->bearer_ns == first);
+	rig_forget(7);
+	rig_forget(8);
+	rig_process(9, COMM, 70, SHELL);
+	rig_cmdline(9, words);
+	assert_string_equal(machine_resolve(&next)->names->text[LABEL_VM_ID], "qemu/web");
+	assert_true(machine_resolve(&next)->bearer_ns == next.start_ns);
+	machine_start(10, SHELL, WORDS);
+	machine_check(10, 1, VM);
+	assert_true(machine_at(10, COMM, 1)->bearer_ns == 0);
+}
+
 static void test_what_is_no_machine_stays_where_it_is(void **state)
 {
 	(void)state;
@@ -250,6 +276,7 @@ int main(void)
 		MACHINE_TEST(test_the_process_of_a_uuid),
 		MACHINE_TEST(test_parent_and_child_are_one_machine),
 		MACHINE_TEST(test_machines_without_uuid),
+		MACHINE_TEST(test_the_next_bearer_of_a_name),
 		MACHINE_TEST(test_what_is_no_machine_stays_where_it_is),
 		MACHINE_TEST(test_exec_is_another_program),
 		MACHINE_TEST(test_a_machine_in_a_container),
