@@ -153,7 +153,7 @@ def doctor(sensors, *options):
 def check_doctor(sensors):
     text = doctor(sensors, "--meter.hwmon=apm_xgene/IO power=none")
     assert "platform is read from power_meter@ACPI000D:00/power1 (hwmon)" in text, text
-    assert "ina226@1-0040/power1 is not counted: what such a chip measures depends on the board" in text, text
+    assert "ina226@1-0040/power1 is not counted: its meaning depends on the board" in text, text
     assert "--meter.hwmon=ina226@1-0040/power1=ZONE" in text, text
     assert "IO power" not in text and "coretemp" not in text, text
 
@@ -173,7 +173,7 @@ def rapl_goes_before_a_sensor():
         assert labels["source"] == "hwmon" and 0.35 < ratio < 0.65, (labels, ratio)
         assert exporter.stop() == 0
         said = doctor(sensors)
-        assert "(hwmon), and not charged: another source of the same goes before it" in said, said
+        assert "(hwmon); not charged, because a better source measures the same energy" in said, said
         assert re.search(r"it reads [3-6]\d\.\d % more", said), said
 
 
