@@ -13,8 +13,8 @@
 static const struct command commands[] = {
 	{ "run", monitor_main, "measure and serve", .what = "Measures and serves.",
 	  .options = &config_options },
-	{ "doctor", doctor_main, "show what this machine has, what is missing and how to fix it",
-	  .what = "Says show what this machine has, what is missing and how to fix it. Takes the "
+	{ "doctor", doctor_main, "show what this machine has, what it lacks and how to fix it",
+	  .what = "Shows what this machine has, what it lacks and how to fix it. Takes the "
 		  "options of run\n(kepler help all), and:",
 	  .options = &doctor_options },
 	{ "explain", explain_main, "explain the numbers of the last interval",
@@ -37,7 +37,7 @@ static const struct command commands[] = {
 		  "run that decide how energy is shared (idle.…, gpu.idle) are those of the "
 		  "recording, unless they are given here. Takes also:",
 	  .options = &replay_options },
-	{ "config", config_command_main, "check, show and document the configuration",
+	{ "config", config_command_main, "check, show, import and document the configuration",
 	  .more = config_command_usage, .words = "check show needs sample schema import",
 	  .operands = "COMMAND [ARGUMENT]...",
 	  .what = "Reads and prints the configuration; nothing is measured. Commands:" },

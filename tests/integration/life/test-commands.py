@@ -146,7 +146,7 @@ done
 def bash_completes_commands_options_and_values():
     """As bash calls it, which takes "=" for a word; @ stands for a word that is not begun."""
     cases = (("kepler @", f"{COMMANDS} help version completion"), ("kepler do", "doctor"),
-             ("kepler config @", "check show needs sample schema"), ("kepler config check /etc/passw", None),
+             ("kepler config @", "check show needs sample schema import"), ("kepler config check /etc/passw", None),
              ("kepler explain /etc/passw", ""), ("kepler completion z", "zsh"),
              ("kepler --log.l", "--log.level="), ("kepler --log.level=", "debug info warn error"),
              ("kepler run --log.level=de", "debug"), ("kepler doctor --js", "--json"), ("kepler help re", "record replay"),
@@ -179,8 +179,9 @@ def zsh_completes_what_bash_does():
         print("  zsh is not installed")
         return
     cases = (("kepler @", f"{COMMANDS} help version completion"), ("kepler run --log.level=@", "debug info warn error"),
-             ("kepler --log.level=@", "debug info warn error"), ("kepler config @", "check show needs sample schema"),
-             ("kepler config check @", "FILES"), ("kepler explain @", ""), ("kepler replay @", "FILES"),
+             ("kepler --log.level=@", "debug info warn error"), ("kepler config @", "check show needs sample schema import"),
+             ("kepler config check @", "FILES"), ("kepler config import @", "FILES"), ("kepler explain @", ""),
+             ("kepler replay @", "FILES"),
              ("kepler run --config.file=@", "FILES"), ("kepler help @", f"{COMMANDS} help version completion"))
     with tempfile.NamedTemporaryFile("w", suffix=".zsh") as script:
         script.write(kepler("completion", "zsh"))
@@ -199,7 +200,7 @@ def fish_completes_what_bash_does():
         return
     cases = (("kepler do", {"doctor"}), ("kepler ", {*COMMANDS.split(), "help", "version", "completion"}),
              ("kepler --log.level=de", {"--log.level=debug"}), ("kepler doctor --js", {"--json"}),
-             ("kepler config ", {"check", "show", "needs", "sample", "schema"}), ("kepler explain /etc/passw", set()),
+             ("kepler config ", {"check", "show", "needs", "sample", "schema", "import"}), ("kepler explain /etc/passw", set()),
              ("kepler replay --by=p", {"--by=process", "--by=pod"}), ("kepler replay /etc/passw", {"/etc/passwd"}),
              ("kepler run --no-bpf.en", {"--no-bpf.enabled"}), ("kepler completion z", {"zsh"}))
     with tempfile.TemporaryDirectory() as home:
@@ -242,7 +243,7 @@ def the_doctor_names_meters_that_were_left_out():
                 (folder / file).write_text(text + "\n")
         found = json.loads(kepler("doctor", *QUIET, "--json", f"--host.sysfs={sysfs}", "--meters=hwmon", status=1))["findings"]
     texts = [finding["text"] + " → " + finding["fix"] for finding in found]
-    said = "no meter among those asked for (--meters=hwmon) → rapl-sysfs would have 2 zones: use --meters=auto"
+    said = "none of the meters in --meters=hwmon was found → rapl-sysfs would have 2 zones: use --meters=auto"
     assert said in texts and not any("no zones" in text for text in texts), texts
 
 
