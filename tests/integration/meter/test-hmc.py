@@ -149,7 +149,7 @@ def what_is_wrong_is_one_clear_line():
                  ("--meter.hmc.credentials=", "meter.hmc.credentials is not given"),
                  (f"--meter.hmc.credentials={wrong}", f"the user name or password was refused; correct it in {wrong}"),
                  (f"--meter.hmc.url={expired.url}", "its certificate has expired"),
-                 ("--meter.hmc.url=https://127.0.0.1:1", "is the address of the HMC right?"),
+                 ("--meter.hmc.url=https://127.0.0.1:1", "check the address of the HMC"),
                  ("--meter.hmc.cpc=CPC2", "platform is read from CPC2/LINUX1@127.0.0.1"),
                  ("--meter.hmc.insecure", "anyone between can read the password")]
 

@@ -272,8 +272,8 @@ def what_is_wrong_is_one_clear_line():
         others = Authority(directory, "others")
         cases.append((f"--meter.redfish.ca-file={others.file}", "its certificate has expired, is for another name"))
         cases.append((f"--meter.redfish.url=https://127.0.0.1:{lab.service.port + 1 if lab.service.port < 65535 else 1}",
-                      "is the address of the BMC right?"))
-        cases.append(("--meter.redfish.url=https://bmc.invalid", "is the address of the BMC right?"))
+                      "check the address of the BMC"))
+        cases.append(("--meter.redfish.url=https://bmc.invalid", "check the address of the BMC"))
         cases.append(("--meter.redfish.credentials=/nowhere", "No such file"))
         cases.append(("--meter.redfish.credentials=", "meter.redfish.credentials is not given"))
         for option, words in cases:
@@ -301,7 +301,7 @@ def what_is_wrong_is_one_clear_line():
 
 def a_failure_is_logged_and_an_insecure_one_shown():
     with machine("--meter.redfish.url=https://127.0.0.1:1") as (_, exporter):
-        assert "is the address of the BMC right?" in exporter.output()
+        assert "check the address of the BMC" in exporter.output()
         assert not is_up(exporter.intervals(1))
     unknown = Authority(keys().name, "unknown").server_context("unknown", "DNS:elsewhere.example")
     with machine("--meter.redfish.insecure", "--meter.redfish.ca-file=", law=Law(200), context=unknown) as (_, exporter):
