@@ -2,9 +2,7 @@
 /* What a library that stands in for a vendor's reads in each call (tests/lab/nvml.c, hlml.c). */
 #pragma once
 
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* From here on the library says what @text has. */
 static inline void lab_say(const char *path, const char *text)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "activity/bpf_refused.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct bpf_refusal fine = {
 	.err = -EPERM,
@@ -31,7 +25,6 @@ static void test_each_reason_has_its_sentence(void **state)
 {
 	struct bpf_refusal refusal;
 
-	(void)state;
 	expect(fine, "seccomp");
 	refusal = fine;
 	refusal.err = -EINVAL;
@@ -57,7 +50,6 @@ static void test_inspection_sees_this_machine(void **state)
 {
 	struct bpf_refusal refusal;
 
-	(void)state;
 	bpf_refusal_inspect(-EPERM, &refusal);
 	assert_int_equal(refusal.err, -EPERM);
 	assert_true(refusal.kernel.major >= 4);
@@ -70,6 +62,5 @@ int main(void)
 		cmocka_unit_test(test_inspection_sees_this_machine),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

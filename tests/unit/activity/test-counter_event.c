@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of events: what each stands for, with PMUs as kernels describe them, and what is none. */
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "activity/counter_event.h"
-#include "base/macro.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define CPU "bus/event_source/devices/cpu/"
 
@@ -39,7 +30,6 @@ static void put(const char *path, const char *text)
 
 static int setup(void **state)
 {
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	put(CPU "type", "4\n");
 	put(CPU "format/event", "config:0-7\n");
@@ -57,7 +47,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return remove_tree(root);
 }
 
@@ -80,7 +69,6 @@ static void assert_refused(const char *text, int err)
 
 static void test_generic_names(void **state)
 {
-	(void)state;
 	assert_event("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	assert_event("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	assert_event("LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002);
@@ -98,7 +86,6 @@ static void test_auto(void **state)
 			 { COUNTER_INSTRUCTIONS, PERF_COUNT_HW_INSTRUCTIONS } };
 	struct counter_event event;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(counter_event_find(root, "auto", expected[i].use, &event), 0);
 		assert_int_equal(event.type, PERF_TYPE_HARDWARE);
@@ -115,7 +102,6 @@ static void test_stand_ins(void **state)
 {
 	struct counter_event event = { .is_counted = true };
 
-	(void)state;
 	assert_int_equal(counter_event_stand_in(root, COUNTER_CYCLES, &event), -ENOENT);
 	assert_false(event.is_counted);
 	assert_refused("msr/aperf/", -ENOENT);
@@ -136,14 +122,12 @@ static void test_none(void **state)
 {
 	struct counter_event event = { .is_counted = true };
 
-	(void)state;
 	assert_int_equal(counter_event_find(root, "none", COUNTER_CYCLES, &event), 0);
 	assert_false(event.is_counted);
 }
 
 static void test_terms(void **state)
 {
-	(void)state;
 	assert_event("cpu/event=0x3c/", 4, 0x3c);
 	assert_event("cpu/event=0x2e,umask=0x41/", 4, 0x412e);
 	assert_event("cpu/event=60,edge/", 4, 0x4003c);
@@ -154,7 +138,6 @@ static void test_terms(void **state)
 
 static void test_numbers(void **state)
 {
-	(void)state;
 	assert_event("msr:0x0", 9, 0);
 	assert_event("msr:4", 9, 4);
 	assert_event("1:0x2", PERF_TYPE_SOFTWARE, 2);
@@ -163,7 +146,6 @@ static void test_numbers(void **state)
 
 static void test_what_this_machine_lacks(void **state)
 {
-	(void)state;
 	assert_refused("uncore/event=1/", -ENOENT);
 	assert_refused("cpu/ldlat=3/", -ENOENT);
 	assert_refused("cpu/offcore_rsp=1/", -ENOENT); /* of another word than config */
@@ -193,7 +175,6 @@ static void test_what_is_no_event(void **state)
 					     "cpu/event=0x1ffffffffffffffff/" };
 	struct diag diag = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(texts); i++) {
 		assert_refused(texts[i], -EINVAL);
 		assert_int_equal(counter_event_check(texts[i], &diag), -EINVAL);
@@ -212,7 +193,6 @@ static void test_check(void **state)
 					     "no-such-pmu/event=1/" };
 	struct diag diag = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_int_equal(counter_event_check(texts[i], &diag), 0);
 }
@@ -221,7 +201,6 @@ static void test_bits(void **state)
 {
 	uint64_t config = 0;
 
-	(void)state;
 	assert_int_equal(counter_event_place_bits("config:0-63", UINT64_MAX, &config), 0);
 	assert_int_equal(config, UINT64_MAX);
 	config = 0xff00;

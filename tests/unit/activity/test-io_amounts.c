@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/io_amounts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define CPUS 2
 #define ALL  UINT32_MAX
@@ -15,14 +10,12 @@ static struct io_amounts amounts;
 
 static int setup(void **state)
 {
-	(void)state;
 	io_amounts_init(&amounts);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	io_amounts_release(&amounts);
 	return 0;
 }
@@ -47,7 +40,6 @@ static void assert_change(size_t i, uint64_t cgroup_id, uint64_t bytes)
 
 static void test_amounts_of_an_interval(void **state)
 {
-	(void)state;
 	io_amounts_begin(&amounts);
 	assert_int_equal(take(7, 100, 20, ALL), 0);
 	assert_int_equal(take(8, 0, 5, ALL), 0);
@@ -68,7 +60,6 @@ static void test_each_amount_is_a_signal(void **state)
 	struct kepler_io sums[CPUS] = { 0 };
 	uint32_t seen = 0;
 
-	(void)state;
 	for (int i = 0; i < KEPLER_IO_COUNT; i++) {
 		enum signal signal = io_amounts_signal((enum kepler_io_amount)i);
 
@@ -90,7 +81,6 @@ static void test_each_amount_is_a_signal(void **state)
 /* What is counted in part, because a program is missing, is not shown. */
 static void test_unknown_signals_are_left_out(void **state)
 {
-	(void)state;
 	io_amounts_begin(&amounts);
 	assert_int_equal(take(7, 100, 20, SIGNAL_BIT(SIGNAL_BLOCK_BYTES)), 0);
 	assert_int_equal(amounts.change_count, 0);
@@ -98,7 +88,6 @@ static void test_unknown_signals_are_left_out(void **state)
 
 static void test_a_cgroup_without_work_is_to_be_removed(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i <= IO_AMOUNTS_IDLE; i++) {
 		io_amounts_begin(&amounts);
 		assert_int_equal(take(7, 100, 0, ALL), i == IO_AMOUNTS_IDLE);
@@ -113,7 +102,6 @@ static void test_a_cgroup_without_work_is_to_be_removed(void **state)
 
 static void test_a_forgotten_cgroup_begins_anew(void **state)
 {
-	(void)state;
 	io_amounts_begin(&amounts);
 	for (uint64_t id = 1; id <= 5; id++)
 		assert_int_equal(take(id, id * 100, 0, ALL), 0);
@@ -140,6 +128,5 @@ int main(void)
 						teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

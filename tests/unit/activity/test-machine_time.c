@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/machine_time.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define TICK_NS 10000000ULL
 
@@ -34,7 +26,6 @@ static void test_the_first_lines(void **state)
 {
 	struct machine_time time = { 0 };
 
-	(void)state;
 	assert_int_equal(parse(text, &time), 0);
 	assert_int_equal(time.busy_ns, (1000 + 200 + 30 + 6 + 7) * TICK_NS);
 	assert_int_equal(time.idle_ns, (40000 + 500) * TICK_NS);
@@ -46,7 +37,6 @@ static void test_other_texts(void **state)
 {
 	struct machine_time time = { .cpus = 7 };
 
-	(void)state;
 	assert_int_equal(parse("", &time), -EINVAL);
 	assert_int_equal(parse("cpu", &time), -EINVAL);
 	assert_int_equal(parse("cpu  1 2 3\n", &time), -EINVAL);
@@ -70,7 +60,6 @@ static void test_more_cpus_than_fit_at_first(void **state)
 	struct machine_time time;
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(machine_clock_open(dir, &clock), -ENOENT);
 	(void)snprintf(path, sizeof(path), "%s/stat", dir);
@@ -96,7 +85,6 @@ static void test_the_one_that_runs_this(void **state)
 	struct machine_time before, after;
 	struct timespec wait = { .tv_nsec = 50000000 };
 
-	(void)state;
 	assert_int_equal(machine_clock_open("/proc", &clock), 0);
 	assert_int_equal(machine_clock_read(clock, &before), 0);
 	(void)nanosleep(&wait, NULL);
@@ -117,6 +105,5 @@ int main(void)
 		cmocka_unit_test(test_the_one_that_runs_this),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

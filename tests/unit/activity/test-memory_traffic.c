@@ -2,14 +2,8 @@
 /* Bytes of groups over the samples of a pass, to the byte. */
 #include "activity/memory_traffic.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define MB 1000000ULL
 
@@ -42,7 +36,6 @@ static void a_group_s_bytes_are_its_processes(void **state)
 	const uint64_t expected[] = { 7500000, 5000000, 1000000, 2500000, 6000000 };
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	memory_traffic_add(traffic, &reading, &activity);
 	assert_int_equal(activity.signals, SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC));
 	for (size_t i = 0; i < activity.count; i++)
@@ -61,7 +54,6 @@ static void cache_misses_go_before_time(void **state)
 				     .signal = { [SIGNAL_CACHE_MISSES] = misses } };
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	memory_traffic_add(traffic, &reading, &activity);
 	assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][0], 2 * MB);
 	assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][1], 8 * MB);
@@ -79,7 +71,6 @@ static void a_child_is_in_the_group_of_its_cgroup(void **state)
 	struct activity activity = { .samples = first, .count = 2 };
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	memory_traffic_add(traffic, &reading, &activity);
 	assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][0], 5 * MB);
 	activity = (struct activity){ .samples = second, .count = 2 };
@@ -100,7 +91,6 @@ static void another_scan_forgets_what_was(void **state)
 	struct activity activity = { .samples = samples, .count = 1 };
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	memory_traffic_add(traffic, &reading, &activity);
 	assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][0], 10 * MB);
 	later.scans = 2;
@@ -117,7 +107,6 @@ static void what_is_not_known_is_no_signal(void **state)
 	struct activity activity = { 0 };
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	unknown.is_known = false;
 	memory_traffic_add(traffic, &unknown, &activity);
 	assert_int_equal(activity.signals, 0);
@@ -132,7 +121,6 @@ static void a_reading_that_is_late_is_as_the_last(void **state)
 	struct resctrl_reading unknown = reading;
 	struct memory_traffic *traffic = new_traffic();
 
-	(void)state;
 	for (int pass = 0; pass <= MEMORY_TRAFFIC_REPEATS + 1; pass++) {
 		struct activity activity = { .samples = samples, .count = 2 };
 
@@ -182,7 +170,6 @@ static const char *the_parts_are_the_whole(struct property_source *source, void 
 /* Last, for it changes the groups. */
 static void parts_add_up(void **state)
 {
-	(void)state;
 	assert_true(property_check("parts", the_parts_are_the_whole, NULL, 3000));
 }
 
@@ -198,6 +185,5 @@ int main(void)
 		cmocka_unit_test(parts_add_up),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

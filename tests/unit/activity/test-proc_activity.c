@@ -2,21 +2,14 @@
 /* The /proc reader on a tree of our own, where time stands still between two passes. */
 #include "activity/activity.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/macro.h"
 #include "tests/rig/remove_tree.h"
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define TICK 10000000ULL
 
@@ -534,7 +527,6 @@ static void test_no_proc_is_an_error(void **state)
 	struct activity_options options = { .procfs = "/nonexistent" };
 	struct activity_reader *reader = NULL;
 
-	(void)state;
 	assert_int_equal(activity_open(&options, &reader), -ENOENT);
 	assert_null(reader);
 }
@@ -565,6 +557,5 @@ int main(void)
 		cmocka_unit_test(test_no_proc_is_an_error),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/stolen_time.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define MS NSEC_PER_MSEC
 
@@ -25,14 +18,12 @@ static const struct machine_time after = { .time_ns = 8000 * MS,
 
 static void test_run_time_with_stolen_time_inside(void **state)
 {
-	(void)state;
 	assert_int_equal(stolen_time(&before, &after, 1500 * MS), 300 * MS);
 	assert_int_equal(stolen_time(&before, &after, 1450 * MS), 250 * MS);
 }
 
 static void test_run_time_without_it(void **state)
 {
-	(void)state;
 	assert_int_equal(stolen_time(&before, &after, 1200 * MS), 0);
 	assert_int_equal(stolen_time(&before, &after, 900 * MS), 0);
 }
@@ -42,7 +33,6 @@ static void test_the_lesser_of_both_accounts(void **state)
 {
 	struct machine_time missed = after, long_idle = after;
 
-	(void)state;
 	missed.busy_ns -= 400 * MS;
 	assert_int_equal(stolen_time(&before, &missed, 1200 * MS), 0);
 	assert_int_equal(stolen_time(&before, &missed, 1350 * MS), 150 * MS);
@@ -54,7 +44,6 @@ static void test_no_more_than_was_stolen(void **state)
 {
 	struct machine_time none = after;
 
-	(void)state;
 	assert_int_equal(stolen_time(&before, &after, 1900 * MS), 300 * MS);
 	none.steal_ns = before.steal_ns;
 	assert_int_equal(stolen_time(&before, &none, 1900 * MS), 0);
@@ -66,7 +55,6 @@ static void test_cpus_that_come(void **state)
 {
 	struct machine_time more = after;
 
-	(void)state;
 	more.cpus = 3;
 	assert_int_equal(stolen_time(&before, &more, 1900 * MS), 0);
 }
@@ -81,6 +69,5 @@ int main(void)
 		cmocka_unit_test(test_cpus_that_come),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

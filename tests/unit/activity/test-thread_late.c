@@ -5,15 +5,9 @@
  */
 #include "activity/thread_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "activity/unseen_time.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 #include "thread_records.h"
 
 #define LIFE_NS  (36000 * NSEC_PER_SEC)
@@ -552,6 +546,5 @@ int main(void)
 		TEST(test_random_late_ends_without_exits_add_up),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,13 +5,7 @@
  */
 #include "activity/thread_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "thread_records.h"
 
 static const uint64_t now_ns = 1;
@@ -33,7 +27,6 @@ static void test_baseline_shows_all_and_charges_none(void **state)
 	struct thread_table *table = NULL;
 	struct activity activity;
 
-	(void)state;
 	assert_int_equal(thread_table_new(1000, &table), 0);
 	assert_true(thread_table_wants_full(table));
 	thread_table_begin(table, true, now_ns);
@@ -354,7 +347,6 @@ static void test_what_finds_no_room_is_dropped_not_lost(void **state)
 	uint64_t named_ns = 0, dropped_ns = 0;
 	struct activity activity;
 
-	(void)state;
 	assert_int_equal(thread_table_new(3, &table), 0);
 	for (uint64_t pass = 0; pass < 5; pass++) {
 		thread_table_begin(table, true, now_ns);
@@ -412,7 +404,6 @@ static void test_random_lives_add_up(void **state)
 	uint32_t next_pid = 1000;
 	struct thread_table *table = NULL;
 
-	(void)state;
 	assert_int_equal(thread_table_new(1000, &table), 0);
 	thread_table_begin(table, true, now_ns);
 	(void)finish(table);
@@ -478,7 +469,6 @@ static void test_time_is_told_by_socket(void **state)
 	struct thread_table *table = NULL;
 	struct activity activity;
 
-	(void)state;
 	assert_int_equal(thread_table_new(1000, &table), 0);
 	thread_table_tell_sockets(table, &sockets);
 	thread_table_begin(table, true, now_ns);
@@ -545,6 +535,5 @@ int main(void)
 		cmocka_unit_test(test_random_lives_add_up),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

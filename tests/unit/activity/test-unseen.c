@@ -2,20 +2,13 @@
 /* The processes in a tree of our own that are missing from the passes. */
 #include "activity/unseen.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define TICK_NS    10000000ULL
 #define FULL_NS    (1000 * TICK_NS) /* the last full pass */
@@ -104,7 +97,6 @@ static void test_all_are_seen(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	tell(&s, 1, INIT_TICKS * TICK_NS + 5);
 	assert_int_equal(look(&s), 0);
@@ -118,7 +110,6 @@ static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 	struct activity_sample samples[UNSEEN_MAX];
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	assert_int_equal(look(&s), 1);
 	assert_int_equal(unseen_count(s.unseen), 1);
@@ -151,7 +142,6 @@ static void test_who_is_told_of_now_is_not_watched(void **state)
 	struct activity activity;
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	look(&s);
 	assert_int_equal(unseen_count(s.unseen), 1);
@@ -170,7 +160,6 @@ static void test_who_gets_its_pid_is_another(void **state)
 	struct activity_sample samples[UNSEEN_MAX];
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	look(&s);
 	assert_int_equal(unseen_count(s.unseen), 1);
@@ -188,7 +177,6 @@ static void test_who_is_younger_than_the_pass_may_be_seen_yet(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	tell(&s, 1, INIT_TICKS * TICK_NS);
 	show(&s, "60", 60, FULL_NS / TICK_NS + 1, 0);
@@ -203,7 +191,6 @@ static void test_a_procfs_that_counts_otherwise_says_nothing(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	show(&s, "self", OWN_PID, OWN_TICKS - 40, 0);
 	assert_int_equal(look(&s), -EXDEV);
@@ -215,7 +202,6 @@ static void test_a_full_table_says_nothing(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 2);
 	tell(&s, 1, INIT_TICKS * TICK_NS);
 	assert_int_equal(look(&s), -EAGAIN);
@@ -228,7 +214,6 @@ static void test_no_more_than_the_limit(void **state)
 	struct scene s;
 	char name[16];
 
-	(void)state;
 	begin_scene(&s, 100);
 	for (unsigned pid = 100; pid < 150; pid++) {
 		(void)snprintf(name, sizeof(name), "%u", pid);
@@ -276,7 +261,6 @@ static void look_with_descriptors(unsigned count)
 
 static void test_a_look_without_descriptors_says_nothing(void **state)
 {
-	(void)state;
 	look_with_descriptors(0);
 	look_with_descriptors(1); /* for /proc, and none for what is in it */
 }
@@ -288,7 +272,6 @@ static void test_who_cannot_be_watched_is_found(void **state)
 	struct scene s;
 	int r;
 
-	(void)state;
 	begin_scene(&s, 100);
 	show(&s, "60", 60, INIT_TICKS, 0);
 	show(&s, "61", 61, INIT_TICKS, 0);
@@ -306,7 +289,6 @@ static void test_a_procfs_that_hides_processes_says_nothing(void **state)
 	char path[128];
 	struct scene s;
 
-	(void)state;
 	begin_scene(&s, 100);
 	for (unsigned pid = 1; pid <= KTHREADD; pid++) {
 		(void)snprintf(path, sizeof(path), "%s/%u", s.path, pid);
@@ -332,6 +314,5 @@ int main(void)
 		cmocka_unit_test(test_a_procfs_that_hides_processes_says_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -6,17 +6,10 @@
 #include "activity/unseen_time.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define TICK_NS   (4 * NSEC_PER_MSEC)
 #define CUT_NS    (10 * NSEC_PER_MSEC)
@@ -83,7 +76,6 @@ static void test_what_is_seen_is_not_unseen(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 1000; i++)
 		second(&rig, (uint64_t)i % 3 * SECOND_NS, 0);
@@ -94,7 +86,6 @@ static void test_what_is_hidden_is_found(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 600; i++)
 		second(&rig, SECOND_NS / 100, SECOND_NS);
@@ -111,7 +102,6 @@ static void test_the_first_second_tells_most(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	second(&rig, 0, SECOND_NS);
 	assert_true(rig.found_ns > SECOND_NS / 2);
@@ -171,7 +161,6 @@ static const char *sampling_is_not_unseen(struct property_source *source, void *
 
 static void test_sampling_is_not_unseen(void **state)
 {
-	(void)state;
 	assert_true(property_check("sampling", sampling_is_not_unseen, NULL, 50));
 }
 
@@ -191,7 +180,6 @@ static const char *a_little_is_found(struct property_source *source, void *userd
 
 static void test_a_little_is_found_in_time(void **state)
 {
-	(void)state;
 	assert_true(property_check("a little", a_little_is_found, NULL, 20));
 }
 
@@ -199,7 +187,6 @@ static void test_work_in_step_with_ticks_is_not_unseen(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 600; i++) /* each tick of a CPU finds it */
 		account_second(&rig, SECOND_NS, CPUS * SECOND_NS - SECOND_NS / 8, SECOND_NS / 8);
@@ -210,7 +197,6 @@ static void test_work_that_ticks_miss_hides_nothing_later(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 3600; i++)
 		account_second(&rig, 0, CPUS * SECOND_NS - SECOND_NS / 4, SECOND_NS / 4);
@@ -224,7 +210,6 @@ static void test_differences_cancel(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 600; i++) /* what ended is told an interval late */
 		account_second(&rig, SECOND_NS, SECOND_NS,
@@ -260,7 +245,6 @@ static void test_what_is_to_come_is_not_unseen(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	rig.coming_ns = 3 * SECOND_NS;
 	for (int i = 0; i < 3; i++)
@@ -305,7 +289,6 @@ static void late_end(int passes)
 
 static void test_a_late_end_is_repaid(void **state)
 {
-	(void)state;
 	for (int passes = 0; passes < 50; passes += 7)
 		late_end(passes);
 }
@@ -315,7 +298,6 @@ static void test_an_account_of_an_earlier_moment(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 100; i++) {
 		second_told_of_before(&rig, SECOND_NS);
@@ -329,7 +311,6 @@ static void test_what_comes_over_a_sleep(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	rig.coming_ns = 2 * SECOND_NS;
 	second_told_later(&rig, SECOND_NS);
@@ -372,7 +353,6 @@ static const char *told_in_the_end(struct property_source *source, void *userdat
 
 static void test_told_in_the_end(void **state)
 {
-	(void)state;
 	assert_true(property_check("told in the end", told_in_the_end, NULL, 30));
 }
 
@@ -380,7 +360,6 @@ static void test_steal_and_waiting_are_not_busy(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 100; i++) {
 		rig.exact.steal_ns += SECOND_NS;
@@ -393,7 +372,6 @@ static void test_an_account_that_stands_still_is_none(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (int i = 0; i < 10; i++) {
 		pass_time(&rig, SECOND_NS / 10);
@@ -415,7 +393,6 @@ static void test_sleep_hotplug_and_a_step_back_say_nothing(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	rig.exact.boottime_ns += 3600 * SECOND_NS;
 	second(&rig, 0, SECOND_NS);
@@ -480,7 +457,6 @@ static void test_interrupts_that_are_counted_apart(void **state)
 	struct shown sum;
 	struct rig rig;
 
-	(void)state;
 	begin_shown(&rig, &sum);
 	for (int i = 0; i < 300; i++) {
 		pass_time(&rig, SECOND_NS);
@@ -500,7 +476,6 @@ static void test_interrupts_in_the_run_time_of_tasks(void **state)
 	struct shown sum;
 	struct rig rig;
 
-	(void)state;
 	begin_shown(&rig, &sum);
 	for (int i = 0; i < 300; i++) {
 		pass_time(&rig, SECOND_NS);
@@ -516,7 +491,6 @@ static void test_suspend_between_two_readings(void **state)
 	struct shown sum;
 	struct rig rig;
 
-	(void)state;
 	begin_shown(&rig, &sum);
 	for (int i = 0; i < 100; i++) {
 		pass_time(&rig, SECOND_NS);
@@ -559,6 +533,5 @@ int main(void)
 		cmocka_unit_test(test_suspend_between_two_readings),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

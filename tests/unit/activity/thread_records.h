@@ -2,13 +2,8 @@
 /* Crafted records for the tests of the thread table, and a table that has seen its baseline. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "activity/thread_table.h"
+#include "tests/unit/unit.h"
 
 #define TASK_A 0xffff888000001000ULL
 #define TASK_B 0xffff888000002000ULL

@@ -2,15 +2,10 @@
 /* Two sockets of one CPU each, a package in each, and intervals that are made up. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "attribution/books.h"
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 #define SETTLE_NS NSEC_PER_SEC
 

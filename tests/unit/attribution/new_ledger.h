@@ -2,15 +2,10 @@
 /* An empty ledger, whose row 0 is system_processes. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "attribution/ledger.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
 					uint32_t zones)

@@ -2,15 +2,8 @@
 /* One zone, one interval: every microjoule is somewhere, in every mode and whatever fails. */
 #include "attribution/attribute.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define PARTIES 3
 
@@ -40,7 +33,6 @@ static void test_idle_stays_on_the_node(void **state)
 						 .dynamic_weights = usage,
 						 .idle_share = IDLE_SHARE_NODE };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	assert_int_equal(f.result.mode_uj[MODE_DYNAMIC], 400);
 	assert_int_equal(f.result.mode_uj[MODE_IDLE], 600);
@@ -63,7 +55,6 @@ static void test_idle_is_shared_by_size(void **state)
 						 .idle_weights = sizes,
 						 .dropped_weight = 40 };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	assert_int_equal(f.parts[MODE_IDLE][0], 150);
 	assert_int_equal(f.parts[MODE_IDLE][2], 300);
@@ -84,7 +75,6 @@ static void test_nameless_usage_has_its_idle_share(void **state)
 						 .idle_weights = usage,
 						 .dropped_weight = 40 };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	assert_int_equal(f.parts[MODE_IDLE][1], 300);
 	assert_int_equal(f.result.unattributed_uj[MODE_IDLE][UNATTRIBUTED_DROPPED], 400);
@@ -106,7 +96,6 @@ static void test_idle_usage_is_cpu_time(void **state)
 						 .time_weights = usage,
 						 .time_dropped = 40 };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	assert_int_equal(f.parts[MODE_DYNAMIC][1], 600);
 	assert_int_equal(f.parts[MODE_IDLE][1], 300);
@@ -127,7 +116,6 @@ static void test_unseen_usage_has_its_share(void **state)
 					   .dropped_weight = 40,
 					   .unseen_weight = 80 };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
 		assert_int_equal(f.parts[mode][1], 150);
@@ -151,7 +139,6 @@ static void test_nothing_ran(void **state)
 					   .idle_share = IDLE_SHARE_EQUAL,
 					   .idle_weights = none };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), 0);
 	assert_int_equal(f.result.mode_uj[MODE_IDLE], 50);
 	assert_int_equal(f.result.unattributed_uj[MODE_IDLE][UNATTRIBUTED_NO_ACTIVITY], 50);
@@ -174,7 +161,6 @@ static void test_overflow_is_unattributed(void **state)
 						 .idle_share = IDLE_SHARE_SIZE,
 						 .idle_weights = huge };
 
-	(void)state;
 	assert_int_equal(attribute(&f, &input), -EOVERFLOW);
 	for (size_t i = 0; i < PARTIES; i++)
 		assert_int_equal(f.parts[MODE_DYNAMIC][i] | f.parts[MODE_IDLE][i], 0);
@@ -185,7 +171,6 @@ static void test_overflow_is_unattributed(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_string_equal(energy_mode_name(MODE_DYNAMIC), "dynamic");
 	assert_string_equal(energy_mode_name(MODE_IDLE), "idle");
 	assert_string_equal(unattributed_reason_name(UNATTRIBUTED_IDLE_POLICY), "idle_policy");
@@ -258,7 +243,6 @@ static void test_random_cases(void **state)
 	struct random_case c = { 0 };
 	bool holds = property_check("attribute", zone_conserves, &c, 1000000);
 
-	(void)state;
 	split_scratch_release(&c.scratch);
 	assert_true(holds);
 }
@@ -277,6 +261,5 @@ int main(void)
 		cmocka_unit_test(test_random_cases),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/device_parties.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void each_device_has_its_own(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -46,7 +41,6 @@ static void each_device_has_its_own(void **state)
 
 static void nothing_is_left_of_the_last_interval(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -65,7 +59,6 @@ static void nothing_is_left_of_the_last_interval(void **state)
 
 static void equal_shares_are_of_those_that_used_it(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -82,7 +75,6 @@ static void equal_shares_are_of_those_that_used_it(void **state)
 
 static void holders_share_by_what_they_hold(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -126,7 +118,6 @@ static uint64_t weight_of(const struct device_work *work, uint32_t process, uint
 /* Container 1 has three ids and two processes, 2 has one id and no process, 3 only looks on. */
 static void containers_share_by_what_was_allocated(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -166,7 +157,6 @@ static void containers_share_by_what_was_allocated(void **state)
 /* To the last of it, however many processes there are. */
 static void parts_of_processes_are_all_of_their_container(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 	uint64_t sum = 0;
@@ -191,7 +181,6 @@ static void parts_of_processes_are_all_of_their_container(void **state)
 /* What is allocated to containers of which none is known has the rule of processes. */
 static void the_nameless_alone_are_no_holders(void **state)
 {
-	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
@@ -224,6 +213,5 @@ int main(void)
 		cmocka_unit_test(the_nameless_alone_are_no_holders),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,15 +2,9 @@
 /* A package and two GPUs: the energy of each GPU goes to what used it, whatever ran on the CPUs. */
 #include "attribution/books.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 #define ZONES 3
 #define J     1000000
@@ -172,7 +166,6 @@ static void check_law(const struct house *house)
 
 static void a_device_is_what_used_it(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -194,7 +187,6 @@ static void a_device_is_what_used_it(void **state)
 
 static void a_device_learns_from_its_own_use(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -213,7 +205,6 @@ static void a_device_learns_from_its_own_use(void **state)
 
 static void what_has_no_name_has_its_part(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -236,7 +227,6 @@ static void what_has_no_name_has_its_part(void **state)
 /* The use comes with the energy: an interval without either loses nothing, and keeps nothing. */
 static void a_reading_that_is_late_has_no_gap(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -261,7 +251,6 @@ static void a_reading_that_is_late_has_no_gap(void **state)
 /* Its idle power is learned from that, also where intervals are shorter than its period. */
 static void use_is_of_the_time_of_its_reading(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -282,7 +271,6 @@ static void use_is_of_the_time_of_its_reading(void **state)
 /* Each device for itself, also where all are lost at once. */
 static void use_is_kept_while_energy_cannot_be_read(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -311,7 +299,6 @@ static void use_is_kept_while_energy_cannot_be_read(void **state)
 /* What runs beside a GPU and does not use it has no part of its idle energy, whatever the share. */
 static void idle_energy_is_of_those_that_used_it(void **state)
 {
-	(void)state;
 	static const enum idle_share shares[] = { IDLE_SHARE_USAGE, IDLE_SHARE_SIZE,
 						  IDLE_SHARE_EQUAL };
 
@@ -346,7 +333,6 @@ static void idle_energy_is_of_those_that_used_it(void **state)
 /* Busy or not, while the idle energy of all else is the node's. */
 static void a_board_that_is_held_is_its_holders(void **state)
 {
-	(void)state;
 	struct house house;
 	struct accountant *accountant = &house.books.accountant;
 	const uint64_t *values;
@@ -413,7 +399,6 @@ static uint64_t idle_gpu_uj(const struct house *house, size_t who)
 /* A board that does nothing: three ids are one's, one another's, one of what has no name. */
 static void a_board_that_was_allocated_is_its_containers(void **state)
 {
-	(void)state;
 	struct house house;
 	struct accountant *accountant = &house.books.accountant;
 	uint64_t lost_uj;
@@ -457,7 +442,6 @@ static void a_board_that_was_allocated_is_its_containers(void **state)
 /* Also what has no name keeps its part of a time without readings. */
 static void a_gap_keeps_what_was_allocated(void **state)
 {
-	(void)state;
 	struct house house;
 	struct accountant *accountant = &house.books.accountant;
 
@@ -490,7 +474,6 @@ static void a_gap_keeps_what_was_allocated(void **state)
 /* Nothing is known of what used it then, but the rule of its idle energy is the device's. */
 static void a_gap_that_was_not_kept_has_the_rule_of_a_device(void **state)
 {
-	(void)state;
 	struct house house;
 	struct explanation *explained = calloc(1, sizeof(*explained));
 
@@ -533,6 +516,5 @@ int main(void)
 		cmocka_unit_test(a_gap_that_was_not_kept_has_the_rule_of_a_device),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

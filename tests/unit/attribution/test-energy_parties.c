@@ -5,15 +5,9 @@
  */
 #include "attribution/books.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 enum { OTHER, PACKAGE, GPU, DRAM, ZONES }; /* it may be found before its parts are */
 enum { ALICE, BOB, CAROL, OWNERS };
@@ -163,7 +157,6 @@ static void check_law(const struct house *house)
 
 static void it_follows_the_energy_of_the_parts(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -184,7 +177,6 @@ static void it_follows_the_energy_of_the_parts(void **state)
 
 static void what_is_split_as_another_part_adds_to_it(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -204,7 +196,6 @@ static void what_is_split_as_another_part_adds_to_it(void **state)
 /* A board whose driver names no users: what it explains is theirs, whoever they are. */
 static void a_part_that_nothing_is_known_to_use_has_its_share(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -222,7 +213,6 @@ static void a_part_that_nothing_is_known_to_use_has_its_share(void **state)
 /* A BMC tells seldom: then it is of what used the parts since it did so last. */
 static void it_follows_them_through_its_gaps(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -250,7 +240,6 @@ static void it_follows_them_through_its_gaps(void **state)
 /* The package cannot be read for a while: its energy comes late, and with it what it explains. */
 static void energy_that_comes_late_weighs_when_it_comes(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -272,7 +261,6 @@ static void energy_that_comes_late_weighs_when_it_comes(void **state)
 
 static void what_has_no_name_has_its_part(void **state)
 {
-	(void)state;
 	struct house house;
 
 	set_up(&house);
@@ -294,7 +282,6 @@ static void what_has_no_name_has_its_part(void **state)
 /* Idle energy of it follows the idle energy of the parts, or with usage what was used. */
 static void idle_energy_follows_idle_energy(void **state)
 {
-	(void)state;
 	static const enum idle_share shares[] = { IDLE_SHARE_EQUAL, IDLE_SHARE_USAGE };
 
 	for (size_t i = 0; i < 2; i++) {
@@ -335,6 +322,5 @@ int main(void)
 		cmocka_unit_test(idle_energy_follows_idle_energy),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/gaps.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 #define BEGAN_NS (5 * NSEC_PER_SEC)
 
@@ -128,7 +122,6 @@ static uint64_t collected(struct book *book, uint32_t row, const char *id, uint6
 
 static void each_turn_counts(void **state)
 {
-	(void)state;
 	struct book book;
 	uint32_t first, second;
 	uint64_t dropped;
@@ -154,7 +147,6 @@ static void each_turn_counts(void **state)
 /* An ended row that is kept still gets what is its own; of a released one its container does. */
 static void what_ended_is_not_lost(void **state)
 {
-	(void)state;
 	struct book book;
 	uint32_t row, other;
 	uint64_t dropped;
@@ -181,7 +173,6 @@ static void what_ended_is_not_lost(void **state)
 /* Their units differ: 1 for each that lives, or what it ran. */
 static void idle_weights_are_of_one_policy(void **state)
 {
-	(void)state;
 	struct book book;
 	struct attribution_input work = { .idle_share = IDLE_SHARE_USAGE };
 	struct parties parties = { 0 };
@@ -211,7 +202,6 @@ static void idle_weights_are_of_one_policy(void **state)
 
 static void what_has_no_owner_is_nameless(void **state)
 {
-	(void)state;
 	struct book book;
 	uint32_t row, owner;
 	uint64_t dropped;
@@ -237,7 +227,6 @@ static void what_has_no_owner_is_nameless(void **state)
 /* What has lost its row is nameless in CPU time, too, by which a gap of two rules is split. */
 static void a_gap_of_two_rules_is_of_time(void **state)
 {
-	(void)state;
 	struct book book;
 	uint32_t row, owner;
 	uint64_t dropped;
@@ -266,7 +255,6 @@ static void a_gap_of_two_rules_is_of_time(void **state)
 
 static void gaps_are_shared_and_bounded(void **state)
 {
-	(void)state;
 	struct gaps gaps = { 0 };
 	uint32_t first = gaps_enter(&gaps, 1, PLACE_NONE, SHARE_CPU_TIME);
 
@@ -289,7 +277,6 @@ static void gaps_are_shared_and_bounded(void **state)
 
 static void without_memory_nothing_is_known(void **state)
 {
-	(void)state;
 	struct book book;
 	struct gap_nameless nameless;
 	struct parties parties = { 0 };
@@ -317,6 +304,5 @@ int main(void)
 		cmocka_unit_test(without_memory_nothing_is_known),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

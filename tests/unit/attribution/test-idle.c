@@ -2,12 +2,7 @@
 /* The idle learner against machines whose truth is known. Random numbers have fixed seeds. */
 #include "attribution/idle.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 
@@ -51,7 +46,6 @@ static void test_linear_machine(void **state)
 {
 	const double idle_w[] = { 5, 40, 120, 300 }, range_w[] = { 15, 160, 200, 900 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct idle_learner learner;
 		double level = 0.3;
@@ -72,7 +66,6 @@ static void test_says_nothing_before_a_minute(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 59; s++)
 		idle_learner_add(&learner, 50 + 100 * (s % 10) / 20.0, s % 10 / 20.0, SECOND_NS);
@@ -85,7 +78,6 @@ static void test_needs_a_span(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 3600; s++)
 		idle_learner_add(&learner, 50 + 100 * (0.3 + s % 10 / 100.0), 0.3 + s % 10 / 100.0,
@@ -97,7 +89,6 @@ static void test_constant_load_never_learns(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	random_state = 7;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 24 * 3600; s++)
@@ -108,7 +99,6 @@ static void test_constant_load_never_learns(void **state)
 /* Nor is it flat: it was never seen quiet for long. */
 static void test_pure_noise_never_learns(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct idle_learner learner;
 
@@ -149,7 +139,6 @@ static void test_the_lowest_power_bounds_it_by_the_share_of_its_load(void **stat
 {
 	struct idle_learner learner;
 
-	(void)state;
 	idle_learner_init(&learner);
 	assert_false(idle_learner_bound(&learner, halved, &(uint64_t){ 0 }));
 	hold(&learner, 80, 0.25, 1);
@@ -172,7 +161,6 @@ static void test_a_bound_is_saved(void **state)
 	struct idle_learner learner, again;
 	char text[IDLE_LINE_MAX];
 
-	(void)state;
 	idle_learner_init(&learner);
 	hold(&learner, 40, 0.5, 60);
 	assert_true(idle_learner_format(&learner, text, sizeof(text)) > 0);
@@ -185,7 +173,6 @@ static void test_a_constant_full_load_is_bounded_by_its_share(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	idle_learner_init(&learner);
 	hold(&learner, 200, 1, 24 * 3600);
 	assert_false(knows(&learner));
@@ -199,7 +186,6 @@ static void test_power_that_does_not_follow_load_is_idle(void **state)
 	double level = 0.3;
 	int learned_s = 0;
 
-	(void)state;
 	random_state = 5;
 	idle_learner_init(&learner);
 	for (int s = 1; s <= 3600; s++) {
@@ -219,7 +205,6 @@ static void test_flat_at_high_loads_is_not_idle(void **state)
 	struct idle_learner learner;
 	double level = 0.6;
 
-	(void)state;
 	random_state = 6;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 12 * 3600; s++) {
@@ -236,7 +221,6 @@ static void test_a_zone_at_rest_shows_its_idle_power(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	idle_learner_init(&learner);
 	hold(&learner, 14, 0.004, 599);
 	assert_false(knows(&learner));
@@ -247,7 +231,6 @@ static void test_a_zone_at_rest_shows_its_idle_power(void **state)
 /* Work that was not seen flattens the line: what it says of idle power is no evidence then. */
 static void test_full_machine_seen_badly_never_learns(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct idle_learner learner;
 
@@ -269,7 +252,6 @@ static void test_quiet_times_make_up_for_bad_sight(void **state)
 	struct idle_learner learner;
 	double level = 0.3;
 
-	(void)state;
 	random_state = 7;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 7200; s++) {
@@ -300,7 +282,6 @@ static void test_never_quiet_never_learns(void **state)
 {
 	const double lowest[] = { 0.6, 0.7 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct idle_learner learner;
 		double level = 0.8;
@@ -332,7 +313,6 @@ static void test_falling_power_never_learns(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	random_state = 3;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 3600; s++) {
@@ -348,7 +328,6 @@ static void test_curved_machines_stay_below_the_floor(void **state)
 {
 	const double exponents[] = { 0.4, 0.6, 1.6, 2.5 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct idle_learner learner;
 		double level = 0.5;
@@ -372,7 +351,6 @@ static void test_outliers_hardly_count(void **state)
 	struct idle_learner learner;
 	double level = 0.3;
 
-	(void)state;
 	random_state = 11;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 3600; s++) {
@@ -390,7 +368,6 @@ static void test_drift_is_followed(void **state)
 {
 	const double end_w[] = { 40, 56 }; /* down, and up, within 8 h */
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct idle_learner learner;
 		double level = 0.3, truth_w = 50;
@@ -412,7 +389,6 @@ static void test_estimate_stands_while_load_is_constant(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	random_state = 8;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 600; s++) {
@@ -429,7 +405,6 @@ static void test_sustained_low_power_bounds_it_at_once(void **state)
 {
 	struct idle_learner learner;
 
-	(void)state;
 	random_state = 9;
 	idle_learner_init(&learner);
 	for (int s = 0; s < 600; s++) {
@@ -447,7 +422,6 @@ static void test_impossible_input_is_ignored(void **state)
 	struct idle_learner learner, before;
 	char text[IDLE_LINE_MAX], text_before[IDLE_LINE_MAX];
 
-	(void)state;
 	idle_learner_init(&learner);
 	idle_learner_add(&learner, 50, 0.5, SECOND_NS);
 	before = learner;
@@ -466,7 +440,6 @@ static void test_impossible_input_is_ignored(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_string_equal(idle_state_name(IDLE_PROVISIONAL), "provisional");
 	assert_string_equal(idle_state_name(IDLE_MODEL), "model");
 	assert_string_equal(idle_state_name(IDLE_ABSENT), "absent");
@@ -499,6 +472,5 @@ int main(void)
 		cmocka_unit_test(test_names),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,16 +2,8 @@
 /* The learner's line in the state file: what was written is read, anything else is refused. */
 #include "attribution/idle.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 static void learn(struct idle_learner *learner, int seconds)
 {
@@ -27,7 +19,6 @@ static void test_round_trip(void **state)
 {
 	const int lengths[] = { 0, 1, 31, 200, 5000 };
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		struct idle_learner learner, back;
 		char line[IDLE_LINE_MAX], again[IDLE_LINE_MAX];
@@ -54,7 +45,6 @@ static void test_the_version_before_is_read(void **state)
 	struct idle_learner learner, back;
 	char line[IDLE_LINE_MAX], *quiet, *rest;
 
-	(void)state;
 	learn(&learner, 200);
 	assert_true(idle_learner_format(&learner, line, sizeof(line)) > 0);
 	quiet = strstr(line, " quiet_w=");
@@ -74,7 +64,6 @@ static void test_small_buffer(void **state)
 	char line[IDLE_LINE_MAX];
 	int len;
 
-	(void)state;
 	learn(&learner, 200);
 	len = idle_learner_format(&learner, line, sizeof(line));
 	for (size_t size = 0; size <= (size_t)len; size++) {
@@ -106,7 +95,6 @@ static void test_garbage_is_refused(void **state)
 {
 	struct idle_learner back;
 
-	(void)state;
 	assert_int_equal(idle_learner_parse("", &back), -EINVAL);
 	assert_int_equal(idle_learner_parse("idle=3", &back), -EINVAL);
 	assert_int_equal(idle_learner_parse("hello world", &back), -EINVAL);
@@ -151,7 +139,6 @@ static void test_damaged_lines(void **state)
 	struct idle_learner learner;
 	char line[IDLE_LINE_MAX];
 
-	(void)state;
 	learn(&learner, 200);
 	assert_true(idle_learner_format(&learner, line, sizeof(line)) > 0);
 	assert_true(property_check("idle line", parse_is_safe, line, 50000));
@@ -167,6 +154,5 @@ int main(void)
 		cmocka_unit_test(test_damaged_lines),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

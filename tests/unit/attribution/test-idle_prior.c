@@ -2,15 +2,9 @@
 /* The shares are those of the built-in models for a typical machine. */
 #include "attribution/idle_prior.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "model/component_power.h"
 #include "model/platform_power.h"
+#include "tests/unit/unit.h"
 
 #define ROUNDING 0.0006
 
@@ -25,7 +19,6 @@ static void test_shares_are_those_of_the_models(void **state)
 {
 	const struct machine_facts typical = { 0 };
 
-	(void)state;
 	for (size_t level = 0; level < IDLE_SHARE_LEVELS; level++) {
 		double x = (double)level / (IDLE_SHARE_LEVELS - 1);
 		struct power_estimate platform, part[COMPONENT_COUNT];
@@ -42,7 +35,6 @@ static void test_shares_are_those_of_the_models(void **state)
 
 static void test_shares_begin_with_all_and_never_rise(void **state)
 {
-	(void)state;
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		const double *share = idle_prior_share(kind);
 
@@ -61,6 +53,5 @@ int main(void)
 		cmocka_unit_test(test_shares_begin_with_all_and_never_rise),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/idle_size.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define MAX       12
@@ -22,7 +16,6 @@ static void test_request_counts_not_use(void **state)
 	const struct idle_size_input input = { SECOND_NS, 5, owner, used, 3, size };
 	uint64_t weights[5];
 
-	(void)state;
 	assert_int_equal(idle_size_weights(&input, weights, &scratch), 0);
 	assert_int_equal(weights[0], 375000000);
 	assert_int_equal(weights[2], 125000000);
@@ -40,7 +33,6 @@ static void test_what_cannot_be_weighed(void **state)
 	struct idle_size_input input = { SECOND_NS, 2, owner, used, 1, size };
 	uint64_t weights[2] = { 1, 1 };
 
-	(void)state;
 	assert_int_equal(idle_size_weights(&input, weights, &scratch), -EOVERFLOW);
 	assert_int_equal(weights[0] | weights[1], 0);
 	input.count = 0;
@@ -104,7 +96,6 @@ static void test_any_owners(void **state)
 {
 	struct idle_size_scratch scratch = { 0 };
 
-	(void)state;
 	assert_true(property_check("idle_size", weights_are_sizes, &scratch, 300000));
 	idle_size_scratch_release(&scratch);
 }
@@ -117,6 +108,5 @@ int main(void)
 		cmocka_unit_test(test_any_owners),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

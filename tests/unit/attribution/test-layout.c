@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/layout.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct zone package_0 = { .kind = ZONE_PACKAGE, .instance = "0", .source = "rapl" };
 static const struct zone package_1 = { .kind = ZONE_PACKAGE, .instance = "1", .source = "rapl" };
@@ -31,7 +27,6 @@ static void zones_of_a_kind_and_source_are_one_account(void **state)
 {
 	struct layout layout;
 
-	(void)state;
 	layout_init(&layout, false);
 	assert_int_equal(layout.columns, 1);
 	add(&layout, &package_0);
@@ -59,7 +54,6 @@ static void by_zone_each_is_an_account(void **state)
 {
 	struct layout layout;
 
-	(void)state;
 	layout_init(&layout, true);
 	add(&layout, &package_0);
 	add(&layout, &package_1);
@@ -76,7 +70,6 @@ static void idle_columns_come_once_rows_bear_idle(void **state)
 	static const uint64_t values[] = { 5, 7, 11, 13, 17 };
 	struct layout layout;
 
-	(void)state;
 	layout_init(&layout, false);
 	add(&layout, &package_0);
 	add(&layout, &guest);
@@ -106,7 +99,6 @@ static void counters_have_a_column_once_they_are_known(void **state)
 {
 	struct layout layout;
 
-	(void)state;
 	layout_init(&layout, false);
 	add(&layout, &package_0);
 	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
@@ -142,6 +134,5 @@ int main(void)
 		cmocka_unit_test(counters_have_a_column_once_they_are_known),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

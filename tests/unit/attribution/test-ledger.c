@@ -2,17 +2,10 @@
 /* Columns, charges, the node's lines, and that the sums agree in any history. */
 #include "attribution/ledger.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "new_ledger.h"
 #include "tests/rig/property.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 static const struct test_owner nginx = {
 	.names.text = { [LABEL_CONTAINER_ID] = "nginx.service",
@@ -32,7 +25,6 @@ static void test_overflow_owner_is_row_0(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 
-	(void)state;
 	assert_int_equal(enter_owner(ledger, &system_processes), 0);
 	assert_string_equal(ledger_container_at(ledger, 0)->names->text[LABEL_CONTAINER_ID],
 			    "system_processes");
@@ -48,7 +40,6 @@ static void test_charges_are_booked_twice(void **state)
 	uint32_t container, process, column = ledger_column(ledger, 1, MODE_IDLE);
 	size_t count;
 
-	(void)state;
 	ledger_begin(ledger, 100);
 	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
@@ -79,7 +70,6 @@ static void test_node_lines(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	ledger_node(ledger, 0, MODE_DYNAMIC, 5);
 	ledger_begin(ledger, 2);
@@ -100,7 +90,6 @@ static void test_zones_are_added_in_mid_interval(void **state)
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	uint32_t process, container;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
@@ -123,7 +112,6 @@ static void test_changed_labels_make_a_new_row(void **state)
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	uint32_t container, first, second;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &nginx);
 	first = ledger_process(ledger, 5, 50, "sh", container);
@@ -149,7 +137,6 @@ static void test_reused_pid_inherits_nothing(void **state)
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	uint32_t old, young;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	old = ledger_process(ledger, 5, 50, "sh", 0);
 	ledger_charge(ledger, old, 0, 100);
@@ -172,7 +159,6 @@ static void test_released_slot_is_used_again_clean(void **state)
 	uint64_t serial;
 	size_t count;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	old = ledger_process(ledger, 5, 50, "sh", 0);
 	ledger_charge(ledger, old, 0, 100);
@@ -196,7 +182,6 @@ static void test_limits(void **state)
 	struct test_owner owner = nginx;
 	char id[32];
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	assert_int_not_equal(ledger_process(ledger, 1, 1, "a", 0), LEDGER_NONE);
 	assert_int_not_equal(ledger_process(ledger, 2, 1, "a", 0), LEDGER_NONE);
@@ -235,7 +220,6 @@ static void test_names_that_print_alike_are_one(void **state)
 			  b = { .names.text[LABEL_CONTAINER_ID] = long_b };
 	uint32_t process;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	process = ledger_process(ledger, 5, 50, "x\xfe", 0);
 	assert_int_equal(ledger_process(ledger, 5, 50, "x\x80", 0), process);
@@ -255,7 +239,6 @@ static void test_containers_are_released(void **state)
 	uint32_t container, process;
 	uint64_t serial;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &nginx);
 	serial = ledger_container_at(ledger, container)->row.serial;
@@ -279,7 +262,6 @@ static void test_a_container_with_nothing_alive_is_touched(void **state)
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	uint32_t container, first, second;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &nginx);
 	first = ledger_process(ledger, 5, 50, "nginx", container);
@@ -486,7 +468,6 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 
 static void test_random_histories(void **state)
 {
-	(void)state;
 	assert_true(property_check("ledger", sums_agree, NULL, 100000));
 }
 
@@ -507,6 +488,5 @@ int main(void)
 		cmocka_unit_test(test_random_histories),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,15 +2,9 @@
 /* Pods, VMs and namespaces as sums, and names that come late or change: examples. */
 #include "attribution/ledger.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "new_ledger.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
 				       .names.text[LABEL_CONTAINER_NAME] = "web",
@@ -31,7 +25,6 @@ static void test_groups_are_sums(void **state)
 	struct test_owner sidecar = web;
 	uint32_t a, b;
 
-	(void)state;
 	sidecar.names.text[LABEL_CONTAINER_ID] = "c2";
 	ledger_begin(ledger, 1);
 	a = enter_owner(ledger, &web);
@@ -65,7 +58,6 @@ static void test_waiting_row_is_renamed(void **state)
 				    .waiting = true };
 	uint32_t container;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
@@ -97,7 +89,6 @@ static void test_pod_does_not_wait_for_its_containers(void **state)
 	struct test_owner early = web;
 	uint32_t container;
 
-	(void)state;
 	early.waiting = true;
 	early.names.text[LABEL_CONTAINER_NAME] = early.names.text[LABEL_NAMESPACE] =
 		early.names.text[LABEL_POD_NAME] = "";
@@ -139,7 +130,6 @@ static void test_quality_of_service_may_come_late(void **state)
 	struct test_owner owner = web;
 	uint32_t container, pod;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &owner);
 	pod = ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD);
@@ -160,7 +150,6 @@ static void test_no_row_waits_for_ever(void **state)
 	const struct test_owner early = { .names.text[LABEL_CONTAINER_ID] = "c1", .waiting = true };
 	uint32_t container;
 
-	(void)state;
 	ledger_begin(ledger, 5);
 	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
@@ -180,7 +169,6 @@ static void test_new_names_make_a_new_row(void **state)
 	struct test_owner renamed = web;
 	uint32_t first, second, process;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	first = enter_owner(ledger, &web);
 	process = ledger_process(ledger, 5, 50, "sh", first);
@@ -210,7 +198,6 @@ static void test_pod_labels_move_the_pod_only(void **state)
 	struct test_owner labelled = web;
 	uint32_t container, pod;
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &web);
 	pod = ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD);
@@ -238,7 +225,6 @@ static void test_too_many_pods_are_other(void **state)
 	struct test_owner owner = web;
 	char id[16];
 
-	(void)state;
 	ledger_begin(ledger, 1);
 	owner.names.text[LABEL_CONTAINER_ID] = "c1";
 	owner.names.text[LABEL_POD_ID] = id;
@@ -269,6 +255,5 @@ int main(void)
 		cmocka_unit_test(test_too_many_pods_are_other),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

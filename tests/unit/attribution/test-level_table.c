@@ -2,13 +2,8 @@
 /* A level's rows: added in order, holes first, found by key, charged, gone with all they had. */
 #include "attribution/level_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "attribution/ledger.h"
+#include "tests/unit/unit.h"
 
 #define COLUMNS 3
 #define CPU     (COLUMNS - 1)
@@ -52,7 +47,6 @@ static void test_rows_come_in_order_and_keep_what_they_have(void **state)
 {
 	struct level_table table;
 
-	(void)state;
 	open_table(&table);
 	for (uint32_t i = 0; i < 1000; i++) {
 		assert_int_equal(add(&table, 7 * i), i);
@@ -75,7 +69,6 @@ static void test_holes_are_used_again(void **state)
 {
 	struct level_table table;
 
-	(void)state;
 	open_table(&table);
 	for (uint32_t i = 0; i < 5; i++) {
 		(void)add(&table, i);
@@ -98,7 +91,6 @@ static void test_what_was_touched_has_deltas_until_the_interval_ends(void **stat
 {
 	struct level_table table;
 
-	(void)state;
 	open_table(&table);
 	for (uint32_t i = 0; i < 100; i++)
 		(void)add(&table, i);
@@ -124,7 +116,6 @@ static void test_a_place_is_listed_once(void **state)
 {
 	struct level_table table;
 
-	(void)state;
 	open_table(&table);
 	(void)add(&table, 1);
 	level_table_charge(&table, 0, 0, 5);
@@ -140,7 +131,6 @@ static void test_a_place_is_listed_once(void **state)
 /* There is one for each process, container and pod: what they cost is known. */
 static void test_rows_are_small(void **state)
 {
-	(void)state;
 	assert_true(sizeof(struct level_row) <= 16);
 	assert_true(sizeof(struct ledger_process) <= 48);
 	assert_true(sizeof(struct ledger_container) <= 64);
@@ -157,6 +147,5 @@ int main(void)
 		cmocka_unit_test(test_rows_are_small),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

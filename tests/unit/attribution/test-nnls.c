@@ -2,15 +2,8 @@
 /* Least squares with known answers, and the conditions of Karush, Kuhn and Tucker on any others. */
 #include "attribution/nnls.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../rig/property.h"
+#include "tests/unit/unit.h"
 
 #define ALL ((1U << NNLS_MAX) - 1)
 
@@ -34,7 +27,6 @@ static void test_an_inner_solution_is_that_of_least_squares(void **state)
 	const double rows[][2] = { { 1, 0 }, { 1, 1 }, { 1, 2 }, { 1, 3 } };
 	double a[3] = { 0 }, b[2] = { 0 }, x[2] = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		add_row(a, b, rows[i], 2, 5 + 3 * rows[i][1] + (i % 2 ? 0.5 : -0.5));
 	assert_true(nnls_solve(a, b, 2, ALL, x));
@@ -46,7 +38,6 @@ static void test_what_would_be_negative_is_zero(void **state)
 	const double rows[][2] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
 	double a[3] = { 0 }, b[2] = { 0 }, x[2] = { 0, 7 }; /* a bad start */
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		add_row(a, b, rows[i], 2, 6 - 2 * rows[i][1]);
 	assert_true(nnls_solve(a, b, 2, ALL, x));
@@ -57,7 +48,6 @@ static void test_only_variables_of_the_mask_are_used(void **state)
 {
 	double a[3] = { 1, 0, 1 }, b[2] = { 2, 3 }, x[2] = { 0 };
 
-	(void)state;
 	assert_true(nnls_solve(a, b, 2, 2, x));
 	assert_true(is_near(x[0], 0) && is_near(x[1], 3));
 }
@@ -66,7 +56,6 @@ static void test_a_column_of_zeros_has_no_part(void **state)
 {
 	double a[3] = { 4, 0, 0 }, b[2] = { 2, 0 }, x[2] = { 0, 5 };
 
-	(void)state;
 	assert_true(nnls_solve(a, b, 2, ALL, x));
 	assert_true(is_near(x[0], 0.5) && is_near(x[1], 0));
 }
@@ -75,7 +64,6 @@ static void test_equal_columns_are_solved(void **state)
 {
 	double a[3] = { 1, 1, 1 }, b[2] = { 2, 2 }, x[2] = { 0.5, 0.5 };
 
-	(void)state;
 	assert_true(nnls_solve(a, b, 2, ALL, x));
 	assert_true(x[0] >= 0 && x[1] >= 0 && is_near(x[0] + x[1], 2));
 }
@@ -84,7 +72,6 @@ static void test_units_do_not_matter(void **state)
 {
 	double a[3] = { 4e18, 1e-3, 4e-18 }, b[2] = { 4.001e9, 4.001e-9 }, x[2] = { 0 };
 
-	(void)state;
 	assert_true(nnls_solve(a, b, 2, ALL, x));
 	assert_true(is_near(x[0] / 1e-9, 1) && is_near(x[1] / 1e9, 1));
 }
@@ -93,7 +80,6 @@ static void test_numbers_that_are_not_finite_are_refused(void **state)
 {
 	double a[3] = { 1, 0, 1 }, b[2] = { (double)NAN, 1 }, x[2] = { 3, 4 };
 
-	(void)state;
 	assert_false(nnls_solve(a, b, 2, ALL, x));
 	b[0] = 1;
 	a[1] = (double)INFINITY;
@@ -106,7 +92,6 @@ static void test_the_variance_of_a_sum(void **state)
 {
 	double a[] = { 2, 1, 2, 0, 0, 5 }, x[] = { 1, 4, 0 }, gradient[] = { 1, 2, 9 };
 
-	(void)state;
 	assert_true(is_near(nnls_variance(a, 3, ALL, x, gradient), 2));
 	assert_true(is_near(nnls_variance(a, 3, 2, x, gradient), 2)); /* 2² / 2 */
 	assert_true(is_near(nnls_variance(a, 3, 1, x, gradient), 0.5));
@@ -155,7 +140,6 @@ static const char *is_the_least(struct property_source *source, void *userdata)
 
 static void test_no_solution_is_better(void **state)
 {
-	(void)state;
 	assert_true(property_check("least squares", is_the_least, NULL, 20000));
 }
 
@@ -173,6 +157,5 @@ int main(void)
 		cmocka_unit_test(test_no_solution_is_better),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

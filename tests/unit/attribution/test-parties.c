@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/parties.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 struct book {
 	struct ledger *ledger;
@@ -78,7 +73,6 @@ static void by_size_a_sleeper_bears_what_it_asked_for(void **state)
 {
 	struct book book;
 
-	(void)state;
 	open_book(&book);
 	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
 	ran(&book, 20, book.small, NSEC_PER_SEC);
@@ -96,7 +90,6 @@ static void by_size_the_dead_bear_nothing(void **state)
 {
 	struct book book;
 
-	(void)state;
 	open_book(&book);
 	ledger_end_process(book.ledger, ledger_find_process(book.ledger, 10, 1));
 	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
@@ -111,7 +104,6 @@ static void equal_shares_are_of_all_that_live(void **state)
 {
 	struct book book;
 
-	(void)state;
 	open_book(&book);
 	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
 	ran(&book, 20, book.small, 12345);
@@ -127,7 +119,6 @@ static void by_usage_weights_are_what_ran(void **state)
 {
 	struct book book;
 
-	(void)state;
 	open_book(&book);
 	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
 	ran(&book, 20, book.small, 12345);
@@ -144,7 +135,6 @@ static void sockets_of_unknown_work_are_those_of_known(void **state)
 	static const uint64_t first[2] = { 600, 0 }, second[2] = { 0, 200 };
 	struct book book;
 
-	(void)state;
 	open_book(&book);
 	parties_begin(&book.parties, 2);
 	assert_int_equal(parties_reserve(&book.parties, 3), 0);
@@ -172,7 +162,6 @@ static void a_signal_that_was_lost_has_room_again(void **state)
 {
 	struct parties parties = { 0 };
 
-	(void)state;
 	for (uint32_t round = 0; round < 3; round++) {
 		bool known = round != 1;
 		size_t count = round == 0 ? 10 : 5000;
@@ -196,7 +185,6 @@ static void a_signal_that_comes_back_has_room(void **state)
 	struct parties parties = { 0 };
 	const uint32_t signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES);
 
-	(void)state;
 	for (size_t turn = 0; turn < 3; turn++) {
 		size_t count = turn ? 5000 : 10;
 
@@ -224,6 +212,5 @@ int main(void)
 		cmocka_unit_test(a_signal_that_comes_back_has_room),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,15 +2,8 @@
 /* The regression on machines whose joules are known party by party. Random numbers have seeds. */
 #include "attribution/power_fit.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../rig/property.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS   1000000000ULL
 #define MAX_PARTIES 20
@@ -208,7 +201,6 @@ static double cost_j(const struct power_fit *fit, enum power_fit_feature feature
 
 static void test_costs_are_learned(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		struct machine m;
 		struct power_fit fit;
@@ -238,7 +230,6 @@ static void test_it_is_soon_better(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 3, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 29);
@@ -253,7 +244,6 @@ static void test_spans_of_any_length(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 4, 6);
 	power_fit_init(&fit, plain_cycles);
 	for (int i = 0; i < 3000; i++) {
@@ -271,7 +261,6 @@ static void test_without_evidence_it_is_the_plain_ratio(void **state)
 	struct power_fit_quality quality;
 	double coefficient[POWER_FIT_FEATURES], half_width;
 
-	(void)state;
 	machine_init(&m, 5, 6);
 	m.is_steady = true; /* with little noise in what runs, and more in the meter */
 	m.noise = 0.05;
@@ -294,7 +283,6 @@ static void test_the_plain_ratio_stays_where_it_is_right(void **state)
 	struct power_fit fit;
 	int others = 0;
 
-	(void)state;
 	machine_init(&m, 6, 6);
 	m.smt_factor = POWER_FIT_SMT_FACTOR;
 	m.instruction_j = m.miss_j = 0;
@@ -317,7 +305,6 @@ static void test_a_regression_that_has_become_worse_is_left(void **state)
 	int changes = 0, ratios = 0;
 	enum power_fit_model before;
 
-	(void)state;
 	machine_init(&m, 7, 6);
 	m.cycle_j = 0.3;
 	m.instruction_j = 1.5;
@@ -347,7 +334,6 @@ static void test_a_change_takes_half_a_minute(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 7, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 600);
@@ -365,7 +351,6 @@ static void test_one_kind_of_load_is_split_as_by_the_plain_ratio(void **state)
 	struct power_fit fit;
 	struct errors errors;
 
-	(void)state;
 	machine_init(&m, 8, 6);
 	for (size_t i = 0; i < m.parties; i++) {
 		m.party[i].ipc = 1.3;
@@ -384,7 +369,6 @@ static void test_a_quiet_night_erases_nothing(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 9, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 3600);
@@ -401,7 +385,6 @@ static void test_costs_that_change_are_followed(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 10, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 1800);
@@ -417,7 +400,6 @@ static void test_wild_readings_hardly_count(void **state)
 	struct machine m;
 	struct power_fit fit;
 
-	(void)state;
 	machine_init(&m, 11, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 600);
@@ -438,7 +420,6 @@ static void test_a_reading_is_predicted_before_it_is_learned(void **state)
 	struct power_fit_sample sample;
 	double error_w, expected_w2;
 
-	(void)state;
 	machine_init(&m, 19, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 60);
@@ -459,7 +440,6 @@ static void test_frequencies_are_told_apart(void **state)
 	struct power_fit fit;
 	struct errors errors;
 
-	(void)state;
 	machine_init(&m, 12, 6);
 	m.has_dvfs = true;
 	power_fit_init(&fit, plain_cycles);
@@ -473,7 +453,6 @@ static void test_known_idle_power_is_the_base(void **state)
 {
 	struct power_fit fit;
 
-	(void)state;
 	random_state = 21;
 	power_fit_init(&fit, plain_cycles);
 	for (int i = 0; i < 1200; i++) {
@@ -499,7 +478,6 @@ static void test_counters_may_vanish(void **state)
 	struct power_fit fit;
 	struct power_fit_sample sample;
 
-	(void)state;
 	machine_init(&m, 13, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 900);
@@ -535,7 +513,6 @@ static void test_impossible_numbers_are_ignored(void **state)
 	struct power_fit fit, before;
 	struct power_fit_sample good, sample;
 
-	(void)state;
 	machine_init(&m, 14, 6);
 	power_fit_init(&fit, plain_cycles);
 	learn(&fit, &m, 300);
@@ -613,7 +590,6 @@ static const char *all_is_finite(struct property_source *source, void *userdata)
 
 static void test_no_sample_breaks_it(void **state)
 {
-	(void)state;
 	assert_true(property_check("samples", all_is_finite, NULL, 2000));
 }
 
@@ -622,7 +598,6 @@ static void test_intervals_of_one_process_count_more(void **state)
 {
 	double coefficient_j[2];
 
-	(void)state;
 	for (int labelled = 0; labelled < 2; labelled++) {
 		struct power_fit fit;
 
@@ -654,7 +629,6 @@ static void test_memory_is_split_by_traffic(void **state)
 	struct power_fit fit;
 	double coefficient[POWER_FIT_FEATURES];
 
-	(void)state;
 	machine_init(&m, 16, 6);
 	m.cycle_j = m.instruction_j = 0;
 	m.miss_j = 60;
@@ -715,7 +689,6 @@ static void test_nine_of_ten_shares_are_in_their_interval(void **state)
 {
 	double inside;
 
-	(void)state;
 	inside = coverage(6, 0.01, 0, 0, false);
 	assert_true(inside > 0.85 && inside < 0.96);
 	inside = coverage(20, 0.03, 0, 0, false);
@@ -734,7 +707,6 @@ static void test_the_distance_of_another_model_is_in_the_interval(void **state)
 	struct power_fit fit;
 	double all, ratio, share[2], coefficient[POWER_FIT_FEATURES], whole;
 
-	(void)state;
 	machine_init(&m, 17, 2);
 	m.party[0].ipc = 0.5;
 	m.party[1].ipc = 2.5;
@@ -760,7 +732,6 @@ static void test_the_factor_of_a_busy_core_is_fitted(void **state)
 {
 	const double truth[] = { 0.3, 0.55, 0.8, 1.4 }, expected[] = { 0.5, 0.55, 0.8, 1 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct machine m;
 		struct power_fit fit;
@@ -784,7 +755,6 @@ static void test_a_factor_that_cannot_be_told_is_the_literatures(void **state)
 	struct power_fit fit;
 	double factor;
 
-	(void)state;
 	machine_init(&m, 30, 6);
 	for (size_t i = 0; i < m.parties; i++)
 		m.party[i].paired = 0.4;
@@ -806,7 +776,6 @@ static void test_weights(void **state)
 	const double coefficient[POWER_FIT_FEATURES] = { 2, 1, 0, 0, 0.5, 0 };
 	struct power_fit_work work = { .amount = { 3, 1, 9, 9, 4, 9 } };
 
-	(void)state;
 	assert_int_equal(power_fit_weight(coefficient, &work), 9000000000);
 	work.amount[0] = 1e300;
 	assert_true(power_fit_weight(coefficient, &work) == 1ULL << 62);
@@ -816,7 +785,6 @@ static void test_weights(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_string_equal(power_fit_model_name(POWER_FIT_LEARNING), "learning");
 	assert_string_equal(power_fit_model_name(POWER_FIT_RATIO), "ratio");
 	assert_string_equal(power_fit_model_name(POWER_FIT_REGRESSION), "regression");
@@ -853,6 +821,5 @@ int main(void)
 		cmocka_unit_test(test_names),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

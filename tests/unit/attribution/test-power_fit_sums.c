@@ -2,12 +2,7 @@
 /* Lines through readings whose coefficients are known. */
 #include "attribution/power_fit_sums.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static bool is_near(double a, double b)
 {
@@ -35,7 +30,6 @@ static void test_coefficients_are_found(void **state)
 	double coefficient[POWER_FIT_TERMS] = { 0 }, prior[POWER_FIT_TERMS] = { 0 };
 	struct power_fit_sums sums;
 
-	(void)state;
 	read_machine(&sums);
 	power_fit_solve_drawn(&sums, -1, prior, 10, 0, coefficient);
 	assert_true(is_near(coefficient[POWER_FIT_ALONE], 2));
@@ -54,7 +48,6 @@ static void test_noise_draws_towards_the_prior(void **state)
 	double weak[POWER_FIT_TERMS] = { 0 }, strong[POWER_FIT_TERMS] = { 0 };
 	struct power_fit_sums sums;
 
-	(void)state;
 	read_machine(&sums);
 	power_fit_solve_drawn(&sums, -1, prior, 10, 0.1, weak);
 	power_fit_solve_drawn(&sums, -1, prior, 10, 1e6, strong);
@@ -76,7 +69,6 @@ static void test_the_plain_ratio_is_one_line(void **state)
 	struct power_fit_sums sums = { 0 };
 	double ratio[POWER_FIT_TERMS];
 
-	(void)state;
 	for (int i = 0; i < 60; i++) {
 		struct power_fit_reading reading = { .weight = 2 };
 
@@ -97,7 +89,6 @@ static void test_no_factor_without_cycles(void **state)
 	struct power_fit_reading reading = { .weight = 1, .power_w = 10 };
 	struct power_fit_sums sums = { 0 };
 
-	(void)state;
 	reading.x[POWER_FIT_BASE] = 1;
 	power_fit_sums_read(&sums, &reading);
 	assert_true(is_near(power_fit_solve_smt_factor(&sums, -1), 0));
@@ -108,7 +99,6 @@ static void test_what_is_forgotten_weighs_less(void **state)
 	struct power_fit_sums sums, twice = { 0 };
 	double variance_w2;
 
-	(void)state;
 	read_machine(&sums);
 	assert_true(is_near(power_fit_sums_weight(&sums), 60));
 	variance_w2 = power_fit_variance_w2(&sums);
@@ -130,6 +120,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_forgotten_weighs_less),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,12 +2,7 @@
 /* Features of one party by hand, with each signal that may be missing. */
 #include "attribution/power_fit_work.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define TIME    SIGNAL_BIT(SIGNAL_COUNTED_TIME)
 #define PAIRED  SIGNAL_BIT(SIGNAL_PAIRED_TIME)
@@ -42,7 +37,6 @@ static void test_all_signals(void **state)
 	const double expected[POWER_FIT_FEATURES] = { 4.5, 1.5, 9, 40.5, 13.5, 81, 0.3 };
 	struct power_fit_work work;
 
-	(void)state;
 	power_fit_work_of(amounts, UINT32_MAX, &work);
 	assert_true(has_amounts(&work, expected));
 	assert_true(is_near(work.time_s, 2));
@@ -53,7 +47,6 @@ static void test_time_stands_in_for_cycles(void **state)
 	const double expected[POWER_FIT_FEATURES] = { 1.5, 0.5 };
 	struct power_fit_work work;
 
-	(void)state;
 	power_fit_work_of(amounts, TIME | PAIRED, &work);
 	assert_true(has_amounts(&work, expected));
 }
@@ -63,7 +56,6 @@ static void test_misses_stand_in_for_traffic(void **state)
 	const double expected[POWER_FIT_FEATURES] = { 6, 0, 0, 54, 0, 0, 0.02 };
 	struct power_fit_work work;
 
-	(void)state;
 	power_fit_work_of(amounts, TIME | CYCLES | MISSES, &work);
 	assert_true(has_amounts(&work, expected));
 }
@@ -74,7 +66,6 @@ static void test_nothing_without_counted_time(void **state)
 	const double expected[POWER_FIT_FEATURES] = { 0 };
 	struct power_fit_work work;
 
-	(void)state;
 	power_fit_work_of(amounts, CYCLES | PAIRED, &work);
 	assert_true(has_amounts(&work, expected));
 	power_fit_work_of(none, UINT32_MAX, &work);
@@ -89,7 +80,6 @@ static void test_paired_time_is_at_most_all(void **state)
 	};
 	struct power_fit_work work;
 
-	(void)state;
 	power_fit_work_of(more, TIME | PAIRED, &work);
 	assert_true(is_near(work.amount[POWER_FIT_ALONE], 0));
 	assert_true(is_near(work.amount[POWER_FIT_PAIRED], 1));
@@ -100,7 +90,6 @@ static void test_a_sum_is_that_of_all_its_parts(void **state)
 	const double expected[POWER_FIT_FEATURES] = { 9, 3, 18, 81, 27, 162, 0.6 };
 	struct power_fit_work work, sum = { 0 };
 
-	(void)state;
 	power_fit_work_of(amounts, UINT32_MAX, &work);
 	power_fit_work_add(&sum, &work);
 	power_fit_work_add(&sum, &work);
@@ -115,7 +104,6 @@ static void test_the_time_awake_is_shared_by_run_time(void **state)
 	struct power_fit_work a = { .time_s = 0.5 }, b = { .time_s = 1.5 };
 	double ratio = power_fit_work_awake_ratio(2, 1);
 
-	(void)state;
 	power_fit_work_set_awake(&a, ratio);
 	power_fit_work_set_awake(&b, ratio);
 	assert_true(is_near(a.amount[POWER_FIT_AWAKE], 0.25));
@@ -129,7 +117,6 @@ static void test_the_time_awake_is_shared_by_run_time(void **state)
 
 static void test_which_signals_matter(void **state)
 {
-	(void)state;
 	assert_int_equal(power_fit_work_signals(CYCLES | MISSES), 0);
 	assert_int_equal(power_fit_work_signals(TIME | MISSES), TIME | MISSES);
 	assert_int_equal(power_fit_work_signals(TIME | MISSES | TRAFFIC), TIME | TRAFFIC);
@@ -151,6 +138,5 @@ int main(void)
 		cmocka_unit_test(test_which_signals_matter),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

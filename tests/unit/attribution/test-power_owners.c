@@ -2,13 +2,7 @@
 /* Factors on loads whose true factors are known. Random numbers have seeds. */
 #include "attribution/power_owners.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define MOST      40
@@ -148,7 +142,6 @@ static bool has_factor(const struct power_owners *owners, uint64_t key)
 
 static void test_costs_and_factors_are_learned(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		struct power_owners owners;
 		struct load load;
@@ -200,7 +193,6 @@ static void test_nine_of_ten_shares_are_in_their_interval(void **state)
 {
 	int inside = 0, all = 0, wide = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		struct power_owners owners;
 		struct load load;
@@ -233,7 +225,6 @@ static void test_what_was_said_before_is_restated(void **state)
 {
 	double wrong = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		struct power_owners owners;
 		struct load load;
@@ -252,7 +243,6 @@ static void test_idle_power_may_be_unknown(void **state)
 	struct power_owners owners;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 12, 6);
 	load.is_idle_known = false;
 	power_owners_init(&owners);
@@ -267,7 +257,6 @@ static void test_none_are_used_where_one_is_right(void **state)
 	struct load load;
 	int used = 0;
 
-	(void)state;
 	load_init(&load, 5, 8);
 	load.noise_w = 6;
 	for (size_t i = 0; i < load.count; i++) {
@@ -289,7 +278,6 @@ static void test_they_are_compared_with_what_is_used_otherwise(void **state)
 	struct load load;
 	double error_w;
 
-	(void)state;
 	load_init(&load, 6, 6);
 	power_owners_init(&owners);
 	for (int i = 0; i < 900; i++) {
@@ -312,7 +300,6 @@ static void test_a_steady_load_shows_no_differences(void **state)
 	struct load load;
 	double least = POWER_OWNERS_MAX, most = 0;
 
-	(void)state;
 	load_init(&load, 6, 4);
 	load.is_steady = true;
 	for (size_t i = 0; i < load.count; i++) {
@@ -335,7 +322,6 @@ static void test_factors_are_within_the_limit(void **state)
 	struct load load;
 	double least = POWER_OWNERS_MAX, most = 0;
 
-	(void)state;
 	load_init(&load, 6, 6);
 	power_owners_init(&owners);
 	for (int i = 0; i < 900; i++) {
@@ -357,7 +343,6 @@ static void test_what_was_learned_before_is_bounded(void **state)
 	struct power_owners owners;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 6, 6);
 	power_owners_init(&owners);
 	learn(&owners, &load, 900);
@@ -387,7 +372,6 @@ static void test_little_work_has_no_place(void **state)
 						.count = 1 };
 	size_t places = 0;
 
-	(void)state;
 	load_init(&load, 7, MOST);
 	for (size_t i = 0; i < load.count; i++)
 		load.scale[i] = i < POWER_OWNERS ? 1 : 0.01;
@@ -419,7 +403,6 @@ static void test_much_work_without_a_place_teaches_little(void **state)
 	struct power_owners few, many;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 11, POWER_OWNERS);
 	power_owners_init(&few);
 	learn(&few, &load, 60);
@@ -434,7 +417,6 @@ static void test_factors_follow_what_changes(void **state)
 	struct power_owners owners;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 8, 6);
 	power_owners_init(&owners);
 	learn(&owners, &load, 900);
@@ -451,7 +433,6 @@ static void test_a_quiet_night_erases_nothing(void **state)
 	struct power_owners owners;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 9, 6);
 	power_owners_init(&owners);
 	learn(&owners, &load, 1200);
@@ -470,7 +451,6 @@ static void test_outliers_hardly_count(void **state)
 	struct power_owners owners;
 	struct load load;
 
-	(void)state;
 	load_init(&load, 9, 6);
 	power_owners_init(&owners);
 	learn(&owners, &load, 300);
@@ -491,7 +471,6 @@ static void test_impossible_numbers_are_ignored(void **state)
 	struct load load;
 	struct power_owners_sample sample;
 
-	(void)state;
 	load_init(&load, 10, 6);
 	power_owners_init(&owners);
 	learn(&owners, &load, 300);
@@ -538,6 +517,5 @@ int main(void)
 		cmocka_unit_test(test_impossible_numbers_are_ignored),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,16 +2,8 @@
 /* What is learned of a zone as lines: what was written is read, anything else is refused. */
 #include "attribution/power_owners_line.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define OWNERS 6
 
@@ -77,7 +69,6 @@ static void test_round_trip(void **state)
 	struct power_owners owners, back;
 	static struct lines lines, again;
 
-	(void)state;
 	learn(&owners, 300);
 	write_lines(&owners, &lines);
 	assert_memory_equal(lines.line[0], "fit=1 signals=31 is_better=1 ", 29);
@@ -105,7 +96,6 @@ static void test_nothing_is_written_before_anything_is_learned(void **state)
 	struct power_owners owners;
 	char line[POWER_OWNERS_LINE_MAX];
 
-	(void)state;
 	learn(&owners, 10);
 	for (size_t i = 0; i < POWER_OWNERS_LINES; i++)
 		assert_int_equal(power_owners_format(&owners, i, line, sizeof(line)), 0);
@@ -118,7 +108,6 @@ static void test_owners_that_are_gone_are_left_out(void **state)
 	static struct lines lines;
 	size_t there = 0;
 
-	(void)state;
 	learn(&owners, 300);
 	for (int s = 300; s < 1500; s++)
 		run(&owners, s, OWNERS / 2);
@@ -138,7 +127,6 @@ static void test_small_buffer(void **state)
 	struct power_owners owners;
 	static struct lines lines;
 
-	(void)state;
 	learn(&owners, 100);
 	write_lines(&owners, &lines);
 	for (size_t i = 0; i < 3; i++)
@@ -174,7 +162,6 @@ static void test_garbage_is_refused(void **state)
 	const char *none[POWER_OWNERS_LINES] = { 0 };
 	struct power_owners back;
 
-	(void)state;
 	assert_int_equal(power_owners_parse(none, &back), -EINVAL);
 	none[0] = none[1] = "";
 	assert_int_equal(power_owners_parse(none, &back), -EINVAL);
@@ -225,7 +212,6 @@ static void test_damaged_lines(void **state)
 	struct power_owners owners;
 	static struct lines lines;
 
-	(void)state;
 	learn(&owners, 200);
 	write_lines(&owners, &lines);
 	assert_true(property_check("fit lines", parse_is_safe, &lines, 3000));
@@ -242,6 +228,5 @@ int main(void)
 		cmocka_unit_test(test_damaged_lines),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

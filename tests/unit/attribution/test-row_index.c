@@ -2,13 +2,7 @@
 /* Rows that share a key: every one is found, newest first, whatever the order in which they go. */
 #include "attribution/row_index.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct map_key key = { 1, 2 }, other_key = { 1, 3 };
 
@@ -27,7 +21,6 @@ static void test_removal_in_any_order(void **state)
 {
 	struct row_index index;
 
-	(void)state;
 	row_index_init(&index, 100);
 	assert_int_equal(row_index_first(&index, key), INDEX_NONE);
 	for (uint32_t row = 70; row < 74; row++)
@@ -54,6 +47,5 @@ int main(void)
 		cmocka_unit_test(test_removal_in_any_order),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

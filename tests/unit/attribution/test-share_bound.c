@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/share_bound.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../rig/property.h"
+#include "tests/unit/unit.h"
 
 #define OWNERS 12
 
 static void limits_are_odds(void **state)
 {
-	(void)state;
 	assert_true(fabs(share_bound_limit(0.5, SHARE_BOUND_ODDS) - 0.625) < 1e-12);
 	assert_true(fabs(share_bound_limit(0.001, SHARE_BOUND_ODDS) - 0.001 * 5 / 3) < 1e-5);
 	assert_true(fabs(share_bound_limit(0, 8)) < 1e-12 &&
@@ -28,7 +20,6 @@ static void what_is_within_its_limits_stays(void **state)
 	const double limit[] = { 0.5, 0.6, 0.3 };
 	double share[3];
 
-	(void)state;
 	share_bound_apply(learned, known, limit, 3, share);
 	assert_memory_equal(share, learned, sizeof(share));
 }
@@ -40,7 +31,6 @@ static void what_is_beyond_goes_to_the_others(void **state)
 	const double limit[] = { 0.55, 0.23, 0.3, 0.2 };
 	double share[4];
 
-	(void)state;
 	share_bound_apply(learned, known, limit, 4, share);
 	assert_true(fabs(share[0] - 0.55) < 1e-12 && fabs(share[1] - 0.23) < 1e-12);
 	assert_true(fabs(share[2] - (0.02 + 0.2 * 2 / 3)) < 1e-12);
@@ -74,7 +64,6 @@ static const char *shares_are_bounded(struct property_source *source, void *data
 
 static void all_shares_are_bounded_and_complete(void **state)
 {
-	(void)state;
 	assert_true(property_check("shares are bounded", shares_are_bounded, NULL, 20000));
 }
 
@@ -87,6 +76,5 @@ int main(void)
 		cmocka_unit_test(all_shares_are_bounded_and_complete),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

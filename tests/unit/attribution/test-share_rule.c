@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/share_rule.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ALL          (SIGNAL_BIT(SIGNAL_COUNT) - 1)
 #define COUNTED      SIGNAL_BIT(SIGNAL_COUNTED_TIME)
@@ -67,7 +60,6 @@ static void the_best_known_signal_is_used(void **state)
 	};
 	const struct share_options options = all_auto();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(share_rule_choose(&options, cases[i].kind, cases[i].signals),
 				 cases[i].want);
@@ -77,7 +69,6 @@ static void what_is_asked_for_goes_first(void **state)
 {
 	struct share_options options = all_auto();
 
-	(void)state;
 	options.rule[ZONE_PLATFORM] = SHARE_NETWORK;
 	assert_int_equal(share_rule_choose(&options, ZONE_PLATFORM, ALL), SHARE_NETWORK);
 	/* One direction is not the network. */
@@ -89,7 +80,6 @@ static void what_is_asked_for_goes_first(void **state)
 
 static void lists_end_with_what_is_always_known(void **state)
 {
-	(void)state;
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		enum share_rule rule = SHARE_AUTO;
 
@@ -102,7 +92,6 @@ static void lists_end_with_what_is_always_known(void **state)
 /* The factor of the option is of one signal alone; the mix has its own. */
 static void pairing_counts_as_the_rule_says(void **state)
 {
-	(void)state;
 	assert_int_equal(share_rule_pairing_ppm(SHARE_CYCLES, 600000), 600000);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_SMT_TIME, 600000), 600000);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_FREQUENCY_TIME, 600000), 600000);
@@ -113,7 +102,6 @@ static void pairing_counts_as_the_rule_says(void **state)
 
 static void each_rule_has_its_words(void **state)
 {
-	(void)state;
 	for (enum share_rule rule = 0; rule < SHARE_RULE_COUNT; rule++) {
 		for (enum share_rule other = 0; other < rule; other++)
 			assert_string_not_equal(share_rule_name(rule), share_rule_name(other));
@@ -134,6 +122,5 @@ int main(void)
 		cmocka_unit_test(each_rule_has_its_words),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

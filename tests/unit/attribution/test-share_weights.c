@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/share_weights.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "attribution/attribute.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define COUNTERS                                                                                   \
 	(SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |                        \
@@ -104,7 +98,6 @@ static void the_example_of_the_page_is_right(void **state)
 		  { 484849, 4363636, 969697, 0, 181818 } },
 	};
 
-	(void)state;
 	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
 		uint64_t weights[5], parts[5], sum_uj = 0;
 
@@ -124,7 +117,6 @@ static void pairing_takes_off_what_the_factor_says(void **state)
 	struct parties parties = { 0 };
 	struct share_weights made = { 0 };
 
-	(void)state;
 	begin(&parties, 0, COUNTERS);
 	add(&parties, &half_paired);
 	assert_int_equal(share_weights_make(&made, &parties, SHARE_SMT_TIME, 600000, ALL, 0, 0), 0);
@@ -160,7 +152,6 @@ static void what_was_not_counted_weighs_as_well(void **state)
 	struct share_weights made = { 0 };
 	uint64_t cycles = 3000 + 100 + 50 + 900, ms = 1000 + 100 + 50 + 100;
 
-	(void)state;
 	begin(&parties, 0, COUNTERS);
 	for (size_t i = 0; i < ARRAY_SIZE(did); i++)
 		add(&parties, &did[i]);
@@ -185,7 +176,6 @@ static void time_is_weighed_by_what_is_held(void **state)
 	struct parties parties = { 0 };
 	struct share_weights made = { 0 };
 
-	(void)state;
 	begin(&parties, 0, SIGNAL_BIT(SIGNAL_RESIDENT));
 	parties_add(&parties, LEDGER_NONE, 0, 300 * MS, NULL);
 	parties_add(&parties, LEDGER_NONE, 0, 100 * MS, NULL);
@@ -220,7 +210,6 @@ static void memory_counts_where_it_is(void **state)
 	struct parties parties = { 0 };
 	struct share_weights made = { 0 };
 
-	(void)state;
 	parties_begin(&parties, 2);
 	parties_know(&parties, SIGNAL_BIT(SIGNAL_RESIDENT));
 	parties_know_held(&parties);
@@ -249,7 +238,6 @@ static void a_socket_has_the_part_that_ran_there(void **state)
 	const uint64_t socket_ns[] = { 100 * MS, 300 * MS };
 	const uint32_t signals = SIGNAL_BIT(SIGNAL_NET_TX_IRQ) | SIGNAL_BIT(SIGNAL_NET_RX_IRQ);
 
-	(void)state;
 	begin(&parties, 2, signals);
 	parties_add(&parties, LEDGER_NONE, 0, 400 * MS, socket_ns);
 	parties_add_signal(&parties, SIGNAL_NET_TX_IRQ, 3000);
@@ -273,7 +261,6 @@ static void counters_of_less_than_half_are_not_used(void **state)
 	struct parties parties = { 0 };
 	const uint32_t bytes = SIGNAL_BIT(SIGNAL_NET_BYTES);
 
-	(void)state;
 	begin(&parties, 0, COUNTERS | bytes);
 	add(&parties, &did[0]);
 	add(&parties, &did[1]);
@@ -331,7 +318,6 @@ static void no_amount_is_too_large(void **state)
 {
 	struct parties parties = { 0 };
 
-	(void)state;
 	assert_true(property_check("weights fit", weights_fit, &parties, 20000));
 	parties_release(&parties);
 }
@@ -351,7 +337,6 @@ static void learned_power_of_being_awake_is_shared_by_time(void **state)
 		.factor = factor,
 	};
 
-	(void)state;
 	begin(&parties, 0, COUNTERS);
 	for (size_t i = 0; i < ARRAY_SIZE(did); i++)
 		add(&parties, &did[i]);
@@ -377,6 +362,5 @@ int main(void)
 		cmocka_unit_test(no_amount_is_too_large),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

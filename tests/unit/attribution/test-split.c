@@ -2,16 +2,8 @@
 /* What split.h promises, on known cases and on a million random ones. */
 #include "attribution/split.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 static void assert_split(uint64_t total, const uint64_t *weights, size_t n,
 			 const uint64_t *expected)
@@ -27,7 +19,6 @@ static void assert_split(uint64_t total, const uint64_t *weights, size_t n,
 
 static void test_known_cases(void **state)
 {
-	(void)state;
 	assert_split(10, (uint64_t[]){ 1, 1 }, 2, (uint64_t[]){ 5, 5 });
 	assert_split(10, (uint64_t[]){ 1, 0, 3 }, 3, (uint64_t[]){ 3, 0, 7 }); /* 2.5, 7.5: a tie */
 	assert_split(35000000, (uint64_t[]){ 7, 7, 7 }, 3,
@@ -44,7 +35,6 @@ static void test_refusals_write_zeros(void **state)
 	struct split_scratch scratch = { 0 };
 	uint64_t parts[2] = { 7, 7 };
 
-	(void)state;
 	assert_int_equal(split_exact(5, (uint64_t[]){ 0, 0 }, 2, parts, &scratch), -EDOM);
 	assert_int_equal(parts[0] | parts[1], 0);
 	parts[0] = 7;
@@ -136,7 +126,6 @@ static void test_random_cases(void **state)
 	struct split_case c = { 0 };
 	bool holds = property_check("split", split_is_exact, &c, 1000000);
 
-	(void)state;
 	split_scratch_release(&c.scratch);
 	assert_true(holds);
 }
@@ -148,7 +137,6 @@ static void test_large_inputs_are_linear(void **state)
 	struct split_scratch scratch = { 0 };
 	uint64_t *weights = calloc(N, sizeof(*weights)), *parts = calloc(N, sizeof(*parts));
 
-	(void)state;
 	assert_non_null(weights);
 	assert_non_null(parts);
 	for (int shape = 0; shape < 4; shape++) {
@@ -178,6 +166,5 @@ int main(void)
 		cmocka_unit_test(test_large_inputs_are_linear),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

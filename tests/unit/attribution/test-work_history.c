@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/work_history.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 #define REACH_NS (30 * NSEC_PER_SEC)
 
@@ -108,7 +103,6 @@ static uint64_t had(struct past *past, uint32_t row, uint64_t from_ms, uint64_t 
 
 static void each_time_has_its_own_work(void **state)
 {
-	(void)state;
 	struct past past;
 	struct gap gap;
 	uint32_t first = 0, then = 0;
@@ -135,7 +129,6 @@ static void each_time_has_its_own_work(void **state)
 
 static void it_goes_back_as_far_as_it_is_wanted(void **state)
 {
-	(void)state;
 	struct past past;
 
 	open_past(&past);
@@ -152,7 +145,6 @@ static void it_goes_back_as_far_as_it_is_wanted(void **state)
 /* A mean of an hour: slices are of some intervals together, and nothing of them is lost. */
 static void a_long_one_has_long_slices(void **state)
 {
-	(void)state;
 	struct past past;
 	uint32_t row = 0;
 
@@ -168,7 +160,6 @@ static void a_long_one_has_long_slices(void **state)
 
 static void what_has_ended_is_its_containers(void **state)
 {
-	(void)state;
 	struct past past;
 	uint32_t row, other = 0;
 
@@ -189,7 +180,6 @@ static void what_has_ended_is_its_containers(void **state)
 
 static void what_no_meter_needs_is_forgotten(void **state)
 {
-	(void)state;
 	struct past past;
 
 	open_past(&past);
@@ -204,7 +194,6 @@ static void what_no_meter_needs_is_forgotten(void **state)
 
 static void places_are_limited(void **state)
 {
-	(void)state;
 	struct past past;
 
 	open_past(&past);
@@ -227,6 +216,5 @@ int main(void)
 		cmocka_unit_test(places_are_limited),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/zone_account.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define SETTLE_NS (15 * NSEC_PER_SEC)
 
@@ -76,7 +68,6 @@ static void test_energy_is_what_flowed_in_a_span(void **state)
 	struct zone_account account;
 	struct zone_interval interval;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	interval = advance(&account, unknown(0, 10));
 	assert_int_equal(interval.energy_uj, 0);
@@ -97,7 +88,6 @@ static void test_the_first_span_counts_nothing(void **state)
 	const struct idle_options config = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(advance(&account, flow(40, 10, 11)).energy_uj, 0);
 	assert_int_equal(advance(&account, flow(40, 11, 12)).energy_uj, 40);
@@ -112,7 +102,6 @@ static void test_a_refused_reading_is_a_baseline(void **state)
 	struct zone_account account;
 	struct zone_interval interval;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	(void)advance(&account, unknown(0, 10));
 	(void)advance(&account, flow(40, 10, 11));
@@ -131,7 +120,6 @@ static void test_a_restarted_counter_has_no_power(void **state)
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	(void)advance(&account, unknown(0, 10));
 	(void)advance(&account, flow(40, 10, 11));
@@ -153,7 +141,6 @@ static void test_fixed_idle_is_power_times_measured_time(void **state)
 	struct zone_account account;
 	struct zone_interval interval;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_FIXED);
 	(void)advance(&account, unknown(0, 1));
@@ -173,7 +160,6 @@ static void test_fixed_without_a_figure_for_the_zone_is_off(void **state)
 	};
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_OFF);
 	assert_false(zone_account_has_idle(&account));
@@ -186,7 +172,6 @@ static void test_a_model_says_its_own_idle_part(void **state)
 	struct energy_span span = flow(100, 1, 2);
 	struct zone_interval interval;
 
-	(void)state;
 	span.idle_uj = 60;
 	zone_account_init(&account, &modelled, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_MODEL);
@@ -204,7 +189,6 @@ static void test_a_virtual_machine_has_no_idle_part(void **state)
 	};
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &virtual_machine, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_ABSENT);
 	(void)advance(&account, unknown(0, 1));
@@ -239,7 +223,6 @@ static void test_learned_idle_power_does_not_depend_on_the_interval(void **state
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
 
-	(void)state;
 	for (uint64_t interval_s = 1; interval_s <= 5; interval_s += 2) {
 		zone_account_init(&account, &package0, &config, 0);
 		assert_int_not_equal(teach(&account, interval_s), 0);
@@ -256,7 +239,6 @@ static void test_a_bound_is_split_off_until_idle_power_is_learned(void **state)
 	struct zone_account account;
 	struct zone_interval interval;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_PROVISIONAL);
 	assert_true(zone_account_has_idle(&account));
@@ -274,7 +256,6 @@ static void test_learned_idle_follows_the_bound_without_a_pause(void **state)
 	struct zone_account account;
 	uint64_t learned_s;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	learned_s = teach(&account, 1);
 	assert_in_range(learned_s, 60, 90);
@@ -290,7 +271,6 @@ static void test_a_device_teaches_from_its_first_use_on(void **state)
 	struct zone_activity seen = { .dt_ns = NSEC_PER_SEC };
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &gpu, &config, 0);
 	(void)advance(&account, unknown(0, 1));
 	for (uint64_t s = 1; s < 1000; s++) {
@@ -321,7 +301,6 @@ static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen
 	};
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	(void)advance(&account, unknown(0, 10));
 	zone_account_bear_series(&account, true);
@@ -343,7 +322,6 @@ static void test_idle_that_a_reload_brings_to_a_failing_zone_settles_too(void **
 	};
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	(void)missed(&account, ZONE_STALLED);
 	zone_account_bear_series(&account, true);
@@ -361,7 +339,6 @@ static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void 
 	struct zone_account account;
 	struct energy_span span;
 
-	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	account.late = true;
 	assert_int_equal(advance(&account, unknown(0, 10)).energy_uj, 0);
@@ -381,7 +358,6 @@ static void test_a_late_zone_begins_without_a_gap(void **state)
 	struct zone_account account;
 	struct energy_span span;
 
-	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	account.late = true;
 	(void)advance(&account, unknown(0, 10));
@@ -407,7 +383,6 @@ static void test_a_zone_that_is_held_begins_with_its_release(void **state)
 	const struct idle_options off = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	account.late = account.held = true;
 	(void)zone_account_advance(&account, &up,
@@ -429,7 +404,6 @@ static void test_sleep_teaches_nothing(void **state)
 	const struct energy_span span = flow(1001000000, 1, 2);
 	struct zone_account account;
 
-	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	(void)advance(&account, unknown(0, 1));
 	(void)zone_account_advance(&account, &up, &span, &asleep, SETTLE_NS);
@@ -465,7 +439,6 @@ static void test_a_meter_that_stands_still_is_no_idle_power(void **state)
 	const struct zone platform = { .kind = ZONE_PLATFORM, .source = "hwmon" };
 	const struct zone dram = { .kind = ZONE_DRAM, .instance = "0", .source = "rapl-sysfs" };
 
-	(void)state;
 	assert_in_range(idle_after_a_standstill(&package0), 58000000, 60500000);
 	assert_in_range(idle_after_a_standstill(&platform), 58000000, 60500000);
 	assert_int_equal(idle_after_a_standstill(&dram), 0);
@@ -496,6 +469,5 @@ int main(void)
 		cmocka_unit_test(test_a_meter_that_stands_still_is_no_idle_power),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

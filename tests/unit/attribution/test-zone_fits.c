@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/zone_fits.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define CONTAINERS 25
@@ -111,7 +103,6 @@ static void numbers_of_rows_do_not_matter(void **state)
 	struct desk desks[2];
 	unsigned used = 0;
 
-	(void)state;
 	open_desk(&desks[0], 1);
 	open_desk(&desks[1], 3);
 	for (unsigned i = 0; i < SECONDS; i++) {
@@ -224,7 +215,6 @@ static void what_one_can_make_another_pay_is_bounded(void **state)
 {
 	double half_width, without, trusted, bounded;
 
-	(void)state;
 	trusted = charged_of_a_victim(OWNER_FACTORS_TRUSTED, &half_width);
 	assert_true(trusted > 2.7); /* by all that power shows it is so */
 	without = charged_of_a_victim(OWNER_FACTORS_OFF, &half_width);
@@ -270,7 +260,6 @@ static double charged_of_a_costly_one(bool is_memory)
 /* Time says nothing of memory: what is learned may be far from it. */
 static void memory_that_nothing_counts_is_hardly_bounded(void **state)
 {
-	(void)state;
 	assert_true(charged_of_a_costly_one(false) < 0.65);
 	assert_true(charged_of_a_costly_one(true) > 0.93);
 }
@@ -283,6 +272,5 @@ int main(void)
 		cmocka_unit_test(memory_that_nothing_counts_is_hardly_bounded),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/array.h"
+
 #include "base/hostile.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void grows_by_half_at_least_and_keeps_what_is_there(void **state)
 {
 	uint64_t *rows = NULL;
 	uint32_t size = 0, moves = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		uint32_t before = size;
 
@@ -36,7 +29,6 @@ static void what_fails_changes_nothing(void **state)
 	uint32_t size = 0;
 	size_t long_size = 0;
 
-	(void)state;
 	assert_int_equal(ARRAY_RESERVE(rows, size, 3), 0);
 	rows[2][1023] = 'x';
 	assert_int_equal(ARRAY_RESERVE(rows, size, SIZE_MAX), -ENOMEM);
@@ -59,6 +51,5 @@ int main(void)
 		cmocka_unit_test(what_fails_changes_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/diag.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/strbuf.h"
+#include "tests/unit/unit.h"
 
 static void sets_and_returns(void **state)
 {
 	struct diag diag;
 
-	(void)state;
 	assert_int_equal(diag_set(&diag, -EINVAL, "%s:%d", "f", 3), -EINVAL);
 	assert_string_equal(diag.text, "f:3");
 	assert_int_equal(diag_set(NULL, -ENOMEM, "ignored"), -ENOMEM);
@@ -28,7 +18,6 @@ static void cuts_long_texts(void **state)
 	char longer[2 * DIAG_TEXT_MAX];
 	struct diag diag;
 
-	(void)state;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_int_equal(diag_set(&diag, 0, "%s", longer), 0);
@@ -43,7 +32,6 @@ static void lists_what_is_added(void **state)
 	size_t len;
 	FILE *out = open_memstream(&printed, &len);
 
-	(void)state;
 	for (int i = 0; i < DIAG_MORE_MAX + 3; i++) {
 		assert_int_equal(diag_add(&diag, -EINVAL, "f:%d", i), -EINVAL);
 		assert_int_equal(diag_add(&alone, -ENOENT, "f:%d", i), -ENOENT);
@@ -70,6 +58,5 @@ int main(void)
 		cmocka_unit_test(lists_what_is_added),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

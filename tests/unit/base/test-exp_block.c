@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exp_block.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static double worst_ratio(double first, double apart)
 {
@@ -21,7 +17,6 @@ static double worst_ratio(double first, double apart)
 
 static void test_it_is_exp(void **state)
 {
-	(void)state;
 	for (double x = -699; x < 699; x += 0.37)
 		assert_true(worst_ratio(x, 0.0123) < 1e-15);
 	for (double x = -1; x < 1; x += 0.001)
@@ -32,7 +27,6 @@ static void test_far_numbers_are_those_of_the_library(void **state)
 {
 	double values[EXP_BLOCK] = { 0, 1, -800, 800, (double)INFINITY, -(double)INFINITY, 2, NAN };
 
-	(void)state;
 	exp_block(values);
 	assert_true(values[0] >= 1 && values[0] <= 1);
 	assert_true(fabs(values[1] / exp(1) - 1) < 1e-15);
@@ -50,6 +44,5 @@ int main(void)
 		cmocka_unit_test(test_far_numbers_are_those_of_the_library),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

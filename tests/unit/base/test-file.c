@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 struct place {
 	char dir[32];
@@ -166,7 +156,6 @@ static void joins(void **state)
 {
 	char buf[12];
 
-	(void)state;
 	assert_int_equal(path_join(buf, sizeof(buf), "/sys", "a"), 0);
 	assert_string_equal(buf, "/sys/a");
 	assert_int_equal(path_join(buf, sizeof(buf), "/sys///", "//a/b"), 0);
@@ -367,6 +356,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(removes_what_was_left, set_up, tear_down),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

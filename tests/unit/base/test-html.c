@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/html.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void assert_text(const char *text, size_t max, const char *want)
 {
@@ -21,20 +15,17 @@ static void assert_text(const char *text, size_t max, const char *want)
 
 static void escapes_what_has_a_meaning(void **state)
 {
-	(void)state;
 	assert_text("<b a=\"x\">'&'", 64, "&lt;b a=&quot;x&quot;&gt;&#39;&amp;&#39;");
 	assert_text("plain, ä €", 64, "plain, ä €");
 }
 
 static void replaces_what_is_no_text(void **state)
 {
-	(void)state;
 	assert_text("a\x01\x7f\xff z", 64, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd z");
 }
 
 static void ends_at_the_limit(void **state)
 {
-	(void)state;
 	assert_text("abcdef", 3, "abc");
 	assert_text("ab", 3, "ab");
 	/* a character that the limit cuts in two */
@@ -49,6 +40,5 @@ int main(void)
 		cmocka_unit_test(ends_at_the_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static bool is_too_deep(const char *text)
 {
@@ -20,7 +12,6 @@ static void open_brackets_are_counted(void **state)
 {
 	char text[2 * JSON_DEPTH_MAX + 4] = "";
 
-	(void)state;
 	memset(text, '[', JSON_DEPTH_MAX);
 	assert_false(is_too_deep(text));
 	memset(text + JSON_DEPTH_MAX, ']', JSON_DEPTH_MAX);
@@ -33,7 +24,6 @@ static void what_closes_makes_room(void **state)
 {
 	char text[4096];
 
-	(void)state;
 	for (size_t i = 0; i + 2 < sizeof(text); i += 2)
 		memcpy(text + i, "[]", 3);
 	assert_false(is_too_deep(text));
@@ -47,7 +37,6 @@ static void strings_have_no_brackets(void **state)
 	static const char *const before[] = { "\"", "\"\\\"", "\"\\\\\\\"" };
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
 		size_t len = strlen(before[i]);
 
@@ -82,7 +71,6 @@ static void a_text_is_its_pieces(void **state)
 {
 	char pieces[128];
 
-	(void)state;
 	pieces_of("{\"a\\\"]\" : [1, 2]}", 100, pieces, sizeof(pieces));
 	assert_string_equal(pieces, "o1s6x3o1x4c1c1");
 	pieces_of("{\"a\\\"]\" : [1, 2]}", 4, pieces, sizeof(pieces)); /* cut behind the \ */
@@ -100,6 +88,5 @@ int main(void)
 		cmocka_unit_test(a_text_is_its_pieces),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
 #include "base/utf8.h"
+#include "tests/unit/unit.h"
 
 #define TIME_MS 1700000000123LL /* 2023-11-14T22:13:20.123Z */
 
@@ -25,7 +17,6 @@ static void formats(void **state)
 	char line[LOG_LINE_MAX];
 	int len;
 
-	(void)state;
 	len = log_format_line(line, sizeof(line), LOG_FORMAT_TEXT, LOG_LEVEL_WARN, TIME_MS, 0,
 			      "a \"b\"\n");
 	assert_string_equal(
@@ -53,7 +44,6 @@ static void cuts_at_whole_characters(void **state)
 	static const char tail[] = "\",\"error\":\"Input/output error\"}\n";
 	static const char *const pieces[] = { "x", "\"", "\x01", "é", "😀", "\xff", "\\" };
 
-	(void)state;
 	for (size_t p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++) {
 		for (size_t lead = 0; lead < 8; lead++) {
 			char msg[2000], line[LOG_LINE_MAX];
@@ -81,7 +71,6 @@ static void rate(void **state)
 	struct log_rate rate = { 0 };
 	uint64_t held = 42;
 
-	(void)state;
 	for (int i = 0; i < LOG_BURST; i++) {
 		assert_true(log_rate_pass(&rate, 100, &held));
 		assert_true(held == 0);
@@ -100,7 +89,6 @@ static void writes_lines(void **state)
 	char path[] = "/tmp/kepler-test-XXXXXX", *text;
 	int fd = mkstemp(path), saved = dup(STDERR_FILENO);
 
-	(void)state;
 	assert_true(dup2(fd, STDERR_FILENO) >= 0);
 	log_setup(LOG_LEVEL_WARN, LOG_FORMAT_TEXT);
 	errno = EDOM;
@@ -202,7 +190,6 @@ static void waits_for_no_reader_of_a_pipe(void **state)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	lose_and_say(fds);
 }
@@ -212,7 +199,6 @@ static void waits_for_no_reader_of_a_socket(void **state)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	lose_and_say(fds);
 }
@@ -228,6 +214,5 @@ int main(void)
 		cmocka_unit_test(waits_for_no_reader_of_a_socket),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,13 +2,7 @@
 /* The map against a model that cannot be wrong: an array searched from end to end. */
 #include "base/map.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define KEYS  700 /* few enough that removal and reuse happen often */
 #define STEPS 200000
@@ -77,7 +71,6 @@ static void run_model(uint64_t seed, uint32_t limit)
 
 static void against_a_model(void **state)
 {
-	(void)state;
 	run_model(1, KEYS);
 	run_model(0x9e3779b97f4a7c15ULL, 100);
 	run_model(77, 48); /* the limit is where the first table is full */
@@ -88,7 +81,6 @@ static void empty_and_edges(void **state)
 	struct map_key key = { UINT64_MAX, UINT64_MAX };
 	struct map map;
 
-	(void)state;
 	map_init(&map, 2);
 	assert_int_equal(map_find(&map, key), MAP_NONE);
 	assert_int_equal(map_remove(&map, key), MAP_NONE);
@@ -114,7 +106,6 @@ static void many(void **state)
 {
 	struct map map;
 
-	(void)state;
 	map_init(&map, 300000);
 	for (uint32_t n = 0; n < 300000; n++)
 		assert_int_equal(map_put(&map, (struct map_key){ n, 1234567890000000000ULL }, n),
@@ -137,6 +128,5 @@ int main(void)
 		cmocka_unit_test(many),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/num.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define CASES 200000
 
@@ -37,7 +30,6 @@ static void u64_accepts(void **state)
 {
 	uint64_t value;
 
-	(void)state;
 	assert_int_equal(read_u64("0", &value), 0);
 	assert_true(value == 0);
 	assert_int_equal(read_u64("18446744073709551615\n", &value), 0);
@@ -54,7 +46,6 @@ static void u64_refuses(void **state)
 					     "0x1", "1.0", "1\n\n", "1e3", "\xd9\xa1" };
 	uint64_t value = 42;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(read_u64(wrong[i], &value), -EINVAL);
 	assert_int_equal(read_u64("18446744073709551616", &value), -ERANGE);
@@ -67,7 +58,6 @@ static void u64_round_trip(void **state)
 {
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int i = 0; i < CASES; i++) {
 		uint64_t value = random_length(&seed), back;
 		char text[FORMAT_U64_MAX], expected[32];
@@ -96,7 +86,6 @@ static void double_accepts(void **state)
 		      { "1e-400", 0 },
 		      { "1.7976931348623157e308", 0x1.fffffffffffffp1023 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double value = 42;
 
@@ -112,7 +101,6 @@ static void double_refuses(void **state)
 					     ".",     "-",   "1\n", "1_0" };
 	double value = 42;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(parse_double(wrong[i], &value), -EINVAL);
 	assert_int_equal(parse_double("1e309", &value), -ERANGE);
@@ -125,7 +113,6 @@ static void double_round_trip(void **state)
 {
 	uint64_t seed = 3;
 
-	(void)state;
 	for (int i = 0; i < CASES; i++) {
 		uint64_t bits = random_u64(&seed), back_bits;
 		char text[FORMAT_DOUBLE_MAX + 1];
@@ -161,7 +148,6 @@ static void double_text(void **state)
 		      { -(double)INFINITY, "-Inf" },
 		      { (double)NAN, "NaN" } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[FORMAT_DOUBLE_MAX];
 
@@ -190,7 +176,6 @@ static void durations(void **state)
 					     "5S",  "1e3s", "1s5", "1.2.3s", "00" };
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		assert_int_equal(parse_duration_ns(right[i].text, &ns), 0);
 		assert_true(ns == right[i].ns);
@@ -214,7 +199,6 @@ static void duration_round_trip(void **state)
 					  3600 * NSEC_PER_SEC };
 	uint64_t seed = 5;
 
-	(void)state;
 	for (int i = 0; i < CASES; i++) {
 		uint64_t unit = units[random_u64(&seed) % 6];
 		uint64_t value = random_length(&seed) % (UINT64_MAX / unit) * unit, back;
@@ -228,7 +212,6 @@ static void duration_round_trip(void **state)
 
 static void muldiv(void **state)
 {
-	(void)state;
 	assert_true(muldiv_u64(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
 	assert_true(muldiv_u64(10, 10, 3) == 33);
 }
@@ -237,7 +220,6 @@ static void order_of_doubles(void **state)
 {
 	double few = -1.5, many = 2;
 
-	(void)state;
 	assert_int_equal(compare_doubles(&few, &many), -1);
 	assert_int_equal(compare_doubles(&many, &few), 1);
 	assert_int_equal(compare_doubles(&many, &many), 0);
@@ -254,6 +236,5 @@ int main(void)
 		cmocka_unit_test(order_of_doubles),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -4,23 +4,16 @@
  * as long as the test's own limit lets it; what must not happen is looked at afterwards.
  */
 #include "base/hostile.h"
-#include "base/offload.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
-#include "base/macro.h"
+#include "base/offload.h"
+#include "tests/unit/unit.h"
 
 #define FOR_EVER_MS 60000
 #define FAR_NS      (60 * NSEC_PER_SEC)
@@ -120,7 +113,6 @@ static void a_job_comes_back(void **state)
 	struct offload_stats stats;
 	struct read_job *mine;
 
-	(void)state;
 	offload_get_stats(offload, &stats);
 	assert_int_equal(stats.threads, 0); /* lazily */
 	assert_null(offload_take(offload));
@@ -145,7 +137,6 @@ static void others_pass_one_that_hangs(void **state)
 	struct read_job *hanging, *mine;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	hanging = new_job(fds[0]);
 	submit(offload, hanging);
@@ -170,7 +161,6 @@ static void a_thread_is_ready_before_it_is_wanted(void **state)
 	struct offload_stats stats;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	submit(offload, new_job(fds[0]));
 	while (atomic_load(&started) < 2)
@@ -192,7 +182,6 @@ static void a_full_pool_says_so(void **state)
 	struct offload_stats stats;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	late = new_job(-1);
 	for (int i = 0; i < 2; i++)
@@ -220,7 +209,6 @@ static void an_abandoned_job_is_dropped_when_it_ends(void **state)
 	struct read_job *running, *waiting, *finished;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	finished = new_job(-1);
 	submit(offload, finished);
@@ -253,7 +241,6 @@ static void the_end_waits_for_nothing(void **state)
 	uint64_t start_ns;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	submit(offload, new_job(fds[0]));
 	wait_until_running(offload, 1);
@@ -287,7 +274,6 @@ static void signals_are_not_its_business(void **state)
 	struct read_job *mine = new_job(-1);
 	sigset_t set;
 
-	(void)state;
 	mine->job.run = look_at_signals;
 	submit(offload, mine);
 	free(take(offload));
@@ -304,7 +290,6 @@ static void none_is_lost_or_seen_twice(void **state)
 	unsigned submitted = 0, taken = 0;
 	struct offload_job *job;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		struct read_job *mine = new_job(-1);
 
@@ -338,6 +323,5 @@ int main(void)
 		cmocka_unit_test(none_is_lost_or_seen_twice),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/strbuf.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void builds(void **state)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	assert_null(sb.data);
 	strbuf_add(&sb, NULL, 0);
 	assert_string_equal(sb.data, "");
@@ -39,7 +33,6 @@ static void grows(void **state)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < 100000; i++) {
 		strbuf_add_char(&sb, (char)('a' + i % 26));
 		assert_true(sb.size > sb.len);
@@ -55,7 +48,6 @@ static void failure_sticks_and_harms_nothing(void **state)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	strbuf_add_str(&sb, "kept");
 	assert_false(strbuf_reserve(&sb, SIZE_MAX)); /* overflows */
 	assert_int_equal(strbuf_error(&sb), -ENOMEM);
@@ -86,7 +78,6 @@ static void json(void **state)
 		  "\\u009b31m\xc2\xa0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct strbuf sb = STRBUF_INIT;
 
@@ -106,6 +97,5 @@ int main(void)
 		cmocka_unit_test(json),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

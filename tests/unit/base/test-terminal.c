@@ -2,20 +2,13 @@
 #include "base/terminal.h"
 
 #include <pty.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void a_terminal_has_colours_unless_they_are_refused(void **state)
 {
 	CLEANUP_FD int ours = -1, its = -1;
 
-	(void)state;
 	assert_int_equal(openpty(&ours, &its, NULL, NULL, NULL), 0);
 	(void)setenv("TERM", "xterm-256color", 1);
 	(void)unsetenv("NO_COLOR");
@@ -34,7 +27,6 @@ static void what_is_no_terminal_has_none(void **state)
 	unsigned rows = 1, columns = 1;
 	int pipes[2];
 
-	(void)state;
 	(void)setenv("TERM", "xterm", 1);
 	(void)unsetenv("NO_COLOR");
 	assert_int_equal(pipe(pipes), 0);
@@ -52,7 +44,6 @@ static void a_terminal_says_its_size(void **state)
 	CLEANUP_FD int ours = -1, its = -1;
 	unsigned rows, columns;
 
-	(void)state;
 	assert_int_equal(openpty(&ours, &its, NULL, NULL, &size), 0);
 	terminal_size(its, &rows, &columns);
 	assert_int_equal(rows, 24);
@@ -67,6 +58,5 @@ int main(void)
 		cmocka_unit_test(a_terminal_says_its_size),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

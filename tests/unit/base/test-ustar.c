@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ustar.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void an_archive_is_blocks(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	(void)state;
 	ustar_add(&out, "a.txt", "hello", 5, 01234567);
 	ustar_add(&out, "empty", NULL, 0, 0);
 	ustar_end(&out);
@@ -37,7 +28,6 @@ static void tar_reads_it(void **state)
 	FILE *tar = popen("tar -xOf - long", "we");
 	char name[100];
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	ustar_add(&out, name, "x", 1, 1700000000);
@@ -53,7 +43,6 @@ static void what_it_cannot_say_fails(void **state)
 	struct strbuf long_name = STRBUF_INIT, old = STRBUF_INIT;
 	char name[101];
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	ustar_add(&long_name, name, "x", 1, 0);
@@ -72,6 +61,5 @@ int main(void)
 		cmocka_unit_test(what_it_cannot_say_fails),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

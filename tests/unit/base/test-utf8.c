@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/utf8.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* RFC 3629 the other way round: encodes. */
 static size_t encode(uint32_t code, char *out)
@@ -36,7 +30,6 @@ static size_t encode(uint32_t code, char *out)
 
 static void every_code_point(void **state)
 {
-	(void)state;
 	for (uint32_t code = 0; code < 0x120000; code++) {
 		int valid = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 		char text[4];
@@ -53,7 +46,6 @@ static void nothing_else(void **state)
 {
 	size_t taken[5] = { 0 };
 
-	(void)state;
 	for (uint32_t bytes = 0; bytes < 1U << 24; bytes++) {
 		const char text[3] = { (char)(bytes >> 16), (char)(bytes >> 8), (char)bytes };
 
@@ -79,7 +71,6 @@ static void overlong_and_too_large(void **state)
 					     "\xff",
 					     "\x80" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(utf8_char_len(wrong[i], strlen(wrong[i])), 0);
 }
@@ -92,6 +83,5 @@ int main(void)
 		cmocka_unit_test(overlong_and_too_large),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

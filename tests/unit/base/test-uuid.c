@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/uuid.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static bool reads(const char *text, struct uuid *ret)
 {
@@ -17,7 +12,6 @@ static void case_does_not_matter(void **state)
 {
 	struct uuid lower, upper;
 
-	(void)state;
 	assert_true(reads("0123abcd-ef01-4567-89ab-cdef01234567", &lower));
 	assert_true(reads("0123ABCD-EF01-4567-89AB-CDEF01234567", &upper));
 	assert_true(lower.high == 0x0123abcdef014567 && lower.low == 0x89abcdef01234567);
@@ -40,7 +34,6 @@ static void what_is_none_is_refused(void **state)
 	};
 	struct uuid uuid = { 1, 2 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(reads(texts[i], &uuid));
 	assert_true(uuid.high == 1 && uuid.low == 2);
@@ -53,6 +46,5 @@ int main(void)
 		cmocka_unit_test(what_is_none_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/watts_text.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void assert_watts(double watts, const char *expected)
 {
@@ -26,7 +21,6 @@ static void assert_bound(double watts, const char *expected)
 
 static void power_has_as_many_digits_as_mean_something(void **state)
 {
-	(void)state;
 	assert_watts(0, "0.00");
 	assert_watts(0.004, "<0.01");
 	assert_watts(0.005001, "0.01");
@@ -39,7 +33,6 @@ static void power_has_as_many_digits_as_mean_something(void **state)
 
 static void a_bound_has_two_digits_and_is_never_0(void **state)
 {
-	(void)state;
 	assert_bound(2.24, "2.2");
 	assert_bound(0.0234, "0.023");
 	assert_bound(0.04, "0.040");
@@ -57,6 +50,5 @@ int main(void)
 		cmocka_unit_test(a_bound_has_two_digits_and_is_never_0),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/wrap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void assert_wrapped(const char *text, size_t column, size_t indent, size_t width,
 			   const char *want)
@@ -21,7 +15,6 @@ static void assert_wrapped(const char *text, size_t column, size_t indent, size_
 
 static void breaks_between_words(void **state)
 {
-	(void)state;
 	assert_wrapped("one two three", 0, 0, 7, "one two\nthree");
 	assert_wrapped("one two three", 0, 0, 6, "one\ntwo\nthree");
 	assert_wrapped("one\ntwo three", 0, 0, 7, "one two\nthree");
@@ -30,7 +23,6 @@ static void breaks_between_words(void **state)
 
 static void begins_further_lines_at_the_indent(void **state)
 {
-	(void)state;
 	assert_wrapped("one two", 4, 2, 9, "one\n  two");
 	/* the line that is there already is full */
 	assert_wrapped("seven", 4, 2, 8, "\n  seven");
@@ -38,19 +30,16 @@ static void begins_further_lines_at_the_indent(void **state)
 
 static void keeps_a_word_whole(void **state)
 {
-	(void)state;
 	assert_wrapped("unbreakable x", 2, 2, 6, "unbreakable\n  x");
 }
 
 static void counts_characters(void **state)
 {
-	(void)state;
 	assert_wrapped("±4 µJ", 0, 0, 5, "±4 µJ");
 }
 
 static void wraps_nothing_without_a_width(void **state)
 {
-	(void)state;
 	assert_wrapped("one two three", 70, 8, 0, "one two three");
 }
 
@@ -64,6 +53,5 @@ int main(void)
 		cmocka_unit_test(wraps_nothing_without_a_width),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,19 +2,9 @@
 /* A Redfish service without a network: its resources as text, by path, in place of the client. */
 #pragma once
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bmc/answer_object.h"
 #include "bmc/redfish_client.h"
+#include "tests/unit/unit.h"
 
 #define WATT           1000000
 #define V1             "/redfish/v1"

@@ -2,18 +2,8 @@
 /* Answers of an HMC by IBM's description of its Web Services; the data is our own. */
 #include "bmc/hmc_answer.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "bmc/answer_object.h"
+#include "tests/unit/unit.h"
 
 static json_t *parse(const char *text)
 {
@@ -39,7 +29,6 @@ static void a_path_is_of_the_service(void **state)
 	char longest[HMC_PATH_MAX + 1];
 	struct hmc_path path;
 
-	(void)state;
 	hmc_path_take("/api/cpcs/2d7e-01", &path);
 	assert_string_equal(path.text, "/api/cpcs/2d7e-01");
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
@@ -63,7 +52,6 @@ static void what_a_session_and_an_error_say(void **state)
 	CLEANUP(answer_object_release)
 	json_t *error = parse("{\"reason\":5,\"message\":\"it has ended\"}");
 
-	(void)state;
 	assert_string_equal(hmc_session(good), "4f2a");
 	assert_null(hmc_session(bad));
 	assert_null(hmc_session(error));
@@ -82,7 +70,6 @@ static void a_list_is_whole_or_cut(void **state)
 	CLEANUP(answer_object_release) json_t *nameless = parse("{\"cpcs\":[{\"name\":\"A\"}]}");
 	CLEANUP_FREE struct hmc_list *list = calloc(1, sizeof(*list));
 
-	(void)state;
 	hmc_list_read(some, "cpcs", list);
 	assert_int_equal(list->count, 2);
 	assert_false(list->is_cut);
@@ -102,7 +89,6 @@ static void too_long_a_list_is_cut(void **state)
 	CLEANUP(answer_object_release) json_t *answer = json_object();
 	json_t *array = json_array();
 
-	(void)state;
 	assert_int_equal(json_object_set_new(answer, "partitions", array), 0);
 	for (size_t i = 0; i <= HMC_OBJECTS_MAX; i++) {
 		hmc_list_read(answer, "partitions", list);
@@ -154,7 +140,6 @@ static void processors_and_weights(void **state)
 		{ "{}", true, false, { 0 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(answer_object_release) json_t *properties = parse(cases[i].text);
 		struct hmc_partition got;
@@ -176,7 +161,6 @@ static void processors_of_a_cpc(void **state)
 	static const unsigned want[HMC_PROCESSORS] = { 4, 10, 0, 0 };
 	struct hmc_cpc cpc;
 
-	(void)state;
 	hmc_cpc_read(properties, &cpc);
 	assert_true(cpc.is_dpm);
 	assert_memory_equal(cpc.processors, want, sizeof(want));
@@ -211,7 +195,6 @@ static void shares_are_the_whole_together(void **state)
 	static const struct hmc_partition alone[] = { { .is_dedicated = true,
 							.processors = { 0, 3, 0, 0 } } };
 
-	(void)state;
 	expect_shares(&ifls, by_weight, (const double[]){ 0.25, 0.75 }, 2);
 	expect_shares(&both, mixed, (const double[]){ 2.0 / 12, 6.0 / 12, 2.0 / 12, 2.0 / 12 }, 4);
 	expect_shares(&ifls, alone, (const double[]){ 1 }, 1);
@@ -226,7 +209,6 @@ static void what_does_not_add_up_is_no_share(void **state)
 	};
 	static const struct hmc_partition nothing[1];
 
-	(void)state;
 	assert_true(hmc_share(&cpc, full, 2, 0) < 0);
 	assert_true(hmc_share(&cpc, nothing, 1, 0) < 0);
 }
@@ -244,6 +226,5 @@ int main(void)
 		cmocka_unit_test(what_does_not_add_up_is_no_share),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

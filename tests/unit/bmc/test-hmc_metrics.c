@@ -2,17 +2,8 @@
 /* Texts of an HMC's metrics service, in the form that IBM describes; the data is our own. */
 #include "bmc/hmc_metrics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "bmc/answer_object.h"
+#include "tests/unit/unit.h"
 
 #define WATT 1000000
 
@@ -49,7 +40,6 @@ static void the_row_of_the_object_in_its_group(void **state)
 {
 	struct hmc_sample sample;
 
-	(void)state;
 	assert_true(find(two_groups, HMC_GROUP_POWER, "/api/cpcs/1", 3, &sample));
 	assert_int_equal(sample.power_uw, 14423ULL * WATT);
 	assert_int_equal(sample.time_ms, 1763912345250);
@@ -85,7 +75,6 @@ static void what_is_not_there_is_no_power(void **state)
 	};
 	struct hmc_sample sample;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_false(find(cases[i].text, cases[i].group, cases[i].object, cases[i].column,
 				  &sample));
@@ -96,7 +85,6 @@ static void an_end_may_be_missing(void **state)
 {
 	struct hmc_sample sample;
 
-	(void)state;
 	assert_true(find("partition-usage\r\n/api/x\r\n1\r\n5\r\n", HMC_GROUP_DPM, "/api/x", 0,
 			 &sample));
 	assert_int_equal(sample.power_uw, 5 * WATT);
@@ -114,7 +102,6 @@ static void a_context_says_which_column_it_is(void **state)
 		"{\"metric-name\":\"humidity\"},{\"metric-name\":\"power-consumption-watts\"}]}]}";
 	struct hmc_context context;
 
-	(void)state;
 	answer = answer_object(text, strlen(text));
 	assert_true(hmc_context_read(answer, HMC_GROUP_CLASSIC, &context));
 	assert_string_equal(context.path.text, "/api/services/metrics/context/7");
@@ -133,6 +120,5 @@ int main(void)
 		cmocka_unit_test(a_context_says_which_column_it_is),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

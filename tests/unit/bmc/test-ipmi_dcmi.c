@@ -2,16 +2,7 @@
 /* What answers to Get Power Reading say: recorded layouts, completion codes, wrong lengths. */
 #include "bmc/ipmi_dcmi.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 /* 411 W, 300 to 500 W, mean 400 W, at 123456789, over 65,536,000 ms, active. */
 static const struct ipmi_answer usual = { 19,
@@ -24,7 +15,6 @@ static void the_request_is_that_of_the_specification(void **state)
 	static const uint8_t data[] = { 0xDC, 0x01, 0x00, 0x00 };
 	struct ipmi_request request;
 
-	(void)state;
 	dcmi_power_request(&request);
 	assert_int_equal(request.function, 0x2C);
 	assert_int_equal(request.command, 0x02);
@@ -37,7 +27,6 @@ static void all_fields_are_read(void **state)
 	struct dcmi_power power;
 	uint64_t uw;
 
-	(void)state;
 	assert_int_equal(dcmi_power_parse(&usual, &power, NULL), 0);
 	assert_int_equal(power.current_w, 411);
 	assert_int_equal(power.min_w, 300);
@@ -57,7 +46,6 @@ static void what_is_not_measured_is_no_power(void **state)
 	struct diag diag;
 	uint64_t uw;
 
-	(void)state;
 	answer.data[18] = 0x3F; /* all but the bit that says so */
 	assert_int_equal(dcmi_power_parse(&answer, &power, NULL), 0);
 	assert_false(power.is_active);
@@ -77,7 +65,6 @@ static void lengths_and_groups_that_are_wrong(void **state)
 	struct ipmi_answer answer = usual;
 	struct dcmi_power power;
 
-	(void)state;
 	for (answer.len = 0; answer.len < usual.len; answer.len++)
 		assert_int_equal(dcmi_power_parse(&answer, &power, NULL), -EBADMSG);
 	answer.len = IPMI_ANSWER_MAX;
@@ -103,7 +90,6 @@ static void completion_codes(void **state)
 		{ 0x80, -EIO, "completion code 80" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct ipmi_answer answer = { 1, { table[i].code } };
 		struct dcmi_power power;
@@ -117,7 +103,6 @@ static void completion_codes(void **state)
 /* A meter that gets one of them would take it for something else. */
 static void no_code_is_an_error_of_a_zone(void **state)
 {
-	(void)state;
 	for (int code = 1; code < 256; code++) {
 		const struct ipmi_answer answer = { 1, { (uint8_t)code } };
 		int r = ipmi_answer_check(&answer, NULL);
@@ -137,6 +122,5 @@ int main(void)
 		cmocka_unit_test(no_code_is_an_error_of_a_zone),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

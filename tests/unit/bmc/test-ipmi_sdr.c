@@ -2,16 +2,7 @@
 /* What a sensor's record says of its readings: factors, signs, units, names. */
 #include "bmc/ipmi_sdr.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void fill(uint8_t record[static SDR_SIZE], uint8_t entity, const char *name)
 {
@@ -46,7 +37,6 @@ static void names_and_entities(void **state)
 		{ 7, "Total Pwr_MEM", SDR_OTHER },     { 7, "System Power Emb", SDR_MACHINE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		uint8_t record[SDR_SIZE];
 		struct sdr_sensor sensor;
@@ -66,7 +56,6 @@ static void what_is_no_sensor_of_power(void **state)
 	uint8_t record[SDR_SIZE];
 	struct sdr_sensor sensor;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		fill(record, 7, "Sys Power");
 		record[table[i].at] = table[i].value;
@@ -101,7 +90,6 @@ static void factors_of_a_reading(void **state)
 	static const uint8_t minus[] = { 0xFF, 0xC0, 0x64, 0, 0, 0 }; /* -x + 100 */
 	static const uint8_t below[] = { 1, 0, 0xF6, 0xC0, 0, 0x00 }; /* x - 10 */
 
-	(void)state;
 	assert_int_equal(read_uw(by_8, 0, 50, 0), 400000000);
 	assert_int_equal(read_uw(tenths, 0, 101, 0), 252500000);
 	assert_int_equal(read_uw(offset, 0, 10, 0), 520000000);
@@ -119,7 +107,6 @@ static void readings_that_are_none(void **state)
 	struct ipmi_answer answer = { 3, { 0, 50, 0xC0 } };
 	uint64_t uw;
 
-	(void)state;
 	assert_int_equal(sdr_reading_parse(&answer, &sensor, &uw, NULL), 0);
 	answer.data[2] = 0x80; /* not scanned */
 	assert_int_equal(sdr_reading_parse(&answer, &sensor, &uw, NULL), -ENODATA);
@@ -138,7 +125,6 @@ static void parts_of_a_record(void **state)
 	uint8_t part[5] = { 0 };
 	uint16_t next, reservation;
 
-	(void)state;
 	sdr_get_request(0x0201, 0x0403, 16, 5, &request);
 	assert_memory_equal(request.data, ((uint8_t[]){ 1, 2, 3, 4, 16, 5 }), 6);
 	assert_int_equal(sdr_get_parse(&answer, 5, &next, part, NULL), 0);
@@ -163,6 +149,5 @@ int main(void)
 		cmocka_unit_test(parts_of_a_record),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,14 +2,7 @@
 /* Names of sensors as vendors and we write them: of parts, and not. */
 #include "bmc/part_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void parts(void **state)
 {
@@ -25,7 +18,6 @@ static void parts(void **state)
 		"GPUTotalPower",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!part_name_is_of_a_part(names[i]))
 			fail_msg("%s", names[i]);
@@ -51,7 +43,6 @@ static void others(void **state)
 		"Platform_Total_Watts",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (part_name_is_of_a_part(names[i]))
 			fail_msg("%s", names[i]);
@@ -65,6 +56,5 @@ int main(void)
 		cmocka_unit_test(others),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

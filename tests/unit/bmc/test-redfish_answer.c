@@ -2,18 +2,9 @@
 /* Answers as services send them, by DMTF's public schemas; the data is our own. */
 #include "bmc/redfish_answer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "bmc/answer_object.h"
+#include "tests/unit/unit.h"
 
 #define WATT 1000000
 
@@ -58,7 +49,6 @@ static void power_control_of_each_vendor(void **state)
 		"{\"PowerConsumedWatts\":344.5},{\"PowerConsumedWatts\":40,\"PhysicalContext\":"
 		"\"Memory\"}]}");
 
-	(void)state;
 	assert_true(idrac.has_power);
 	assert_int_equal(idrac.power_uw, 286 * WATT);
 	assert_int_equal(idrac.window_ns, 0);
@@ -92,7 +82,6 @@ static void what_is_no_power_is_none(void **state)
 		"{\"PowerControl\":[{\"PowerConsumedWatts\":80,\"PhysicalContext\":\"CPU\"}]}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		if (control(texts[i]).has_power)
 			fail_msg("%s", texts[i]);
@@ -109,7 +98,6 @@ static void deviations_from_the_schema_are_read(void **state)
 	struct redfish_reading reading;
 	struct redfish_path sensor;
 
-	(void)state;
 	assert_int_equal(control("{\"PowerControl\":{\"PowerConsumedWatts\":5}}").power_uw,
 			 5 * WATT);
 	assert_int_equal(
@@ -131,7 +119,6 @@ static void environment_has_power_and_a_counter(void **state)
 	struct redfish_reading reading;
 	struct redfish_path sensor;
 
-	(void)state;
 	redfish_environment_read(object, &reading, &sensor);
 	assert_true(reading.has_power && reading.has_energy);
 	assert_int_equal(reading.power_uw, 374 * WATT + WATT / 4);
@@ -154,7 +141,6 @@ static void supplies(void **state)
 	json_t *output = parse("{\"OutputPowerWatts\":{\"Reading\":110}}");
 	struct redfish_supply_power power;
 
-	(void)state;
 	assert_true(redfish_supply_is_absent(bay));
 	assert_false(redfish_supply_is_absent(supply));
 	redfish_supply_metrics_read(metrics, &power);
@@ -184,7 +170,6 @@ static void supplies_that_are_off_need_no_value(void **state)
 	static const char *const off[] = { "Absent", "UnavailableOffline", "StandbyOffline",
 					   "StandbySpare", "Disabled" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(off); i++) {
 		char text[256];
 		json_t *supply;
@@ -215,7 +200,6 @@ static void sensors_of_parts_are_not_the_machine(void **state)
 	static const char *const parts[] = { "GPU", "Fan", "CPU", "Memory", "Accelerator" };
 	struct redfish_reading reading;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		char text[128];
 		json_t *object;
@@ -238,7 +222,6 @@ static void sensors_of_parts_are_not_the_machine(void **state)
 /* The context decides; where there is none, the name. */
 static void names_of_parts_are_not_the_machine(void **state)
 {
-	(void)state;
 	assert_int_equal(control("{\"PowerControl\":[{\"Name\":\"CPU Sub-system Power\","
 				 "\"PowerConsumedWatts\":80},{\"Name\":\"Server Power Control\","
 				 "\"PowerConsumedWatts\":300}]}")
@@ -279,7 +262,6 @@ static void sensors(void **state)
 			{ "PT1H", 3600000 }, { "P1D", 0 },         { "PT", 0 },
 			{ "30", 0 },         { "PT5X", 0 },        { "PT1S1M", 0 } };
 
-	(void)state;
 	assert_int_equal(sensor("Power", "W", "").power_uw, 42 * WATT);
 	assert_true(sensor("Power", "", "").has_power);
 	assert_false(sensor("Power", "kW", "").has_power);
@@ -308,7 +290,6 @@ static void paths_are_of_the_service(void **state)
 					     "/redfish/v1/a\r\nX: y" };
 	char longest[REDFISH_PATH_MAX + 8];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_string_equal(path(wrong[i]).text, "");
 	memset(longest, 'x', sizeof(longest));
@@ -329,7 +310,6 @@ static void only_objects_are_answers(void **state)
 	static const char *const wrong[] = { "", "[1]", "5", "{", "{\"a\":}", "<html>", "{} {}" };
 	char deep[512];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_null(answer_object(wrong[i], strlen(wrong[i])));
 	memset(deep, '[', sizeof(deep));
@@ -342,7 +322,6 @@ static void members_beyond_the_limit_are_left_out(void **state)
 	struct redfish_members *members = calloc(1, sizeof(*members));
 	json_t *array = json_array(), *object = json_object();
 
-	(void)state;
 	assert_non_null(members);
 	for (unsigned i = 0; i < REDFISH_MEMBERS_MAX + 5; i++) {
 		char text[64];
@@ -369,7 +348,6 @@ static void errors_have_a_message(void **state)
 	json_t *plain = parse("{\"error\":{\"message\":\"see more\"}}");
 	json_t *none = parse("{\"error\":[]}");
 
-	(void)state;
 	assert_string_equal(redfish_message(extended), "no place");
 	assert_string_equal(redfish_message(plain), "see more");
 	assert_string_equal(redfish_message(none), "");
@@ -430,7 +408,6 @@ static void blades_share_their_enclosure(void **state)
 	};
 	bool shared;
 
-	(void)state;
 	assert_string_equal(choose(chassis, 3, "/redfish/v1/Systems/2", false, &shared), "Blade2 ");
 	assert_true(shared);
 	assert_string_equal(choose(chassis, 1, "/redfish/v1/Systems/2", false, &shared), "");
@@ -449,7 +426,6 @@ static void a_machine_comes_before_what_is_in_it(void **state)
 	};
 	bool shared;
 
-	(void)state;
 	assert_string_equal(choose(chassis, 4, "/redfish/v1/Systems/1/", false, &shared),
 			    "Box Backplane Card GPU ");
 	assert_false(shared);
@@ -465,7 +441,6 @@ static void links_are_not_needed_with_one_system(void **state)
 						     SYSTEM("1") "]") "}" };
 	bool shared;
 
-	(void)state;
 	assert_string_equal(choose(silent, 4, "/redfish/v1/Systems/1", true, &shared),
 			    "A B Plane ");
 	assert_string_equal(choose(silent, 4, "", true, &shared), "");
@@ -497,6 +472,5 @@ int main(void)
 		cmocka_unit_test(links_are_not_needed_with_one_system),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -10,7 +10,6 @@ static struct redfish_supplies supplies;
 
 static int setup(void **state)
 {
-	(void)state;
 	fake_reset();
 	memset(&supplies, 0, sizeof(supplies));
 	redfish_path_take(V1 SUPPLIES, &supplies.collection);
@@ -20,7 +19,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	fake_reset();
 	return 0;
 }
@@ -67,7 +65,6 @@ static void expect_failure(int want, const char *words)
 
 static void an_empty_bay_is_filled(void **state)
 {
-	(void)state;
 	set_supply("0", "Enabled", "150", "140");
 	set_supply("1", "Absent", NULL, NULL);
 	expect(150, false);
@@ -83,7 +80,6 @@ static void an_empty_bay_is_filled(void **state)
 
 static void a_supply_comes_into_the_list(void **state)
 {
-	(void)state;
 	fake_set(SUPPLIES, "{\"Members\":[" LINK(SUPPLIES "/0") "]}");
 	set_supply("0", "Enabled", "150", "140");
 	set_supply("1", "Enabled", "120", "110");
@@ -96,7 +92,6 @@ static void a_supply_comes_into_the_list(void **state)
 
 static void metrics_come_later(void **state)
 {
-	(void)state;
 	set_supply("0", "Enabled", "150", "140");
 	fake_set(SUPPLIES "/1", "{\"Status\":{\"State\":\"Enabled\"}}");
 	expect(0, false);
@@ -106,7 +101,6 @@ static void metrics_come_later(void **state)
 
 static void output_stands_in_where_there_is_no_input(void **state)
 {
-	(void)state;
 	set_supply("0", "Enabled", "null", "140");
 	set_supply("1", "Enabled", "null", "110");
 	expect(250, true);
@@ -126,7 +120,6 @@ static void output_stands_in_where_there_is_no_input(void **state)
 
 static void a_supply_that_cannot_be_read_is_no_sum(void **state)
 {
-	(void)state;
 	set_supply("0", "Enabled", "150", "140");
 	set_supply("1", "Enabled", "120", "110");
 	fake_fail(SUPPLIES "/1", -EPROTO);
@@ -141,7 +134,6 @@ static void a_list_that_is_not_complete_is_no_sum(void **state)
 {
 	char text[2048] = "{\"Members\":[";
 
-	(void)state;
 	set_supply("0", "Enabled", "150", "140");
 	set_supply("1", "Enabled", "120", "110");
 	fake_set(SUPPLIES, "{\"Members\":[" LINK(SUPPLIES "/0") "],\"Members@odata.nextLink\":"
@@ -152,7 +144,7 @@ static void a_list_that_is_not_complete_is_no_sum(void **state)
 	for (size_t i = 0; i <= REDFISH_SUPPLIES_MAX; i++)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       "%s{\"@odata.id\":\"" V1 SUPPLIES "/%zu\"}", i ? "," : "", i);
-	(void)strcat(text, "]}");
+	(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "]}");
 	fake_set(SUPPLIES, text);
 	expect_failure(-ENODATA, "17 power supplies");
 }
@@ -170,6 +162,5 @@ int main(void)
 		TEST(a_list_that_is_not_complete_is_no_sum),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bmc/service_target.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int parse(const char *text, const char *node, const char *url, struct service_target *ret,
 		 struct diag *diag)
@@ -42,7 +34,6 @@ static void the_line_of_this_machine(void **state)
 	const struct service_target quoted = { "https://b", "u", "a,\"b\"", false };
 	const struct service_target elsewhere = { "https://[::1]:4", "root", "two", false };
 
-	(void)state;
 	check(classic, "", &second);
 	check(classic, "https://[::1]:4", &elsewhere);
 	check("# a comment\n\nnode-2,u,p,https://b:8443,insecure", "", &insecure);
@@ -54,7 +45,6 @@ static void a_line_of_any_machine(void **state)
 	const struct service_target any = { "https://any", "u", "p", false };
 	const struct service_target own = { "https://own", "u", "p", false };
 
-	(void)state;
 	check("*,u,p,https://any\nnode-1,u,p,https://one\n", "", &any);
 	check("*,u,p,https://any\nnode-2,u,p,https://own\n", "", &own);
 	check("node-2,u,p,https://own\n*,u,p,https://any\n", "", &own);
@@ -75,7 +65,6 @@ static void refuse(const char *text, const char *url, int err, const char *words
 
 static void what_is_wrong_is_named_without_its_secret(void **state)
 {
-	(void)state;
 	refuse("", "", -ENOENT, "no line for the machine \"node-2\"");
 	refuse("node-1,u,s3cret,https://a\n", "", -ENOENT, "node-2");
 	refuse("\nnode-2,u,s3cret\n", "", -EINVAL, "FILE:2: must be NODE,USER");
@@ -99,7 +88,6 @@ static void a_field_has_a_limit(void **state)
 {
 	char text[2 * SERVICE_SECRET_MAX];
 
-	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	memcpy(text, "node-2,u,", 9);
@@ -112,7 +100,6 @@ static void others_must_not_read_the_file(void **state)
 	struct service_target target;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(write_file_atomic(path, text, strlen(text), 0600), 0);
 	assert_int_equal(service_target_read(path, "n", "https://a", &target, &diag), 0);
 	assert_string_equal(target.password, "s3cret");
@@ -136,6 +123,5 @@ int main(void)
 		cmocka_unit_test(others_must_not_read_the_file),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

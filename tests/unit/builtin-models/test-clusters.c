@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/builtin-models/clusters.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define CLOUDS 5U
@@ -21,7 +14,6 @@ static void test_clouds_are_found(void **state)
 	double centers[CLOUDS * 2];
 	struct random random = { 3 };
 
-	(void)state;
 	for (size_t i = 0; i < CLOUDS * POINTS; i++) {
 		points[2 * i] = 10.0 * (double)(i % CLOUDS) + random_part(&random);
 		points[2 * i + 1] = random_part(&random);
@@ -43,7 +35,6 @@ static void test_centers_are_means_of_their_points(void **state)
 	const double points[] = { 0, 1, 9, 11 };
 	double centers[2];
 
-	(void)state;
 	assert_int_equal(clusters_find(points, 4, 1, 2, centers), 0);
 	assert_true(fabs(centers[0] + centers[1] - 10.5) < 1e-12);
 	assert_true(fabs(fabs(centers[0] - centers[1]) - 9.5) < 1e-12);
@@ -54,7 +45,6 @@ static void test_more_clusters_than_points(void **state)
 	const double points[] = { 1, 2 };
 	double centers[4];
 
-	(void)state;
 	assert_int_equal(clusters_find(points, 2, 1, 4, centers), 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_true(fabs(centers[i] - 1) < 1e-12 || fabs(centers[i] - 2) < 1e-12);
@@ -68,6 +58,5 @@ int main(void)
 		cmocka_unit_test(test_more_clusters_than_points),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

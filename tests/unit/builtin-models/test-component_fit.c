@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/builtin-models/component_fit.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ROWS 11
 
@@ -30,7 +19,6 @@ static void test_curve_is_the_mean_at_each_level(void **state)
 	};
 	double levels[COMPONENT_LEVELS];
 
-	(void)state;
 	assert_true(component_curve(rows, ARRAY_SIZE(rows), levels));
 	assert_near(levels[0], 11);
 	assert_near(levels[5], 52);
@@ -46,7 +34,6 @@ static void test_curve_never_falls(void **state)
 						     { 0.4, 40 }, { 0.5, 45 }, { 0.8, 90 } };
 	double levels[COMPONENT_LEVELS];
 
-	(void)state;
 	assert_true(component_curve(rows, ARRAY_SIZE(rows), levels));
 	for (size_t l = 3; l <= 5; l++)
 		assert_near(levels[l], (60.0 + 40 + 40 + 45) / 4);
@@ -60,7 +47,6 @@ static void test_one_level_is_no_curve(void **state)
 	static const struct component_row rows[] = { { 0.5, 10 }, { 0.52, 11 } };
 	double levels[COMPONENT_LEVELS];
 
-	(void)state;
 	assert_false(component_curve(rows, ARRAY_SIZE(rows), levels));
 	assert_false(component_curve(NULL, 0, levels));
 }
@@ -99,7 +85,6 @@ static void test_fit_of_machines_that_differ_by_a_factor(void **state)
 	struct component_fit fit;
 	struct diag diag;
 
-	(void)state;
 	make_machine(&machines[0], "xeon1", 1.2, rows[0]);
 	make_machine(&machines[1], "xeon1", 1.2, rows[1]);
 	make_machine(&machines[2], "xeon2", 1, rows[2]);
@@ -126,7 +111,6 @@ static void test_too_few_cpu_models(void **state)
 	struct component_fit fit;
 	struct diag diag;
 
-	(void)state;
 	make_machine(&machines[0], "xeon1", 1, rows[0]);
 	make_machine(&machines[1], "xeon1", 1, rows[1]);
 	make_machine(&machines[2], "xeon2", 1, rows[2]);
@@ -147,6 +131,5 @@ int main(void)
 		cmocka_unit_test(test_too_few_cpu_models),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/builtin-models/kriging.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define ROWS    24U
@@ -97,7 +88,6 @@ static void test_rows_that_are_left_out_one_by_one(void **state)
 {
 	uint32_t group[ROWS];
 
-	(void)state;
 	for (uint32_t i = 0; i < ROWS; i++)
 		group[i] = i;
 	check(group);
@@ -107,7 +97,6 @@ static void test_groups_that_are_left_out(void **state)
 {
 	uint32_t group[ROWS];
 
-	(void)state;
 	for (uint32_t i = 0; i < ROWS; i++)
 		group[i] = i % 5;
 	check(group);
@@ -119,7 +108,6 @@ static void test_what_is_no_covariance_is_refused(void **state)
 	struct kriging fit;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(kriging_fit(k, y, 2, 1, &fit, &diag), -22);
 	assert_non_null(strstr(diag.text, "positive definite"));
 }
@@ -132,6 +120,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_covariance_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,17 +2,7 @@
 /* Made-up machines with power by a law that the fit does not know. */
 #include "tools/builtin-models/platform_fit.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "tools/builtin-models/platform_judge.h"
 #include "tools/builtin-models/platform_weights.h"
 #include "training/random.h"
@@ -56,7 +46,6 @@ static int make_types(void **state)
 	struct random random = { 1 };
 	struct diag diag = { "" };
 
-	(void)state;
 	for (unsigned i = 0; i < TYPES; i++)
 		add_type(i, &random);
 	assert_int_equal(platform_types_finish(&types, &diag), 0);
@@ -68,7 +57,6 @@ static int make_types(void **state)
 
 static int release_types(void **state)
 {
-	(void)state;
 	platform_types_release(&types);
 	return 0;
 }
@@ -92,7 +80,6 @@ static void test_weights_are_the_regression(void **state)
 	CLEANUP(platform_model_release) struct platform_model model = { .cpus = NULL };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(platform_fit(list, TYPES, PLATFORM_PARTS & ~PLATFORM_CPUS, &fit, &diag),
 			 0);
 	assert_int_equal(platform_model_make(&fit, &model, &diag), 0);
@@ -129,7 +116,6 @@ static void test_machines_that_were_held_out_are_near(void **state)
 {
 	struct platform_errors linear, all, unnamed;
 
-	(void)state;
 	judge(0, false, &linear);
 	judge(PLATFORM_PARTS, false, &all);
 	judge(PLATFORM_PARTS, true, &unnamed);
@@ -155,7 +141,6 @@ static void test_memory_tells_of_a_make(void **state)
 	uint32_t group[TYPES];
 	struct diag diag = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < TYPES; i++) {
 		size_t row = i / ARRAY_SIZE(processors) % 3; /* each has all processors */
 
@@ -193,7 +178,6 @@ static void test_ranges_are_those_of_the_machines(void **state)
 	struct power_estimate power;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(platform_fit(list, TYPES, PLATFORM_PARTS, &fit, &diag), 0);
 	assert_int_equal(platform_model_make(&fit, &model, &diag), 0);
 	assert_true(fabs(model.weights.year.least - 2014) < 1e-9);
@@ -216,7 +200,6 @@ static void test_bounds_cover_other_machines(void **state)
 	double bound[POWER_LEVELS], mean = 0;
 	uint32_t group[TYPES];
 
-	(void)state;
 	for (size_t i = 0; i < TYPES; i++) {
 		double off = 1 + 0.4 * (random_part(&random) - 0.5);
 
@@ -237,7 +220,6 @@ static void test_kin_are_in_one_group(void **state)
 {
 	uint32_t group[TYPES], fold[TYPES], groups;
 
-	(void)state;
 	groups = platform_groups(list, TYPES, PLATFORM_CPU, group);
 	assert_int_equal(groups, ARRAY_SIZE(processors));
 	memcpy(fold, group, sizeof(fold));

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/builtin-models/platform_types.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const struct platform_measurement server = {
 	.processor = "intel_xeon_e5_2660v3",
@@ -46,7 +36,6 @@ static void test_levels_are_parts_of_full_load(void **state)
 	CLEANUP(platform_types_release) struct platform_types types = { .count = 0 };
 	struct diag diag = { "" };
 
-	(void)state;
 	add(&types, 9, 0, 10);
 	add(&types, 2, 0, 10);
 	add(&types, 2, 0, 10);
@@ -69,7 +58,6 @@ static void test_missing_levels_are_found(void **state)
 	CLEANUP(platform_types_release) struct platform_types types = { .count = 0 };
 	struct diag diag = { "" };
 
-	(void)state;
 	add(&types, 1, 0, 10);
 	add(&types, 2, 2, 8);
 	assert_int_equal(platform_types_finish(&types, &diag), 0);
@@ -91,7 +79,6 @@ static void test_tables_that_say_too_little_are_refused(void **state)
 	struct platform_measurement row = server;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(finish(&types, &diag), -EINVAL);
 	add(&types, 1, 3, 3);
 	assert_int_equal(finish(&types, &diag), -EINVAL);
@@ -114,6 +101,5 @@ int main(void)
 		cmocka_unit_test(test_tables_that_say_too_little_are_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

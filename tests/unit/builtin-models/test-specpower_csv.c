@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/builtin-models/specpower_csv.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define NAMES                                                                                      \
 	"node_type,processor,cores,chips,memory,frequency,bpf_cpu_time_ms,more,platform_power\n"
@@ -34,7 +24,6 @@ static void test_rows_become_types(void **state)
 	const struct machine_facts *facts;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(specpower_csv_parse("t.csv", text, strlen(text), &types, &diag), 0);
 	assert_int_equal(types.count, 1);
 	assert_int_equal(types.row_count, 11);
@@ -66,7 +55,6 @@ static void test_what_is_wrong_is_named(void **state)
 		{ NAMES, "t.csv: there are no rows" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct platform_types types;
 		struct diag diag = { "" };
@@ -86,6 +74,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_wrong_is_named),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/deviation.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 /* A sensor of socket 0 beside a counter of each, and one of both together. */
 enum { CHARGED_0, CHARGED_1, SENSOR_0, ALL, ESTIMATE, ZONES };
@@ -78,7 +72,6 @@ static void rivals_are_compared(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	set_up(&machine);
 	later(&machine, 1, usual);
 	later(&machine, 1, usual);
@@ -97,7 +90,6 @@ static void a_minute_is_judged_at_its_end(void **state)
 	static const uint64_t other[ZONES] = { 50, 30, 40, 80, 400 };
 	struct machine machine;
 
-	(void)state;
 	set_up(&machine);
 	for (int second = 0; second <= 60; second++)
 		later(&machine, 1, usual);
@@ -114,7 +106,6 @@ static void a_slow_source_is_compared_by_its_power(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	set_up(&machine);
 	for (int second = 0; second <= 60; second++) {
 		machine.is_quiet[SENSOR_0] = second % 7 != 0;
@@ -127,7 +118,6 @@ static void what_is_not_known_is_not_judged(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	set_up(&machine);
 	later(&machine, 1, usual);
 	machine.is_unknown[CHARGED_1] = true;
@@ -147,7 +137,6 @@ static void a_part_is_not_compared_with_the_whole(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	set_up(&machine);
 	machine.contenders[CHARGED_0].standing = STANDING_ENDED;
 	machine.contenders[CHARGED_1].standing = STANDING_ENDED;
@@ -168,6 +157,5 @@ int main(void)
 		cmocka_unit_test(a_part_is_not_compared_with_the_whole),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,18 +2,9 @@
 /* Names as labels: names that print alike become equal, and no character is cut in half. */
 #include "energy/label_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/utf8.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 static void assert_label(const char *text, size_t size, const char *expected)
 {
@@ -27,7 +18,6 @@ static void assert_label(const char *text, size_t size, const char *expected)
 
 static void test_known_names(void **state)
 {
-	(void)state;
 	assert_label("nginx", 16, "nginx");
 	assert_label(NULL, 16, "");
 	assert_label("", 1, "");
@@ -69,7 +59,6 @@ static const char *label_is_stable(struct property_source *source, void *userdat
 
 static void test_random_names(void **state)
 {
-	(void)state;
 	assert_true(property_check("label text", label_is_stable, NULL, 200000));
 }
 
@@ -80,6 +69,5 @@ int main(void)
 		cmocka_unit_test(test_random_names),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

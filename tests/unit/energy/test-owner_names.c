@@ -2,16 +2,8 @@
 /* Names of owners: the same text is the same pointer, all is clean, and nothing is left. */
 #include "energy/owner_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define PAIRS(array) .extra = (array), .extra_count = ARRAY_SIZE(array)
 
@@ -19,7 +11,6 @@ static struct names_table *table;
 
 static int open_table(void **state)
 {
-	(void)state;
 	table = names_table_get(NULL);
 	return table ? 0 : -1;
 }
@@ -27,7 +18,6 @@ static int open_table(void **state)
 /* Every test gives back what it took. */
 static int close_table(void **state)
 {
-	(void)state;
 	assert_int_equal((int)names_table_count(table), 0);
 	names_table_put(table);
 	return 0;
@@ -50,7 +40,6 @@ static void test_same_text_is_the_same_pointer(void **state)
 	const struct owner_names c = { .text = { [LABEL_CONTAINER_NAME] = "c1" } };
 	const struct owner_names *one = intern(&a), *same = intern(&b), *other = intern(&c);
 
-	(void)state;
 	assert_ptr_equal(one, same);
 	assert_ptr_not_equal(one, other);
 	assert_int_equal((int)names_table_count(table), 2);
@@ -76,7 +65,6 @@ static void test_no_byte_costs_a_label(void **state)
 	const struct owner_names said = { PAIRS(pairs) };
 	const struct owner_names *names = intern(&said);
 
-	(void)state;
 	assert_int_equal((int)names->extra_count, 3);
 	assert_string_equal(names->extra[0].value, "x\xffy\"\\\n"); /* not escaped */
 	assert_string_equal(names->extra[1].value, "\xff\xff");
@@ -94,7 +82,6 @@ static void test_names_of_pairs_are_safe_to_print(void **state)
 	const struct owner_names said = { PAIRS(pairs) };
 	const struct owner_names *names = intern(&said);
 
-	(void)state;
 	assert_int_equal((int)names->extra_count, 2);
 	assert_string_equal(names->extra[0].value, "1");
 	assert_string_equal(names->extra[1].name, "label_B_9");
@@ -108,7 +95,6 @@ static void test_what_is_too_long_is_cut_or_left_out(void **state)
 	struct owner_names said = { .text = { [LABEL_POD_NAME] = text }, PAIRS(pairs) };
 	const struct owner_names *names;
 
-	(void)state;
 	memset(text, 'n', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
@@ -143,7 +129,6 @@ static void test_parts_are_in_the_table_too(void **state)
 	const struct owner_names *part = owner_names_part(names, LABELS_POD);
 	const struct owner_names *facts = owner_names_part(names, LABELS_POD_FACTS);
 
-	(void)state;
 	assert_ptr_equal(part, pod);
 	assert_string_equal(facts->text[LABEL_QOS_CLASS], "Burstable");
 	assert_string_equal(facts->text[LABEL_POD_ID], "");
@@ -164,7 +149,6 @@ static void test_a_table_lives_as_long_as_its_names(void **state)
 	struct names_table *own = names_table_get(NULL);
 	const struct owner_names *names;
 
-	(void)state;
 	assert_non_null(own);
 	names = owner_names_intern(own, &said);
 	names_table_put(own);
@@ -221,7 +205,6 @@ static const char *pointers_are_contents(struct property_source *source, void *u
 
 static void test_any_history(void **state)
 {
-	(void)state;
 	assert_true(property_check("owner names", pointers_are_contents, NULL, 3000));
 }
 
@@ -231,7 +214,6 @@ static void test_many(void **state)
 	char id[16];
 	struct owner_names said = { .text = { [LABEL_CONTAINER_ID] = id } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
 		(void)snprintf(id, sizeof(id), "c%zu", i);
 		many[i] = intern(&said);

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/rank.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ZONES 4
 #define STEPS 8
@@ -56,7 +48,6 @@ static void rivals_are_of_one_thing(void **state)
 		{ &trained, &plug, true }, { &trained, &guess, true }, { &fetched, &guess, true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(rank_are_rivals(cases[i].a, cases[i].b), cases[i].rivals);
 		assert_int_equal(rank_are_rivals(cases[i].b, cases[i].a), cases[i].rivals);
@@ -164,7 +155,6 @@ static void run(const struct history *history)
 
 static void the_best_that_counts_is_charged(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(histories); i++)
 		run(&histories[i]);
 }
@@ -213,7 +203,6 @@ static void one_counts_in_each_history(void **state)
 {
 	enum { LUCKS = 64 * 64 * 64 };
 
-	(void)state;
 	for (unsigned number = 0; number < LUCKS * 3U; number++) {
 		struct trial trial = { .late = number % 3, .lucks = number / 3 };
 
@@ -232,6 +221,5 @@ int main(void)
 		cmocka_unit_test(one_counts_in_each_history),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

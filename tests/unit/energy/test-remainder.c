@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/remainder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 #define J UJ_PER_J
 
@@ -88,7 +81,6 @@ static void what_is_in_it_depends_on_the_machine(void **state)
 		{ 1 << ESTIMATE | 1 << PACKAGE_0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct machine machine;
 		unsigned in_it = 0;
@@ -112,7 +104,6 @@ static void it_is_of_the_time_that_all_reach(void **state)
 	struct machine machine;
 	struct energy_span span;
 
-	(void)state;
 	set_up(&machine, 1 << PLATFORM | 1 << PACKAGE_0);
 	assert_false(read_one(&machine, PACKAGE_0, 2 * NSEC_PER_SEC, 0, &span));
 	assert_false(read_one(&machine, PLATFORM, 5 * NSEC_PER_SEC / 2, 0, &span));
@@ -139,7 +130,6 @@ static void what_is_owed_is_taken_off_the_next(void **state)
 	struct machine machine;
 	struct energy_span span;
 
-	(void)state;
 	set_up(&machine, 1 << PLATFORM | 1 << PACKAGE_0);
 	(void)read_one(&machine, PLATFORM, NSEC_PER_SEC, 0, &span);
 	assert_true(read_one(&machine, PACKAGE_0, NSEC_PER_SEC, 0, &span));
@@ -158,7 +148,6 @@ static void what_is_not_known_of_a_part_is_not_known_of_it(void **state)
 	struct machine machine;
 	struct energy_span span;
 
-	(void)state;
 	set_up(&machine, 1 << PLATFORM | 1 << PACKAGE_0);
 	(void)read_one(&machine, PLATFORM, NSEC_PER_SEC, 0, &span);
 	(void)read_one(&machine, PACKAGE_0, NSEC_PER_SEC, 0, &span);
@@ -181,7 +170,6 @@ static void a_part_that_is_found_joins(void **state)
 	struct machine machine;
 	struct energy_span span;
 
-	(void)state;
 	set_up(&machine, 1 << PLATFORM | 1 << PACKAGE_0);
 	(void)read_one(&machine, PLATFORM, NSEC_PER_SEC, 0, &span);
 	assert_true(read_one(&machine, PACKAGE_0, NSEC_PER_SEC, 0, &span));
@@ -239,7 +227,6 @@ static const char *the_sum_is_the_whole(struct property_source *source, void *us
 
 static void the_law_holds(void **state)
 {
-	(void)state;
 	assert_true(property_check("remainder", the_sum_is_the_whole, NULL, 20000));
 }
 
@@ -254,6 +241,5 @@ int main(void)
 		cmocka_unit_test(the_law_holds),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/total.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define FOUND_MAX 8
 
@@ -118,7 +110,6 @@ static void check(const struct machine *machine)
 
 static void of_each_machine_the_outermost_zones(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
 		check(&machines[i]);
 }
@@ -149,7 +140,6 @@ static bool is_wrong(const struct zone *zones, const uint32_t total[], size_t co
 /* Found at once and of one socket: all that is measured is in the total, and nothing twice. */
 static void any_set_is_counted_whole_and_once(void **state)
 {
-	(void)state;
 	for (unsigned set = 0; set < 1U << ZONE_KIND_COUNT; set++) {
 		struct zone zones[ZONE_KIND_COUNT];
 		const struct zone *list[ZONE_KIND_COUNT];
@@ -203,7 +193,6 @@ static bool is_wrong_of_sockets(const struct zone *zones, const uint32_t total[]
 /* Any zones of two sources and sockets, of which any number is found before the others. */
 static void what_a_row_sums_is_in_it_as_a_whole(void **state)
 {
-	(void)state;
 	for (unsigned set = 1; set < 1U << (2 * HALF); set++) {
 		struct zone zones[2 * HALF];
 		const struct zone *list[2 * HALF];
@@ -234,6 +223,5 @@ int main(void)
 		cmocka_unit_test(what_a_row_sums_is_in_it_as_a_whole),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/zone.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct zone die = { .kind = ZONE_PACKAGE, .instance = "1-die-0", .source = "rapl" };
 static const struct zone machine = { .kind = ZONE_PLATFORM, .source = "model" };
@@ -15,7 +11,6 @@ static void ids_have_an_instance_where_there_is_one(void **state)
 	static const struct zone longest = { .kind = ZONE_PLATFORM, .instance = "123456789012345" };
 	char id[ZONE_ID_MAX];
 
-	(void)state;
 	zone_id(&die, id);
 	assert_string_equal(id, "package-1-die-0");
 	zone_id(&machine, id);
@@ -26,7 +21,6 @@ static void ids_have_an_instance_where_there_is_one(void **state)
 
 static void options_name_a_zone_or_all_of_its_kind(void **state)
 {
-	(void)state;
 	assert_true(zone_has_id(&die, "package"));
 	assert_true(zone_has_id(&die, "package-1-die-0"));
 	assert_false(zone_has_id(&die, "package-1"));
@@ -40,7 +34,6 @@ static void parts_are_inside_their_own_package_only(void **state)
 {
 	struct zone part = die;
 
-	(void)state;
 	assert_false(zone_is_inside(&die, &die));
 	part.kind = ZONE_CORE;
 	assert_true(zone_is_inside(&part, &die));
@@ -60,7 +53,6 @@ static void parts_are_inside_their_own_package_only(void **state)
 
 static void a_meter_alone_knows_which_device_it_is(void **state)
 {
-	(void)state;
 	assert_int_equal(zone_domain(ZONE_GPU, "0").kind, DOMAIN_NODE);
 	assert_int_equal(zone_domain(ZONE_DRAM, "0").kind, DOMAIN_SOCKET);
 }
@@ -72,14 +64,12 @@ static void an_estimate_need_not_be_a_models(void **state)
 	const struct zone model = { .quality = QUALITY_ESTIMATED, .rank = RANK_ESTIMATED };
 	const struct zone meter = { .quality = QUALITY_MEASURED, .rank = RANK_REMOTE };
 
-	(void)state;
 	assert_true(zone_is_modelled(&model));
 	assert_false(zone_is_modelled(&share) || zone_is_modelled(&meter));
 }
 
 static void words_are_those_of_the_metrics(void **state)
 {
-	(void)state;
 	assert_string_equal(zone_quality_name(QUALITY_MEASURED), "measured");
 	assert_string_equal(zone_quality_name(QUALITY_ESTIMATED), "estimated");
 	assert_string_equal(zone_scope_name(SCOPE_NODE), "node");
@@ -102,6 +92,5 @@ int main(void)
 		cmocka_unit_test(words_are_those_of_the_metrics),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

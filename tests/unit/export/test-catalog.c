@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
-#include "base/macro.h"
 #include "export/catalog.h"
+#include "tests/unit/unit.h"
 
 static void names_follow_the_conventions(void **state)
 {
 	const struct family *table;
 	size_t count;
 
-	(void)state;
 	table = catalog(&count);
 	for (size_t i = 0; i < count; i++) {
 		const struct family *family = &table[i];
@@ -44,7 +35,6 @@ static void labels_have_room(void **state)
 	const struct family *table;
 	size_t count;
 
-	(void)state;
 	table = catalog(&count);
 	for (size_t i = 0; i < count; i++) {
 		size_t labels = 0;
@@ -64,7 +54,6 @@ static void the_reference_is_current(void **state)
 	char path[4096];
 	size_t len = 0;
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "%s/docs/metrics.md", root ? root : ".");
 	assert_int_equal(metric_reference(&want), 0);
 	if (read_file_alloc(path, 1 << 20, &have, &len) < 0 || strcmp(have, want.data) != 0) {
@@ -79,7 +68,6 @@ static void a_zone_name_cannot_break_a_name(void **state)
 	static const struct family gauge = { .name = "x_<zone>_watts" };
 	char longer[200], name[FAMILY_NAME_MAX];
 
-	(void)state;
 	memset(longer, 'z', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	family_name(&gauge, "a b{\"", name);
@@ -98,6 +86,5 @@ int main(void)
 		cmocka_unit_test(a_zone_name_cannot_break_a_name),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

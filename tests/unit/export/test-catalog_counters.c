@@ -5,20 +5,12 @@
  */
 #include "export/catalog_counters.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "attribution/counters.h"
 #include "base/file.h"
-#include "base/macro.h"
 #include "export/prometheus.h"
 #include "exposition_parser.h"
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 static const enum signal counted[] = { SIGNAL_INSTRUCTIONS, SIGNAL_PAGE_CACHE_HITS,
 				       SIGNAL_NET_BYTES };
@@ -76,7 +68,6 @@ static void check_golden(enum metrics_schema schema, const char *name)
 
 static void matches_the_golden_lines(void **state)
 {
-	(void)state;
 	check_golden(SCHEMA_CLASSIC, "counters-classic.txt");
 	check_golden(SCHEMA_CURRENT, "counters-current.txt");
 	check_golden(SCHEMA_BOTH, "counters-both.txt");
@@ -126,7 +117,6 @@ static void sums_hold_on_the_text(void **state)
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_counters(&fixture);
 	render(&fixture.snapshot, SCHEMA_CURRENT, EXPOSITION_OPENMETRICS, &page);
 	assert_non_null(strstr(page.data, "# UNIT kepler_process_net_bytes bytes\n"));
@@ -155,7 +145,6 @@ static void what_is_not_counted_has_no_series(void **state)
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT, none = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_counters(&fixture);
 	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &page);
 	assert_null(strstr(page.data, "cpu_cycles"));
@@ -174,7 +163,6 @@ static void helps_say_what_is_counted(void **state)
 					    .help = "Of the pod: <counter>." };
 	struct counter_family family;
 
-	(void)state;
 	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
 		if (!(SIGNALS_COUNTERS & SIGNAL_BIT(signal)))
 			continue;
@@ -195,6 +183,5 @@ int main(void)
 		cmocka_unit_test(helps_say_what_is_counted),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
-#include "base/macro.h"
 #include "export/gzip_body.h"
+#include "tests/unit/unit.h"
 
 static void assert_round_trip(const char *text, size_t len)
 {
@@ -38,7 +31,6 @@ static void packs_so_that_it_unpacks(void **state)
 	static char noise[300000];
 	uint32_t x = 1;
 
-	(void)state;
 	assert_round_trip("", 0);
 	assert_round_trip("a", 1);
 	memset(noise, 'a', sizeof(noise));
@@ -54,6 +46,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(packs_so_that_it_unpacks) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "base/hostile.h"
 #include "export/label_cache.h"
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 static const struct fixture_shape shape = { .zones = 1, .containers = 2, .processes = 5 };
 
@@ -21,7 +14,6 @@ static void keeps_a_text_while_the_serial_stays(void **state)
 	struct fixture fixture;
 	const char *before;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	assert_int_equal(label_cache_new(NULL, &cache), 0);
 	assert_int_equal(label_cache_view(cache, &fixture.snapshot, views), 0);
@@ -47,7 +39,6 @@ static void chains_rows_with_equal_labels(void **state)
 	struct fixture fixture;
 	uint64_t cells[] = { 1, 0, 10, 0, 100, 0, 1000, 0, 10000, 0 };
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture.labels[LEVEL_PROCESS][4] = fixture.labels[LEVEL_PROCESS][2];
 	fixture.labels[LEVEL_PROCESS][4].slot = 4;
@@ -70,6 +61,5 @@ int main(void)
 		cmocka_unit_test(chains_rows_with_equal_labels),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/utf8.h"
 #include "export/label_escape.h"
 #include "exposition_parser.h"
+#include "tests/unit/unit.h"
 
 #define RANDOM_NAMES 1000000
 
@@ -25,7 +17,6 @@ static void assert_escaped(const char *raw, size_t len, const char *want)
 
 static void escapes_and_cleans(void **state)
 {
-	(void)state;
 	assert_escaped("bash", 4, "bash");
 	assert_escaped("", 0, "");
 	assert_escaped("a\"b\\c\nd", 7, "a\\\"b\\\\c\\nd");
@@ -44,7 +35,6 @@ static void cuts_between_characters(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	static char raw[64 << 10];
 
-	(void)state;
 	memset(raw, 'x', sizeof(raw));
 	label_escape(&out, raw, sizeof(raw));
 	assert_int_equal(out.len, LABEL_VALUE_MAX);
@@ -64,7 +54,6 @@ static void keeps_names_apart_that_cleaning_makes_equal(void **state)
 	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT, c = STRBUF_INIT, plain = STRBUF_INIT;
 	char longer[600];
 
-	(void)state;
 	label_escape_unique(&a, "x\xff", 2);
 	label_escape_unique(&b, "x\xfe", 2);
 	assert_string_not_equal(a.data, b.data);
@@ -149,7 +138,6 @@ static void no_name_forges_a_sample(void **state)
 	uint64_t seed = given ? strtoull(given, NULL, 0) : 0x9e3779b97f4a7c15ULL;
 	char raw[600];
 
-	(void)state;
 	print_message("seed 0x%llx\n", (unsigned long long)seed);
 	for (unsigned i = 0; i < RANDOM_NAMES; i++) {
 		uint64_t before = seed;
@@ -175,6 +163,5 @@ int main(void)
 		cmocka_unit_test(no_name_forges_a_sample),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

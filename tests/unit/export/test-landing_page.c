@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "export/landing_page.h"
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 static void assert_page(const struct snapshot *snapshot, const char *has, const char *lacks)
 {
@@ -32,7 +21,6 @@ static void says_what_there_is(void **state)
 {
 	struct fixture fixture;
 
-	(void)state;
 	assert_page(NULL, "Nothing has been read yet", "<table>");
 	fixture_node(&fixture);
 	assert_page(&fixture.snapshot, "measured", "estimated");
@@ -53,7 +41,6 @@ static void names_stay_text(void **state)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture_power(&fixture);
 	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "%s", "<b>\"&'\xff\n");
@@ -82,7 +69,6 @@ static void rows_idle_and_unattributed_make_the_headline(void **state)
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture_power(&fixture);
 	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
@@ -102,7 +88,6 @@ static void what_is_not_shown_is_among_the_others(void **state)
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture_power(&fixture);
 	fixture.power.processes.count = 40;
@@ -121,7 +106,6 @@ static void a_new_series_shows_0_for_a_while(void **state)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	assert_page(&fixture.snapshot, "Kepler", "shows 0");
 	fixture.snapshot.self.settle_s = 30;
@@ -139,6 +123,5 @@ int main(void)
 		cmocka_unit_test(a_new_series_shows_0_for_a_while),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/now_page.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 static const struct fixture_shape shape = { .zones = 4, .containers = 1, .processes = 1 };
 
@@ -48,7 +41,6 @@ static void rows_idle_and_unattributed_make_the_total(void **state)
 	struct fixture fixture;
 	json_t *root, *rows;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_power(&fixture);
 	root = load(&fixture.snapshot);
@@ -71,7 +63,6 @@ static void names_stay_text(void **state)
 	struct fixture fixture;
 	json_t *root, *row;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_power(&fixture);
 	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "\"},{\\\n\xff");
@@ -89,7 +80,6 @@ static void what_is_not_known_is_null(void **state)
 	struct fixture fixture;
 	json_t *root, *row;
 
-	(void)state;
 	assert_int_equal(now_page(NULL, &page), -ENODATA);
 	fixture_make(&fixture, &shape);
 	fixture_power(&fixture);
@@ -113,6 +103,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_null),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "export/prometheus.h"
 #include "exposition_parser.h"
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 #define READERS   4
 #define ROUNDS    200
@@ -55,7 +48,6 @@ static void asks_for_patience_before_the_first(void **state)
 	struct page_cache *cache;
 	struct http_response response;
 
-	(void)state;
 	fixture_hold(NULL);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	response = ask(cache, "", false);
@@ -72,7 +64,6 @@ static void renders_once_a_snapshot(void **state)
 	struct fixture fixture;
 	struct http_response first, second, openmetrics, packed, packed_again;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -109,7 +100,6 @@ static void each_format_has_its_pages(void **state)
 	struct fixture fixture;
 	struct http_response text, protobuf, again, packed;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -139,7 +129,6 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	struct fixture fixture;
 	struct http_response slow, fresh, later;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -173,7 +162,6 @@ static void two_generations_live(void **state)
 	struct fixture fixture;
 	struct http_response oldest, older, fresh, packed;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -204,7 +192,6 @@ static void an_older_snapshot_does_not_come_back(void **state)
 	struct fixture fixture;
 	struct http_response now, late;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -224,7 +211,6 @@ static void a_new_schema_shows_at_once(void **state)
 	struct fixture fixture;
 	struct http_response response;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -255,7 +241,6 @@ static void created_shows_and_goes_at_once(void **state)
 	struct page_cache *cache;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
@@ -307,7 +292,6 @@ static void a_crowd_sees_whole_pages(void **state)
 	struct crowd crowd = { 0 };
 	pthread_t threads[READERS];
 
-	(void)state;
 	for (unsigned i = 0; i < SNAPSHOTS; i++) {
 		fixture_make(&fixtures[i], &shape);
 		fixtures[i].snapshot.sequence = i + 1;
@@ -351,6 +335,5 @@ int main(void)
 		cmocka_unit_test(a_crowd_sees_whole_pages),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "energy/total.h"
@@ -22,6 +11,7 @@
 #include "export/prometheus.h"
 #include "exposition_parser.h"
 #include "fixture.h"
+#include "tests/unit/unit.h"
 
 static const struct http_stats http = { .requests = { 0, 0, 10, 0, 2, 3 },
 					.cuts = { 1, 2, 3, 4, 5, 6 },
@@ -114,7 +104,6 @@ static void matches_the_golden_pages(void **state)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	check_golden(&fixture, SCHEMA_CLASSIC, EXPOSITION_TEXT, "classic.txt");
 	check_golden(&fixture, SCHEMA_CURRENT, EXPOSITION_TEXT, "current.txt");
@@ -155,7 +144,6 @@ static void created_is_shown_only_where_it_is_wanted(void **state)
 	CLEANUP(strbuf_release) struct strbuf with = STRBUF_INIT, without = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_OPENMETRICS, &with);
 	render_as(&fixture.snapshot, &options, EXPOSITION_OPENMETRICS, &without);
@@ -350,7 +338,6 @@ static void sums_hold_on_the_text(void **state)
 		{ .zones = 3, .containers = 2, .processes = 5, .taken_over = true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		struct fixture fixture;
 
@@ -417,7 +404,6 @@ static void no_series_twice_and_no_family_in_pieces(void **state)
 	struct fixture fixture;
 	struct seen seen;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	for (enum metrics_schema schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
 		look_at(&fixture.snapshot, schema, EXPOSITION_TEXT, &seen);
@@ -433,7 +419,6 @@ static void equal_rows_become_one_series_and_keep_the_sum(void **state)
 	struct fixture fixture;
 	struct seen seen;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	for (uint32_t i = 12; i < 40; i += 3) { /* one pid and command, one container */
 		fixture.labels[LEVEL_PROCESS][i].pid = 77;
@@ -452,7 +437,6 @@ static void zones_that_look_alike_stay_apart(void **state)
 	struct fixture fixture;
 	struct seen seen;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	(void)snprintf(fixture.zones[1].zone.instance, sizeof(fixture.zones[1].zone.instance), "0");
 	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
@@ -468,7 +452,6 @@ static void accounts_that_look_alike_stay_apart(void **state)
 	struct fixture fixture;
 	struct seen seen;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture.snapshot.by_zone = false; /* as two accounts of the kind are, each of one zone */
 	fixture.zones[1].zone.source = "another";
@@ -499,7 +482,6 @@ static void rows_sum_packages_unless_asked(void **state)
 		struct fixture fixture;
 		unsigned more = by_zone ? 1 : 0;
 
-		(void)state;
 		fixture_make(&fixture, &shape);
 		render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
 		assert_int_equal(
@@ -532,7 +514,6 @@ static void absent_is_not_zero(void **state)
 	struct fixture fixture;
 	struct seen seen;
 
-	(void)state;
 	fixture_bare(&fixture);
 	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
 	assert_int_equal(seen.joules, 0);
@@ -550,7 +531,6 @@ static void hostile_names_forge_nothing(void **state)
 	struct seen seen;
 	uint64_t seed = 88172645463325252ULL;
 
-	(void)state;
 	fixture_make(&fixture, &shape);
 	for (unsigned round = 0; round < 40; round++) {
 		for (uint32_t i = 0; i < 200; i++) {
@@ -576,7 +556,6 @@ static void an_estimate_never_looks_measured(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_vm(&fixture);
 	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
 	assert_null(strstr(out.data, "_cpu_joules_total"));
@@ -596,7 +575,6 @@ static void a_node_with_both_says_so(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture.zones[0].zone.quality = QUALITY_ESTIMATED;
 	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
@@ -611,7 +589,6 @@ static void power_is_over_the_time_that_its_energy_took(void **state)
 	double watts[2] = { 0, 0 };
 	struct fixture fixture;
 
-	(void)state;
 	fixture_vm(&fixture);
 	for (int i = 0; i < 2; i++) {
 		static const char name[] = "\nkepler_container_platform_watts{";
@@ -641,7 +618,6 @@ static void promtool_finds_only_the_inherited_unit(void **state)
 	FILE *pipe;
 	int fd;
 
-	(void)state;
 	if (system("command -v promtool >/dev/null 2>&1") != 0) {
 		print_message("# not possible here: promtool is not installed\n");
 		return;
@@ -746,7 +722,6 @@ static const struct {
 /* The answer says which: its content type begins as the exposition's do. */
 static void gives_what_is_preferred(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(preferences); i++) {
 		const char *type;
 		enum exposition exposition = prometheus_negotiate(preferences[i].accept, &type);
@@ -786,7 +761,6 @@ static void watts_of_rows_and_what_is_unattributed_make_the_node(void **state)
 	static const enum metrics_schema schemas[] = { SCHEMA_CLASSIC, SCHEMA_CURRENT };
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture.zones[2].has_begun = true; /* package counts; dram does not, by its state */
 	fixture.zones[2].state = ZONE_ABSENT;
@@ -824,7 +798,6 @@ static void a_total_that_is_not_known_has_no_watts(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_node(&fixture);
 	fixture.zones[2].has_begun = true;
 	fixture_follow_zones(&fixture);
@@ -857,6 +830,5 @@ int main(void)
 		cmocka_unit_test(promtool_finds_only_the_inherited_unit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Bytes by hand, from the encoding's description; test-http-protobuf.py decodes whole pages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "export/protobuf_sink.h"
 #include "export/text_sink.h"
+#include "tests/unit/unit.h"
 
 /* 1.5; 1700000000.5 s as a Timestamp behind its length; "a" = "1\"" as the field of a Metric */
 #define ONE_AND_A_HALF "\0\0\0\0\0\0\xf8\x3f"
@@ -38,7 +29,6 @@ static void a_counter_has_value_and_birth(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct protobuf_sink protobuf;
 
-	(void)state;
 	protobuf_sink_init(&protobuf, &out);
 	protobuf.sink.family(&protobuf.sink, &empty, "nothing");
 	protobuf.sink.family(&protobuf.sink, &counter, "x_y");
@@ -60,7 +50,6 @@ static void an_info_is_a_gauge(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct protobuf_sink protobuf;
 
-	(void)state;
 	protobuf_sink_init(&protobuf, &out);
 	protobuf.sink.family(&protobuf.sink, &info, "x");
 	protobuf.sink.point(&protobuf.sink, &point);
@@ -78,7 +67,6 @@ static void labels_of_rows_lose_their_escapes(void **state)
 					"\\n\n=,";
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	(void)state;
 	protobuf_label_form(&out, text, sizeof(text) - 1);
 	assert_int_equal(out.len, sizeof(want) - 1);
 	assert_memory_equal(out.data, want, out.len);
@@ -108,7 +96,6 @@ static void numbers_are_those_of_the_text(void **state)
 {
 	uint64_t value = 1;
 
-	(void)state;
 	for (unsigned i = 0; i < 4000; i++) {
 		unsigned decimals = 3 * (i % 4);
 		char text[FORMAT_SCALED_MAX + 1];
@@ -130,6 +117,5 @@ int main(void)
 		cmocka_unit_test(labels_of_rows_lose_their_escapes),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,15 +2,7 @@
 /* How long a series settles, by who scraped when: as a table, and against a publisher's rule. */
 #include "export/scrape_pace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define S             1000000000ULL
 #define BEGIN         (1000 * S) /* a clock never begins at 0 */
@@ -119,7 +111,6 @@ static void look_at(const struct pace_case *c)
 
 static void test_settle_follows_the_scrapes(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		look_at(&cases[i]);
 }
@@ -129,7 +120,6 @@ static void test_a_gap_is_remembered_for_a_window(void **state)
 	struct scrape_pace pace;
 	uint64_t at_s = 0;
 
-	(void)state;
 	scrape_pace_init(&pace, BEGIN);
 	for (; at_s <= 60; at_s += 30)
 		scrape_pace_note(&pace, 1, BEGIN + at_s * S, BEGIN + at_s * S);
@@ -150,7 +140,6 @@ static void test_the_snapshot_that_was_shown_counts(void **state)
 {
 	struct scrape_pace pace;
 
-	(void)state;
 	scrape_pace_init(&pace, BEGIN);
 	scrape_pace_note(&pace, 1, BEGIN + 1 * S, BEGIN);
 	scrape_pace_note(&pace, 1, BEGIN + 2 * S, BEGIN + 1 * S);
@@ -167,7 +156,6 @@ static void test_no_room_is_counted_and_makes_settle_long(void **state)
 	struct scrape_pace pace;
 	uint64_t at_ns = BEGIN;
 
-	(void)state;
 	scrape_pace_init(&pace, BEGIN);
 	for (uint64_t client = 0; client < SCRAPE_PACE_CLIENTS; client++) {
 		scrape_pace_note(&pace, client, ++at_ns, BEGIN);
@@ -190,7 +178,6 @@ static void test_places_of_old_clients_are_free(void **state)
 {
 	struct scrape_pace pace;
 
-	(void)state;
 	scrape_pace_init(&pace, BEGIN);
 	for (uint64_t client = 0; client < 10ULL * SCRAPE_PACE_CLIENTS; client++) {
 		uint64_t at_ns = BEGIN + client * 30 * S;
@@ -266,7 +253,6 @@ static void simulate(unsigned seed)
 
 static void test_no_client_that_counts_misses_a_birth(void **state)
 {
-	(void)state;
 	for (unsigned seed = 1; seed <= 200; seed++)
 		simulate(seed);
 }
@@ -282,6 +268,5 @@ int main(void)
 		cmocka_unit_test(test_no_client_that_counts_misses_a_birth),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "export/text_sink.h"
+#include "tests/unit/unit.h"
 
 static void assert_scaled(uint64_t value, unsigned decimals, const char *want)
 {
@@ -21,7 +13,6 @@ static void assert_scaled(uint64_t value, unsigned decimals, const char *want)
 
 static void puts_the_point_where_it_belongs(void **state)
 {
-	(void)state;
 	assert_scaled(0, 0, "0");
 	assert_scaled(0, 6, "0");
 	assert_scaled(1, 6, "0.000001");
@@ -50,7 +41,6 @@ static void a_family_without_samples_leaves_no_trace(void **state)
 			       .created_ms = 1700000000500 };
 	struct text_sink text;
 
-	(void)state;
 	text_sink_init(&text, &out, TEXT_OPENMETRICS_1, true);
 	text.sink.family(&text.sink, &counter, "x_package_joules");
 	assert_int_equal(out.len, 0);
@@ -94,7 +84,6 @@ static void births_stand_in_the_line_in_openmetrics_2(void **state)
 				     .created_ms = 1520430000123 };
 	struct text_sink text;
 
-	(void)state;
 	text_sink_init(&text, &out, TEXT_OPENMETRICS_2, true);
 	put_both(&text, &counter, "x_joules", &point);
 	put_both(&text, &info, "y", &point);
@@ -119,6 +108,5 @@ int main(void)
 		cmocka_unit_test(births_stand_in_the_line_in_openmetrics_2),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,13 +2,7 @@
 /* Texts as the drivers print them (Linux: Documentation/gpu, and the drivers' show_fdinfo). */
 #include "gpu/drm_fdinfo.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define HEAD "pos:\t0\nflags:\t02100002\nmnt_id:\t26\nino:\t685\n"
 
@@ -79,7 +73,6 @@ static void those_of_each_driver_are_read(void **state)
 {
 	struct drm_fdinfo info = parse(amdgpu);
 
-	(void)state;
 	assert_string_equal(info.driver, "amdgpu");
 	assert_string_equal(info.address, "0000:08:00.0");
 	assert_int_equal(info.client_id, 217);
@@ -109,7 +102,6 @@ static void those_without_a_pci_device_are_read_too(void **state)
 {
 	struct drm_fdinfo info = parse(panfrost);
 
-	(void)state;
 	assert_string_equal(info.address, "");
 	assert_int_equal(info.engine_count, 2);
 	expect_engine(&info, 0, "fragment", 1846584880);
@@ -131,7 +123,6 @@ static void what_is_no_client_is_refused(void **state)
 	};
 	struct drm_fdinfo info;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_int_equal(drm_fdinfo_parse(texts[i], strlen(texts[i]), &info), -ENODATA);
 }
@@ -150,7 +141,6 @@ static void malformed_lines_are_left_out(void **state)
 				       "drm-total-cycles-f: 8\n"    /* in any order: good */
 				       "drm-cycles-f: 7");
 
-	(void)state;
 	assert_string_equal(info.driver, "i915");
 	assert_int_equal(info.engine_count, 2);
 	expect_engine(&info, 0, "d", 6);
@@ -163,7 +153,6 @@ static void engines_beyond_the_table_are_counted(void **state)
 	char text[4096] = "drm-driver:\ti915\ndrm-client-id:\t1\n";
 	struct drm_fdinfo info;
 
-	(void)state;
 	for (int i = 0; i < DRM_ENGINES_MAX + 3; i++)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       "drm-engine-e%d:\t%d ns\n", i, i);
@@ -183,6 +172,5 @@ int main(void)
 		cmocka_unit_test(engines_beyond_the_table_are_counted),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/drm_use.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define MS     NSEC_PER_MSEC
 #define SECOND NSEC_PER_SEC
@@ -17,14 +11,12 @@ static struct drm_use use;
 
 static int setup(void **state)
 {
-	(void)state;
 	use = (struct drm_use){ 0 };
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	drm_use_release(&use);
 	return 0;
 }
@@ -74,7 +66,6 @@ static void what_grew_is_used(void **state)
 {
 	struct drm_client first = { 0 }, second = { 0 };
 
-	(void)state;
 	drm_use_begin(&use, 0);
 	read_ns(&first, 10, 1, "render", 5000 * MS);
 	read_ns(&second, 11, 2, "render", 100 * MS);
@@ -95,7 +86,6 @@ static void the_busiest_engine_counts(void **state)
 	struct drm_client clients[3] = { 0 };
 	struct drm_fdinfo video = client_of(3);
 
-	(void)state;
 	drm_use_begin(&use, 0);
 	read_ns(&clients[0], 10, 1, "render", 0);
 	read_ns(&clients[1], 10, 2, "render", 0);
@@ -119,7 +109,6 @@ static void an_engine_may_appear_later(void **state)
 	struct drm_client client = { 0 };
 	struct drm_fdinfo info = client_of(1);
 
-	(void)state;
 	drm_use_begin(&use, 0);
 	read_ns(&client, 10, 1, "gfx", 7000 * MS);
 	drm_use_begin(&use, SECOND);
@@ -133,7 +122,6 @@ static void what_falls_or_is_another_client_begins_anew(void **state)
 {
 	struct drm_client client = { 0 };
 
-	(void)state;
 	drm_use_begin(&use, SECOND);
 	read_ns(&client, 10, 1, "render", 900 * MS);
 	drm_use_begin(&use, SECOND);
@@ -153,7 +141,6 @@ static void one_that_is_new_counts_from_its_beginning(void **state)
 	struct drm_client client = { 0 }, other = { 0 };
 	struct drm_fdinfo info = client_of(1);
 
-	(void)state;
 	drm_use_begin(&use, SECOND);
 	add_engine(&info, "render", 400 * MS, 1);
 	assert_int_equal(drm_use_add(&use, &client, 10, &info, true), 0);
@@ -182,7 +169,6 @@ static void cycles_are_a_part_of_all_cycles(void **state)
 {
 	struct drm_client client = { 0 };
 
-	(void)state;
 	drm_use_begin(&use, SECOND);
 	read_cycles(&client, 5000, 1000000, 1, true); /* of all of how much time? */
 	assert_int_equal(use.count, 0);
@@ -205,7 +191,6 @@ static void more_engines_than_there_is_room_for_are_left_out(void **state)
 	struct drm_client client = { 0 };
 	char name[16];
 
-	(void)state;
 	drm_use_begin(&use, SECOND);
 	for (int i = 0; i < DRM_ENGINES_MAX + 2; i++) {
 		(void)snprintf(name, sizeof(name), "e%d", i);
@@ -233,6 +218,5 @@ int main(void)
 						setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

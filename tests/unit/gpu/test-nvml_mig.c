@@ -2,16 +2,8 @@
 /* On functions that stand in for the library's: one board, whose instances a test makes. */
 #include "gpu/nvml_mig.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define SECOND           NSEC_PER_SEC
 #define DEVICES_OF_BOARD 9 /* more than there is room for */
@@ -156,7 +148,6 @@ static void add(unsigned instance, unsigned multiprocessors, unsigned slices, un
 
 static int begin(void **state)
 {
-	(void)state;
 	device_count = 0;
 	sm_result = VENDOR_OK;
 	has_gpm = true;
@@ -173,7 +164,6 @@ static void read_twice(struct nvml_mig *mig)
 
 static void activity_is_scaled_to_the_board(void **state)
 {
-	(void)state;
 	struct nvml_mig mig = { 0 };
 
 	add(1, 60, 3, 3);
@@ -197,7 +187,6 @@ static void activity_is_scaled_to_the_board(void **state)
 /* Its activity is of all its multiprocessors, whether a compute instance has them or not. */
 static void compute_instances_are_one_instance(void **state)
 {
-	(void)state;
 	struct nvml_mig mig = { 0 };
 
 	add(1, 16, 4, 1);
@@ -217,7 +206,6 @@ static void compute_instances_are_one_instance(void **state)
 
 static void without_gpm_size_decides(void **state)
 {
-	(void)state;
 	struct nvml_mig mig = { 0 };
 
 	has_gpm = false;
@@ -239,7 +227,6 @@ static void without_gpm_size_decides(void **state)
 
 static void an_activity_that_cannot_be_is_none(void **state)
 {
-	(void)state;
 	struct nvml_mig mig = { 0 };
 
 	add(1, 60, 3, 3);
@@ -269,7 +256,6 @@ static void an_activity_that_cannot_be_is_none(void **state)
 /* Its samples are not those of what had its id before. */
 static void instances_come_and_go(void **state)
 {
-	(void)state;
 	struct nvml_mig mig = { 0 };
 
 	add(1, 60, 3, 3);
@@ -293,7 +279,6 @@ static void instances_come_and_go(void **state)
 
 static void only_a_board_in_mig_mode_has_any(void **state)
 {
-	(void)state;
 	struct nvml_library old = library;
 
 	assert_true(nvml_mig_is_on(&library, NULL));
@@ -315,6 +300,5 @@ int main(void)
 		cmocka_unit_test_setup(only_a_board_in_mig_mode_has_any, begin),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/nvml_use.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define SECOND NSEC_PER_SEC
 
 static void per_cent_is_time(void **state)
 {
-	(void)state;
 	const struct nvml_process_sample samples[] = {
 		{ .pid = 10, .sm = 60 },
 		{ .pid = 11, .sm = 0, .memory = 40 },
@@ -35,7 +29,6 @@ static void per_cent_is_time(void **state)
 /* A process that came late has fewer samples, and each is of the same time. */
 static void several_samples_are_parts_of_the_time(void **state)
 {
-	(void)state;
 	const struct nvml_process_sample samples[] = {
 		{ .pid = 10, .sm = 50 }, { .pid = 11, .sm = 100 }, { .pid = 10, .sm = 100 },
 		{ .pid = 10, .sm = 30 }, { .pid = 10, .sm = 20 },
@@ -52,7 +45,6 @@ static void several_samples_are_parts_of_the_time(void **state)
 
 static void memory_splits_the_busy_time(void **state)
 {
-	(void)state;
 	const struct nvml_process processes[] = {
 		{ .pid = 10, .memory_bytes = 3ULL << 30 },
 		{ .pid = 11, .memory_bytes = 1ULL << 30 },
@@ -69,7 +61,6 @@ static void memory_splits_the_busy_time(void **state)
 
 static void without_memory_all_are_equal(void **state)
 {
-	(void)state;
 	const struct nvml_process processes[] = {
 		{ .pid = 10, .memory_bytes = NVML_MEMORY_UNKNOWN },
 		{ .pid = 11, .memory_bytes = NVML_MEMORY_UNKNOWN },
@@ -84,7 +75,6 @@ static void without_memory_all_are_equal(void **state)
 
 static void time_without_processes_is_the_board_s(void **state)
 {
-	(void)state;
 	struct device_use use;
 
 	assert_int_equal(nvml_use_by_memory(NULL, 0, 3, SECOND, &use), 1);
@@ -96,7 +86,6 @@ static void time_without_processes_is_the_board_s(void **state)
 /* The activity of an instance is known, and what each process in it has of that. */
 static void samples_split_the_busy_time(void **state)
 {
-	(void)state;
 	const struct nvml_process_sample samples[] = {
 		{ .pid = 10, .sm = 30 },
 		{ .pid = 11, .sm = 20 },
@@ -117,7 +106,6 @@ static void samples_split_the_busy_time(void **state)
 
 static void holders_have_equal_parts(void **state)
 {
-	(void)state;
 	const struct nvml_process processes[] = {
 		{ .pid = 10 }, { .pid = 11 }, { .pid = 10 }, { .pid = 0 }, { .pid = 12 },
 	};
@@ -134,7 +122,6 @@ static void holders_have_equal_parts(void **state)
 
 static void processes_are_sorted_by_instance(void **state)
 {
-	(void)state;
 	struct nvml_process processes[] = {
 		{ .pid = 10, .gpu_instance = 2 }, { .pid = 11, .gpu_instance = 1 },
 		{ .pid = 12, .gpu_instance = 2 }, { .pid = 13, .gpu_instance = ~0U },
@@ -164,6 +151,5 @@ int main(void)
 		cmocka_unit_test(processes_are_sorted_by_instance),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,12 +2,7 @@
 /* On functions that stand in for the library's: one board, whose vGPUs a test makes. */
 #include "gpu/nvml_vgpu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define UUID "2C4F8E6A-0b1d-4c3e-9f5a-6b7c8d9e0f1a"
 
@@ -54,7 +49,6 @@ static const struct nvml_library library = { .active_vgpus = get_active,
 
 static int begin(void **state)
 {
-	(void)state;
 	vgpu_count = 1;
 	type = NVML_VALUE_UNSIGNED;
 	vm_id = UUID;
@@ -68,7 +62,6 @@ static void a_vgpu_belongs_to_a_machine(void **state)
 	struct nvml_vgpus vgpus;
 	struct uuid vm;
 
-	(void)state;
 	vgpu_count = 2;
 	assert_int_equal(nvml_vgpus_read(&library, NULL, &vgpus), 0);
 	assert_int_equal(vgpus.count, 2);
@@ -82,7 +75,6 @@ static void a_machine_that_is_not_named_by_uuid_is_not_known(void **state)
 {
 	struct nvml_vgpus vgpus;
 
-	(void)state;
 	vm_id_type = 0;
 	assert_int_equal(nvml_vgpus_read(&library, NULL, &vgpus), 0);
 	assert_false(uuid_is_set(&vgpus.vm[0]));
@@ -97,7 +89,6 @@ static void only_a_host_of_vgpus_has_any(void **state)
 	struct nvml_library old = library;
 	struct nvml_vgpus vgpus;
 
-	(void)state;
 	answer = VENDOR_NOT_SUPPORTED;
 	assert_int_equal(nvml_vgpus_read(&library, NULL, &vgpus), VENDOR_NOT_SUPPORTED);
 	answer = VENDOR_TIMEOUT; /* they may be there */
@@ -116,7 +107,6 @@ static void samples_are_per_cent_of_either_type(void **state)
 	struct nvml_process_sample samples[2];
 	unsigned count = 2;
 
-	(void)state;
 	assert_int_equal(nvml_vgpu_samples(&library, NULL, 5, samples, &count), VENDOR_OK);
 	assert_int_equal(count, 1);
 	assert_true(samples[0].pid == 7 && samples[0].time_us == 6);
@@ -141,6 +131,5 @@ int main(void)
 		cmocka_unit_test_setup(samples_are_per_cent_of_either_type, begin),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

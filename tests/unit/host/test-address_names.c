@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/address_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static size_t three_addresses(struct sockaddr_storage *ret, size_t max)
 {
@@ -33,9 +26,10 @@ static bool canonical(char *ret, size_t size)
 static void add(void *userdata, const char *name)
 {
 	char *text = userdata;
+	size_t len = strlen(text);
 
-	assert_true(strlen(text) + strlen(name) < 100);
-	(void)strcat(strcat(text, name), " ");
+	assert_true(len + strlen(name) < 100);
+	(void)snprintf(text + len, 128 - len, "%s ", name);
 }
 
 static void names_of_all_addresses_are_found(void **state)
@@ -43,7 +37,6 @@ static void names_of_all_addresses_are_found(void **state)
 	const struct address_names_source source = { three_addresses, name_of_two, canonical };
 	char text[128] = "";
 
-	(void)state;
 	address_names_look_up(&source, add, text);
 	assert_string_equal(text, "vm.example n1.example n3.example ");
 }
@@ -53,7 +46,6 @@ static void own_addresses_are_not_of_the_loopback(void **state)
 	struct sockaddr_storage list[ADDRESS_NAMES_MAX];
 	size_t count = address_names_system.addresses(list, ADDRESS_NAMES_MAX);
 
-	(void)state;
 	assert_true(count <= ADDRESS_NAMES_MAX);
 	for (size_t i = 0; i < count; i++) {
 		const struct sockaddr_in *v4 = (const struct sockaddr_in *)&list[i];
@@ -71,6 +63,5 @@ int main(void)
 		cmocka_unit_test(own_addresses_are_not_of_the_loopback),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

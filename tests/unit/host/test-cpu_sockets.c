@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cpu_sockets.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tree.h"
 
 static void put_cpu(unsigned cpu, const char *package)
@@ -22,7 +17,6 @@ static void test_a_tree_without_cpus_has_no_sockets(void **state)
 {
 	struct cpu_sockets sockets = { 0 };
 
-	(void)state;
 	assert_int_equal(cpu_sockets_read("/nonexistent", &sockets), 0);
 	assert_int_equal(sockets.count, 0);
 	assert_false(cpu_sockets_differ(&sockets));
@@ -37,7 +31,6 @@ static void test_cpus_are_in_the_sockets_of_their_packages(void **state)
 	static const char *const packages[] = { "36\n", "0\n", "36\n", "-1\n", "0\n", "36\n" };
 	struct cpu_sockets sockets = { 0 };
 
-	(void)state;
 	put("devices/system/cpu/online", "0-5\n");
 	for (unsigned cpu = 0; cpu < 6; cpu++)
 		put_cpu(cpu, packages[cpu]);
@@ -61,7 +54,6 @@ static void test_cpus_that_go_keep_their_socket(void **state)
 {
 	struct cpu_sockets sockets = { 0 };
 
-	(void)state;
 	put("devices/system/cpu/online", "0-3\n");
 	for (unsigned cpu = 0; cpu < 4; cpu++)
 		put_cpu(cpu, cpu < 2 ? "0\n" : "1\n");
@@ -82,7 +74,6 @@ static void test_more_sockets_than_places_do_not_differ(void **state)
 	struct cpu_sockets sockets = { 0 };
 	char line[32];
 
-	(void)state;
 	(void)snprintf(line, sizeof(line), "0-%d\n", SOCKETS_MAX);
 	put("devices/system/cpu/online", line);
 	for (unsigned cpu = 0; cpu <= SOCKETS_MAX; cpu++) {
@@ -108,6 +99,5 @@ int main(void)
 						teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cpuinfo.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/strbuf.h"
+#include "tests/unit/unit.h"
 
 static void test_x86_with_two_sockets_and_threads(void **state)
 {
@@ -47,7 +36,6 @@ static void test_virtual_machine(void **state)
 {
 	struct cpuinfo info;
 
-	(void)state;
 	assert_int_equal(cpuinfo_parse("processor\t: 0\nvendor_id\t: AuthenticAMD\n"
 				       "model name\t: AMD EPYC\nflags\t\t: fpu x2apic hypervisor\n",
 				       &info),
@@ -62,7 +50,6 @@ static void test_arm64_numbers(void **state)
 {
 	struct cpuinfo info;
 
-	(void)state;
 	assert_int_equal(
 		cpuinfo_parse("processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd\n"
 			      "CPU implementer\t: 0x41\nCPU architecture: 8\n"
@@ -80,7 +67,6 @@ static void test_arm64_numbers(void **state)
 /* The numbers of all CPUs first, each with a key of its own, and then each CPU. */
 static void test_s390x(void **state)
 {
-	(void)state;
 	static const char text[] =
 		"vendor_id       : IBM/S390\n"
 		"# processors    : 3\n"
@@ -113,7 +99,6 @@ static void test_hostile_text(void **state)
 	char *big = malloc(100001);
 	struct cpuinfo info;
 
-	(void)state;
 	assert_non_null(big);
 	assert_int_equal(cpuinfo_parse("", &info), 0);
 	assert_int_equal(info.cpus, 0);
@@ -137,7 +122,6 @@ static void test_each_cpu_is_listed(void **state)
 	struct cpuinfo_cpu *cpus;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(cpuinfo_list("physical id: 9\nprocessor\t: 0\nphysical id\t: 1\n"
 				      "core id\t\t: 7\n\nprocessor\t: 12\ncore id: x\n",
 				      &cpus, &count),
@@ -162,7 +146,6 @@ static void cpus_beyond_the_bound_are_left_out(void **state)
 	struct cpuinfo_cpu *cpus;
 	size_t count;
 
-	(void)state;
 	for (unsigned cpu = 0; cpu < 8194; cpu++)
 		strbuf_addf(&text, "processor : %u\nphysical id : %u\ncore id : %u\n\n", cpu,
 			    cpu % 3, cpu);
@@ -186,6 +169,5 @@ int main(void)
 		cmocka_unit_test(cpus_beyond_the_bound_are_left_out),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

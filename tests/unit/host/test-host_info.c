@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "host/host.h"
+#include "tests/unit/unit.h"
 #include "tree.h"
 
 static int read_info(struct host_info *ret)
@@ -30,7 +20,6 @@ static void test_full_tree(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	put("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n"
 			    "model\t\t: 1\nmodel name\t: AMD EPYC 7763 64-Core Processor\n"
 			    "stepping\t: 1\ncpu MHz\t\t: 1500.000\nflags\t\t: fpu\n");
@@ -61,7 +50,6 @@ static void test_the_nominal_frequency_is_not_that_of_the_moment(void **state)
 	struct host_info info;
 	char text[256];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), cpuinfo, "AMD EPYC 7702 64-Core Processor");
 	put("proc/cpuinfo", text);
 	assert_int_equal(read_info(&info), 0);
@@ -90,7 +78,6 @@ static void test_tree_with_nothing_but_cpuinfo(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	put("proc/cpuinfo", "processor: 0\nphysical id: 0\ncore id: 0\nmodel name: X @ 3.00GHz\n"
 			    "processor: 1\nphysical id: 0\ncore id: 1\n");
 	assert_int_equal(read_info(&info), 0);
@@ -107,7 +94,6 @@ static void test_virtual_machine_by_flag_and_table(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	put("proc/cpuinfo", "processor: 0\nflags: fpu hypervisor\n");
 	put("sys/firmware/acpi/tables/DSDT", "DSDT....xxFIRECKFCVMDSDT");
 	assert_int_equal(read_info(&info), 0);
@@ -119,7 +105,6 @@ static void test_unreadable_proc_is_an_error(void **state)
 {
 	struct host_info info = { .cpus = 77 };
 
-	(void)state;
 	assert_int_equal(read_info(&info), -ENOENT);
 	assert_int_equal(info.cpus, 77);
 }
@@ -128,7 +113,6 @@ static void test_empty_proc_is_unknown_not_failure(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	put("proc/x", "");
 	assert_int_equal(read_info(&info), 0);
 	assert_int_equal(info.cpus, 0);
@@ -139,7 +123,6 @@ static void test_node_name_from_environment(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	put("proc/x", "");
 	assert_int_equal(setenv("NODE_NAME", "second", 1), 0);
 	assert_int_equal(read_info(&info), 0);
@@ -157,7 +140,6 @@ static void test_this_machine(void **state)
 {
 	struct host_info info;
 
-	(void)state;
 	assert_int_equal(host_info_read("/proc", "/sys", &info), 0);
 	assert_true(info.cpus > 0);
 	assert_true(info.memory_gib > 0);
@@ -180,6 +162,5 @@ int main(void)
 		cmocka_unit_test(test_this_machine),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/hypervisor.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 static void test_known_machines(void **state)
 {
@@ -63,7 +55,6 @@ static void test_known_machines(void **state)
 		{ { .xen_type = "xen", .cpu_flag = true, .xen_dom0 = true }, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *name = hypervisor_name(&cases[i].clues);
 
@@ -78,7 +69,6 @@ static void test_trees_without_clues(void **state)
 {
 	struct hypervisor_clues clues, none = { 0 };
 
-	(void)state;
 	hypervisor_clues_read("/nonexistent", "/nonexistent", &clues);
 	assert_memory_equal(&clues, &none, sizeof(none));
 }
@@ -99,7 +89,6 @@ static void test_the_firmware_may_say_it(void **state)
 	char root[] = "/tmp/kepler-smbios-XXXXXX", path[128];
 	struct hypervisor_clues clues;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	(void)snprintf(path, sizeof(path), "%s/firmware/dmi/entries/0-0", root);
 	for (char *slash = path + sizeof(root); (slash = strchr(slash, '/')); *slash++ = '/') {
@@ -133,6 +122,5 @@ int main(void)
 		cmocka_unit_test(test_trees_without_clues),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

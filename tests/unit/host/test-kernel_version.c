@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/kernel_version.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void reads_what_distributions_write(void **state)
 {
@@ -20,7 +13,6 @@ static void reads_what_distributions_write(void **state)
 		{ "5.14.0-427.el9.x86_64", 5, 14 }, { "6", 6, 0 },     { "", 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kernel_version version = kernel_version_parse(cases[i].release);
 
@@ -34,7 +26,6 @@ static void orders_by_major_then_minor(void **state)
 {
 	const struct kernel_version version = { 5, 10 };
 
-	(void)state;
 	assert_true(kernel_version_is_before(version, 5, 11));
 	assert_true(kernel_version_is_before(version, 6, 0));
 	assert_false(kernel_version_is_before(version, 5, 10));
@@ -48,6 +39,5 @@ int main(void)
 		cmocka_unit_test(orders_by_major_then_minor),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "host/host.h"
+#include "tests/unit/unit.h"
 
 static void test_known_families(void **state)
 {
@@ -43,7 +35,6 @@ static void test_known_families(void **state)
 		{ "AuthenticAMD", 26, 0x50, 0, "Zen 5", 2024 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *name = NULL;
 		unsigned year = 0;
@@ -68,7 +59,6 @@ static void test_newer_than_the_table_is_as_its_newest(void **state)
 		{ "Ampere", 0xc0, 0xac9, 2024 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *name = NULL;
 		unsigned year = 0;
@@ -85,7 +75,6 @@ static void test_unknown_leaves_results_alone(void **state)
 	const char *name = "before";
 	unsigned year = 7;
 
-	(void)state;
 	assert_false(host_microarchitecture("GenuineIntel", 6, 1, 0, &name, &year));
 	assert_false(host_microarchitecture("AuthenticAMD", 22, 0, 0, &name, &year));
 	assert_false(host_microarchitecture("", 0, 0, 0, &name, &year));
@@ -103,6 +92,5 @@ int main(void)
 		cmocka_unit_test(test_unknown_leaves_results_alone),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/nominal_frequency.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_names_that_say_it(void **state)
 {
@@ -31,7 +23,6 @@ static void test_names_that_say_it(void **state)
 		{ "", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_true(fabs(nominal_frequency_ghz(cases[i].model) - cases[i].ghz) < 1e-9);
 }
@@ -42,6 +33,5 @@ int main(void)
 		cmocka_unit_test(test_names_that_say_it),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

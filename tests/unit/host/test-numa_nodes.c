@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numa_nodes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tree.h"
 
 static struct cpu_sockets sockets;
@@ -46,7 +41,6 @@ static void test_nodes_are_at_the_sockets_of_their_cpus(void **state)
 {
 	struct numa_nodes nodes;
 
-	(void)state;
 	put_node(0, "0\n");
 	put_node(1, "1\n");
 	put_node(2, "2-3\n");
@@ -65,7 +59,6 @@ static void test_memory_that_is_spread_is_at_no_socket(void **state)
 {
 	struct numa_nodes nodes;
 
-	(void)state;
 	put_node(0, "0-3\n");
 	put_node(1, "\n");
 	numa_nodes_read(root, &sockets, &nodes);
@@ -77,7 +70,6 @@ static void test_without_nodes_or_sockets_there_is_none(void **state)
 	struct cpu_sockets none = { 0 };
 	struct numa_nodes nodes;
 
-	(void)state;
 	numa_nodes_read(root, &sockets, &nodes);
 	assert_int_equal(nodes.count, 0);
 	put_node(0, "0-1\n");
@@ -97,6 +89,5 @@ int main(void)
 		TEST(test_without_nodes_or_sockets_there_is_none),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

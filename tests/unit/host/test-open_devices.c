@@ -2,21 +2,13 @@
 /* Over a tree of links as /proc has them. */
 #include "host/open_devices.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/rig/in_child.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define NOBODY 65534
 
@@ -26,14 +18,12 @@ static char root[32];
 
 static int setup(void **state)
 {
-	(void)state;
 	(void)snprintf(root, sizeof(root), "/tmp/kepler-test-XXXXXX");
 	return mkdtemp(root) ? chmod(root, 0755) : -1;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	return remove_tree(root);
 }
 
@@ -85,7 +75,6 @@ static void descriptors_of_these_devices_are_found(void **state)
 	struct open_device list[8];
 	struct open_devices found;
 
-	(void)state;
 	put_process(10);
 	put_link(10, "0", "/dev/null");
 	put_link(10, "5", "/dev/zero");
@@ -112,7 +101,6 @@ static void more_than_there_is_room_for_are_counted(void **state)
 	struct open_devices found;
 	char fd[8];
 
-	(void)state;
 	put_process(10);
 	for (unsigned i = 0; i < 5; i++) {
 		(void)snprintf(fd, sizeof(fd), "%u", i);
@@ -141,7 +129,6 @@ static void one_process_leaves_room_for_others(void **state)
 	struct open_devices found;
 	char fd[8];
 
-	(void)state;
 	put_process(10);
 	put_process(11);
 	for (unsigned i = 0; i < 4 * OPEN_DEVICES_PROCESS_MAX; i++) {
@@ -159,7 +146,6 @@ static void processes_that_cannot_be_seen_are_counted(void **state)
 {
 	char path[128];
 
-	(void)state;
 	if (geteuid() != 0) /* nothing is hidden from the owner of a folder */
 		return;
 	put_process(10);
@@ -175,7 +161,6 @@ static void a_proc_that_is_none_is_an_error(void **state)
 {
 	struct open_devices found;
 
-	(void)state;
 	assert_int_equal(open_devices_search(-1, majors, 1, NULL, 0, &found), -EBADF);
 }
 
@@ -193,6 +178,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_proc_that_is_none_is_an_error, setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/proc.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define REST                                                                                       \
 	" S 7 42 42 0 -1 4194560 1 2 3 4 100 23 11 5 20 0 3 0 8123 1000 50 18446744073709551615 "  \
@@ -23,7 +17,6 @@ static void test_fields(void **state)
 {
 	struct proc_stat stat;
 
-	(void)state;
 	assert_int_equal(parse("42 (bash)" REST, &stat), 0);
 	assert_int_equal(stat.pid, 42);
 	assert_string_equal(stat.comm, "bash");
@@ -55,7 +48,6 @@ static void test_hostile_names(void **state)
 	};
 	struct proc_stat stat;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].text, &stat), 0);
 		assert_string_equal(stat.comm, cases[i].comm);
@@ -67,7 +59,6 @@ static void test_negative_time_counts_as_none(void **state)
 {
 	struct proc_stat stat;
 
-	(void)state;
 	assert_int_equal(parse("1 (x) S 0 0 0 0 -1 0 0 0 0 0 1 2 -3 4 20 -5 1 0 9 0 0 0 0 0 0 0 0 "
 			       "0 0 0 0 0 0 0 17 0\n",
 			       &stat),
@@ -82,7 +73,6 @@ static void test_every_cut_line_is_refused(void **state)
 	size_t cpu_field = strlen(line) - strlen(" 0 0 0 0 0\n") - 1;
 	struct proc_stat stat = { .pid = 4711 };
 
-	(void)state;
 	for (size_t len = 0; len < cpu_field; len++)
 		assert_int_equal(proc_stat_parse(line, len, &stat), -EINVAL);
 	assert_int_equal(stat.pid, 4711); /* untouched on failure */
@@ -107,7 +97,6 @@ static void test_garbage_is_refused(void **state)
 	};
 	struct proc_stat stat;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(parse(cases[i], &stat), -EINVAL);
 }
@@ -122,6 +111,5 @@ int main(void)
 		cmocka_unit_test(test_garbage_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

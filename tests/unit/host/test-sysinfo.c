@@ -2,17 +2,7 @@
 /* The form of the file is that of Linux, arch/s390/kernel/sysinfo.c; the machines are our own. */
 #include "host/sysinfo.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const char partition[] = "Manufacturer:         IBM\n"
 				"Type:                 3931\n"
@@ -38,14 +28,12 @@ static void expect(const char *text, const char *name, bool is_guest)
 
 static void a_partition_and_a_guest_in_one(void **state)
 {
-	(void)state;
 	expect(partition, "LINUX1", false);
 	expect(guest, "ZVM1", true);
 }
 
 static void no_name_is_none(void **state)
 {
-	(void)state;
 	expect("", "", false);
 	expect("LPAR Number: 17\nLPAR Name:            \n", "", false);
 	expect("LPAR Name: NINECHARS\n", "", false);
@@ -58,7 +46,6 @@ static void other_machines_have_no_such_file(void **state)
 {
 	struct sysinfo_facts facts;
 
-	(void)state;
 	assert_int_equal(sysinfo_read("/nonexistent", &facts), -ENOENT);
 }
 
@@ -70,6 +57,5 @@ int main(void)
 		cmocka_unit_test(other_machines_have_no_such_file),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/topology.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tree.h"
 
 static void test_lists_of_cpus(void **state)
 {
-	(void)state;
 	assert_int_equal(topology_count_cpus("0\n"), 1);
 	assert_int_equal(topology_count_cpus("0-3,8,10-11\n"), 7);
 	assert_int_equal(topology_count_cpus("0-8191"), 8192);
@@ -28,7 +21,6 @@ static void test_cpus_of_a_list(void **state)
 {
 	unsigned cpus[4] = { 9, 9, 9, 9 };
 
-	(void)state;
 	assert_int_equal(topology_list_cpus("0,64-65\n", cpus, 4), 3);
 	assert_true(cpus[0] == 0 && cpus[1] == 64 && cpus[2] == 65 && cpus[3] == 9);
 	assert_int_equal(topology_list_cpus("1-8\n", cpus, 2), 2);
@@ -41,7 +33,6 @@ static void test_place_of_a_cpu(void **state)
 {
 	struct cpu_place place = { 7, 7 };
 
-	(void)state;
 	assert_false(topology_place("/nonexistent", 0, &place));
 	put("devices/system/cpu/cpu3/topology/physical_package_id", "1\n");
 	assert_true(topology_place(root, 3, &place));
@@ -54,7 +45,6 @@ static void test_place_of_a_cpu(void **state)
 
 static void test_first_cpu_of_a_core(void **state)
 {
-	(void)state;
 	assert_false(topology_is_first_of_core("/nonexistent", 0));
 	put("devices/system/cpu/cpu3/topology/thread_siblings_list", "3,67\n");
 	put("devices/system/cpu/cpu4/topology/thread_siblings_list", "3-4\n");
@@ -68,7 +58,6 @@ static void test_tree_without_cpus(void **state)
 {
 	struct topology topology = { 1, 1, 1 };
 
-	(void)state;
 	assert_int_equal(topology_read("/nonexistent", &topology), 0);
 	assert_int_equal(topology.cpus, 0);
 	assert_int_equal(topology.cores, 0);
@@ -80,7 +69,6 @@ static void test_threads_cores_and_sockets(void **state)
 {
 	struct topology topology;
 
-	(void)state;
 	put("devices/system/cpu/online", "0-7\n");
 	for (unsigned cpu = 0; cpu < 8; cpu++) {
 		char path[96];
@@ -102,7 +90,6 @@ static void test_this_machine(void **state)
 {
 	struct topology topology;
 
-	(void)state;
 	assert_int_equal(topology_read("/sys", &topology), 0);
 	if (topology.cpus == 0)
 		print_message("# not possible here: no CPUs in /sys\n");
@@ -122,6 +109,5 @@ int main(void)
 		cmocka_unit_test(test_this_machine),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -3,32 +3,22 @@
 #pragma once
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 static char root[] = "/tmp/kepler-test-XXXXXX";
 
 static inline int setup(void **state)
 {
-	(void)state;
 	(void)memcpy(root + strlen(root) - 6, "XXXXXX", 6);
 	return mkdtemp(root) ? 0 : -1;
 }
 
 static inline int teardown(void **state)
 {
-	(void)state;
 	return remove_tree(root);
 }
 

@@ -5,19 +5,12 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "host/host.h"
 #include "kepler/interval.h"
 #include "model/platform_power.h"
 #include "snapshot/snapshot_holder.h"
+#include "tests/unit/unit.h"
 
 #define SETTLE_NS (15 * NSEC_PER_SEC)
 

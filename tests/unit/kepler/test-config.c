@@ -2,20 +2,14 @@
 /* Layers and where values come from: flags, environment, files. */
 #include "kepler/config.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "attribution/idle.h"
 #include "base/log.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/config.h"
+#include "tests/unit/unit.h"
 
 #define ENVIRONMENT(...) ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 #define FLAGS(...)       ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -52,7 +46,6 @@ static void defaults(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &config, &diag), 0);
 	assert_string_equal(config.options.file, "");
 	assert_int_equal(config.log.level, LOG_LEVEL_INFO);
@@ -82,7 +75,6 @@ static void flag_forms(void **state)
 		      "--security.seccomp-log", "--meter.enabled=false", "--web.listen-address=:1",
 		      "--web.listen-address", "[::1]:2", "--");
 
-	(void)state;
 	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
 	assert_int_equal(config.log.level, LOG_LEVEL_DEBUG);
 	assert_true(config.monitor.interval_ns == 2 * NSEC_PER_SEC);
@@ -104,7 +96,6 @@ static void precedence(void **state)
 	CLEANUP_FD int fd = mkstemp(path);
 	CLEANUP_FREE char *file_flag = NULL, *file_variable = NULL;
 
-	(void)state;
 	assert_true(fd >= 0);
 	write_text(path, "log: {level: warn, format: json}\nidle: {mode: \"off\"}\n"
 			 "web: {listen-address: ['1.1.1.1:1', '2.2.2.2:2']}\n");
@@ -140,7 +131,6 @@ static void default_file(void **state)
 	struct diag diag = { 0 };
 	CLEANUP_FD int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	write_text(path, "table: never\n");
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), 0);
@@ -205,7 +195,6 @@ static void refused(void **state)
 		  "--host.sysfs: must be UTF-8 text without control characters" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char flag[128];
 		struct config config = { .table = 77 };
@@ -224,7 +213,6 @@ static void after_the_end(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(load(FLAGS("--", "--table=never"), ENVIRONMENT(), "", &config, &diag),
 			 -EINVAL);
 	assert_non_null(strstr(diag.text, "unexpected argument"));
@@ -235,7 +223,6 @@ static void environment(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(
 		load(FLAGS(),
 		     ENVIRONMENT("KEPLER_LOG_LEVL=debug", "KEPLER_NODE_NAME=n1",
@@ -268,7 +255,6 @@ static void too_many_items(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < CONFIG_LISTEN_MAX + 1; i++)
 		flags[i] = "--web.listen-address=:1";
 	flags[CONFIG_LISTEN_MAX + 1] = NULL;
@@ -285,7 +271,6 @@ static void unreloadable(void **state)
 	struct diag diag = { 0 };
 	char names[128], narrow[30];
 
-	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &a, &diag), 0);
 	assert_int_equal(load(FLAGS("--log.level=debug", "--host.sysfs=/x", "--monitor.interval=3s",
 				    "--web.listen-address=:9"),
@@ -330,7 +315,6 @@ static void unreloadable_stay(void **state)
 	char names[4096];
 	size_t count = option_count(&config_options), fixed = 0;
 
-	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &defaults, &diag), 0);
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &old, &diag), 0);
 	assert_int_equal(load(FLAGS("--log.level=debug"), ENVIRONMENT(), "", &fresh, &diag), 0);
@@ -363,7 +347,6 @@ static void file_limits(void **state)
 	struct diag diag = { 0 };
 	CLEANUP_FREE char *text = malloc(OPTIONS_FILE_MAX + 1);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, ' ', OPTIONS_FILE_MAX + 1);
 	text[0] = '#';
@@ -386,6 +369,5 @@ int main(void)
 		cmocka_unit_test(file_limits),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

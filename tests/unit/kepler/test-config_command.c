@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/config_command.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int run(const char **argv, char **out, char **err)
 {
@@ -36,7 +28,6 @@ static void check(void **state)
 	const char *argv[] = { "check", path, NULL };
 	char *out, *err;
 
-	(void)state;
 	assert_int_equal(run(argv, &out, &err), 0);
 	assert_non_null(strstr(out, ": ok"));
 	assert_string_equal(err, "");
@@ -62,7 +53,6 @@ static void show(void **state)
 	};
 	char *out, *err;
 
-	(void)state;
 	assert_int_equal(run(argv, &out, &err), 0);
 	assert_non_null(strstr(out, "mode: \"off\"  # flag --idle.mode"));
 	assert_non_null(strstr(out, "interval: 1s  # default"));
@@ -101,7 +91,6 @@ static void import(void **state)
 		   *strict[] = { "import", "--strict", path, NULL },
 		   *gone[] = { "import", "/nonexistent", NULL };
 
-	(void)state;
 	assert_true(write(fd, text, sizeof(text) - 1) == sizeof(text) - 1);
 	expect_import(plain, 0, "interval: 7s", ":2:1: METRIC_PATH: left out: ");
 	expect_import(strict, 1, "interval: 7s",
@@ -125,7 +114,6 @@ static void wrong_use(void **state)
 		   *flag[] = { "import", "--lax", "x", NULL };
 	const char **cases[] = { none, more, two, nothing, flag };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *out, *err;
 
@@ -141,7 +129,6 @@ static void what_is_no_command_is_named(void **state)
 	const char *near[] = { "chekc", NULL }, *far[] = { "frobnicate", NULL };
 	char *out, *err;
 
-	(void)state;
 	assert_int_equal(run(near, &out, &err), 2);
 	assert_string_equal(err,
 			    "kepler: config chekc: no such command; did you mean config check?\n");
@@ -163,6 +150,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_command_is_named),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

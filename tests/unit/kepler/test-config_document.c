@@ -2,18 +2,10 @@
 /*
  * All documents from the table name every option, and the sample and schema are valid.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/config.h"
 #include "options/render.h"
 #include "options/schema.h"
+#include "tests/unit/unit.h"
 
 static void names_every_option(void **state)
 {
@@ -22,7 +14,6 @@ static void names_every_option(void **state)
 							      options_reference };
 	size_t count = option_count(&config_options);
 
-	(void)state;
 	for (size_t r = 0; r < ARRAY_SIZE(renderers); r++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -39,7 +30,6 @@ static void the_manual_shows_text_as_it_is(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	options_man(&config_options, &text);
 	assert_non_null(strstr(text.data, "$NODE\\_NAME"));
 	strbuf_release(&text);
@@ -49,7 +39,6 @@ static void help_fits_a_terminal(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	options_help(&config_options, &text);
 	for (const char *line = text.data; *line; line += strcspn(line, "\n") + 1)
 		assert_true(strcspn(line, "\n") <=
@@ -65,7 +54,6 @@ static void sample_uncommented_is_the_default(void **state)
 	struct config from_sample, defaults;
 	struct diag diag = { 0 };
 
-	(void)state;
 	options_sample(&config_options, &sample);
 	assert_int_equal(config_load_text("s", sample.data, sample.len, &from_sample, &diag), 0);
 	config_release(&from_sample);
@@ -94,7 +82,6 @@ static void schema_is_balanced(void **state)
 	struct strbuf text = STRBUF_INIT;
 	long depth = 0;
 
-	(void)state;
 	options_schema(&config_options, &text);
 	for (const char *c = text.data; *c; c++)
 		depth += *c == '{' ? 1 : *c == '}' ? -1 : 0;
@@ -114,6 +101,5 @@ int main(void)
 		cmocka_unit_test(schema_is_balanced),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

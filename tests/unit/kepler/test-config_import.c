@@ -2,21 +2,10 @@
 /* Each key that is translated: what is printed is loaded, and has the value. */
 #include "kepler/config_import.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/config.h"
 #include "kepler/import_rows.h"
 #include "kepler/import_source.h"
+#include "tests/unit/unit.h"
 
 struct imported {
 	struct strbuf out, report;
@@ -118,7 +107,6 @@ static const struct translation translations[] = {
 
 static void each_key_round_trips(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(translations); i++) {
 		const struct translation *at = &translations[i];
 		size_t index = option_find(&config_options, at->option);
@@ -158,7 +146,6 @@ static bool is_translated(const char *key)
 /* A key with an option is in the table above; another one is reported, with the reason. */
 static void each_key_is_known(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < import_row_count; i++) {
 		const struct import_row *row = &import_rows[i];
 		struct strbuf source = STRBUF_INIT;
@@ -238,7 +225,6 @@ static void a_current_file(void **state)
 		"# web.listen-address has the default of this program; Kepler's is [\":28282\"].\n",
 	};
 
-	(void)state;
 	EXPECT(text, lines, 4);
 }
 
@@ -274,7 +260,6 @@ static void a_manifest(void **state)
 		"old: config.yaml:2:8: rapl.zones: left out: ",
 	};
 
-	(void)state;
 	EXPECT(text, lines, 2);
 }
 
@@ -294,7 +279,6 @@ static void lines_of_an_environment(void **state)
 		"old:8:1: SAMPLE_PERIOD_SEC: left out: monitor.interval must be a duration from ",
 	};
 
-	(void)state;
 	EXPECT(text, lines, 2);
 }
 
@@ -313,7 +297,6 @@ static void what_is_no_configuration(void **state)
 	};
 	struct imported imported;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		import(rows[i].text, &imported);
 		assert_int_equal(imported.result, -EINVAL);
@@ -333,7 +316,6 @@ static void hostile(void **state)
 	struct strbuf text = STRBUF_INIT;
 	struct imported imported;
 
-	(void)state;
 	strbuf_add_str(&text, "a0: &a0 {x: 1, y: 1}\n");
 	for (int i = 1; i < 25; i++)
 		strbuf_addf(&text, "a%d: &a%d {x: *a%d, y: *a%d}\n", i, i, i - 1, i - 1);
@@ -367,6 +349,5 @@ int main(void)
 		cmocka_unit_test(hostile),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

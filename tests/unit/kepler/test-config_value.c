@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Property: what config_show() prints loads back to the same values, for any values. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/config.h"
+#include "tests/unit/unit.h"
 
 #define CASES 2000
 
@@ -131,7 +122,6 @@ static void show_loads_back(void **state)
 	size_t count = option_count(&config_options);
 	uint64_t seed = 0x6b65706c6572ULL;
 
-	(void)state;
 	for (int round = 0; round < CASES; round++) {
 		struct config before, after;
 		struct strbuf text = STRBUF_INIT;
@@ -172,7 +162,6 @@ static void numbers_keep_to_their_range(void **state)
 {
 	struct config config;
 
-	(void)state;
 	assert_int_equal(config_load_text("x", "", 0, &config, NULL), 0);
 	assert_int_equal(set(&config, "web.max-connections", "10000"), 0);
 	assert_int_equal(set(&config, "web.max-connections", "10001"), -EINVAL);
@@ -196,7 +185,6 @@ static void table_is_sound(void **state)
 {
 	size_t count = option_count(&config_options);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		const struct option *option = option_at(&config_options, i);
 		size_t section = strcspn(option->name, ".") + 1;
@@ -228,7 +216,6 @@ static void printable(void **state)
 {
 	char buf[32];
 
-	(void)state;
 	assert_string_equal(option_printable(buf, sizeof(buf), "plain é"), "plain é");
 	assert_string_equal(option_printable(buf, sizeof(buf), "a\x1b[31m\xff\n"), "a?[31m??");
 	assert_string_equal(option_printable(buf, sizeof(buf), "\xc2\x9b\xe2\x80\xa8"), "??");
@@ -244,6 +231,5 @@ int main(void)
 		cmocka_unit_test(printable),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a configuration file may hold, and what is said about the rest. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/config.h"
+#include "tests/unit/unit.h"
 
 static int load(const char *text, struct config *ret, struct diag *diag)
 {
@@ -37,7 +28,6 @@ static void accepted(void **state)
 		"table: auto\r\nlog: {level: warn}\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct config config;
 		struct diag diag = { 0 };
@@ -63,7 +53,6 @@ static void values(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(load(text, &config, &diag), 0);
 	assert_true(config.monitor.interval_ns == 2500 * NSEC_PER_MSEC);
 	assert_int_equal(config.monitor.max_processes, 300);
@@ -141,7 +130,6 @@ static const struct refusal refusals[] = {
 
 static void refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		struct config config;
 		struct diag diag = { 0 };
@@ -192,7 +180,6 @@ static void all_at_once(void **state)
 	struct diag diag = { .more = &more };
 	struct config config;
 
-	(void)state;
 	assert_int_equal(load(text, &config, &diag), -EINVAL);
 	assert_string_equal(diag.text, "f.yaml:1:14: log.level: must be debug, info, warn or "
 				       "error, not \"loud\"");
@@ -212,7 +199,6 @@ static void very_many(void **state)
 	struct config config;
 	size_t lines = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 50000; i++)
 		strbuf_addf(&text, "listen%u: 1\n", i);
 	assert_int_equal(load(text.data, &config, &diag), -EINVAL);
@@ -231,7 +217,6 @@ static void hostile(void **state)
 	struct config config;
 	struct diag diag = { 0 };
 
-	(void)state;
 	memset(text, '[', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_int_equal(load(text, &config, &diag), -EINVAL);
@@ -251,6 +236,5 @@ int main(void)
 		cmocka_unit_test(very_many), cmocka_unit_test(hostile),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

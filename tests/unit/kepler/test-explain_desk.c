@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/explain_desk.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define SECOND 1000000000ULL
 
@@ -36,7 +30,6 @@ static void a_question_is_answered_once(void **state)
 	const struct explain_answer *answer = NULL;
 	struct explain_desk *desk = new_desk();
 
-	(void)state;
 	assert_int_equal(answer_all(desk, 0), 0);
 	assert_int_equal(explain_desk_ask(desk, "4711", SECOND, &answer), -EAGAIN);
 	assert_int_equal(explain_desk_ask(desk, "4711", SECOND, &answer), -EAGAIN);
@@ -55,7 +48,6 @@ static void an_answer_waits_for_what_asked(void **state)
 	const struct explain_answer *answer = NULL;
 	struct explain_desk *desk = new_desk();
 
-	(void)state;
 	assert_int_equal(explain_desk_ask(desk, "a", 0, &answer), -EAGAIN);
 	assert_int_equal(answer_all(desk, SECOND), 1);
 	assert_int_equal(explain_desk_ask(desk, "a", 9 * SECOND, &answer), 0);
@@ -68,7 +60,6 @@ static void what_asked_and_left_is_forgotten(void **state)
 	struct explain_desk *desk = new_desk();
 	char name[16];
 
-	(void)state;
 	for (unsigned i = 0; i < EXPLAIN_SLOTS; i++) {
 		(void)snprintf(name, sizeof(name), "p%u", i);
 		assert_int_equal(explain_desk_ask(desk, name, 0, &answer), -EAGAIN);
@@ -87,7 +78,6 @@ static void what_is_being_answered_is_the_loops(void **state)
 	struct explain_answer *taken[EXPLAIN_AT_ONCE];
 	struct explain_desk *desk = new_desk();
 
-	(void)state;
 	assert_int_equal(explain_desk_ask(desk, "a", 0, &answer), -EAGAIN);
 	assert_int_equal(explain_desk_take(desk, taken), 1);
 	assert_int_equal(explain_desk_take(desk, taken), 0);
@@ -106,7 +96,6 @@ static void the_loop_answers_few_at_once(void **state)
 	struct explain_desk *desk = new_desk();
 	char name[16];
 
-	(void)state;
 	for (unsigned i = 0; i < EXPLAIN_SLOTS; i++) {
 		(void)snprintf(name, sizeof(name), "p%u", i);
 		assert_int_equal(explain_desk_ask(desk, name, 0, &answer), -EAGAIN);
@@ -129,7 +118,6 @@ static void a_long_question_is_none(void **state)
 	struct explain_desk *desk = new_desk();
 	char name[EXPLAIN_TARGET_MAX + 1];
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[EXPLAIN_TARGET_MAX] = '\0';
 	assert_int_equal(explain_desk_ask(desk, name, 0, &answer), -ENAMETOOLONG);
@@ -150,6 +138,5 @@ int main(void)
 		cmocka_unit_test(a_long_question_is_none),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "base/file.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/explain_print.h"
+#include "tests/unit/unit.h"
 
 #define NOW_MS 1795383047451LL
 
@@ -246,7 +239,6 @@ static void is_as_the_golden_texts(void **state)
 	};
 	static struct explain_answer answer;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
@@ -272,7 +264,6 @@ static void no_idle_energy_has_its_reason(void **state)
 		{ 5000000, false, "none in this time" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
@@ -291,7 +282,6 @@ static void json_has_every_number(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	json_t *root, *zone, *mode;
 
-	(void)state;
 	a_container(&answer);
 	explain_print_json(&answer, &out);
 	root = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
@@ -327,6 +317,5 @@ int main(void)
 		cmocka_unit_test(json_has_every_number),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

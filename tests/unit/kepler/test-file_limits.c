@@ -6,22 +6,13 @@
 #include "kepler/file_limits.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "service/landlock.h"
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 static const char *const folders[] = { "kube", "tokens", "keys", "state", "neighbour" };
 static const char *const files[] = { "kube/config", "tokens/token", "keys/ca", "keys/key",
@@ -47,7 +38,6 @@ static int set_up(void **state)
 		"users: [{name: u, user: {tokenFile: ../tokens/token, "
 		"client-certificate-data: eA==, client-key: ../keys/key}}]\n";
 
-	(void)state;
 	(void)snprintf(home, sizeof(home), "/root/kepler-test-XXXXXX");
 	if (!mkdtemp(home))
 		return -1;
@@ -66,7 +56,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		(void)unlink(in_home(files[i]));
 	(void)unlink(in_home("state/new"));
@@ -121,7 +110,6 @@ static int without_names(const void *argument)
 
 static void what_a_kubeconfig_names_is_read(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(with_names, NULL), 0);
 	assert_int_equal(in_child(without_names, NULL), 0);
 }
@@ -136,6 +124,5 @@ int main(void)
 		(void)printf("1..0 # SKIP wants Landlock and root\n");
 		return 0;
 	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/findings.h"
+#include "tests/unit/unit.h"
 
 static void test_status_is_1_only_when_something_can_be_done(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 
-	(void)state;
 	findings_add(findings, FINDING_OK, "a", NULL, "good");
 	findings_add(findings, FINDING_NOTE, "a", NULL, "so it is");
 	assert_int_equal(findings_exit_status(findings), 0);
@@ -39,7 +32,6 @@ static void test_what_can_be_acted_on_follows_the_verdict(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 
-	(void)state;
 	findings_add(findings, FINDING_OK, "machine", NULL, "a machine");
 	findings_add(findings, FINDING_FIX, "energy", "run as root", "cannot read");
 	findings_add(findings, FINDING_NOTE, "energy", NULL, "so it is");
@@ -71,7 +63,6 @@ static void test_text_is_as_wide_as_asked(void **state)
 	const struct findings_view narrow = { .width = 20 };
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 
-	(void)state;
 	findings_add(findings, FINDING_NOTE, "energy", "ask for it at once", "it is ±4 W off");
 	expect_text(findings, &narrow,
 		    "Nothing needs to be fixed; each → is a choice.\n"
@@ -86,7 +77,6 @@ static void test_nothing_is_missing_only_where_nothing_can_be_had(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 
-	(void)state;
 	findings_add(findings, FINDING_NOTE, "energy", NULL, "no meter");
 	expect_text(findings, &plain,
 		    "Everything this machine offers is in use.\n"
@@ -104,7 +94,6 @@ static void test_json_is_json_whatever_the_text(void **state)
 	struct strbuf out = STRBUF_INIT;
 	json_t *root, *list;
 
-	(void)state;
 	findings_add(findings, FINDING_OK, "users", NULL, "%s", "a \"name\"\nwith \\ and \xff");
 	findings_add(findings, FINDING_FAIL, "start", "fix\tit", "broken");
 	findings_print_json(findings, &out);
@@ -123,7 +112,6 @@ static void test_what_is_beyond_the_limit_is_left_out(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
 
-	(void)state;
 	for (int i = 0; i < 2 * FINDINGS_MAX; i++)
 		findings_add(findings, FINDING_OK, "a", NULL, "%d", i);
 	assert_int_equal(findings->count, FINDINGS_MAX);
@@ -140,6 +128,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_beyond_the_limit_is_left_out),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

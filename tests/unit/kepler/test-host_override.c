@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/host_override.h"
+#include "tests/unit/unit.h"
 
 static void test_sets_what_is_named(void **state)
 {
 	struct host_info host = { .cores = 2, .cpus = 4, .is_vm = true };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(host_override("cores=8,year=2021,memory-gib=31.5,vm=false", &host, &diag),
 			 0);
 	assert_int_equal(host.cores, 8);
@@ -42,7 +33,6 @@ static void test_names_what_is_wrong(void **state)
 		{ "vm=maybe", "not a possible value" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct host_info host = { .cores = 2 };
 		struct diag diag = { "" };
@@ -60,7 +50,6 @@ static void test_refuses_a_long_text(void **state)
 	struct diag diag = { "" };
 	char text[1000];
 
-	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_int_equal(host_override(text, &host, &diag), -EINVAL);
@@ -74,6 +63,5 @@ int main(void)
 		cmocka_unit_test(test_refuses_a_long_text),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/loop_steps.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define MS NSEC_PER_MSEC
 
@@ -29,7 +23,6 @@ static void each_step_ends_the_one_before(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench);
 	loop_steps_enter(&bench.steps, STEP_METERS, 1000 * MS);
 	loop_steps_enter(&bench.steps, STEP_ACTIVITY, 1005 * MS);
@@ -53,7 +46,6 @@ static void others_see_the_step_under_way(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench);
 	loop_steps_enter(&bench.steps, STEP_METERS, MS);
 	assert_string_equal(heartbeat_look(&bench.heartbeat, MS).doing, "meters");
@@ -66,7 +58,6 @@ static void a_bound_is_inclusive(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench);
 	loop_steps_enter(&bench.steps, STEP_SELF, 0);
 	loop_steps_enter(&bench.steps, STEP_NONE, 1 * MS);
@@ -81,6 +72,5 @@ int main(void)
 		cmocka_unit_test(a_bound_is_inclusive),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

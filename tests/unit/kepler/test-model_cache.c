@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/model_cache.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define URL "http://models/lab.json"
 
@@ -49,7 +40,6 @@ static void what_is_kept_comes_back(void **state)
 		bool with_offer;
 	} cases[] = { { "\"abc\"", true }, { "", true }, { "W/\"1\"", false } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fetched_model model;
 		struct diag diag = { "" };
@@ -75,7 +65,6 @@ static void each_cut_and_each_changed_byte_is_noticed(void **state)
 	CLEANUP_FREE char *data = write_cache("\"abc\"", true, &len);
 	const size_t etag_begins = strlen("kepler-model-cache 2 " URL "\netag ");
 
-	(void)state;
 	for (size_t cut = 0; cut < len; cut++)
 		assert_true(model_cache_parse(data, cut, URL, &model, &diag) < 0);
 	for (size_t i = 0; i < len; i++) {
@@ -93,7 +82,6 @@ static void tags_can_be_sent_again(void **state)
 {
 	char longer[MODEL_CACHE_ETAG_MAX + 1];
 
-	(void)state;
 	memset(longer, 'a', sizeof(longer));
 	assert_true(model_cache_is_etag("\"a\"", 3));
 	assert_true(model_cache_is_etag(longer, MODEL_CACHE_ETAG_MAX - 1));
@@ -110,6 +98,5 @@ int main(void)
 		cmocka_unit_test(tags_can_be_sent_again),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/model_offer.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/model_url.h"
+#include "tests/unit/unit.h"
 
 #define SUM "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -36,7 +26,6 @@ static void urls_are_of_a_file_or_a_server(void **state)
 		{ "http://models/\n", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct diag diag = { "" };
 
@@ -56,7 +45,6 @@ static void a_wish_is_a_query(void **state)
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT, own = STRBUF_INIT;
 	struct model_wish vm = wish;
 
-	(void)state;
 	model_wish_url(&wish, "http://models:8100/", &plain);
 	assert_string_equal(plain.data,
 			    "http://models:8100/api/v2/model?format=weights&output=AbsPower"
@@ -74,7 +62,6 @@ static void a_wish_is_a_request_of_upstream(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT;
 
-	(void)state;
 	model_wish_body(&wish, &body);
 	assert_string_equal(
 		body.data,
@@ -93,7 +80,6 @@ static void an_offer_has_a_file(void **state)
 	struct model_offer offer;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(
 		read_offer("{\"file\":{\"url\":\"/api/v2/files/a/b.json\",\"sha256\":\"" SUM
 			   "\",\"size\":17,\"signature\":\"AAAA\"}}",
@@ -126,7 +112,6 @@ static void hostile_offers_are_refused(void **state)
 		{ FILE_OF("/api/v2/files/a", SUM, "99999999999"), "file.size" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct model_offer offer;
 		struct diag diag = { "" };
@@ -147,7 +132,6 @@ static void a_model_learns_what_its_file_does_not_say(void **state)
 	};
 	struct trained_model model = { .components = &component, .component_count = 1 };
 
-	(void)state;
 	model_offer_complete(text, sizeof(text) - 1, &model);
 	assert_true(fabs(component.error.mae_w - 4.5) < 1e-9);
 	assert_true(isnan(component.error.mape_percent));
@@ -171,6 +155,5 @@ int main(void)
 		cmocka_unit_test(a_model_learns_what_its_file_does_not_say),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/redaction.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static bool is_ours(const char *word)
 {
@@ -119,6 +111,5 @@ int main(void)
 						setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

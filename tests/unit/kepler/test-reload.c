@@ -2,21 +2,12 @@
 /* The pool is real, times are given: a job that was not taken yet is as good as one that hangs. */
 #include "kepler/reload.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 struct bench {
 	char path[64];
@@ -77,7 +68,6 @@ static void a_good_file_is_loaded(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_BEGUN);
 	assert_int_equal(take(&bench), RELOAD_LOADED);
@@ -92,7 +82,6 @@ static void a_bad_file_is_told(void **state)
 	struct strbuf more = STRBUF_INIT;
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "monitor:\n  intervall: 7s\n  intreval: 7s\n");
 	bench.diag.more = &more;
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_BEGUN);
@@ -109,7 +98,6 @@ static void a_fifo_is_refused_and_hangs_nothing(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "");
 	assert_int_equal(unlink(bench.path), 0);
 	assert_int_equal(mkfifo(bench.path, 0600), 0);
@@ -123,7 +111,6 @@ static void many_wishes_are_two_readings(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_BEGUN);
 	for (int i = 0; i < 1000; i++)
@@ -143,7 +130,6 @@ static void one_that_takes_too_long_fails_once(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	assert_int_equal(reload_ask(&bench.reload, 100, &bench.diag), RELOAD_BEGUN);
 	assert_true(reload_due_ns(&bench.reload) == 100 + RELOAD_LIMIT_NS);
@@ -170,7 +156,6 @@ static void the_first_is_waited_for(void **state)
 	struct bench bench;
 	struct config *config;
 
-	(void)state;
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	config = reload_first(&bench.args, 60 * NSEC_PER_SEC, &bench.diag);
 	assert_non_null(config);
@@ -187,7 +172,6 @@ static void without_a_thread_it_fails(void **state)
 {
 	struct bench bench;
 
-	(void)state;
 	set_up(&bench, "");
 	bench.reload.pool = NULL;
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_FAILED);
@@ -207,6 +191,5 @@ int main(void)
 		cmocka_unit_test(without_a_thread_it_fails),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/replay_books.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/replay_table.h"
+#include "tests/unit/unit.h"
 
 #define S NSEC_PER_SEC
 #define J UJ_PER_J
@@ -185,6 +176,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_next_file_has_its_own_ids, set_up, tear_down),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

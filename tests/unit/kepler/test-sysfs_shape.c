@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/sysfs_shape.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define LIMIT_NS (20 * NSEC_PER_SEC)
 
@@ -45,8 +37,6 @@ static void make_link(const char *path, const char *target)
 
 static int setup(void **state)
 {
-
-	(void)state;
 	assert_non_null(mkdtemp(top));
 	(void)snprintf(root, sizeof(root), "%s/[a]*", top); /* no pattern, but a name */
 	assert_int_equal(mkdir(root, 0700), 0);
@@ -70,7 +60,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return remove_tree(top);
 }
 
@@ -78,7 +67,6 @@ static void files_are_at_their_real_paths(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(sysfs_shape_read(root, SYSFS_SHAPE_ALL, LIMIT_NS, &text), 0);
 	assert_string_equal(
 		text.data,
@@ -97,7 +85,6 @@ static void values_alone(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(sysfs_shape_read(root, SYSFS_SHAPE_VALUES, LIMIT_NS, &text), 0);
 	assert_string_equal(text.data,
 			    "devices/virtual/powercap/intel-rapl:0/energy_uj = 123456\n");
@@ -107,7 +94,6 @@ static void a_root_that_is_not_there(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(sysfs_shape_read("/nothing/here", SYSFS_SHAPE_ALL, LIMIT_NS, &text),
 			 -ENOENT);
 }

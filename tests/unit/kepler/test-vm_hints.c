@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/vm_hints.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_loads_that_are_refused(void **state)
 {
@@ -23,7 +12,6 @@ static void test_loads_that_are_refused(void **state)
 	};
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		if (vm_hints_check_load(refused[i], &diag) != -EINVAL)
 			fail_msg("\"%s\" was accepted", refused[i]);
@@ -48,7 +36,6 @@ static void test_hints_of_a_virtual_machine(void **state)
 	char range[] = "0.2-0.6", one[] = "0.95", none[] = "", name[] = "AMD EPYC 7763";
 	struct host_info host = apply(true, range, name);
 
-	(void)state;
 	assert_int_equal(host.vm_host_cpus, 96);
 	assert_true(fabs(host.vm_load_low - 0.2) < 1e-9 && fabs(host.vm_load_high - 0.6) < 1e-9);
 	assert_string_equal(host.cpu_model, "AMD EPYC 7763");
@@ -65,7 +52,6 @@ static void test_no_hints_elsewhere(void **state)
 	char range[] = "0.2-0.6", name[] = "AMD EPYC 7763";
 	struct host_info host = apply(false, range, name);
 
-	(void)state;
 	assert_int_equal(host.vm_host_cpus, 0);
 	assert_true(!(host.vm_load_high > 0));
 	assert_string_equal(host.cpu_model, "QEMU");
@@ -89,7 +75,6 @@ static void test_an_instance_type_is_a_hint(void **state)
 	const struct vm_options options = { none, load, 0 };
 	struct host_info host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
 
-	(void)state;
 	vm_hints_apply(&options, &host);
 	assert_int_equal(host.vm_host_cpus, 192);
 	assert_int_equal(host.vm_host_cores, 96);
@@ -115,7 +100,6 @@ static void test_options_override_the_instance_type(void **state)
 	struct vm_options options = { none, load, 64 };
 	struct host_info host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
 
-	(void)state;
 	vm_hints_apply(&options, &host);
 	assert_int_equal(host.vm_host_cpus, 64);
 	assert_int_equal(host.vm_host_cores, 0);
@@ -142,6 +126,5 @@ int main(void)
 		cmocka_unit_test(test_options_override_the_instance_type),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/zone_sums.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 enum { PACKAGE, CORE, UNCORE, OTHER_CORE, DRAM, ZONES };
 
@@ -64,7 +59,6 @@ static void test_parts_may_be_all_of_a_package(void **state)
 {
 	struct machine machine = { .now_ns = 1 };
 
-	(void)state;
 	for (int second = 0; second < 200; second++)
 		assert_int_equal(later(&machine, ZONES, 1, plausible), 0);
 	for (int hour = 0; hour < 3; hour++)
@@ -75,7 +69,6 @@ static void test_more_in_parts_shows_after_a_minute_and_ends_with_one(void **sta
 {
 	struct machine machine = { .now_ns = 1 };
 
-	(void)state;
 	(void)later(&machine, ZONES, 1, absurd);
 	for (int second = 1; second < 60; second++)
 		assert_int_equal(later(&machine, ZONES, 1, absurd), 0);
@@ -90,7 +83,6 @@ static void test_what_was_not_read_all_the_time_is_not_judged(void **state)
 {
 	struct machine machine = { .now_ns = 1 };
 
-	(void)state;
 	(void)later(&machine, ZONES, 1, absurd);
 	machine.restarted[PACKAGE] = true;
 	(void)later(&machine, ZONES, 30, absurd);
@@ -107,7 +99,6 @@ static void test_a_zone_that_appears_begins_a_minute(void **state)
 {
 	struct machine machine = { .now_ns = 1 };
 
-	(void)state;
 	(void)later(&machine, UNCORE, 1, absurd);
 	(void)later(&machine, UNCORE, 59, absurd);
 	assert_int_equal(later(&machine, ZONES, 1, absurd), 0);
@@ -124,6 +115,5 @@ int main(void)
 		cmocka_unit_test(test_a_zone_that_appears_begins_a_minute),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,21 +2,12 @@
 /* Zones that contain each other, from a meter to the log messages about them. */
 #include "kepler/zone_watch.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/watts_text.h"
 #include "kepler/live_table.h"
 #include "snapshot/snapshot_holder.h"
+#include "tests/unit/unit.h"
 
 #define ZONES 5
 
@@ -169,7 +160,6 @@ static void test_parts_that_count_more_than_their_package_are_told(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	machine_start(&machine);
 	interval(&machine, 1000, nothing); /* the baseline */
 	interval(&machine, 1030, absurd);
@@ -188,7 +178,6 @@ static void test_zones_that_are_left_out_are_counted(void **state)
 {
 	struct machine machine;
 
-	(void)state;
 	machine_start(&machine);
 	zone_watch_describe(&machine.watch, &machine.sources, &machine.self);
 	assert_int_equal(machine.self.zones_left_out, 2);
@@ -205,7 +194,6 @@ static void test_nested_zones_are_never_added(void **state)
 	struct machine machine;
 	char watts[WATTS_TEXT_MAX], expected[64];
 
-	(void)state;
 	machine_start(&machine);
 	interval(&machine, 1000, nothing);
 	interval(&machine, 1001, plausible);
@@ -229,6 +217,5 @@ int main(void)
 		cmocka_unit_test(test_nested_zones_are_never_added),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/base64.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void decodes(void **state)
 {
@@ -28,7 +19,6 @@ static void decodes(void **state)
 		{ "+/+/", "\373\377\277", 3 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *bytes = NULL;
 		size_t len = 99;
@@ -46,7 +36,6 @@ static void refuses(void **state)
 					     "=",    "ab=c", "ag=",  "ag==a", "ag==ag==",
 					     "a-b_", "ah==", "anV=", "aaaa=", "\x80\x80\x80\x80" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		char *bytes = NULL;
 		size_t len = 99;
@@ -62,6 +51,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(decodes), cmocka_unit_test(refuses) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

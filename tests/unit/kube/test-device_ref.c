@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/device_ref.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const struct zone zones[] = {
 	{ .kind = ZONE_PACKAGE, .instance = "0", .path = "intel-rapl:0" },
@@ -48,7 +40,6 @@ static uint32_t find(const char *resource, const char *id, const char *cdi,
 
 static void a_part_is_known_by_its_uuid(void **state)
 {
-	(void)state;
 	struct listed_device replica = { .resource = "nvidia.com/mig-1g.5gb", .id = "MIG-aa::2" };
 	struct listed_device claim = { .resource = "gpu.nvidia.com",
 				       .id = "gpu-0-mig-9-0-1",
@@ -64,7 +55,6 @@ static void a_part_is_known_by_its_uuid(void **state)
 
 static void each_vendor_has_its_names(void **state)
 {
-	(void)state;
 	enum { NONE = DEVICE_REF_NONE, NO_GPU = UINT32_MAX - 1 };
 	static const struct {
 		const char *resource, *id, *cdi;
@@ -125,7 +115,6 @@ static void each_vendor_has_its_names(void **state)
 /* Board 0 of NVML's list may be /dev/nvidia2: then a number says nothing. */
 static void a_number_is_used_where_all_agree(void **state)
 {
-	(void)state;
 	struct zone other = zones[2];
 	const struct zone *some[] = { &zones[1], &other, &zones[3] };
 
@@ -143,6 +132,5 @@ int main(void)
 		cmocka_unit_test(a_number_is_used_where_all_agree),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/json_bounded.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/json_scan.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static bool parses(const char *text)
 {
@@ -31,7 +23,6 @@ static void depth_is_bounded(void **state)
 {
 	char text[8192];
 
-	(void)state;
 	nest(text, JSON_DEPTH_MAX);
 	assert_true(parses(text));
 	nest(text, JSON_DEPTH_MAX + 1);
@@ -45,7 +36,6 @@ static void brackets_in_strings_do_not_count(void **state)
 {
 	char text[512] = "[\"\\\"";
 
-	(void)state;
 	memset(text + 4, '[', 300);
 	memcpy(text + 304, "\\\\\"]", 5);
 	assert_true(parses(text));
@@ -55,7 +45,6 @@ static void what_is_no_json_is_none(void **state)
 {
 	static const char *const wrong[] = { "", "{", "]", "]]]]{}", "\"", "[\"\\", "{\"a\":1}x" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_false(parses(wrong[i]));
 	assert_null(json_parse_bounded(NULL, 0));
@@ -69,6 +58,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_json_is_none),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/kube_access.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 struct rig {
 	char dir[64], path[96];
@@ -324,7 +315,6 @@ static void a_missing_file_is_named(void **state)
 	struct kube_access access;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(kube_access_from_kubeconfig("/nowhere/config", NULL, &access, &diag),
 			 -ENOENT);
 	assert_non_null(strstr(diag.text, "/nowhere/config"));
@@ -334,7 +324,6 @@ static void the_cluster_we_are_in(void **state)
 {
 	struct kube_access access;
 
-	(void)state;
 	assert_int_equal(kube_access_in_cluster("/sa", "10.96.0.1", "443", &access, NULL), 0);
 	assert_string_equal(access.server, "https://10.96.0.1:443");
 	assert_string_equal(access.ca_file, "/sa/ca.crt");

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/object_stream.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 /* What came, as "{item}|-|{item}" ("-": too large), and the rest. */
 struct heard {
@@ -70,7 +61,6 @@ static void check(const char *text, const char *items, const char *rest_expected
 
 static void cuts_lists_into_items(void **state)
 {
-	(void)state;
 	check("{\"kind\":\"PodList\",\"items\":[{\"a\":1},{\"b\":[{}]}],\"z\":2}",
 	      "{\"a\":1}|{\"b\":[{}]}", "{\"kind\":\"PodList\",\"items\":[],\"z\":2}");
 	check(" {\"items\" : [\n {\"a\":\"]}\\\"\\\\\"} ,\n{}\n]\n}\n", "{\"a\":\"]}\\\"\\\\\"}|{}",
@@ -81,7 +71,6 @@ static void cuts_lists_into_items(void **state)
 
 static void only_the_outer_items_count(void **state)
 {
-	(void)state;
 	check("{\"metadata\":{\"items\":[{}]},\"items\":[{}]}", "{}",
 	      "{\"metadata\":{\"items\":[{}]},\"items\":[]}");
 	check("{\"a\":\"items\",\"b\":[{}]}", "", "{\"a\":\"items\",\"b\":[{}]}");
@@ -97,7 +86,6 @@ static void a_large_item_is_left_out(void **state)
 	struct strbuf rest = STRBUF_INIT;
 	struct heard heard;
 
-	(void)state;
 	for (size_t step = 1; step < 60; step++) {
 		assert_int_equal(
 			feed("{\"items\":[{\"a\":1},{\"b\":\"0123456789\"},{\"c\":\"0\"}]}", step,
@@ -128,7 +116,6 @@ static void what_is_no_object_is_refused(void **state)
 	struct strbuf rest = STRBUF_INIT;
 	struct heard heard;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		if (feed(wrong[i], 3, 64, &heard, &rest) != -EPROTO)
 			fail_msg("%s is taken", wrong[i]);
@@ -144,7 +131,6 @@ static void the_rest_is_bounded(void **state)
 	struct strbuf rest = STRBUF_INIT;
 	struct heard heard;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, ' ', len + 8);
 	text[0] = '{';
@@ -176,7 +162,6 @@ static void the_taker_may_end_it(void **state)
 	static const char text[] = "{\"items\":[{},{}]}";
 	struct object_stream stream;
 
-	(void)state;
 	object_stream_init(&stream, 64, refuse, NULL);
 	assert_int_equal(object_stream_feed(&stream, text, sizeof(text) - 1), -ECANCELED);
 	object_stream_release(&stream);
@@ -193,6 +178,5 @@ int main(void)
 		cmocka_unit_test(the_taker_may_end_it),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

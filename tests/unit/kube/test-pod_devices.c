@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_devices.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void know(struct directory *directory, const char *pod, const char *id)
 {
@@ -33,7 +27,6 @@ static void add(struct pod_devices *devices, struct directory *directory,
 /* Replicas of one board are one entry; a container that was started again has two ids. */
 static void ids_of_one_device_are_one_entry(void **state)
 {
-	(void)state;
 	struct listed_container first = { 1, "prod", "train", "main" };
 	struct listed_container second = { 2, "prod", "ghost", "main" };
 	struct pod_devices devices = { 0 };
@@ -69,7 +62,6 @@ static void ids_of_one_device_are_one_entry(void **state)
 
 static void tables_have_limits(void **state)
 {
-	(void)state;
 	struct listed_container container = { 0, "prod", "train", "main" };
 	struct pod_devices devices = { 0 };
 	struct directory *directory;
@@ -102,6 +94,5 @@ int main(void)
 		cmocka_unit_test(tables_have_limits),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

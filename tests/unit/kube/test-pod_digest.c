@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_digest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* The published vectors: key 00…0f, message 00, 01, … (vectors.h, SipHash-128). */
 static void agrees_with_the_reference(void **state)
@@ -15,7 +10,6 @@ static void agrees_with_the_reference(void **state)
 	const char message[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct map_key digest = pod_digest(&key, message, 0);
 
-	(void)state;
 	assert_true(digest.lo == 0xe6a825ba047f81a3 && digest.hi == 0x930255c71472f66d);
 	digest = pod_digest(&key, message, 1);
 	assert_true(digest.lo == 0x44af996bd8c187da && digest.hi == 0x45fc229b11597634);
@@ -31,7 +25,6 @@ static void tells_texts_and_keys_apart(void **state)
 	struct map_key c = pod_digest(&other, "0123456789abcdef", 16);
 	struct map_key d = pod_digest(&key, "0123456789abcde\0", 15);
 
-	(void)state;
 	assert_true(a.lo != b.lo && a.hi != b.hi);
 	assert_true(a.lo != c.lo && a.hi != c.hi);
 	assert_true(a.lo != d.lo && a.hi != d.hi);
@@ -44,6 +37,5 @@ int main(void)
 		cmocka_unit_test(tells_texts_and_keys_apart),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

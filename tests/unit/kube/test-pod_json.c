@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_json.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "pods.h"
+#include "tests/unit/unit.h"
 
 struct rig {
 	json_t *object;
@@ -65,7 +55,6 @@ static void reads_every_kind_of_container(void **state)
 	struct rig rig;
 	const struct container_names *names;
 
-	(void)state;
 	read_pod(&rig, POD_FULL, "app");
 	assert_string_equal(rig.pod.uid, "uid-1");
 	assert_int_equal(rig.pod.count, 5);
@@ -107,7 +96,6 @@ static void a_pod_may_have_no_containers_yet(void **state)
 	};
 	struct rig rig;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		read_pod(&rig, texts[i], NULL);
 		check_pod_alone(&rig.pod);
@@ -126,7 +114,6 @@ static void an_id_that_is_none_is_left_out(void **state)
 	};
 	struct rig rig;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		read_pod(&rig, texts[i], NULL);
 		check_pod_alone(&rig.pod);
@@ -143,7 +130,6 @@ static void what_does_not_fit_is_counted(void **state)
 	struct strbuf text = STRBUF_INIT;
 	struct rig rig;
 
-	(void)state;
 	strbuf_add_str(&text, "{\"metadata\":{\"name\":\"n\",\"namespace\":\"s\",\"uid\":\"u\","
 			      "\"annotations\":{\"a\":\"");
 	for (size_t i = 0; i <= POD_LABEL_VALUE_MAX; i++)
@@ -164,7 +150,6 @@ static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	read_pod(
 		&rig,
 		"{\"metadata\":{\"name\":\"etcd-node-1\",\"namespace\":\"kube-system\",\"uid\":"
@@ -200,7 +185,6 @@ static void the_qos_class_is_one_of_three(void **state)
 		{ "[\"Burstable\"]", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct rig rig;
 		char text[512];
@@ -221,7 +205,6 @@ static void odd_amounts_are_unknown_amounts(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	read_pod(&rig,
 		 "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
 		 "\"spec\":{\"containers\":[{\"name\":\"a\",\"resources\":{\"requests\":"
@@ -251,7 +234,6 @@ static void what_is_no_pod_is_refused(void **state)
 	};
 	const struct pod_labels none = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		json_t *object = json_loads(wrong[i], 0, NULL);
 		struct pod pod = { .count = 77 };
@@ -277,6 +259,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_pod_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

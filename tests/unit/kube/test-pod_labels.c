@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_labels.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/strbuf.h"
+#include "tests/unit/unit.h"
 
 #define ZEROS_31 "0000000000000000000000000000000"
 #define ZEROS_62 ZEROS_31 ZEROS_31
@@ -44,7 +35,6 @@ static void check(const char *wanted, const char *metadata, const char *expected
 
 static void writes_what_is_there_in_the_users_order(void **state)
 {
-	(void)state;
 	check("team,app", "{\"labels\":{\"app\":\"shop\",\"team\":\"a\",\"other\":\"x\"}}",
 	      "label_team=\"a\"label_app=\"shop\"");
 	check(" app , team", "{\"labels\":{\"app\":\"shop\"}}", "label_app=\"shop\"");
@@ -59,7 +49,6 @@ static void writes_what_is_there_in_the_users_order(void **state)
 
 static void labels_win_over_annotations(void **state)
 {
-	(void)state;
 	check("app", "{\"labels\":{\"app\":\"l\"},\"annotations\":{\"app\":\"a\"}}",
 	      "label_app=\"l\"");
 	check("app", "{\"annotations\":{\"app\":\"a\"}}", "label_app=\"a\"");
@@ -67,7 +56,6 @@ static void labels_win_over_annotations(void **state)
 
 static void values_are_cut_and_not_escaped(void **state)
 {
-	(void)state;
 	check("app", "{\"annotations\":{\"app\":\"a\\\"} 1\\nkepler_x{\\\\\"}}",
 	      "label_app=\"a\"} 1\nkepler_x{\\\"");
 	check("a,b", "{\"annotations\":{\"a\":\"x\\ty\\u007f\",\"b\":\"z\"}}",
@@ -89,7 +77,6 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 	struct pod_label_values found;
 	struct pod_labels labels;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wanted); i += 2)
 		assert_int_equal(
 			json_object_setn_new(values, wanted + i, 1, json_string(ZEROS_63 ZEROS_62)),
@@ -114,7 +101,6 @@ static void refuses_what_makes_no_labels(void **state)
 		"a, ", "a,a", "a.b,a/b", "a,a ", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct pod_labels labels = { .count = 77 };
 		struct diag diag = { "" };
@@ -136,6 +122,5 @@ int main(void)
 		cmocka_unit_test(refuses_what_makes_no_labels),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

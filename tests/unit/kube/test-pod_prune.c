@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_prune.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void check(const char *text, const char *expected)
 {
@@ -29,7 +20,6 @@ static void check(const char *text, const char *expected)
 
 static void trees_that_are_not_read_go(void **state)
 {
-	(void)state;
 	check("{\"env\":[{\"name\":\"A\"}],\"name\":\"main\"}", "{\"env\":0,\"name\":\"main\"}");
 	check("{\"a\":{\"managedFields\" : {\"x\":[{}]} , \"b\":1}}",
 	      "{\"a\":{\"managedFields\" : 0 , \"b\":1}}");
@@ -51,14 +41,12 @@ static void what_may_be_read_stays(void **state)
 		"{}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
 		check(same[i], same[i]);
 }
 
 static void what_is_broken_stays_broken(void **state)
 {
-	(void)state;
 	check("{\"env\":[{", "{\"env\":0");
 	check("{\"env\":[\"", "{\"env\":0");
 	check("{\"env\":[\"\\", "{\"env\":0");
@@ -78,6 +66,5 @@ int main(void)
 		cmocka_unit_test(what_is_broken_stays_broken),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_resources_list.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "podresources.h"
+#include "tests/unit/unit.h"
 
 struct taken {
 	char text[4096];
@@ -34,7 +28,6 @@ static void end(struct strbuf *inner[4])
 /* As a kubelet of 1.36 writes it, but for names that come last, as the format permits. */
 static void lists_devices_of_plugins_and_claims(void **state)
 {
-	(void)state;
 	struct strbuf list = STRBUF_INIT, pod = STRBUF_INIT, container = STRBUF_INIT;
 	struct strbuf part = STRBUF_INIT, resource = STRBUF_INIT;
 	struct strbuf *all[] = { &list, &pod, &container, &part };
@@ -78,7 +71,6 @@ static void lists_devices_of_plugins_and_claims(void **state)
 /* What is bad is left out and counted, and what is around it is not. */
 static void what_is_bad_costs_itself(void **state)
 {
-	(void)state;
 	struct strbuf list = STRBUF_INIT, pod = STRBUF_INIT, container = STRBUF_INIT;
 	struct strbuf part = STRBUF_INIT;
 	struct strbuf *all[] = { &list, &pod, &container, &part };
@@ -119,7 +111,6 @@ static void count(void *userdata, const struct listed_device *device)
 
 static void a_list_has_a_limit(void **state)
 {
-	(void)state;
 	struct strbuf list = STRBUF_INIT, pod = STRBUF_INIT, container = STRBUF_INIT;
 	struct strbuf part = STRBUF_INIT;
 	struct strbuf *all[] = { &list, &pod, &container, &part };
@@ -148,6 +139,5 @@ int main(void)
 		cmocka_unit_test(a_list_has_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

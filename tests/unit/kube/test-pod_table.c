@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_table.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "fake_directory.h"
+#include "tests/unit/unit.h"
 
 static const struct pod_digest_key key = { 1, 2 };
 
@@ -61,7 +51,6 @@ static void containers_stay_when_their_pods_uid_changes(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	for (int source = 0; source < 4; source++) {
 		pod_table_begin(&rig.table);
@@ -81,7 +70,6 @@ static void what_a_list_lacks_is_taken_back(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
 	assert_int_equal(put(&rig, "u2", "c", NULL), 0);
@@ -104,7 +92,6 @@ static void a_list_that_breaks_off_takes_nothing_back(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
 	pod_table_end(&rig.table, 5);
@@ -121,7 +108,6 @@ static void an_unchanged_pod_costs_no_put(void **state)
 	struct rig rig;
 	uint64_t changes;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	assert_false(seen(&rig, "u1 a b"));
 	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
@@ -140,7 +126,6 @@ static void a_restarted_container_replaces_the_old(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
 	assert_int_equal(put(&rig, "u1", "a", "c"), 0);
@@ -158,7 +143,6 @@ static void a_pod_without_text_is_never_seen(void **state)
 	struct pod pod = { .uid = "u1", .containers = &names, .count = 1 };
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 100);
 	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
 	assert_int_equal(pod_table_put(&rig.table, &pod, NULL, 0, 5), 0);
@@ -175,7 +159,6 @@ static void a_full_directory_is_asked_again(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 1, 100);
 	assert_int_equal(put(&rig, "u1", "a", "b"), -ENOSPC);
 	assert_false(seen(&rig, "u1 a b"));
@@ -189,7 +172,6 @@ static void a_full_table_keeps_what_it_has(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	set_up(&rig, 64, 2);
 	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
 	assert_int_equal(put(&rig, "u2", "b", NULL), 0);
@@ -208,7 +190,6 @@ static void many_come_and_go(void **state)
 	struct rig rig;
 	char uid[16], text[32];
 
-	(void)state;
 	set_up(&rig, 64, 1000);
 	for (unsigned round = 0; round < 20; round++) {
 		pod_table_begin(&rig.table);
@@ -242,6 +223,5 @@ int main(void)
 		cmocka_unit_test(many_come_and_go),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

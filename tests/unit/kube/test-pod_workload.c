@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_workload.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define HASH "0123456789abcdef0123456789abcdef"
 
@@ -50,7 +40,6 @@ static void check(const char *pod_name, const char *metadata, const char *name, 
 
 static void replica_sets_are_deployments_by_their_hash(void **state)
 {
-	(void)state;
 	check("shop-7d4b9c-x2x4z", OWNER("ReplicaSet", "shop-7d4b9c") TEMPLATE("7d4b9c"), "shop",
 	      "Deployment");
 	check("my-shop-7d4b9c-x", OWNER("ReplicaSet", "my-shop-7d4b9c") TEMPLATE("7d4b9c"),
@@ -64,7 +53,6 @@ static void replica_sets_are_deployments_by_their_hash(void **state)
 
 static void jobs_are_cron_jobs_by_the_time_in_their_name(void **state)
 {
-	(void)state;
 	/* 29,906,415 minutes after 1970: 2026-11-11 10:15. */
 	check("b-x", CREATED("2026-11-11T10:15:01Z") OWNER("Job", "backup-29906415"), "backup",
 	      "CronJob");
@@ -87,7 +75,6 @@ static void jobs_are_cron_jobs_by_the_time_in_their_name(void **state)
 
 static void other_controllers_are_what_they_say(void **state)
 {
-	(void)state;
 	check("db-0", OWNER("StatefulSet", "db"), "db", "StatefulSet");
 	check("ds-x", OWNER("DaemonSet", "ds"), "ds", "DaemonSet");
 	check("v-x", OWNER("VirtualMachineInstance", "v"), "v", "VirtualMachineInstance");
@@ -104,7 +91,6 @@ static void other_controllers_are_what_they_say(void **state)
 
 static void static_pods_look_the_same_from_both_sources(void **state)
 {
-	(void)state;
 	check("etcd-node-1", ",\"annotations\":{\"kubernetes.io/config.source\":\"file\"}", "etcd",
 	      "StaticPod");
 	check("etcd-node-1", MIRROR(HASH, HASH) OWNER("Node", "node-1"), "etcd", "StaticPod");
@@ -131,7 +117,6 @@ static void uid_of(const char *metadata, const char *expected)
 /* Any user can set annotations: with another pod's uid in them, energy would move there. */
 static void a_mirrors_uid_is_believed_only_with_its_node(void **state)
 {
-	(void)state;
 	uid_of(MIRROR(HASH, HASH) OWNER("Node", "node-1"), HASH);
 	uid_of(MIRROR(HASH, HASH), NULL);
 	uid_of(MIRROR(HASH, HASH) OWNER("ReplicaSet", "x"), NULL);
@@ -170,7 +155,6 @@ static void reads_times(void **state)
 					     "2026-11-11 10:15:00Z" };
 	int64_t s = 77;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		if (pod_parse_time(wrong[i], &s) != -EINVAL)
 			fail_msg("%s is taken", wrong[i]);
@@ -193,6 +177,5 @@ int main(void)
 		cmocka_unit_test(reads_times),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/poll_turn.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define MS 1000000ULL
 #define S  (1000 * MS)
@@ -23,7 +17,6 @@ static void just_before_somebody_looks(void **state)
 		.took_ns = 20 * MS, .pause_ns = S, .poll_ns = 15 * S, .interval_ns = S
 	};
 
-	(void)state;
 	/* Looked for at 10 s, and again at 11 s. */
 	assert_int_equal(due_ms(turn, 10000), 10860);
 	/* From then on once in each interval, at the same moment of it. */
@@ -41,7 +34,6 @@ static void at_most_once_a_second(void **state)
 {
 	struct poll_turn turn = { .pause_ns = S, .poll_ns = 15 * S, .interval_ns = 100 * MS };
 
-	(void)state;
 	turn.began_ns = 10 * S;
 	assert_int_equal(due_ms(turn, 10100), 11000);
 	assert_int_equal(due_ms(turn, 12000), 12050);
@@ -53,7 +45,6 @@ static void never_later_than_the_ordinary_poll(void **state)
 {
 	struct poll_turn turn = { .pause_ns = S, .poll_ns = 15 * S, .interval_ns = 60 * S };
 
-	(void)state;
 	turn.began_ns = 10 * S;
 	assert_int_equal(due_ms(turn, 11000), 25000);
 	assert_int_equal(due_ms(turn, 25000), 25000);
@@ -63,7 +54,6 @@ static void at_once_where_somebody_may_look_at_any_time(void **state)
 {
 	struct poll_turn turn = { .pause_ns = S, .poll_ns = 15 * S };
 
-	(void)state;
 	assert_int_equal(due_ms(turn, 7777), 7777);
 }
 
@@ -76,6 +66,5 @@ int main(void)
 		cmocka_unit_test(at_once_where_somebody_may_look_at_any_time),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/protobuf_read.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static struct protobuf message(const char *bytes, size_t len)
 {
@@ -18,7 +11,6 @@ static struct protobuf message(const char *bytes, size_t len)
 
 static void reads_each_type(void **state)
 {
-	(void)state;
 	struct protobuf all = MESSAGE("\x08\x96\x01"             /* 1: 150 */
 				      "\x12\x02hi"               /* 2: "hi" */
 				      "\x19\1\2\3\4\5\6\7\x08"   /* 3: 64 bits */
@@ -53,7 +45,6 @@ static void reads_each_type(void **state)
 
 static void what_is_malformed_ends(void **state)
 {
-	(void)state;
 	struct protobuf cases[] = {
 		MESSAGE("\x08"),     /* no value */
 		MESSAGE("\x08\x80"), /* which does not end */
@@ -77,7 +68,6 @@ static void what_is_malformed_ends(void **state)
 
 static void texts_are_plain_and_fit(void **state)
 {
-	(void)state;
 	char text[4];
 
 	assert_int_equal(protobuf_text(MESSAGE("\x0a\3one\x12\3two\x0a\3six"), 1, text, 4), 0);
@@ -101,6 +91,5 @@ int main(void)
 		cmocka_unit_test(texts_are_plain_and_fit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/quantity.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void reads_what_manifests_say(void **state)
 {
@@ -39,7 +32,6 @@ static void reads_what_manifests_say(void **state)
 		{ "128974848000m", 128974848000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t value = 77;
 
@@ -52,7 +44,6 @@ static void large_ones_are_exact_or_refused(void **state)
 {
 	uint64_t value = 77;
 
-	(void)state;
 	assert_int_equal(quantity_parse_milli("15Pi", &value), 0);
 	assert_true(value == (15ULL << 50) * 1000);
 	assert_int_equal(quantity_parse_milli("9999999999999999999m", &value), 0);
@@ -95,7 +86,6 @@ static void the_rest_is_refused(void **state)
 					     "11111111111111111111" };
 	uint64_t value = 77;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		if (quantity_parse_milli(wrong[i], &value) >= 0)
 			fail_msg("'%s' is taken", wrong[i]);
@@ -111,6 +101,5 @@ int main(void)
 		cmocka_unit_test(the_rest_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

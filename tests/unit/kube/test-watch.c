@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/watch.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const char *const type_names[] = { "put", "deleted", "bookmark", "error", "bad" };
 
@@ -67,7 +58,6 @@ static void check(const char *text, const char *expected)
 
 static void tells_events_apart(void **state)
 {
-	(void)state;
 	check(EVENT("ADDED", "1") EVENT("MODIFIED", "2") EVENT("DELETED", "3")
 		      EVENT("BOOKMARK", "4"),
 	      "put@1 put@2 deleted@3 bookmark@4 ");
@@ -76,7 +66,6 @@ static void tells_events_apart(void **state)
 
 static void both_forms_of_gone_are_one(void **state)
 {
-	(void)state;
 	check("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":"
 	      "\"Expired\","
 	      "\"message\":\"too old\"}}\n",
@@ -92,7 +81,6 @@ static void both_forms_of_gone_are_one(void **state)
 
 static void bad_lines_cost_themselves(void **state)
 {
-	(void)state;
 	check("garbage\n" EVENT("ADDED", "1"), "bad@ put@1 ");
 	check("{\"type\":\"ADDED\"}\n{\"type\":\"ADDED\",\"object\":[]}\n[]\n1\n" EVENT("ADDED",
 											"1"),
@@ -104,7 +92,6 @@ static void bad_lines_cost_themselves(void **state)
 
 static void long_lines_are_skipped_to_their_end(void **state)
 {
-	(void)state;
 	check_max(EVENT("ADDED", "1") EVENT("ADDED", "111111111111111111111111")
 			  EVENT("ADDED", "2"),
 		  70, "put@1 bad@ put@2 ");
@@ -118,7 +105,6 @@ static void the_hearer_may_end_it(void **state)
 	struct heard heard = { .answer = -ESTALE };
 	struct watch watch;
 
-	(void)state;
 	watch_init(&watch, 4096, hear, &heard);
 	assert_int_equal(watch_feed(&watch, text, sizeof(text) - 1), -ESTALE);
 	assert_string_equal(heard.text.data, "put@1 ");
@@ -136,6 +122,5 @@ int main(void)
 		cmocka_unit_test(the_hearer_may_end_it),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

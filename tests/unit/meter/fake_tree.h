@@ -3,19 +3,11 @@
 #pragma once
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 struct fake_tree {
 	char sysfs[64];

@@ -2,15 +2,9 @@
 /* What a table of meters told of its zones, pass by pass: spans are added up. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 struct seen_zone {
 	enum zone_state state;

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/component_meter.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "energy/rank.h"
 #include "host/host.h"
 #include "model/vm_share.h"
+#include "tests/unit/unit.h"
 
 static struct host_info server(bool is_vm)
 {
@@ -63,7 +53,6 @@ static void test_zones_are_estimates(void **state)
 	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_DRAM };
 	struct machine machine = open_machine(false, COMPONENT_ALL);
 
-	(void)state;
 	assert_int_equal(component_meter_count(machine.parts), 2);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		const struct zone *zone = component_meter_zone(machine.parts, i);
@@ -81,7 +70,6 @@ static void test_only_the_parts_that_are_asked_for(void **state)
 {
 	struct machine machine = open_machine(false, COMPONENT_BIT(COMPONENT_DRAM));
 
-	(void)state;
 	assert_int_equal(component_meter_count(machine.parts), 1);
 	assert_int_equal(component_meter_zone(machine.parts, 0)->kind, ZONE_DRAM);
 	close_machine(&machine);
@@ -95,7 +83,6 @@ static void test_energy_is_the_models(void **state)
 	struct energy_span spans[COMPONENT_COUNT], whole;
 	struct model_state about;
 
-	(void)state;
 	component_meter_estimate(machine.parts, 0.5, power);
 	component_meter_state(machine.parts, 0, &about);
 	assert_true(!about.has_estimate && isnan(about.error_w));
@@ -130,7 +117,6 @@ static void test_virtual_machine(void **state)
 	struct vm_share share;
 	struct model_state about;
 
-	(void)state;
 	estimated_meter_facts(machine.whole, &facts, &share);
 	assert_true(share.share < 0.5);
 	component_meter_estimate(machine.parts, 1, power);
@@ -156,7 +142,6 @@ static void test_design_power_that_is_not_known(void **state)
 	struct machine machine;
 	struct vm_share share;
 
-	(void)state;
 	host.cpu_model[0] = '\0';
 	host.memory_gib = 768;
 	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine.whole), 0);
@@ -183,7 +168,6 @@ static void test_rivals(void **state)
 	struct zone trained = *component_meter_zone(machine.parts, 0);
 	struct zone gpu = { .kind = ZONE_GPU, .source = "nvml", .quality = QUALITY_MEASURED };
 
-	(void)state;
 	trained.rank = RANK_MODEL;
 	assert_true(rank_are_rivals(dram, &meter) && rank_are_rivals(&meter, dram));
 	assert_true(rank_are_rivals(dram, &trained));
@@ -204,6 +188,5 @@ int main(void)
 		cmocka_unit_test(test_rivals),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

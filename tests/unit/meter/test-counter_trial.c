@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/counter_trial.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define PERIOD_NS (10 * NSEC_PER_SEC)
 #define POWER_UW  300000000ULL
@@ -29,7 +24,6 @@ static unsigned readings_until_fine(uint64_t step_uj)
 
 static void a_fine_counter_is_taken(void **state)
 {
-	(void)state;
 	assert_int_equal(readings_until_fine(1), COUNTER_TRIAL_READINGS + 1);
 	assert_int_equal(readings_until_fine(36 * UJ_PER_J), COUNTER_TRIAL_READINGS + 1);
 }
@@ -37,7 +31,6 @@ static void a_fine_counter_is_taken(void **state)
 /* A thousandth, and a tenth, of a kilowatt hour: 12 s and 20 min of 300 W. */
 static void a_coarse_counter_is_not(void **state)
 {
-	(void)state;
 	assert_int_equal(readings_until_fine(3600 * UJ_PER_J), 0);
 	assert_int_equal(readings_until_fine(360000 * UJ_PER_J), 0);
 }
@@ -48,7 +41,6 @@ static void one_that_falls_or_runs_begins_anew(void **state)
 	uint64_t energy_uj = 1000000 * UJ_PER_J, step_uj = 3000 * UJ_PER_J;
 	uint64_t time_ns = PERIOD_NS;
 
-	(void)state;
 	for (unsigned i = 0; i < COUNTER_TRIAL_READINGS; i++, time_ns += PERIOD_NS)
 		assert_false(counter_trial_take(&trial, time_ns, energy_uj += step_uj, POWER_UW));
 	assert_int_equal(trial.agreed, COUNTER_TRIAL_READINGS - 1);
@@ -67,7 +59,6 @@ static void without_power_nothing_agrees(void **state)
 {
 	struct counter_trial trial = { 0 };
 
-	(void)state;
 	for (unsigned i = 1; i < 100; i++)
 		assert_false(counter_trial_take(&trial, i * PERIOD_NS, 7, 0));
 }
@@ -81,6 +72,5 @@ int main(void)
 		cmocka_unit_test(without_power_nothing_agrees),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/counter_wrap.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define RANGE_UJ     262143328850ULL /* a package of 2^-14 J */
 #define MAX_POWER_UW 2000000000ULL
@@ -35,7 +28,6 @@ static void test_first_reading_is_baseline(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	assert_int_equal(take(&counter, 123456789, 1), 0);
 	assert_int_equal(counter.energy_uj, 0);
 	assert_int_equal(take(&counter, 123456799, 2), 0);
@@ -46,7 +38,6 @@ static void test_wrap_counts_the_value_zero(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, RANGE_UJ, 1); /* the last value before 0 */
 	take(&counter, 0, 2);
 	assert_int_equal(counter.energy_uj, 1);
@@ -58,7 +49,6 @@ static void test_reset_is_dropped_once(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, 100000000000, 1);
 	take(&counter, 100050000000, 2);
 	assert_false(counter.restarted);
@@ -77,7 +67,6 @@ static void test_jump_forward_and_back_are_dropped(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, 1000, 1);
 	take(&counter, 200000000000, 2);
 	take(&counter, 200000000500, 3);
@@ -91,7 +80,6 @@ static void test_gap_is_judged_over_its_real_length(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, 0, 0);
 	take(&counter, 20000000000, 11); /* 20 kJ in 11 s: 1.8 kW */
 	assert_int_equal(counter.energy_uj, 20000000000);
@@ -104,7 +92,6 @@ static void test_limit_is_max_power_over_elapsed_and_slack(void **state)
 {
 	uint64_t limit_uj = 2000000000ULL * 11 / 10; /* 1.1 s at 2 kW */
 
-	(void)state;
 	for (uint64_t over = 0; over <= 1; over++) {
 		struct energy_counter counter = { 0 };
 
@@ -118,7 +105,6 @@ static void test_value_outside_its_range_is_refused(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, 1000, 1);
 	assert_int_equal(take(&counter, RANGE_UJ + 1, 2), -ERANGE);
 	assert_int_equal(counter.dropped, 1);
@@ -130,7 +116,6 @@ static void test_new_generation_or_range_is_a_new_baseline(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take_of(&counter, 1000, RANGE_UJ, 1, 1000);
 	take_of(&counter, 2000, RANGE_UJ, 1, 2000);
 	take_of(&counter, 500000, RANGE_UJ, 2, 3000);
@@ -147,7 +132,6 @@ static void test_clock_that_stands_still_is_no_division(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take(&counter, 1000, 5);
 	take(&counter, 2000, 5);
 	take(&counter, 3000, 4);
@@ -158,7 +142,6 @@ static void test_full_64_bit_range(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	take_of(&counter, UINT64_MAX - 1, UINT64_MAX, 1, NSEC_PER_SEC);
 	take_of(&counter, 1, UINT64_MAX, 1, 2 * NSEC_PER_SEC);
 	assert_int_equal(counter.energy_uj, 3);
@@ -207,7 +190,6 @@ static void test_exact_over_thousands_of_wraps(void **state)
 	static const uint64_t ranges[] = { RANGE_UJ, 65712999613, 65532610987, 9999999,
 					   4294967295 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
 		check_wraps(0x9e3779b97f4a7c15 + i, ranges[i], 2000);
 }
@@ -220,7 +202,6 @@ static void test_a_turn_that_may_have_gone_unseen_is_refused(void **state)
 {
 	const uint64_t range_uj = 65712999613, power_uw = 280000000;
 
-	(void)state;
 	for (uint64_t seconds = 1; seconds <= 1000; seconds++) {
 		struct energy_counter counter = { 0 };
 		uint64_t truth_uj = power_uw * seconds;
@@ -246,7 +227,6 @@ static void test_asleep_a_counter_may_turn_too(void **state)
 {
 	const struct raw_reading before = { 1000, RANGE_UJ, 1 }, after = { 2000, RANGE_UJ, 1 };
 
-	(void)state;
 	for (uint64_t asleep_s = 100; asleep_s <= 1000; asleep_s += 900) {
 		const struct reading_time when[] = {
 			{ NSEC_PER_SEC, NSEC_PER_SEC, 5 * NSEC_PER_SEC },
@@ -269,7 +249,6 @@ static void test_slow_reads_count_with_their_whole_length(void **state)
 	const struct reading_time next = at(4 * NSEC_PER_SEC);
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	energy_counter_advance(&counter, &values[0], &slow, MAX_POWER_UW);
 	energy_counter_advance(&counter, &values[1], &next, MAX_POWER_UW);
 	assert_int_equal(counter.energy_uj, 5000000000); /* 5 kJ in up to 3 s */
@@ -279,7 +258,6 @@ static void test_refusals_in_a_row_are_told(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	for (uint64_t second = 1; second <= 5; second++) { /* 3 kW */
 		take(&counter, second * 3000000000, second);
 		assert_int_equal(counter.refusals, second - 1);
@@ -295,7 +273,6 @@ static void test_period_is_half_a_turn(void **state)
 {
 	struct energy_counter counter = { 0 };
 
-	(void)state;
 	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), UINT64_MAX);
 	take_of(&counter, 0, 65712999613, 1, 1);
 	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), 16428249903);
@@ -312,7 +289,6 @@ static void test_period_of_a_counter_that_is_fed(void **state)
 	struct energy_counter counter = { 0 };
 	struct reading_time when = { NSEC_PER_SEC, NSEC_PER_SEC, NSEC_PER_SEC };
 
-	(void)state;
 	assert_int_equal(energy_counter_advance(&counter, &reading, &when, MAX_POWER_UW), 0);
 	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), 16384000000);
 	reading.value = 1000000000;
@@ -332,7 +308,6 @@ static void test_never_falls_nor_spikes_on_random_input(void **state)
 {
 	uint64_t random = 42;
 
-	(void)state;
 	for (unsigned run = 0; run < 200; run++) {
 		struct energy_counter counter = { 0 };
 
@@ -370,6 +345,5 @@ int main(void)
 		cmocka_unit_test(test_never_falls_nor_spikes_on_random_input),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

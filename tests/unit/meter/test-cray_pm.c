@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The source by itself, without the thread that polls it: each call is made here. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "hwmon_tree.h"
-
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 #define PM "../../cray/pm_counters/"
 
@@ -194,6 +186,5 @@ int main(void)
 		TREE_TEST(test_faults),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/cray_pm_text.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_texts(void **state)
 {
@@ -38,7 +29,6 @@ static void test_texts(void **state)
 		{ "251304 J us\n", -EINVAL, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t energy_uj = 77, time_us = 77;
 		int r = cray_pm_energy_parse(cases[i].text, (ssize_t)strlen(cases[i].text),
@@ -56,6 +46,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_texts) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

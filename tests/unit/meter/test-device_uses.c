@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/device_uses.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void what_is_moved_is_there_once(void **state)
 {
-	(void)state;
 	struct device_uses from = { 0 }, to = { 0 };
 	const struct device_use some[] = { { 0, 10, 5 }, { 1, 10, 7 } };
 
@@ -27,7 +22,6 @@ static void what_is_moved_is_there_once(void **state)
 /* An interval of an hour has as many uses as one of a second. */
 static void readings_of_one_process_are_one_use(void **state)
 {
-	(void)state;
 	struct device_uses uses = { 0 };
 	const struct device_use some[] = { { 0, 10, 5 }, { 1, 10, 7 }, { 1, 0, 2 } };
 
@@ -46,7 +40,6 @@ static void readings_of_one_process_are_one_use(void **state)
 
 static void what_says_nothing_is_left_out(void **state)
 {
-	(void)state;
 	struct device_uses uses = { 0 };
 	const struct device_use some[] = { { 0, 10, 0 }, { DEVICES_MAX, 10, 7 } };
 
@@ -58,7 +51,6 @@ static void what_says_nothing_is_left_out(void **state)
 /* Whether it is busy or not, and however often that is said. */
 static void what_is_held_is_kept(void **state)
 {
-	(void)state;
 	struct device_uses uses = { 0 };
 	const struct device_use some[] = { { 0, 10, 4, 0 }, { 0, 10, 0, 7 }, { 0, 11, 0, 3 },
 					   { 0, 11, 0, 2 }, { 0, 10, 5, 0 }, { 0, 12, 6, 0 } };
@@ -74,7 +66,6 @@ static void what_is_held_is_kept(void **state)
 /* They have no pid here, and are no process without a name. */
 static void machines_are_kept_by_uuid(void **state)
 {
-	(void)state;
 	struct device_uses uses = { 0 };
 	const struct uuid one = { 1, 2 }, other = { 1, 3 };
 	const struct device_use some[] = {
@@ -101,7 +92,6 @@ static void machines_are_kept_by_uuid(void **state)
 
 static void the_time_beyond_the_limit_stays_the_device_s(void **state)
 {
-	(void)state;
 	struct device_uses uses = { 0 }, to = { 0 };
 
 	for (uint32_t pid = 1; pid <= DEVICE_USES_MAX + 4; pid++)
@@ -127,6 +117,5 @@ int main(void)
 		cmocka_unit_test(the_time_beyond_the_limit_stays_the_device_s),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The source by itself, over trees as amdgpu, i915 and xe show them: each call is made here. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "energy/work.h"
 #include "fake_device_files.h"
 #include "hwmon_tree.h"
-
-#include "energy/work.h"
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 #define AMD   "0000:03:00.0"
 #define INTEL "0000:4d:00.0"
@@ -382,6 +374,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_said, setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,13 +2,8 @@
 /* Board 3 has the nodes card1 and renderD129; time is the test's. */
 #include "meter/drm_users.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "fake_device_files.h"
+#include "tests/unit/unit.h"
 
 #define ADDRESS "0000:4d:00.0"
 #define BOARD   3
@@ -31,7 +26,6 @@ static void open_users(bool wants_holders)
 
 static int setup(void **state)
 {
-	(void)state;
 	fake_files_init(&fake);
 	open_users(false);
 	return 0;
@@ -39,7 +33,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	drm_users_free(users);
 	assert_int_equal(fake.refs, 0);
 	fake_files_release(&fake);
@@ -81,7 +74,6 @@ static void expect_none(void)
 
 static void each_has_what_it_used(void **state)
 {
-	(void)state;
 	client(10, 5, 1, 4000);
 	client(11, 5, 2, 100);
 	look();
@@ -98,7 +90,6 @@ static void each_has_what_it_used(void **state)
 
 static void one_that_was_opened_since_counts_from_its_beginning(void **state)
 {
-	(void)state;
 	client(10, 5, 1, 0);
 	look();
 	client(11, 5, 2, 250);
@@ -124,7 +115,6 @@ static void one_that_was_opened_since_counts_from_its_beginning(void **state)
 /* What is copied, or inherited by a child, is one client: of the lowest pid, while that lives. */
 static void a_client_counts_once(void **state)
 {
-	(void)state;
 	client(12, 5, 1, 1000); /* the child is found first */
 	client(10, 5, 1, 1000);
 	client(10, 6, 1, 1000);
@@ -150,7 +140,6 @@ static void a_client_counts_once(void **state)
 /* A descriptor that is sent to a daemon takes no energy with it, however low the daemon's pid. */
 static void one_that_is_passed_on_stays_its_opener_s(void **state)
 {
-	(void)state;
 	client(12, 5, 1, 0);
 	look();
 	fake.other_pid = 10;
@@ -183,7 +172,6 @@ static void one_that_is_passed_on_stays_its_opener_s(void **state)
 /* What was seen at the same time in two control groups was opened in one that is not known. */
 static void a_client_without_a_known_opener_is_nobody_s(void **state)
 {
-	(void)state;
 	fake.other_pid = 10;
 	client(10, 5, 1, 0);
 	client(12, 5, 1, 0);
@@ -199,7 +187,6 @@ static void a_client_without_a_known_opener_is_nobody_s(void **state)
 /* Of a list that was cut nothing follows for what is not in it. */
 static void what_is_read_stays_though_a_list_is_cut(void **state)
 {
-	(void)state;
 	client(10, 5, 1, 0);
 	client(11, 5, 2, 0);
 	look();
@@ -225,7 +212,6 @@ static void a_copy_may_become_another_client(void **state)
 {
 	unsigned seconds = 0;
 
-	(void)state;
 	client(10, 5, 1, 0);
 	client(10, 6, 1, 0);
 	look();
@@ -239,7 +225,6 @@ static void a_copy_may_become_another_client(void **state)
 
 static void a_primary_node_that_is_shared_is_nobody_s(void **state)
 {
-	(void)state;
 	fake_client(&fake, 10, 5, CARD, ADDRESS, 1, 0); /* the session manager */
 	fake_client(&fake, 11, 5, CARD, ADDRESS, 1, 0);
 	look();
@@ -256,7 +241,6 @@ static void a_primary_node_that_is_shared_is_nobody_s(void **state)
 
 static void what_ends_is_found_again(void **state)
 {
-	(void)state;
 	client(10, 5, 1, 100);
 	look();
 	fake_close(&fake, 10, 5);
@@ -272,7 +256,6 @@ static void what_ends_is_found_again(void **state)
 
 static void files_of_other_boards_are_left_alone(void **state)
 {
-	(void)state;
 	fake_client(&fake, 10, 5, 128, "0000:03:00.0", 1, 0);
 	look();
 	assert_int_equal(fake.opened, 0);
@@ -295,7 +278,6 @@ static void what_holds_the_board_is_reported_where_asked_for(void **state)
 	const struct device_use *uses;
 	size_t count;
 
-	(void)state;
 	drm_users_free(users);
 	open_users(true);
 	client(10, 5, 1, 0);
@@ -310,7 +292,6 @@ static void what_is_not_known_is_counted(void **state)
 {
 	struct drm_users_state seen;
 
-	(void)state;
 	client(10, 5, 1, 0);
 	fake_denied(&fake, 11, 5, RENDER);
 	fake_text(&fake, 12, 5, RENDER, "pos:\t0\nflags:\t02\n");
@@ -328,7 +309,6 @@ static void what_is_not_known_is_counted(void **state)
 /* Each takes 12 ms of a CPU: there is one in 3 s. And one that takes a minute comes in 30 s. */
 static void searches_take_a_part_of_a_cpu_at_most(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 10; i++)
 		look();
 	assert_int_equal(fake.searches, 10);
@@ -344,7 +324,6 @@ static void searches_take_a_part_of_a_cpu_at_most(void **state)
 
 static void the_rest_is_no_process_s(void **state)
 {
-	(void)state;
 	client(10, 5, 1, 0);
 	look();
 	client(10, 5, 1, 200);
@@ -383,6 +362,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_rest_is_no_process_s, setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "host/host.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
+#include "tests/unit/unit.h"
 
 static struct host_info bare_metal(void)
 {
@@ -87,7 +78,6 @@ static void test_zone_of_bare_metal(void **state)
 	struct estimated_meter *meter = meter_of(&host);
 	const struct zone *zone = estimated_meter_zone(meter);
 
-	(void)state;
 	assert_int_equal(zone->kind, ZONE_PLATFORM);
 	assert_int_equal(zone->kind, ZONE_PLATFORM);
 	assert_string_equal(zone->instance, "");
@@ -105,7 +95,6 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 	const struct zone *zone = estimated_meter_zone(meter);
 	struct told reading = { 0 };
 
-	(void)state;
 	assert_true(zone->quality == QUALITY_ESTIMATED && !zone->knows_idle &&
 		    zone->scope == SCOPE_VM_DYNAMIC);
 	advance(meter, 0, 0, &reading);
@@ -131,7 +120,6 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	struct told reading = { 0 };
 	struct vm_share share;
 
-	(void)state;
 	host.vm_load_low = host.vm_load_high = 0.5;
 	meter = meter_of(&host);
 	estimated_meter_facts(meter, &facts, &share);
@@ -156,7 +144,6 @@ static void test_vm_on_a_full_host(void **state)
 	struct vm_share share;
 	double busy_s = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		busy_s = i % 2 ? 0.9 : 0.3;
 		assert_true(estimated_meter_advance(meter, i * NSEC_PER_SEC,
@@ -182,7 +169,6 @@ static void test_the_bound_of_the_estimate(void **state)
 	struct told told = { 0 };
 	struct vm_share share;
 
-	(void)state;
 	estimated_meter_state(meter, &known);
 	assert_true(isnan(known.error_w) && !known.has_estimate);
 	assert_string_equal(known.output, "AbsPower");
@@ -205,7 +191,6 @@ static void test_cores_of_the_host(void **state)
 	struct machine_facts facts;
 	struct vm_share share;
 
-	(void)state;
 	(void)snprintf(host.cpu_model, sizeof(host.cpu_model), "AMD EPYC 9R14 Processor");
 	host.vm_host_cpus = host.vm_host_cores = 192;
 	host.vm_host_sockets = 2;
@@ -226,7 +211,6 @@ static void test_hints_of_the_host(void **state)
 	struct machine_facts facts;
 	struct vm_share share;
 
-	(void)state;
 	assert_true(isnan(bound_w(meter)));
 	host.vm_host_cpus = 256;
 	host.vm_load_low = 0.9;
@@ -252,7 +236,6 @@ static void test_vm_larger_than_the_typical_host(void **state)
 	struct machine_facts facts;
 	struct vm_share share;
 
-	(void)state;
 	host.cpus = 900;
 	meter = meter_of(&host);
 	estimated_meter_facts(meter, &facts, &share);
@@ -271,7 +254,6 @@ static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state
 	struct told reading = { 0 };
 	struct vm_share share;
 
-	(void)state;
 	estimated_meter_facts(meter, &facts, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.25, &power);
 	advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
@@ -293,7 +275,6 @@ static void test_short_intervals_do_not_drift(void **state)
 	struct told of_fine = { 0 }, of_coarse = { 0 };
 	uint64_t step_ns = 1 << 20;
 
-	(void)state;
 	advance(fine, 0, 0, &of_fine);
 	advance(coarse, 0, 0, &of_coarse);
 	for (uint64_t i = 1; i <= 1 << 14; i++) /* busy: exactly half, so that both see the same */
@@ -312,7 +293,6 @@ static void test_clock_that_stands_still_invents_nothing(void **state)
 	struct told told = { 0 };
 	uint64_t energy_uj;
 
-	(void)state;
 	advance(meter, 0, 0, &told);
 	advance(meter, NSEC_PER_SEC, NSEC_PER_SEC, &told);
 	energy_uj = told.energy_uj;
@@ -331,7 +311,6 @@ static void test_more_busy_time_than_there_is_counts_as_full(void **state)
 	struct estimated_meter *full = meter_of(&host), *over = meter_of(&host);
 	struct told of_full = { 0 }, of_over = { 0 };
 
-	(void)state;
 	advance(full, 0, 0, &of_full);
 	advance(over, 0, 0, &of_over);
 	advance(full, NSEC_PER_SEC, 128 * NSEC_PER_SEC, &of_full);
@@ -347,7 +326,6 @@ static void test_machine_that_nothing_is_known_of(void **state)
 	struct estimated_meter *meter = meter_of(&host);
 	struct told reading = { 0 };
 
-	(void)state;
 	advance(meter, 0, 0, &reading);
 	advance(meter, NSEC_PER_SEC, 0, &reading);
 	assert_true(reading.idle_energy_uj > UJ_PER_J);
@@ -373,6 +351,5 @@ int main(void)
 		cmocka_unit_test(test_machine_that_nothing_is_known_of),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

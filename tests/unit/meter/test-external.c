@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Files of meters outside: what becomes a zone, whose value is when, and what a fault is. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#include "hwmon_tree.h"
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "hwmon_tree.h"
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 #define HEADER "kepler-meter 1\n"
 
@@ -187,6 +180,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(faults_are_errors_of_the_zone, setup, teardown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

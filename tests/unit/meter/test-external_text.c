@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/external_text.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define HEADER "kepler-meter 1\n"
 
@@ -32,7 +24,6 @@ static void lines_are_zones(void **state)
 	struct external_record record;
 	struct diag diag;
 
-	(void)state;
 	(void)snprintf(whole, sizeof(whole), "%s\n", text);
 	assert_int_equal(begin(whole, &reading, &diag), 0);
 	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
@@ -73,7 +64,6 @@ static void what_is_no_such_text_is_refused(void **state)
 	struct external_text reading;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		assert_int_equal(begin(table[i].text, &reading, &diag), table[i].error);
 }
@@ -108,7 +98,6 @@ static void a_bad_line_costs_itself(void **state)
 		  "not a valid value of name" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char text[256];
 		struct external_text reading;
@@ -134,6 +123,5 @@ int main(void)
 		cmocka_unit_test(a_bad_line_costs_itself),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

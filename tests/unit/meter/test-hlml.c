@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The source by itself, on a library that stands in for the driver's ($HLML_LAB). */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "meter/meter.h"
 #include "tests/rig/lab_state.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define FIRST_DEVICE (DEVICES_NVML + DEVICES_DRM)
 
@@ -47,7 +38,6 @@ static void a_board_has_energy_and_no_process(void **state)
 	struct raw_reading before, after;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(hlml_meter.zone_count(meter), 2);
 	assert_string_equal(zone->instance, "01P4-HL3090A0-18-U4V193-22-07-00");
 	assert_string_equal(zone->path, "accel0");
@@ -77,7 +67,6 @@ static void without_a_counter_power_is_read(void **state)
 	struct meter *meter = open_meter("gaudi 0 400000 0\nnocounter 0\n");
 	struct raw_reading raw;
 
-	(void)state;
 	assert_int_equal(hlml_meter.read_raw(meter, 0, &raw), 0);
 	assert_int_equal(raw.kind, SAMPLE_POWER);
 	assert_int_equal(raw.value, 400000000);
@@ -90,7 +79,6 @@ static void a_board_that_is_back_counts_anew(void **state)
 	struct raw_reading before, after;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(hlml_meter.read_raw(meter, 0, &before), 0);
 	say("gaudi 0 400000 50\ngaudi 1 400000 50\nerror 0 15\n");
 	assert_int_equal(hlml_meter.read_raw(meter, 0, &after), -ENODEV);
@@ -111,7 +99,6 @@ static void a_driver_that_does_not_answer_is_remarked(void **state)
 	struct meter_remark remark;
 	struct meter *meter;
 
-	(void)state;
 	say("init 9\n");
 	assert_int_equal(hlml_meter.open(&options, &meter), 0);
 	assert_int_equal(hlml_meter.rescan(meter), -ENODEV);
@@ -140,7 +127,6 @@ static void a_machine_without_a_board_loads_nothing(void **state)
 	struct meter_options options = { .sysfs = folder, .hlml_library = name };
 	char link[128];
 
-	(void)state;
 	assert_false(hlml_meter.is_wanted(&options));
 	make("class");
 	make("class/accel");

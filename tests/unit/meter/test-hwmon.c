@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The source by itself, without the thread that polls it: each call is made here. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hwmon_tree.h"
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "base/num.h"
+#include "hwmon_tree.h"
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 struct fixture {
 	struct fake_tree tree;
@@ -444,6 +435,5 @@ int main(void)
 		TREE_TEST(test_sockets_of_hsmp_by_acpi),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/hwmon_rule.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static struct hwmon_channel channel_of(const char *chip, const char *device, const char *label,
 				       enum hwmon_reading reading, unsigned number)
@@ -66,7 +56,6 @@ static void test_acpi_meters_of_devices(void **state)
 	struct hwmon_channel grace =
 		channel_of("power_meter", "ACPI000D:02", "Grace Power Socket 1", HWMON_AVERAGE, 1);
 
-	(void)state;
 	channel.extent = HWMON_OF_MACHINE;
 	check(&channel, NULL, 0, "platform");
 	channel.extent = grace.extent = HWMON_OF_DEVICES;
@@ -124,7 +113,6 @@ static void test_what_drivers_say(void **state)
 		{ "amd_energy", "Esocket00000000000000000001", HWMON_ENERGY, "package-1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		struct hwmon_channel channel =
 			channel_of(known[i].chip, "dev", known[i].label, known[i].reading, 1);
@@ -138,7 +126,6 @@ static void test_an_average_goes_before_a_moment(void **state)
 {
 	struct hwmon_channel channel = channel_of("fam15h_power", "", "", HWMON_POWER, 1);
 
-	(void)state;
 	assert_int_equal(hwmon_meaning_of(&channel, NULL, 0).reading, HWMON_POWER);
 	channel.has[HWMON_AVERAGE] = true;
 	assert_int_equal(hwmon_meaning_of(&channel, NULL, 0).reading, HWMON_AVERAGE);
@@ -157,7 +144,6 @@ static void test_rules_of_the_user_come_first(void **state)
 	const struct hwmon_channel known = channel_of("apm_xgene", "", "CPU power", HWMON_POWER, 1);
 	const struct hwmon_channel pair = channel_of("ltc4151", "x", "", HWMON_PRODUCT, 1);
 
-	(void)state;
 	check(&first, rules, ARRAY_SIZE(rules), "platform");
 	check(&second, rules, ARRAY_SIZE(rules), "dram-*");
 	check(&third, rules, ARRAY_SIZE(rules), "board");
@@ -185,7 +171,6 @@ static void test_rules_are_checked(void **state)
 					   "a/b=dram-12345678901234567890" };
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_int_equal(hwmon_rule_check(good[i], &diag), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -215,7 +200,6 @@ static void test_files(void **state)
 		{ "", -1, false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		enum hwmon_reading reading;
 		bool is_current;
@@ -238,7 +222,6 @@ static void test_keys(void **state)
 	const struct hwmon_channel without = channel_of("ltc4151", "", "", HWMON_PRODUCT, 2);
 	char key[HWMON_KEY_MAX];
 
-	(void)state;
 	hwmon_channel_key(&with, key);
 	assert_string_equal(key, "power_meter@ACPI000D:00/power1");
 	hwmon_channel_key(&without, key);
@@ -257,6 +240,5 @@ int main(void)
 		cmocka_unit_test(test_keys),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,16 +2,8 @@
 /* Recorded layouts: which files drivers have, where they are, and what is no channel. */
 #include "meter/hwmon_scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "hwmon_tree.h"
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int setup(void **state)
 {
@@ -213,6 +205,5 @@ int main(void)
 		TREE_TEST(test_chips_have_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Power by the kernel's IPMI device: one request at a time, late answers, faults; injected time. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "fake_bmc.h"
-
 #include "base/num.h"
+#include "fake_bmc.h"
 #include "meter/meter.h"
+#include "tests/unit/unit.h"
 
 static int setup(void **state)
 {
@@ -351,7 +341,6 @@ static void only_where_the_device_is(void **state)
 {
 	char there[] = "/dev/null", nowhere[] = "/dev/ipmi-test", none[] = "";
 
-	(void)state;
 	assert_true(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = there }));
 	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = nowhere }));
 	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = none }));
@@ -381,6 +370,5 @@ int main(void)
 		cmocka_unit_test(only_where_the_device_is),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,20 +5,12 @@
  */
 #include "meter/meter.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "seen_zones.h"
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/macro.h"
+#include "seen_zones.h"
+#include "tests/unit/unit.h"
 
 #define ZONES 4
 
@@ -224,7 +216,6 @@ static void wait_until_closed(void)
 /* A failed test leaves no thread stuck. */
 static int let_all_go(void **state)
 {
-	(void)state;
 	set_rescan_stuck(false);
 	for (size_t z = 0; z < ZONES; z++)
 		set_stuck(z, false);
@@ -285,7 +276,6 @@ static void test_kernel_errors_are_state_and_pass(void **state)
 	static const int errors[] = { -EIO, -EINVAL, -EACCES, -EPERM, -EBADMSG };
 	struct meter_table *table = open_table(60000);
 
-	(void)state;
 	assert_int_equal(read_all(table), ZONES);
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		set_zone(2, errors[i], 0);
@@ -307,7 +297,6 @@ static void test_gone_zone_makes_the_tree_be_searched(void **state)
 	struct meter_table *table = open_table(60000);
 	unsigned before;
 
-	(void)state;
 	read_all(table);
 	set_zone(1, -ENODEV, 0);
 	read_all(table);
@@ -350,7 +339,6 @@ static void test_what_is_not_wanted_is_not_opened(void **state)
 					       .read_deadline_ns = NSEC_PER_SEC };
 	struct meter_table *table;
 
-	(void)state;
 	assert_int_equal(meter_table_open_source(&unwanted, &options, &table), 0);
 	assert_int_equal(meter_table_count(table), 0);
 	assert_true(meter_table_has_searched(table));
@@ -378,7 +366,6 @@ static void test_sources_are_chosen_by_name(void **state)
 	const struct meter_ops by_name = { .name = "by-name", .is_wanted = never };
 	const struct meter_ops plain = { .name = "plain" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char list[sizeof(table[i].list)];
 		const struct meter_options options = { .sources = list };
@@ -398,7 +385,6 @@ static void test_a_source_that_there_is_not_is_named(void **state)
 	};
 	struct diag diag;
 
-	(void)state;
 	assert_int_equal(meter_check_sources("auto", &diag), 0);
 	assert_int_equal(meter_check_sources("hwmon,auto,rapl-sysfs", &diag), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -413,7 +399,6 @@ static void test_stalled_zone_costs_no_other(void **state)
 	struct meter_table *table = open_table(2000);
 	uint64_t start_ns, took_ns;
 
-	(void)state;
 	assert_int_equal(read_all(table), ZONES);
 	set_stuck(1, true);
 	for (uint64_t i = 1; i <= 5; i++) {
@@ -445,7 +430,6 @@ static void test_slow_zones_that_keep_the_deadline_are_up(void **state)
 	const uint64_t deadline_ms = 2000;
 	struct meter_table *table = open_table(deadline_ms);
 
-	(void)state;
 	pthread_mutex_lock(&switches.lock);
 	switches.until_others[0] = true;
 	switches.takes_ns[ZONES - 1] = deadline_ms / 2 * NSEC_PER_MSEC;
@@ -471,7 +455,6 @@ static void test_making_a_thread_hangs_no_pass(void **state)
 	struct meter_table *table = open_table(1000);
 	uint64_t start_ns;
 
-	(void)state;
 	assert_int_equal(read_all(table), ZONES);
 	switches.threads_made_by_test = 0;
 	pthread_mutex_lock(&switches.lock);
@@ -517,7 +500,6 @@ static void test_zones_are_read_between_passes(void **state)
 	uint64_t counted_uj, true_uj;
 	unsigned reads;
 
-	(void)state;
 	pthread_mutex_lock(&switches.lock);
 	switches.range_uj = 2000000000; /* half a turn at 2 kW takes 0.5 s */
 	switches.step_uj[1] = 750000000;
@@ -565,7 +547,6 @@ static void test_a_pass_waits_for_a_read_under_way(void **state)
 	struct meter_table *table = open_table_of(1, PATIENCE_S * 1000);
 	uint64_t start_ns;
 
-	(void)state;
 	pthread_mutex_lock(&switches.lock);
 	switches.range_uj = 2000000000; /* half a turn at 2 kW takes 0.5 s */
 	pthread_mutex_unlock(&switches.lock);
@@ -583,7 +564,6 @@ static void test_all_zones_stalled_and_back(void **state)
 	struct meter_table *table = open_table(40);
 	unsigned stalled = 0;
 
-	(void)state;
 	for (size_t z = 0; z < ZONES; z++)
 		set_stuck(z, true);
 	for (unsigned i = 0; i < 200 && stalled < ZONES; i++) {
@@ -609,7 +589,6 @@ static void test_a_zone_that_was_not_asked_is_missed(void **state)
 	struct meter_table *table = open_table(40);
 	unsigned stalled = 0, missed = 0;
 
-	(void)state;
 	assert_int_equal(read_all(table), ZONES);
 	pthread_mutex_lock(&switches.lock);
 	switches.threads_hang = true;
@@ -636,7 +615,6 @@ static void test_close_does_not_wait_for_a_stalled_read(void **state)
 	struct meter_table *table = open_table(1000);
 	uint64_t start_ns;
 
-	(void)state;
 	set_stuck(0, true);
 	(void)read_all(table);
 	start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -652,7 +630,6 @@ static void test_open_does_not_wait_for_a_stalled_search(void **state)
 	struct meter_table *table;
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 
-	(void)state;
 	set_rescan_stuck(true);
 	table = open_table(40);
 	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < 20 * NSEC_PER_SEC);
@@ -681,7 +658,6 @@ static void test_open_waits_longer_than_a_read_may_take(void **state)
 	struct meter_table *table;
 	pthread_t thread;
 
-	(void)state;
 	set_rescan_stuck(true);
 	assert_int_equal(pthread_create(&thread, NULL, end_search_late, NULL), 0);
 	table = open_table(1);
@@ -712,6 +688,5 @@ int main(void)
 		cmocka_unit_test_teardown(test_open_waits_longer_than_a_read_may_take, let_all_go),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

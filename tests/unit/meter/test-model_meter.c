@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/model_meter.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define FEATURE(name, most)                                                                        \
 	"{\"name\": \"" name "\", \"scale\": " most ", \"minimum\": 0, \"maximum\": " most "}"
@@ -106,7 +94,6 @@ static void test_idle_and_dynamic_power(void **state)
 	const struct zone *zone = model_meter_zone(meter, 0);
 	struct energy_span span;
 
-	(void)state;
 	assert_int_equal(model_meter_count(meter), 1);
 	assert_int_equal(zone->kind, ZONE_PACKAGE);
 	assert_int_equal(zone->quality, QUALITY_ESTIMATED);
@@ -132,7 +119,6 @@ static void test_a_machine_of_another_size(void **state)
 	struct model_state known;
 	struct energy_span span;
 
-	(void)state;
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 1000, &span));
 	assert_int_equal(span.energy_uj, 30 * UJ_PER_J);
@@ -151,7 +137,6 @@ static void test_a_virtual_machine_has_no_idle_power(void **state)
 	struct model_meter *meter = meter_with(&options, PACKAGE);
 	struct energy_span span;
 
-	(void)state;
 	assert_int_equal(model_meter_zone(meter, 0)->scope, SCOPE_VM_DYNAMIC);
 	assert_false(model_meter_zone(meter, 0)->knows_idle);
 	assert_true(pass(meter, 10, 0, &span));
@@ -181,7 +166,6 @@ static void test_a_part_of_a_host_that_bends(void **state)
 	struct model_state wide, narrow;
 	struct energy_span span;
 
-	(void)state;
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 1000, &span));
 	assert_true(fabs((double)span.energy_uj / 1e6 - host_w / 4) < 1e-3);
@@ -210,7 +194,6 @@ static void test_a_model_is_less_sure_of_a_full_host(void **state)
 	struct model_state known;
 	struct energy_span span;
 
-	(void)state;
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 2000, &span));
 	model_meter_state(meter, 0, &known);
@@ -229,7 +212,6 @@ static void test_a_part_of_a_full_host(void **state)
 	struct energy_span span;
 	struct vm_share share;
 
-	(void)state;
 	for (unsigned i = 1; i <= 80; i++) {
 		work.time_ns = i * NSEC_PER_SEC;
 		work.busy_ns = (i % 2 ? 400 : 1600) * NSEC_PER_MSEC;
@@ -286,7 +268,6 @@ static void test_whose_machine_a_model_is_of(void **state)
 	struct model_state known;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(judge(NAMED("\"processor\": \"intel_xeon_gold_6330\", ",
 				     "\"mape_percent\": 5, \"bound_w\": 4"),
 			       false, 0, &known, &diag),
@@ -322,7 +303,6 @@ static void test_a_better_estimate_that_is_built_in(void **state)
 	const char *text = NAMED("\"processor\": \"intel_xeon_platinum_8380\", ",
 				 "\"mape_percent\": 5, \"bound_w\": 4");
 
-	(void)state;
 	assert_int_equal(judge(text, true, 0.1, &known, &diag), -ERANGE);
 	assert_non_null(
 		strstr(diag.text, "the built-in model, whose expected error is 10 %, stays"));
@@ -339,7 +319,6 @@ static void test_dynamic_models_are_for_virtual_machines(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(add(meter, text, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "has no idle power"));
 	model_meter_free(meter);
@@ -356,7 +335,6 @@ static void test_only_what_nothing_measures(void **state)
 	struct model_meter *meter;
 	struct diag diag = { "" };
 
-	(void)state;
 	options.is_measured[ZONE_PACKAGE] = true;
 	meter = meter_of(&options);
 	assert_int_equal(add(meter, PACKAGE, &diag), -ENOENT);
@@ -390,7 +368,6 @@ static void test_signals(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(add(meter, CYCLES, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "needs the feature \"cpu_cycles\""));
 	model_meter_free(meter);
@@ -419,7 +396,6 @@ static void test_a_long_hole_is_not_bridged(void **state)
 	struct model_meter *meter = meter_with(&options, CYCLES);
 	struct energy_span span;
 
-	(void)state;
 	model_meter_feed(meter, &work);
 	assert_true(model_meter_advance(meter, 0, &span));
 	work.signals = 0;
@@ -459,7 +435,6 @@ static void test_a_frequency_is_no_rate(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	model_meter_feed(meter, &work);
 	assert_true(model_meter_advance(meter, 0, &span));
 	work.time_ns = 3 * NSEC_PER_SEC;
@@ -494,7 +469,6 @@ static void test_stolen_time_is_a_rate(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	model_meter_feed(meter, &work);
 	assert_true(model_meter_advance(meter, 0, &span));
 	work.time_ns = 3 * NSEC_PER_SEC;
@@ -521,7 +495,6 @@ static void test_outside_what_the_model_has_seen(void **state)
 	struct model_state known;
 	struct energy_span span;
 
-	(void)state;
 	model_meter_state(meter, 0, &known);
 	assert_true(!known.has_estimate && isnan(known.error_w));
 	assert_true(pass(meter, 10, 0, &span));
@@ -545,7 +518,6 @@ static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	for (unsigned second = 10; second <= 20; second++) {
 		if (second == 15)
 			assert_int_equal(replace(meter, &first_place, newer, &diag), 0);
@@ -581,7 +553,6 @@ static void test_a_model_that_cannot_take_over_changes_nothing(void **state)
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(pass(meter, 10, 0, &span));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(replace(meter, &first_place, bad[i], &diag), -ENOENT);
@@ -616,6 +587,5 @@ int main(void)
 		cmocka_unit_test(test_a_model_that_cannot_take_over_changes_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -3,24 +3,14 @@
  * The source by itself, without the thread that polls it, on a library that stands in for the
  * driver's ($NVML_LAB): what it answers that is wrong, late, or not there.
  */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "meter/meter.h"
 #include "tests/rig/lab_state.h"
+#include "tests/unit/unit.h"
 
 static time_t clock_offset_s; /* of the time of day that the source reads */
 
@@ -73,7 +63,6 @@ static void the_first_reading_has_no_use(void **state)
 	uint64_t first_ns, second_ns;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(nvml_meter.zone_count(meter), 1);
 	(void)read_use(meter, 10, &count);
 	assert_int_equal(count, 0);
@@ -91,7 +80,6 @@ static void more_than_there_is_room_for_is_not_read(void **state)
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\nboast 0 1000000\n");
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	assert_int_equal(read_use(meter, 10, &count), 0);
 	assert_int_equal(count, 1); /* the board's time alone is known */
@@ -106,7 +94,6 @@ static void a_sample_of_the_future_is_none(void **state)
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	say("gpu 0 100000\nproc 0 10 50 100\nahead 0 1000\n");
 	assert_int_equal(read_use(meter, 10, &count), 0);
@@ -122,7 +109,6 @@ static void a_clock_that_is_set_back_costs_no_later_sample(void **state)
 	struct meter *meter;
 	size_t count;
 
-	(void)state;
 	clock_offset_s = 3600;
 	meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
 	(void)read_use(meter, 10, &count);
@@ -143,7 +129,6 @@ static void a_board_that_is_back_begins_anew(void **state)
 	struct raw_reading before, after;
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	assert_true(read_use(meter, 10, &count) > 0);
 	assert_int_equal(nvml_meter.read_raw(meter, 0, &before), 0);
@@ -169,7 +154,6 @@ static void energy_waits_for_the_next_sample(void **state)
 	struct raw_reading raw;
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	assert_true(read_use(meter, 10, &count) > 0);
 	say("gpu 0 100000\nproc 0 10 50 100\nstale 0\n");
@@ -189,7 +173,6 @@ static void energy_of_an_idle_board_waits_for_nothing(void **state)
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\nstale 0\n");
 	size_t count;
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(read_use(meter, 10, &count), 0);
 		assert_int_equal(count, 0);
@@ -203,7 +186,6 @@ static void what_the_driver_is_too_old_for_is_not_used(void **state)
 	struct meter *meter = open_meter("gpu 0 100000\nerror 0 13\n");
 	struct raw_reading raw;
 
-	(void)state;
 	assert_int_equal(nvml_meter.zone_count(meter), 1);
 	say("gpu 0 100000\n");
 	assert_int_equal(nvml_meter.read_raw(meter, 0, &raw), 0);
@@ -227,7 +209,6 @@ static void instances_have_their_own_activity(void **state)
 	uint64_t busy_ns[2];
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	assert_int_equal(count, 0);
 	busy_ns[0] = read_use(meter, 10, &count);
@@ -251,7 +232,6 @@ static void within_an_instance_memory_or_samples_decide(void **state)
 	uint64_t first_ns;
 	size_t count;
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "%s%s", MIG_BOARD, processes);
 	meter = open_meter(text);
 	for (unsigned is_private = 0; is_private < 2; is_private++) {
@@ -281,7 +261,6 @@ static void an_instance_without_activity_is_as_large_as_it_is(void **state)
 	uint64_t busy_ns;
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	busy_ns = read_use(meter, 10, &count);
 	assert_int_equal(count, 2);
@@ -304,7 +283,6 @@ static void activity_without_a_process_is_the_board_s(void **state)
 	uint64_t first_ns;
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 0, &count);
 	first_ns = read_use(meter, 0, &count);
 	assert_ratio(first_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 3);
@@ -321,7 +299,6 @@ static void a_board_leaves_mig_mode(void **state)
 	uint64_t first_ns;
 	size_t count;
 
-	(void)state;
 	(void)read_use(meter, 10, &count);
 	assert_true(read_use(meter, 10, &count) > 0);
 	assert_true(nvml_meter.find_part(meter, "MIG-00000000-0000-4000-8000-000000000002", &part));
@@ -353,7 +330,6 @@ static void holders_have_their_slices(void **state)
 	uint32_t held[3] = { 0 };
 	size_t count;
 
-	(void)state;
 	say("gpu 0 100000\nmig 0 1 60 3 0\nmig 0 2 64 4 0\n"
 	    "proc 0 10 0 1 1\nproc 0 11 0 1 1\nproc 0 12 0 1 2\n");
 	assert_int_equal(nvml_meter.open(&options, &meter), 0);
@@ -377,7 +353,6 @@ static void vgpus_are_their_machines(void **state)
 	struct meter *meter;
 	size_t count;
 
-	(void)state;
 	say("gpu 0 100000\nproc 0 10 90 100\n"
 	    "vgpu 0 60 00000000-0000-0000-0000-000000000001\n"
 	    "vgpu 0 20 00000000-0000-0000-0000-000000000002\n");

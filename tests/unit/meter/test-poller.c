@@ -6,21 +6,12 @@
 #include "meter/poller.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "seen_zones.h"
-
 #include "base/clock.h"
+#include "seen_zones.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_S 120 /* only a failure takes long */
 #define CLOSE_S    10
@@ -283,7 +274,6 @@ static void test_what_a_slow_source_tells_is_taken_once(void **state)
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
 	uint64_t reads;
 
-	(void)state;
 	assert_int_equal(meter_table_count(table),
 			 ZONES); /* the start waits for the first search */
 	see_all(table);
@@ -312,7 +302,6 @@ static void test_power_of_a_slow_source_is_integrated(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_POWER);
 
-	(void)state;
 	see_all(table);
 	tell(250); /* 250 µs at 20 W */
 	see_all(table);
@@ -333,7 +322,6 @@ static void test_a_caveat_is_that_of_the_last_good_reading(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_POWER);
 
-	(void)state;
 	see_all(table);
 	assert_int_equal(seen[SLOW].caveat, CAVEAT_NONE);
 	tell_with(table, CAVEAT_OUTPUT);
@@ -353,7 +341,6 @@ static void test_a_poll_that_hangs_is_stalled(void **state)
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
 	uint64_t start_ns, energy_uj;
 
-	(void)state;
 	see_all(table);
 	energy_uj = seen[SLOW].energy_uj;
 	set(true, 0);
@@ -405,7 +392,6 @@ static void test_a_source_without_zones_costs_nothing(void **state)
 	unsigned long sleeps;
 	unsigned passes = 0;
 
-	(void)state;
 	pthread_mutex_lock(&slow.lock);
 	slow.is_away = true;
 	slow.searches = slow.polls = 0;
@@ -439,7 +425,6 @@ static void test_an_end_does_not_wait_for_a_poll_that_hangs(void **state)
 	struct meter_table *table;
 	struct timespec end;
 
-	(void)state;
 	(void)clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += PATIENCE_S;
 	set(true, 0);
@@ -464,7 +449,6 @@ static void test_an_end_does_not_wait_for_a_close_that_hangs(void **state)
 	const struct meter_options options = { "/sys", 200 * NSEC_PER_MSEC, 0, false };
 	struct meter_table *table;
 
-	(void)state;
 	set(false, 0);
 	assert_int_equal(meter_table_open_source(&slow_meter, &options, &table), 0);
 	pthread_mutex_lock(&slow.lock);
@@ -483,7 +467,6 @@ static void test_a_poll_that_fails_is_said_once(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
 
-	(void)state;
 	see_all(table);
 	set(false, -EIO);
 	see_until(table, ZONE_ERROR);
@@ -500,7 +483,6 @@ static void test_a_poll_that_fails_is_said_once(void **state)
 
 static void a_slow_source_rests_between_two_polls(void **state)
 {
-	(void)state;
 	assert_int_equal(poller_next_due_ns(1000, 1010, 100), 1100); /* on time */
 	assert_int_equal(poller_next_due_ns(1000, 1050, 100), 1100);
 	assert_int_equal(poller_next_due_ns(1000, 1051, 100),
@@ -523,6 +505,5 @@ int main(void)
 		cmocka_unit_test(a_slow_source_rests_between_two_polls),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,20 +2,14 @@
 /* Power over time against the same product in 128 bits, made at once. */
 #include "meter/power_integral.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
 #include "tests/rig/property.h"
+#include "tests/unit/unit.h"
 
 static void what_is_less_than_a_microjoule_is_carried(void **state)
 {
 	struct power_integral integral = { 0 };
 
-	(void)state;
 	/* 1 W for 1 ns is a thousandth of a microjoule */
 	for (int i = 1; i < 1000; i++)
 		assert_int_equal(power_integral_add(&integral, 1000000, 1), 0);
@@ -27,7 +21,6 @@ static void no_power_and_no_time_are_no_energy(void **state)
 {
 	struct power_integral integral = { 999999999 };
 
-	(void)state;
 	assert_int_equal(power_integral_add(&integral, 0, UINT64_MAX), 0);
 	assert_int_equal(power_integral_add(&integral, UINT64_MAX, 0), 0);
 	assert_int_equal(integral.carry_uw_ns, 999999999);
@@ -57,7 +50,6 @@ static const char *nothing_drifts(struct property_source *source, void *userdata
 
 static void test_nothing_drifts(void **state)
 {
-	(void)state;
 	assert_true(property_check("power_integral", nothing_drifts, NULL, 20000));
 }
 
@@ -69,6 +61,5 @@ int main(void)
 		cmocka_unit_test(test_nothing_drifts),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,19 +2,11 @@
 /* Registers as files: what is read at the offset of a register is its value. */
 #include "meter/rapl_cores.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define MSR   0x40
 #define CORES 3
@@ -45,7 +37,6 @@ static void each_core_starts_again_by_itself(void **state)
 	CLEANUP(shared_fds_release) struct shared_fds *cores = cores_of(1, CORES);
 	CLEANUP(rapl_core_sum_release) struct rapl_core_sum sum = { 0 };
 
-	(void)state;
 	put(cores, 0, 0xfffffffe);
 	put(cores, 1, 1000);
 	put(cores, 2, 0xabcdef0000000005); /* the upper half says nothing */
@@ -70,7 +61,6 @@ static void other_cores_begin_anew(void **state)
 	CLEANUP(shared_fds_release) struct shared_fds *three = cores_of(2, 3);
 	CLEANUP(rapl_core_sum_release) struct rapl_core_sum sum = { 0 };
 
-	(void)state;
 	assert_int_equal(rapl_core_sum_read(&sum, two, MSR), 0);
 	put(two, 0, 7);
 	assert_int_equal(rapl_core_sum_read(&sum, two, MSR), 0);
@@ -88,7 +78,6 @@ static void a_failed_reading_changes_nothing(void **state)
 	CLEANUP(shared_fds_release) struct shared_fds *cores = cores_of(1, 2);
 	CLEANUP(rapl_core_sum_release) struct rapl_core_sum sum = { 0 };
 
-	(void)state;
 	assert_int_equal(rapl_core_sum_read(&sum, cores, MSR), 0);
 	put(cores, 0, 100);
 	assert_int_equal(ftruncate(cores->fds[1], 0), 0);
@@ -106,6 +95,5 @@ int main(void)
 		cmocka_unit_test(a_failed_reading_changes_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

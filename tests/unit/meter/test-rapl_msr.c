@@ -3,22 +3,14 @@
  * Registers as files: what is read at the offset of a register is its value. A file that ends
  * before stands for one that fails, a socket for one whose CPU is offline.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
-#include "rapl_tree.h"
-#include "seen_zones.h"
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "meter/meter.h"
+#include "rapl_tree.h"
+#include "seen_zones.h"
+#include "tests/unit/unit.h"
 
 #define UNIT     0x606
 #define PACKAGE  0x611
@@ -467,6 +459,5 @@ int main(void)
 		TREE_TEST(test_by_request_alone),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/rapl_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void check(const char *text, enum zone_kind kind, bool has_package, const char *package)
 {
@@ -23,7 +16,6 @@ static void check(const char *text, enum zone_kind kind, bool has_package, const
 
 static void test_names_of_the_kernel(void **state)
 {
-	(void)state;
 	check("package-0\n", ZONE_PACKAGE, true, "0");
 	check("package-11", ZONE_PACKAGE, true, "11");
 	check("package-1-die-0\n", ZONE_PACKAGE, true, "1-die-0");
@@ -46,7 +38,6 @@ static void test_other_names_are_refused(void **state)
 	};
 	struct rapl_name name;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (rapl_name_parse(bad[i], strlen(bad[i]), &name))
 			fail_msg("'%s' is taken", bad[i]);
@@ -58,7 +49,6 @@ static void test_parent_by_directory_name(void **state)
 {
 	char parent[16];
 
-	(void)state;
 	assert_true(rapl_dir_parent("intel-rapl:0:1", parent, sizeof(parent)));
 	assert_string_equal(parent, "intel-rapl:0");
 	assert_false(rapl_dir_parent("intel-rapl:0", parent, sizeof(parent)));
@@ -71,7 +61,6 @@ static void test_instances_by_place(void **state)
 	const struct cpu_place place = { 1, 2 };
 	char instance[ZONE_INSTANCE_MAX];
 
-	(void)state;
 	rapl_zone_instance(ZONE_PACKAGE, &place, false, instance);
 	assert_string_equal(instance, "1");
 	rapl_zone_instance(ZONE_DRAM, &place, true, instance);
@@ -82,7 +71,6 @@ static void test_instances_by_place(void **state)
 
 static void test_memory_mapped_twin(void **state)
 {
-	(void)state;
 	assert_true(rapl_dir_is_mmio("intel-rapl-mmio:0"));
 	assert_false(rapl_dir_is_mmio("intel-rapl:0"));
 }
@@ -97,6 +85,5 @@ int main(void)
 		cmocka_unit_test(test_memory_mapped_twin),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,24 +5,16 @@
  * energy.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
-
-#include "rapl_tree.h"
-#include "seen_zones.h"
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "meter/meter.h"
+#include "rapl_tree.h"
+#include "seen_zones.h"
+#include "tests/unit/unit.h"
 
 #define CPUS           8
 #define TRIAL_READINGS 51

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The PMU as kernels of several machines show it, and files that are not as they should be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "rapl_tree.h"
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "meter/rapl_pmu.h"
+#include "rapl_tree.h"
+#include "tests/unit/unit.h"
 
 static int setup(void **state)
 {
@@ -143,7 +135,6 @@ static void test_configs(void **state)
 	};
 	uint64_t config = 7;
 
-	(void)state;
 	assert_int_equal(rapl_pmu_config_parse("event=0xa1\n", 11, &config), 0);
 	assert_int_equal(config, 0xa1);
 	assert_int_equal(rapl_pmu_config_parse(NULL, -EIO, &config), -EIO);
@@ -167,7 +158,6 @@ static void test_scales(void **state)
 	};
 	uint64_t unit = 0;
 
-	(void)state;
 	assert_int_equal(rapl_pmu_scale_parse(SCALE, sizeof(SCALE) - 1, &unit), 0);
 	assert_int_equal(unit, UJ_PER_J << 32);
 	assert_int_equal(rapl_pmu_energy_uj(COUNT_J, unit), UJ_PER_J);
@@ -195,6 +185,5 @@ int main(void)
 		cmocka_unit_test(test_scales),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/rapl_scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "fake_tree.h"
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int setup(void **state)
 {
@@ -229,6 +221,5 @@ int main(void)
 		TREE_TEST(test_more_zones_than_we_take),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

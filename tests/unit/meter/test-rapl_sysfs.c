@@ -4,20 +4,12 @@
  * table.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "fake_tree.h"
-#include "seen_zones.h"
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "fake_tree.h"
 #include "meter/meter.h"
+#include "seen_zones.h"
+#include "tests/unit/unit.h"
 
 #define PACKAGE "intel-rapl:0"
 
@@ -414,6 +406,5 @@ int main(void)
 		TREE_TEST(test_hanging_rescan_hangs_nothing_else),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

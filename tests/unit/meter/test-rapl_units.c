@@ -2,13 +2,8 @@
 /* Units against values worked out by hand from the manuals' formulas. */
 #include "meter/rapl_units.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define UNIT_14 0xa0e03 /* as most processors since Haswell have it: ESU 14 */
 
@@ -35,7 +30,6 @@ static void test_units_by_model(void **state)
 		{ "Hygon", "HygonGenuine", 0x18, 0, 0xa1003, 15258789, 15258789, 15258789 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct rapl_cpu *cpu =
 			rapl_cpu_find(table[i].vendor, table[i].family, table[i].model);
@@ -69,7 +63,6 @@ static void test_processors_that_are_not_known(void **state)
 		      { "HygonGenuine", 0x17, 1 },    { "", 6, 0x5e },
 		      { "ARM", 0x41, 0xd0c } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		assert_null(rapl_cpu_find(table[i].vendor, table[i].family, table[i].model));
 }
@@ -79,7 +72,6 @@ static void test_registers(void **state)
 	const struct rapl_cpu *intel = rapl_cpu_find("GenuineIntel", 6, 0x55);
 	const struct rapl_cpu *amd = rapl_cpu_find("AuthenticAMD", 0x17, 0x31);
 
-	(void)state;
 	assert_int_equal(intel->unit_msr, 0x606);
 	assert_int_equal(intel->register_count, 5);
 	assert_true(intel->is_by_die);
@@ -95,7 +87,6 @@ static void test_a_turn_is_the_unit(void **state)
 	const struct rapl_cpu *cpu = rapl_cpu_find("GenuineIntel", 6, 0x5e);
 	uint64_t unit = rapl_unit(cpu, ZONE_PACKAGE, UNIT_14);
 
-	(void)state;
 	assert_int_equal(unit, 262144 * UJ_PER_J);
 	assert_int_equal(rapl_register_uj(UINT32_MAX, unit), unit - 62);
 	/* What is above the counter is reserved. */
@@ -115,6 +106,5 @@ int main(void)
 		cmocka_unit_test(test_a_turn_is_the_unit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,14 +2,9 @@
 #include "meter/shared_fds.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static bool is_open(int fd)
 {
@@ -20,7 +15,6 @@ static void closed_with_the_last_reference(void **state)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	{
 		CLEANUP(shared_fds_release) struct shared_fds *reader = NULL;
@@ -43,6 +37,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(closed_with_the_last_reference) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

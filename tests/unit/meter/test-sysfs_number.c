@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/sysfs_number.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_whole_numbers(void **state)
 {
 	uint64_t value;
 
-	(void)state;
 	assert_int_equal(sysfs_number_parse("0\n", 2, &value), 0);
 	assert_int_equal(value, 0);
 	assert_int_equal(sysfs_number_parse("18446744073709551615\n", 21, &value), 0);
@@ -33,7 +24,6 @@ static void test_anything_else(void **state)
 		{ "+1\n", -EINVAL },  { "0x1\n", -EINVAL }, { "1\n\n", -EINVAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t value = 77;
 
@@ -48,7 +38,6 @@ static void test_error_of_the_read_goes_through(void **state)
 {
 	uint64_t value = 77;
 
-	(void)state;
 	assert_int_equal(sysfs_number_parse(NULL, -EIO, &value), -EIO);
 	assert_int_equal(value, 77);
 }
@@ -61,6 +50,5 @@ int main(void)
 		cmocka_unit_test(test_error_of_the_read_goes_through),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

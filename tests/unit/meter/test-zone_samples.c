@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/zone_samples.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define RANGE_UJ     1000000000ULL /* 1 kJ */
 #define POWER_UW     280000000ULL
@@ -35,7 +29,6 @@ static void test_an_unknown_power_is_no_power(void **state)
 	struct reading_time when = { BEGIN_NS, BEGIN_NS, BEGIN_NS };
 	struct raw_reading raw = { .kind = SAMPLE_POWER, .value = 4294967294 };
 
-	(void)state;
 	assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), 0);
 	for (size_t i = 0; i < sizeof(unknown_uw) / sizeof(*unknown_uw); i++) {
 		raw.value = unknown_uw[i];
@@ -52,7 +45,6 @@ static void test_reading_when_due_misses_no_turn(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
 	uint64_t time_ns = BEGIN_NS;
 
-	(void)state;
 	assert_int_equal(zone_samples_due_ns(&samples), UINT64_MAX);
 	while (time_ns < end_ns) {
 		assert_int_equal(take_at(&samples, 0, time_ns), 0);
@@ -71,7 +63,6 @@ static void test_an_outage_is_remembered(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
 	struct energy_span span;
 
-	(void)state;
 	take_at(&samples, 0, BEGIN_NS);
 	assert_false(samples.refused); /* a first reading follows nothing */
 	span = zone_samples_span(&samples);
@@ -97,7 +88,6 @@ static void test_attempts_that_fail_are_not_repeated_at_once(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
 	uint64_t due_ns;
 
-	(void)state;
 	take_at(&samples, 0, BEGIN_NS);
 	due_ns = zone_samples_due_ns(&samples);
 	assert_int_equal(take_at(&samples, -EIO, due_ns), -EIO);
@@ -112,7 +102,6 @@ static void test_zones_read_together_stay_together(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
 
-	(void)state;
 	assert_false(zone_samples_may_join(&samples, BEGIN_NS));
 	take_at(&samples, 0, BEGIN_NS);
 	assert_false(zone_samples_may_join(&samples, BEGIN_NS + 124 * NSEC_PER_MSEC));
@@ -135,7 +124,6 @@ static void test_a_total_is_of_when_its_source_says(void **state)
 	struct raw_reading raw = { .value = 5, .kind = SAMPLE_TOTAL, .to_ns = BEGIN_NS };
 	struct energy_span span;
 
-	(void)state;
 	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 3 * NSEC_PER_SEC), 0);
 	assert_false(zone_samples_span(&samples).known);
 	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 9 * NSEC_PER_SEC), -EAGAIN);
@@ -153,7 +141,6 @@ static void test_a_total_that_falls_was_reset(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
 	struct raw_reading raw = { .value = 1000, .kind = SAMPLE_TOTAL };
 
-	(void)state;
 	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS), 0);
 	raw.value = 999;
 	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + SLOW_NS), 0);
@@ -180,7 +167,6 @@ static void test_power_is_energy_over_its_time(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = 3 * SLOW_NS };
 	struct energy_span span;
 
-	(void)state;
 	assert_int_equal(take_power_at(&samples, 100, 90, 100), 0);
 	assert_false(zone_samples_span(&samples).known); /* since when it is counted */
 	assert_int_equal(take_power_at(&samples, 100, 100, 110), 0);
@@ -196,7 +182,6 @@ static void test_a_hole_of_more_than_three_periods_is_not_bridged(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = 3 * SLOW_NS };
 
-	(void)state;
 	(void)take_power_at(&samples, 100, 0, 100);
 	(void)zone_samples_span(&samples);
 	(void)take_power_at(&samples, 100, 0, 130);
@@ -218,7 +203,6 @@ static void test_a_mean_stands_for_all_of_its_time(void **state)
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = NSEC_PER_SEC };
 	struct energy_span span;
 
-	(void)state;
 	(void)take_power_at(&samples, 100, 40, 100);
 	(void)zone_samples_span(&samples);
 	(void)take_power_at(&samples, 300, 100, 160);
@@ -250,6 +234,5 @@ int main(void)
 		cmocka_unit_test(test_a_mean_stands_for_all_of_its_time),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

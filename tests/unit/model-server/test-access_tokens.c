@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/access_tokens.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ONE   "0123456789abcdef"
 #define OTHER "the-other-token-of-this-test"
@@ -19,7 +10,6 @@ static void one_of_them_is_enough(void **state)
 {
 	struct access_tokens tokens;
 
-	(void)state;
 	assert_int_equal(access_tokens_parse("f", "# a note\n" ONE "\r\n\n" OTHER, &tokens, NULL),
 			 0);
 	assert_int_equal(tokens.count, 2);
@@ -38,7 +28,6 @@ static void without_tokens_all_may_ask(void **state)
 {
 	const struct access_tokens none = { 0 };
 
-	(void)state;
 	assert_true(access_tokens_admit(&none, ""));
 	assert_true(access_tokens_admit(&none, "Bearer x"));
 }
@@ -56,7 +45,6 @@ static void weak_files_are_refused(void **state)
 	struct access_tokens tokens;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		diag.text[0] = '\0';
 		assert_int_equal(access_tokens_parse("f", cases[i].text, &tokens, &diag), -EINVAL);
@@ -79,7 +67,6 @@ static void tokens_have_a_length_and_a_number(void **state)
 	static char many[(ACCESS_TOKENS_MAX + 1) * sizeof(ONE) + 1], one[ACCESS_TOKEN_MAX + 2];
 	size_t count;
 
-	(void)state;
 	memset(one, 'a', ACCESS_TOKEN_MAX + 1);
 	assert_int_equal(parse(one, &count), -EINVAL);
 	assert_int_equal(parse(one + 1, &count), 0);
@@ -101,6 +88,5 @@ int main(void)
 		cmocka_unit_test(tokens_have_a_length_and_a_number),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

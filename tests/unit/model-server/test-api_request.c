@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/api_request.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/strbuf.h"
+#include "tests/unit/unit.h"
 
 /* As an old Kepler sends it. */
 static const char of_kepler[] =
@@ -27,7 +17,6 @@ static void keplers_request_is_read(void **state)
 {
 	struct api_request request;
 
-	(void)state;
 	assert_int_equal(api_request_read(of_kepler, strlen(of_kepler), &request, NULL), 0);
 	assert_true(request.weights);
 	assert_int_equal(request.choice.files, FILE_WEIGHTS);
@@ -48,7 +37,6 @@ static void the_rest_has_defaults(void **state)
 				   "null, \"filter\": null, \"unknown\": 1}";
 	struct api_request request;
 
-	(void)state;
 	assert_int_equal(api_request_read(text, strlen(text), &request, NULL), 0);
 	assert_false(request.weights);
 	assert_int_equal(request.choice.files, FILE_ARCHIVE);
@@ -80,7 +68,6 @@ static void what_is_wrong_is_said_by_key(void **state)
 	struct api_request request;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		diag.text[0] = '\0';
 		assert_int_equal(
@@ -110,7 +97,6 @@ static void a_query_is_read(void **state)
 					   NULL };
 	struct api_request request;
 
-	(void)state;
 	assert_int_equal(api_request_query(find_argument, arguments, &request, NULL), 0);
 	assert_int_equal(request.choice.feature_count, 2);
 	assert_string_equal(request.choice.features[0], "a");
@@ -130,7 +116,6 @@ static void bad_queries_are_refused(void **state)
 	struct api_request request;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		const char *arguments[] = { bad[i], NULL };
 
@@ -150,7 +135,6 @@ static void no_more_names_than_there_is_room_for(void **state)
 		struct api_request request;
 		int r;
 
-		(void)state;
 		strbuf_add_str(&json, "{\"metrics\": [\"a\"");
 		strbuf_add_str(&query, "features=a");
 		for (size_t i = 1; i < count; i++) {
@@ -179,6 +163,5 @@ int main(void)
 		cmocka_unit_test(no_more_names_than_there_is_room_for),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

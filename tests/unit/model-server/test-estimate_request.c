@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/estimate_request.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/strbuf.h"
+#include "tests/unit/unit.h"
 
 static void keplers_request_is_read(void **state)
 {
@@ -23,7 +13,6 @@ static void keplers_request_is_read(void **state)
 		"\"filter\": \"mae:5\"}";
 	struct estimate_request request;
 
-	(void)state;
 	assert_int_equal(estimate_request_read(text, strlen(text), &request, NULL), 0);
 	assert_int_equal(request.name_count, 3);
 	assert_string_equal(request.names[2], "frequency");
@@ -63,7 +52,6 @@ static void what_is_wrong_is_said_by_key(void **state)
 	struct estimate_request request;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		diag.text[0] = '\0';
 		assert_int_equal(estimate_request_read(cases[i].text, strlen(cases[i].text),
@@ -98,7 +86,6 @@ static int read_of(size_t names, size_t rows)
 
 static void names_and_rows_have_a_limit(void **state)
 {
-	(void)state;
 	assert_int_equal(read_of(128, 1), 0);
 	assert_int_equal(read_of(129, 1), -EINVAL);
 	assert_int_equal(read_of(1, 16384), 0);
@@ -113,6 +100,5 @@ int main(void)
 		cmocka_unit_test(names_and_rows_have_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

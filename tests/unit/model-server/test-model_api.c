@@ -2,15 +2,8 @@
 /* The time that answers have in a turn of the server's loop; what they say is the rig's. */
 #include "model-server/model_api.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
+#include "tests/unit/unit.h"
 
 static struct model_api api = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct http_route routes[MODEL_API_ROUTES];
@@ -19,7 +12,6 @@ static int begin(void **state)
 {
 	struct access_tokens none = { 0 };
 
-	(void)state;
 	model_api_routes(&api, routes);
 	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL), &none);
 	return 0;
@@ -29,7 +21,6 @@ static int end(void **state)
 {
 	struct access_tokens none = { 0 };
 
-	(void)state;
 	model_api_replace(&api, NULL, &none);
 	return 0;
 }
@@ -52,7 +43,6 @@ static int ask(const char *path, uint64_t turn)
 
 static void a_turn_has_a_limit_of_work(void **state)
 {
-	(void)state;
 	assert_int_equal(ask("/best-models", 7), 200);
 	assert_true(api.work_ns > 0);
 	api.work_ns = NSEC_PER_SEC;
@@ -69,7 +59,6 @@ static void an_answer_keeps_its_edition(void **state)
 	struct edition *edition = edition_ref(api.edition);
 	struct access_tokens none = { 0 };
 
-	(void)state;
 	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL), &none);
 	assert_ptr_not_equal(api.edition, edition);
 	assert_int_equal(edition->repository->entry_count, 0); /* it is still there */
@@ -86,7 +75,6 @@ static void kept_answers_have_a_limit_of_bytes(void **state)
 								    NULL) };
 	size_t total = served_bodies_total();
 
-	(void)state;
 	for (uint32_t i = 0; i < 3 * EDITION_ANSWERS_MAX; i++) {
 		memcpy(request, &i, sizeof(i));
 		edition_keep_answer(edition, request, sizeof(request), &answer);
@@ -111,6 +99,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kept_answers_have_a_limit_of_bytes, begin, end),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/served_body.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define LARGE (8U << 20)
 
@@ -24,7 +17,6 @@ static void all_bodies_together_have_a_limit(void **state)
 	struct served_body *large[SERVED_BODIES_MAX / LARGE];
 	size_t n = 0, m = 0;
 
-	(void)state;
 	assert_int_equal(served_bodies_total(), 0);
 	while (n < ARRAY_SIZE(large) && (large[n] = make(LARGE)))
 		n++;
@@ -49,7 +41,6 @@ static void a_reference_is_no_second_body(void **state)
 	struct served_body *body = make(100);
 	size_t total = served_bodies_total();
 
-	(void)state;
 	assert_true(served_body_is_unshared(body));
 	assert_ptr_equal(served_body_ref(body), body);
 	assert_false(served_body_is_unshared(body));
@@ -62,7 +53,6 @@ static void a_reference_is_no_second_body(void **state)
 
 static void tags_are_found_in_a_list(void **state)
 {
-	(void)state;
 	assert_true(etag_is_among("*", "\"a\""));
 	assert_true(etag_is_among("\"a\"", "\"a\""));
 	assert_true(etag_is_among("\"b\", W/\"a\"", "\"a\""));
@@ -78,6 +68,5 @@ int main(void)
 		cmocka_unit_test(tags_are_found_in_a_list),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/socket_server.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define STALLED 400
 
@@ -40,7 +31,6 @@ static int begin(void **state)
 {
 	struct socket_options options = { .request_max = 100, .answer = answer, .refuse = refuse };
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", folder);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -54,7 +44,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	socket_server_free(server);
 	(void)close(listener);
 	(void)unlink(address.sun_path);
@@ -90,7 +79,6 @@ static void requests_come_in_pieces(void **state)
 {
 	int fd = dial("{\"a\"");
 
-	(void)state;
 	turn();
 	assert_int_equal(send(fd, ":1} {}", 6, MSG_NOSIGNAL), 6);
 	turn();
@@ -103,7 +91,6 @@ static void requests_that_do_not_go_on_keep_no_other_out(void **state)
 {
 	static int stalled[STALLED];
 
-	(void)state;
 	for (size_t i = 0; i < STALLED; i++) {
 		stalled[i] = dial("{");
 		turn();
@@ -127,7 +114,6 @@ static void requests_that_drip_keep_no_other_out(void **state)
 {
 	int dripping[SOCKET_PEERS_MAX], honest;
 
-	(void)state;
 	for (size_t i = 0; i < SOCKET_PEERS_MAX; i++) {
 		dripping[i] = dial("{");
 		turn();
@@ -152,6 +138,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_that_drip_keep_no_other_out, begin, end),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

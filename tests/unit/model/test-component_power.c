@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/component_power.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define MACHINES 400
 
@@ -48,7 +37,6 @@ static void test_known_size_of_a_known_server(void **state)
 	struct machine_facts facts = server();
 	struct power_estimate idle[COMPONENT_COUNT], full[COMPONENT_COUNT];
 
-	(void)state;
 	estimate(&facts, 0, idle);
 	estimate(&facts, 1, full);
 	assert_in_range((uintmax_t)total_w(&idle[COMPONENT_PACKAGE]), 25, 80);
@@ -66,7 +54,6 @@ static void test_package_is_a_share_of_the_design_power(void **state)
 	struct power_estimate power[COMPONENT_COUNT], smaller[COMPONENT_COUNT];
 	double share = builtin_component_model.weights->share[COMPONENT_PACKAGE][0];
 
-	(void)state;
 	facts.memory_gib = 768;
 	estimate(&facts, 0, power);
 	facts.cpu.tdp_w = 150;
@@ -158,7 +145,6 @@ static void check_machine(const struct machine_facts *facts)
 
 static void test_all_machines(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < MACHINES; i++) {
 		struct machine_facts facts = draw_machine();
 
@@ -180,7 +166,6 @@ static void test_utilisation_is_clamped(void **state)
 	struct machine_facts facts = server();
 	struct power_estimate idle[COMPONENT_COUNT], full[COMPONENT_COUNT], odd[COMPONENT_COUNT];
 
-	(void)state;
 	estimate(&facts, 0, idle);
 	estimate(&facts, 1, full);
 	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
@@ -197,7 +182,6 @@ static void test_little_memory_draws_little(void **state)
 	struct machine_facts facts = server();
 	struct power_estimate power[COMPONENT_COUNT];
 
-	(void)state;
 	facts.memory_gib = 8;
 	estimate(&facts, 1, power);
 	assert_true(total_w(&power[COMPONENT_DRAM]) <= 4.8 + 1e-9);
@@ -208,7 +192,6 @@ static void test_bound_without_a_design_power_is_wider(void **state)
 	struct machine_facts facts = server(), likely;
 	struct power_estimate known[COMPONENT_COUNT], unknown[COMPONENT_COUNT];
 
-	(void)state;
 	facts.memory_gib = 768;
 	facts.cpu = (struct cpu_name){ 0 };
 	power_model_complete_facts(&platform_power_model, &facts, &likely);
@@ -226,7 +209,6 @@ static void test_bound_ends_at_what_a_package_can_draw(void **state)
 	struct power_estimate power[COMPONENT_COUNT];
 	double watts;
 
-	(void)state;
 	estimate(&facts, 1, power);
 	watts = total_w(&power[COMPONENT_PACKAGE]);
 	assert_true(power[COMPONENT_PACKAGE].bound_w < watts);
@@ -239,7 +221,6 @@ static void test_machines_unlike_the_data_are_outside(void **state)
 	struct power_estimate inside[COMPONENT_COUNT], outside[COMPONENT_COUNT];
 	struct machine_facts plain = server();
 
-	(void)state;
 	estimate(&plain, 0, inside);
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
 		facts[i] = server();
@@ -275,6 +256,5 @@ int main(void)
 		cmocka_unit_test(test_machines_unlike_the_data_are_outside),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,22 +2,11 @@
 /* Rules that the table of cores keeps, so that a slip of the pen in it is noticed. */
 #include "model/cpu_cores.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/cpu_name.h"
+#include "tests/unit/unit.h"
 
 static void test_keys_are_in_order_and_once(void **state)
 {
-	(void)state;
 	for (size_t i = 1; i < cpu_cores_count; i++) {
 		if (strcmp(cpu_cores[i - 1].key, cpu_cores[i].key) >= 0)
 			fail_msg("%s is not before %s", cpu_cores[i - 1].key, cpu_cores[i].key);
@@ -26,7 +15,6 @@ static void test_keys_are_in_order_and_once(void **state)
 
 static void test_each_key_is_found_by_a_name(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < cpu_cores_count; i++) {
 		struct cpu_name name;
 		char text[64];
@@ -53,7 +41,6 @@ static void test_families_have_no_more_cores_than_their_largest(void **state)
 		{ "xeon", 2020, 28 },  { "xeon", 2021, 40 },  { "xeon", 2023, 64 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < cpu_cores_count; i++) {
 		struct cpu_name name;
 		unsigned most = 0;
@@ -77,6 +64,5 @@ int main(void)
 		cmocka_unit_test(test_families_have_no_more_cores_than_their_largest),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

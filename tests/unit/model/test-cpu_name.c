@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/cpu_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/cpu_tdp.h"
+#include "tests/unit/unit.h"
 
 static void test_key_segment_and_power_of_names(void **state)
 {
@@ -54,7 +46,6 @@ static void test_key_segment_and_power_of_names(void **state)
 		{ "ampere_altra_max_m128_30", "altram12830", CPU_SEGMENT_OTHER, 250, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct cpu_name cpu;
 
@@ -91,7 +82,6 @@ static void test_years_of_families(void **state)
 		{ "Intel(R) Xeon(R) Processor @ 2.30GHz", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct cpu_name cpu;
 
@@ -127,7 +117,6 @@ static void test_cores_of_names(void **state)
 		{ "64", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct cpu_name cpu;
 
@@ -142,7 +131,6 @@ static void test_names_without_a_model_say_nothing(void **state)
 	static const char *const names[] = { "", "Intel(R) Xeon(R) Processor @ 2.30GHz", "((((",
 					     "AMD EPYC Processor", "intel_xeon" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct cpu_name cpu;
 
@@ -159,7 +147,6 @@ static void test_any_text_is_bounded(void **state)
 	char name[1000];
 	struct cpu_name cpu;
 
-	(void)state;
 	memset(name, '7', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	cpu_name_read(name, &cpu);
@@ -172,7 +159,6 @@ static void test_any_text_is_bounded(void **state)
 
 static void test_each_model_is_in_the_table_once(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
 		assert_true(strlen(cpu_tdps[i].key) < CPU_KEY_MAX);
 		assert_in_range(cpu_tdps[i].watts, 5, 500);
@@ -192,6 +178,5 @@ int main(void)
 		cmocka_unit_test(test_each_model_is_in_the_table_once),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,18 +2,8 @@
 /* Rules that the table of design powers keeps, so that a slip of the pen in it is noticed. */
 #include "model/cpu_tdp.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/cpu_name.h"
+#include "tests/unit/unit.h"
 
 static const char *const series[] = { "xeon", "core", "opteron", "epyc", "altra", "atom" };
 
@@ -31,7 +21,6 @@ static const char *model_of(const char *key, const char **ret_series)
 
 static void test_keys_are_in_order_and_once(void **state)
 {
-	(void)state;
 	for (size_t i = 1; i < cpu_tdp_count; i++) {
 		if (strcmp(cpu_tdps[i - 1].key, cpu_tdps[i].key) >= 0)
 			fail_msg("%s is not before %s", cpu_tdps[i - 1].key, cpu_tdps[i].key);
@@ -41,7 +30,6 @@ static void test_keys_are_in_order_and_once(void **state)
 /* A name gives its key, the power of the table, and for servers a year. */
 static void test_each_key_is_found_by_a_name(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
 		const char *line = "", *model = model_of(cpu_tdps[i].key, &line);
 		struct cpu_name name;
@@ -72,7 +60,6 @@ static void test_powers_are_those_of_their_series(void **state)
 		{ "xeon", 40, 400 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
 		size_t k = 0;
 
@@ -108,7 +95,6 @@ static bool ends_with(const char *text, const char *end)
 /* Variants that are sold for their low power draw no more; those of one socket the same. */
 static void test_variants_are_in_order(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
 		const char *key = cpu_tdps[i].key;
 		unsigned he = watts_of(key, "he"), ee = watts_of(key, "ee");
@@ -129,7 +115,6 @@ static void test_variants_are_in_order(void **state)
 /* AMD has each of Barcelona's and Shanghai's bands at one power. */
 static void test_bands_of_the_first_quad_cores(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
 		const char *key = cpu_tdps[i].key;
 		unsigned band = ends_with(key, "ee")   ? 60
@@ -152,6 +137,5 @@ int main(void)
 		cmocka_unit_test(test_bands_of_the_first_quad_cores),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

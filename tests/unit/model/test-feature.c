@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/feature.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_units_and_load(void **state)
 {
-	(void)state;
 	assert_true(feature_find("bpf_cpu_time_ms")->is_load);
 	assert_false(feature_find("cpu_scaling_frequency_hertz")->is_load);
 	assert_string_equal(feature_unit("bpf_cpu_time_ms"), "ms/s");
@@ -29,7 +20,6 @@ static void test_a_group_is_its_features_in_any_order(void **state)
 {
 	const char *const counters[] = { "cpu_instructions", "cache_miss", "cpu_cycles" };
 
-	(void)state;
 	assert_string_equal(feature_group_of(counters, 3)->name, "CounterOnly");
 	assert_null(feature_group_of(counters, 2));
 	assert_null(feature_group_of(counters + 1, 2)); /* the first two of the group */
@@ -39,7 +29,6 @@ static void test_a_group_is_its_features_in_any_order(void **state)
 
 static void test_all_features_of_groups_are_known(void **state)
 {
-	(void)state;
 	for (const struct feature_group *group = feature_groups; group->name; group++) {
 		for (size_t i = 0; group->features[i]; i++)
 			assert_non_null(feature_find(group->features[i]));
@@ -52,7 +41,6 @@ static void test_what_a_curve_sees(void **state)
 				      "cpu_cycles", "cpu_instructions" };
 	const char *const counters[] = { "cache_miss", "cpu_cycles", "cpu_instructions" };
 
-	(void)state;
 	assert_int_equal(feature_main(basic, 5, "package"), 0);
 	assert_int_equal(feature_main(basic, 5, "dram"), 1);
 	assert_int_equal(feature_main(counters, 3, "package"), 2);
@@ -65,7 +53,6 @@ static void test_ratios_are_of_features_that_are_there(void **state)
 				      "cpu_cycles", "cpu_instructions" };
 	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
 
-	(void)state;
 	assert_int_equal(feature_ratios(basic, 2, ratios), 0);
 	assert_int_equal(feature_ratios(basic, 4, ratios), 1);
 	assert_int_equal(ratios[0].numerator, 3);
@@ -85,6 +72,5 @@ int main(void)
 		cmocka_unit_test(test_ratios_are_of_features_that_are_there),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

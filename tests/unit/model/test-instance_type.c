@@ -2,16 +2,8 @@
 /* Which host an instance type has, when that is not known, and rules that the table keeps. */
 #include "model/instance_type.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/cpu_name.h"
+#include "tests/unit/unit.h"
 
 #define EC2    "Amazon EC2"
 #define HIDDEN "Intel(R) Xeon(R) Processor"
@@ -30,7 +22,6 @@ static void assert_host(const char *product, const char *cpu_model, unsigned vcp
 
 static void test_the_type_says_the_host(void **state)
 {
-	(void)state;
 	assert_host("m5.large", "Intel(R) Xeon(R) Platinum 8175M CPU @ 2.50GHz", 2, 96, "8175M");
 	assert_host("m5.large", "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", 2, 96, "8259CL");
 	assert_host("r6i.xlarge", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", 4, 128, "8375C");
@@ -43,7 +34,6 @@ static void test_the_type_says_the_host(void **state)
 /* Hosts of c5 have 72 or 96 CPUs, by their processors. */
 static void test_hosts_of_a_family_differ(void **state)
 {
-	(void)state;
 	assert_host("c5.large", "Intel(R) Xeon(R) Platinum 8124M CPU @ 3.00GHz", 2, 72, "8124M");
 	assert_host("c5.large", "Intel(R) Xeon(R) Platinum 8275CL CPU @ 3.00GHz", 2, 96, "8275CL");
 	assert_host("c5.large", HIDDEN, 2, 96, "8275CL"); /* the larger one */
@@ -65,7 +55,6 @@ static void test_what_is_not_known_changes_nothing(void **state)
 						"Google Compute Engine",
 						"Virtual Machine" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(products); i++) {
 		if (instance_host_find(EC2, products[i], HIDDEN, 2))
 			fail_msg("\"%s\" has a host", products[i]);
@@ -80,7 +69,6 @@ static void test_what_is_not_known_changes_nothing(void **state)
 /* Whole cores, the cores that processors are known to have, and a family's largest host first. */
 static void test_the_table(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < instance_hosts_count; i++) {
 		const struct instance_host *host = &instance_hosts[i], *next = host + 1;
 		struct cpu_name name;
@@ -107,6 +95,5 @@ int main(void)
 		cmocka_unit_test(test_the_table),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -6,20 +6,9 @@
  * used unchanged as upstream does; and where little error is expected, little is found. Names that
  * say how many cores a CPU has are right of all of them.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/cpu_name.h"
 #include "model/selection.h"
+#include "tests/unit/unit.h"
 
 #define TYPES_MAX  400
 #define LEVELS_MAX 64
@@ -183,7 +172,6 @@ static void test_the_choice_beats_similarity(void **state)
 	double sum = 0, similar_sum = 0, sure_sum = 0, unsure_sum = 0;
 	size_t sure = 0;
 
-	(void)state;
 	set_candidates();
 	for (size_t i = 0; i < type_count; i++) {
 		struct model_choice choice;
@@ -213,7 +201,6 @@ static void test_nine_of_ten_lie_within_the_bound(void **state)
 {
 	double within[MATCH_UNKNOWN + 1] = { 0 }, all[MATCH_UNKNOWN + 1] = { 0 };
 
-	(void)state;
 	set_candidates();
 	for (size_t a = 0; a < type_count; a++) {
 		for (size_t b = 0; b < type_count; b++) {
@@ -247,7 +234,6 @@ static void test_cores_of_names_are_those_of_machines(void **state)
 {
 	unsigned known = 0;
 
-	(void)state;
 	for (size_t i = 0; i < type_count; i++) {
 		const struct machine_spec *machine = &types[i].machine;
 		struct cpu_name name;
@@ -285,6 +271,5 @@ int main(int argc, char **argv)
 	while (fgets(row, sizeof(row), file))
 		read_row(row);
 	(void)fclose(file);
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

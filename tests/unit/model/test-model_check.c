@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "model_text.h"
+#include "tests/unit/unit.h"
 
 static int check(const char *file, const char *text, struct diag *diag)
 {
@@ -43,7 +35,6 @@ static void test_negative_idle_power_is_refused(void **state)
 {
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(fails("LogarithmicRegressionTrainer_5.json", CURVE("65.2, 4687645.8, -612"),
 			  "component \"package\" gives an idle power of -612 W"));
 	assert_int_equal(
@@ -62,7 +53,6 @@ static void test_power_that_falls_with_load_is_refused(void **state)
 {
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(fails("m.json", LINEAR("AbsPower", "50, -5, 0"),
 			  "falls from 50 W to 49.375 W as the load grows from 0 % to 3 %"));
 	assert_true(fails("m.json", LINEAR("AbsPower", "50, -5, 0"), "feature \"cpu_cycles\""));
@@ -74,7 +64,6 @@ static void test_features_that_are_no_load(void **state)
 {
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(fails("m.json", LINEAR("AbsPower", "50, 5, -20"), "idle power of -10 W"));
 	assert_int_equal(check("m.json", LINEAR("AbsPower", "50, 5, -1"), &diag), 0);
 }
@@ -83,14 +72,12 @@ static void test_dynamic_power_at_zero_is_only_clipped(void **state)
 {
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(check("m.json", LINEAR("DynPower", "-3, 5, 0"), &diag), 0);
 	assert_true(fails("m.json", LINEAR("AbsPower", "-3, 5, 0"), "idle power of -3 W"));
 }
 
 static void test_more_than_any_machine_is_refused(void **state)
 {
-	(void)state;
 	assert_true(fails("m.json", LINEAR("AbsPower", "50, 1e6, 0"), "W at cpu_cycles = "));
 	assert_true(fails("m.json", LINEAR("AbsPower", "1e308, 1e308, 0"), "must be finite"));
 	assert_true(fails("LogarithmicRegressionTrainer_0.json", CURVE("-10, -2, 500"), "inf W"));
@@ -108,7 +95,6 @@ static void test_trees_may_fall_a_little(void **state)
 {
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(check("m.json", TREE("95"), &diag), 0);
 	assert_true(fails("m.json", TREE("80"), "falls from 100 W to 80 W"));
 }
@@ -124,6 +110,5 @@ int main(void)
 		cmocka_unit_test(test_trees_may_fall_a_little),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/model_file.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model_text.h"
+#include "tests/unit/unit.h"
 
 #define NODES 7
 
@@ -119,7 +107,6 @@ static void test_what_is_written_reads_back_equal(void **state)
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	(void)state;
 	_Static_assert(ARRAY_SIZE(forms) == PREDICTOR_FORM_COUNT, "all forms");
 	memset(&again, 0, sizeof(again));
 	assert_int_equal(trained_model_write(&model, &text), 0);
@@ -152,7 +139,6 @@ static bool is_refused_with(const char *of, const char *by, const char *words)
 
 static void test_what_is_wrong_is_said(void **state)
 {
-	(void)state;
 	assert_true(is_refused_with("\"version\": 1", "\"version\": 2", "version 2; this program"));
 	assert_true(is_refused_with("AbsPower", "Power", "must be AbsPower or DynPower"));
 	assert_true(is_refused_with("\"name\": \"core\", ", "",
@@ -176,7 +162,6 @@ static void test_what_is_wrong_is_said(void **state)
 
 static void test_trees_in_a_circle_are_refused(void **state)
 {
-	(void)state;
 	assert_true(is_refused_with("\"linear\"", TREES("[1, 1, 0]"),
 				    "components[0].predictor: tree node 1 has its children at 1"));
 	assert_true(is_refused_with("\"linear\"", TREES("[2, 0, 0]"), "outside 1..2"));
@@ -192,6 +177,5 @@ int main(void)
 		cmocka_unit_test(test_trees_in_a_circle_are_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

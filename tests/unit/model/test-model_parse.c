@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model_text.h"
+#include "tests/unit/unit.h"
 
 static void test_other_files_are_refused_with_advice(void **state)
 {
-	(void)state;
 	assert_true(is_refused("a.pkl", "\x80\x04\x95@",
 			       "a.pkl: it is a pickle, which is never loaded"));
 	assert_true(is_refused("a.pkl", "\x80\x02}q", "train it again with kepler-model"));
@@ -28,7 +16,6 @@ static void test_other_files_are_refused_with_advice(void **state)
 
 static void test_what_is_no_model_is_refused(void **state)
 {
-	(void)state;
 	assert_true(is_refused("a.json", "", "a.json:1:0: not JSON"));
 	assert_true(is_refused("a.json", "{\"a\": 1,\n \"a\": 2}", "a.json:2:4: not JSON: dup"));
 	assert_true(is_refused("a.json", "[1]", "must be a JSON object"));
@@ -45,7 +32,6 @@ static void test_too_large_too_deep_too_many(void **state)
 	struct trained_model model;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '[', size);
 	text[size] = '\0';
@@ -66,7 +52,6 @@ static void test_the_group_is_named_after_the_features(void **state)
 	struct trained_model model;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(model_of("a", text, &model, &diag), 0);
 	assert_string_equal(model.feature_group, "CounterOnly");
 	trained_model_release(&model);
@@ -81,6 +66,5 @@ int main(void)
 		cmocka_unit_test(test_the_group_is_named_after_the_features),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

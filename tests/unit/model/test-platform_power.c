@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/platform_power.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "platform_power_expected.h"
+#include "tests/unit/unit.h"
 
 static const struct power_model *const model = &platform_power_model;
 
@@ -47,7 +36,6 @@ static void test_idle_is_all_at_zero_and_constant(void **state)
 	struct machine_facts facts = server();
 	struct power_estimate at_0, at_1;
 
-	(void)state;
 	power_model_estimate(model, &facts, 0, &at_0);
 	power_model_estimate(model, &facts, 1, &at_1);
 	assert_true(at_0.dynamic_w <= 0);
@@ -67,7 +55,6 @@ static void test_known_size_of_a_known_class(void **state)
 /* The program applies the weights as the tool that fitted them does. */
 static void test_gives_what_the_tool_expects(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(expected_power); i++) {
 		struct machine_facts facts = {
 			.cores = expected_power[i].cores,
@@ -105,7 +92,6 @@ static void test_bound_grows_with_what_is_unknown(void **state)
 	struct machine_facts known = server(), new_cpu = server(), new_generation = server(),
 			     unnamed = server(), of_any_frequency = server();
 
-	(void)state;
 	(void)snprintf(new_cpu.cpu.key, sizeof(new_cpu.cpu.key), "xeon9999");
 	(void)snprintf(new_generation.vendor, sizeof(new_generation.vendor), "amd");
 	(void)snprintf(new_generation.cpu.key, sizeof(new_generation.cpu.key), "epyc9999");
@@ -126,7 +112,6 @@ static void test_facts_beyond_the_population_are_outside(void **state)
 {
 	struct machine_facts facts[9], inside = server();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
 		facts[i] = server();
 	facts[0].sockets = 24; /* a chassis of small nodes, counted as one machine */
@@ -150,7 +135,6 @@ static void test_power_is_limited_by_the_design_power(void **state)
 {
 	struct machine_facts facts = server();
 
-	(void)state;
 	facts.sockets = 8;
 	facts.cores = 480;
 	facts.memory_gib = 2048;
@@ -171,7 +155,6 @@ static void test_a_chassis_of_small_nodes_is_outside(void **state)
 				       .memory_gib = 192 };
 	struct power_estimate power;
 
-	(void)state;
 	cpu_name_read("Intel(R) Atom(TM) CPU S1260 @ 2.00GHz", &facts.cpu);
 	power_model_estimate(model, &facts, 1, &power);
 	assert_true(power.outside);
@@ -185,7 +168,6 @@ static void test_unknown_design_power_is_guessed(void **state)
 {
 	struct machine_facts facts = server();
 
-	(void)state;
 	facts.cpu = (struct cpu_name){ 0 };
 	power_model_complete_facts(model, &facts, &facts);
 	assert_in_range(facts.cpu.tdp_w, 150, 260); /* 205 W */
@@ -195,7 +177,6 @@ static void test_never_falls_with_utilisation(void **state)
 {
 	static const char *const vendors[] = { "intel", "amd", "arm", "", "other" };
 
-	(void)state;
 	for (size_t v = 0; v < ARRAY_SIZE(vendors); v++) {
 		for (unsigned year = 2000; year <= 2040; year += 1) {
 			struct machine_facts facts = server();
@@ -218,7 +199,6 @@ static void test_sane_from_1_to_512_cores(void **state)
 {
 	double before = 0;
 
-	(void)state;
 	for (unsigned cores = 1; cores <= 512; cores++) {
 		struct machine_facts facts = { .vendor = "amd", .cores = cores, .year = 2022 };
 		double full = total_w(&facts, 1);
@@ -234,7 +214,6 @@ static void test_work_is_never_free(void **state)
 {
 	static const char *const vendors[] = { "intel", "amd", "arm", "other" };
 
-	(void)state;
 	for (size_t v = 0; v < ARRAY_SIZE(vendors); v++) {
 		for (unsigned at = 0; at < 20 * 13; at++) {
 			struct machine_facts facts = { .cores = 1U << at % 13,
@@ -261,7 +240,6 @@ static void test_absurd_facts_and_utilisations_are_bounded(void **state)
 	struct machine_facts broken = { .frequency_ghz = (double)NAN,
 					.memory_gib = -(double)INFINITY };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(utilisations); i++) {
 		assert_true(total_w(&facts, utilisations[i]) < 20000);
 		assert_true(total_w(&broken, utilisations[i]) < 20000);
@@ -274,7 +252,6 @@ static void test_unknown_facts_become_typical(void **state)
 {
 	struct machine_facts facts = { 0 }, full;
 
-	(void)state;
 	power_model_complete_facts(model, &facts, &full);
 	assert_in_range(full.year, 2009, 2017); /* the population's middle */
 	assert_true(full.cores > 0 && full.sockets > 0 && full.threads == 2 * full.cores);
@@ -285,7 +262,6 @@ static void test_unknown_year_is_that_of_the_name(void **state)
 {
 	struct machine_facts facts = { .vendor = "amd", .cores = 64 };
 
-	(void)state;
 	cpu_name_read("AMD EPYC 7763 64-Core Processor", &facts.cpu);
 	power_model_complete_facts(model, &facts, &facts);
 	assert_int_equal(facts.year, 2021);
@@ -295,7 +271,6 @@ static void test_known_facts_are_kept(void **state)
 {
 	struct machine_facts facts = server(), full;
 
-	(void)state;
 	power_model_complete_facts(model, &facts, &full);
 	assert_memory_equal(&facts, &full, sizeof(facts));
 }
@@ -305,7 +280,6 @@ static void test_threads_alone_give_cores_and_sockets(void **state)
 	struct machine_facts x86 = { .vendor = "amd", .threads = 384, .year = 2023 };
 	struct machine_facts arm = { .vendor = "arm", .threads = 80, .year = 2020 };
 
-	(void)state;
 	power_model_complete_facts(model, &x86, &x86);
 	assert_int_equal(x86.cores, 192);
 	assert_true(x86.sockets >= 2);
@@ -327,7 +301,6 @@ static void test_cores_of_the_name_give_sockets(void **state)
 		{ "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", 8, 4, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct machine_facts facts = { .threads = cases[i].threads }, typical = { 0 };
 
@@ -343,7 +316,6 @@ static void test_cores_of_the_name_give_sockets(void **state)
 
 static void test_model_says_how_good_it_is(void **state)
 {
-	(void)state;
 	assert_non_null(strstr(model->trained_on, "SPECpower"));
 	assert_true(model->loo_mape_percent > 0 && model->loo_mape_percent < 25);
 	assert_true(model->loo_mae_w > 0 && model->loo_mae_w < 100);
@@ -372,6 +344,5 @@ int main(void)
 		cmocka_unit_test(test_model_says_how_good_it_is),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

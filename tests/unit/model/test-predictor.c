@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/predictor.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void assert_near(double value, double expected)
 {
@@ -26,7 +16,6 @@ static void test_linear(void **state)
 				       .features = 2,
 				       .linear = { weights, 3 } };
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 5, 1 }), 17);
 	predictor.log_output = true;
@@ -40,7 +29,6 @@ static void test_polynomial_has_its_terms_in_order(void **state)
 				       .features = 2,
 				       .linear = { weights, 6 } };
 
-	(void)state;
 	assert_int_equal(predictor_terms(PREDICTOR_POLYNOMIAL, 2), 6);
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 2, 3 }),
@@ -53,7 +41,6 @@ static void test_curves(void **state)
 				       .features = 2,
 				       .curve = { 1, { 10, 4, 30, 0 } } };
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 9, 0.5 }), 10 * log(3) + 30);
 	predictor.form = PREDICTOR_EXPONENTIAL;
@@ -85,7 +72,6 @@ static void test_trees(void **state)
 		.trees = { nodes, ARRAY_SIZE(nodes), roots, ARRAY_SIZE(roots), 1000, 1 },
 	};
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 2 }), 1101);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 2.1 }), 1102);
@@ -119,7 +105,6 @@ static void test_trees_see_ratios(void **state)
 		.trees = { nodes_of_ratio, 3, &root, 1, 0, 1, { { 1, 0 } }, 1 },
 	};
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 7 }), 10);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 8 }), 20);
@@ -148,7 +133,6 @@ static void test_many_trees(void **state)
 	};
 	double expected = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
 		static const uint32_t at[] = { 0, 5, 1, 2 };
 		static const double watts[] = { 2, 100, 2, 4 };
@@ -169,7 +153,6 @@ static void test_trees_that_are_none_are_refused(void **state)
 		.trees = { broken, ARRAY_SIZE(nodes), &root, 1, 0, 1 },
 	};
 
-	(void)state;
 	memcpy(broken, nodes, sizeof(nodes));
 	broken[1].left = 1; /* its own child */
 	assert_true(predictor_check(&predictor, NULL) < 0);
@@ -197,7 +180,6 @@ static void test_neighbours(void **state)
 		.rows = { rows, values, 5, 3, 0, 0 },
 	};
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	/* The two at (1, 0), then the origin. */
 	assert_near(predictor_watts(&predictor, (double[]){ 0.9, 0 }), 30);
@@ -216,7 +198,6 @@ static void test_kernel(void **state)
 		.rows = { rows, coefficients, 2, 0, 0.5, 7 },
 	};
 
-	(void)state;
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 1 }), 7 + 2 * exp(-0.5));
 	predictor.rows.gamma = -1;
@@ -231,7 +212,6 @@ static void test_what_is_not_finite_is_refused(void **state)
 				       .linear = { weights, 2 } };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(predictor_check(&predictor, &diag) < 0);
 	assert_string_equal(diag.text, "weight 1 is nan, not a finite number");
 	weights[1] = 0;
@@ -248,7 +228,6 @@ static void test_what_is_not_finite_is_refused(void **state)
 
 static void test_forms_have_names(void **state)
 {
-	(void)state;
 	for (unsigned form = 0; form < PREDICTOR_FORM_COUNT; form++)
 		assert_int_equal(
 			predictor_form_find(predictor_form_name((enum predictor_form)form)), form);
@@ -271,6 +250,5 @@ int main(void)
 		cmocka_unit_test(test_forms_have_names),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/processor_family.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_names(void **state)
 {
@@ -32,7 +23,6 @@ static void test_names(void **state)
 		{ "", "", "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct processor_family family;
 
@@ -47,7 +37,6 @@ static void test_equality_needs_all_words(void **state)
 {
 	struct processor_family milan, rome, unknown;
 
-	(void)state;
 	processor_family_of("amd_epyc_7763", &milan);
 	processor_family_of("amd_epyc_7702", &rome);
 	processor_family_of("", &unknown);
@@ -66,6 +55,5 @@ int main(void)
 		cmocka_unit_test(test_equality_needs_all_words),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

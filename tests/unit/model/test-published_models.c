@@ -5,21 +5,11 @@
  * predict what libxgboost does.
  */
 #include <fts.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <xgboost/c_api.h>
 #include <zip.h>
 
-#include <cmocka.h>
-#include <xgboost/c_api.h>
-
-#include "base/macro.h"
 #include "model/trained_model.h"
+#include "tests/unit/unit.h"
 
 #define GRID      200
 #define TOLERANCE 1e-5 /* of the prediction */
@@ -159,7 +149,6 @@ static void test_all_published_models(void **state)
 	struct tally tally = { 0 };
 	const FTSENT *entry;
 
-	(void)state;
 	assert_non_null(tree);
 	while ((entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_F && is_weights(entry->fts_name))
@@ -190,6 +179,5 @@ int main(int argc, char **argv)
 		(void)printf("1..0 # SKIP there are no published models in %s\n", folder);
 		return 0;
 	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

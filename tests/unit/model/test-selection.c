@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/selection.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 enum { ITSELF, LARGER, FAMILY, OLDER, AMD, POOLED, COUNTERS, DYNAMIC, KINDS };
 
@@ -33,7 +22,6 @@ static struct model_request request;
 
 static int set_up(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < KINDS; i++)
 		candidates[i] = (struct model_candidate){
 			.machine = &machines[i],
@@ -72,7 +60,6 @@ static void test_the_machine_itself_goes_first(void **state)
 {
 	struct model_choice choice = choose(0);
 
-	(void)state;
 	assert_int_equal(choice.index, ITSELF);
 	assert_int_equal(choice.match, MATCH_MACHINE);
 	assert_true(fabs(choice.expected_error - 0.03) < 1e-9 && choice.looseness < 1e-9);
@@ -84,7 +71,6 @@ static void test_expected_error_decides(void **state)
 {
 	struct model_choice choice;
 
-	(void)state;
 	assert_int_equal(choose(1).index, POOLED);
 	candidates[POOLED].error_ratio = 0.6;
 	choice = choose(1);
@@ -103,7 +89,6 @@ static void test_nothing_that_is_expected_to_be_far_off(void **state)
 	struct model_choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(model_select(&candidates[AMD], 1, &request, &choice, &diag), -ERANGE);
 	assert_non_null(strstr(diag.text, "a processor of another kind (amd_epyc_7763)"));
 	request.error_max = 2;
@@ -118,7 +103,6 @@ static void test_the_bound_grows_with_the_distance(void **state)
 	struct model_choice itself, larger, family, older, dram, unknown;
 	struct model_candidate of_memory = candidates[LARGER], of_nothing = candidates[ITSELF];
 
-	(void)state;
 	of_memory.component = "dram";
 	of_nothing.machine = &nameless;
 	model_judge(&candidates[ITSELF], &machines[ITSELF], &itself);
@@ -141,7 +125,6 @@ static void test_features_output_and_source(void **state)
 	struct model_choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	request.features = counters;
 	request.feature_count = 2;
 	assert_int_equal(choose(0).index, COUNTERS);
@@ -159,7 +142,6 @@ static void test_an_unknown_machine(void **state)
 	static const struct machine_spec unknown = { .cores = 8 };
 	static const struct machine_spec alike = { "intel", "intel_xeon_gold_6330", 0, 0, 0, 0, 0 };
 
-	(void)state;
 	request.machine = &unknown;
 	assert_int_equal(choose(0).index, POOLED);
 	request.machine = &alike; /* its size is not known, so it is not the same */
@@ -179,6 +161,5 @@ int main(void)
 		cmocka_unit_test_setup(test_an_unknown_machine, set_up),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

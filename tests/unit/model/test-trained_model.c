@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trained_model.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 /* 20 W + 100 W × a / 10, seen from a = 2 to 10. */
 static double weights[] = { 20, 100, 0 };
@@ -57,7 +46,6 @@ static void test_features_are_found_by_name(void **state)
 	struct model_columns found;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(trained_model_bind(&model, 0, names, 2, &found, &diag), 0);
 	assert_int_equal(found.column[0], 1);
 	assert_int_equal(found.column[1], 0);
@@ -70,7 +58,6 @@ static void test_inside_the_range(void **state)
 {
 	struct model_answer answer = predict(5);
 
-	(void)state;
 	assert_near(answer.watts, 70);
 	assert_near(answer.bound_w, 7); /* a tenth of it is more than 5 W */
 	assert_false(answer.outside);
@@ -83,7 +70,6 @@ static void test_outside_the_range(void **state)
 {
 	struct model_answer answer = predict(12);
 
-	(void)state;
 	assert_true(answer.outside);
 	assert_near(answer.watts, 20 + 10 * 10.8);
 	assert_near(answer.bound_w, 2 * 12.8 + 10 * 1.2);
@@ -97,7 +83,6 @@ static void test_answers_are_physical(void **state)
 	static const double values[] = { -1e308, 1e308, (double)INFINITY, -(double)INFINITY,
 					 (double)NAN };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		struct model_answer answer = predict(values[i]);
 
@@ -111,7 +96,6 @@ static void test_an_unknown_bound_is_not_zero(void **state)
 {
 	const struct model_error known = component.error;
 
-	(void)state;
 	component.error.bound_w = component.error.bound_ratio = (double)NAN;
 	component.error.mae_w = component.error.mape_percent = (double)NAN;
 	assert_true(isnan(predict(5).bound_w));
@@ -129,7 +113,6 @@ static void test_an_unknown_bound_is_not_zero(void **state)
 
 static void test_what_is_always_zero_draws_no_power(void **state)
 {
-	(void)state;
 	assert_true(model_component_draws_power(&component));
 	weights[0] = 0; /* nothing at no load */
 	assert_true(model_component_draws_power(&component));
@@ -141,7 +124,6 @@ static void test_what_is_always_zero_draws_no_power(void **state)
 
 static void test_never_negative(void **state)
 {
-	(void)state;
 	weights[0] = -90;
 	assert_true(predict(5).watts >= 0 && predict(5).watts <= 0);
 	weights[0] = 20;
@@ -159,6 +141,5 @@ int main(void)
 		cmocka_unit_test(test_never_negative),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

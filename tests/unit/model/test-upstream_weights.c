@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/upstream_weights.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model_text.h"
+#include "tests/unit/unit.h"
 
 #define FEATURES                                                                                   \
 	"\"Categorical_Variables\": {}, \"Numerical_Variables\": {\"bpf_cpu_time_ms\": "           \
@@ -58,7 +48,6 @@ static void test_linear(void **state)
 	struct trained_model model;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_near(watts("m.json", text, "platform"), 64 + 30 + 0.125);
 	assert_int_equal(model_of("m.json", text, &model, &diag), 0);
 	assert_string_equal(model.name, "SGDRegressorTrainer_7");
@@ -80,7 +69,6 @@ static void test_curves(void **state)
 	static const char four[] =
 		"{" COMPONENT("platform", ", \"CurveFit_Weights\": [100, 0.5, 8, 20]") "}";
 
-	(void)state;
 	assert_near(watts("/a/LogarithmicRegressionTrainer_1.json", three, "package"),
 		    10 * log(3) + 30);
 	assert_near(watts("ExponentialRegressionTrainer_1.json", three, "package"),
@@ -106,7 +94,6 @@ static void test_the_output_is_said_by_the_file_or_its_folder(void **state)
 		{ folder, WEIGHTS(KEY("AbsPower")), MODEL_ABS_POWER },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct trained_model model;
 		struct diag diag = { "" };
@@ -126,7 +113,6 @@ static void test_a_mean_is_subtracted_and_one_that_is_missing_is_refused(void **
 #define MEAN(mean)                                                                                 \
 	"{\"package\": {\"All_Weights\": {\"Bias_Weight\": 50, \"Numerical_Variables\": "          \
 	"{\"bpf_cpu_time_ms\": {\"scale\": 500, \"weight\": 2, " mean "}}}}}"
-	(void)state;
 	assert_near(watts("m.json", MEAN("\"mean\": 1000, \"variance\": 250000"), "package"),
 		    50 + 2 * 2);
 	assert_true(is_refused("m.json", MEAN("\"mean\": 0, \"variance\": 0"),
@@ -136,7 +122,6 @@ static void test_a_mean_is_subtracted_and_one_that_is_missing_is_refused(void **
 
 static void test_weights_that_are_wrong_are_refused(void **state)
 {
-	(void)state;
 	assert_true(is_refused("m", "{" COMPONENT("core", ", \"CurveFit_Weights\": [1, 2]") "}",
 			       "has 2 weights, not 3 or 4"));
 	assert_true(is_refused("m", "{" COMPONENT("core", ", \"Bias_Weight\": \"1\"") "}",
@@ -154,7 +139,6 @@ static void test_weights_that_are_wrong_are_refused(void **state)
 /* {"learner":{}} in base64 */
 static void test_a_booster_in_base64_is_read(void **state)
 {
-	(void)state;
 	assert_true(is_refused("m",
 			       "{" COMPONENT("core", ", \"XGboost_Weights\": "
 						     "\"eyJsZWFybmVyIjp7fX0=\"") "}",
@@ -172,6 +156,5 @@ int main(void)
 		cmocka_unit_test(test_a_booster_in_base64_is_read),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,16 +5,8 @@
  */
 #include "model/vm_full.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define INTERVAL_NS (5 * NSEC_PER_SEC)
 #define CPUS        4
@@ -59,7 +51,6 @@ static void test_no_waiting_is_no_sign(void **state)
 	const struct guest guest = { 1, 1, 1 };
 	struct vm_full full = { 0 };
 
-	(void)state;
 	assert_true(mean_probability(&full, &guest) <= 0);
 	assert_true(vm_full_add(&full, &(struct vm_waiting){ INTERVAL_NS, 0, 0, CPUS, SMALL }) <=
 		    0);
@@ -70,7 +61,6 @@ static void test_a_host_that_serves_a_part_of_everything_is_full(void **state)
 {
 	static const struct guest guests[] = { { 1, 0.7, 1 }, { 1, 0.9, 1 }, { 1, 0.7, 0.5 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(guests); i++) {
 		struct vm_full full = { 0 };
 
@@ -85,7 +75,6 @@ static void test_a_limit_is_not_taken_for_a_full_host(void **state)
 		{ 0.5, 1, 1 }, { 0.25, 1, 1 }, { 0.4, 1, 0.6 }, { 0.7, 1, 0.6 }
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(guests); i++) {
 		struct vm_full full = { 0 };
 
@@ -102,7 +91,6 @@ static void test_the_machine_itself_fills_the_host(void **state)
 	struct vm_full full = { 0 };
 	double probability, lowest = 1;
 
-	(void)state;
 	for (size_t i = 0; i < 4 * LOADS; i++) {
 		double own = loads[i / 4], demand = 0.5 * own + 0.5 * 1.4;
 		double ran = own / fmax(1, demand);
@@ -124,7 +112,6 @@ static void test_a_constant_load_leaves_it_open(void **state)
 	const struct guest guest = { 0.5, 1, 1 };
 	struct vm_full full = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		assert_true(fabs(add(&full, &guest, 1) - 0.5) < 1e-6);
 }
@@ -135,7 +122,6 @@ static void test_short_intervals_are_as_good_together(void **state)
 	struct vm_full coarse = { 0 }, fine = { 0 };
 	double of_coarse = 0, of_fine = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t ran_ns = (i % 2 ? 1 : 3) * NSEC_PER_SEC;
 
@@ -160,7 +146,6 @@ static void test_old_intervals_are_forgotten(void **state)
 	const struct guest limited = { 0.3, 1, 1 }, served = { 1, 0.6, 1 };
 	struct vm_full full = { 0 };
 
-	(void)state;
 	(void)mean_probability(&full, &limited);
 	for (int i = 0; i < 3; i++)
 		(void)mean_probability(&full, &served);
@@ -179,6 +164,5 @@ int main(void)
 		cmocka_unit_test(test_old_intervals_are_forgotten),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/vm_share.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define FULL   (VM_SHARE_LOADS - 1)
 #define LAST   (FULL - 1) /* the highest load of neighbours */
@@ -33,7 +24,6 @@ static void test_share(void **state)
 {
 	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
 
-	(void)state;
 	assert_near(share.share, 0.25);
 	assert_near(share.load_low, 0);
 	assert_near(share.load_high, 1);
@@ -50,7 +40,6 @@ static void test_ratio(void **state)
 {
 	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
 
-	(void)state;
 	assert_near(vm_share_ratio(&share, 0.5, 0), 1); /* it is alone */
 	assert_near(vm_share_ratio(&share, 0.5, LAST), (0.25 * 0.5 + 0.75) / (0.25 * 0.5));
 	assert_near(vm_share_ratio(&share, 0.5, MIDDLE), (0.25 * 0.5 + 0.375) / (0.25 * 0.5));
@@ -69,7 +58,6 @@ static void test_loads_of_neighbours(void **state)
 	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0, 0.5, 0.5 });
 	struct vm_point points[VM_SHARE_LOADS], both;
 
-	(void)state;
 	for (size_t i = 0; i < FULL; i++)
 		points[i] = (struct vm_point){ 10 + (double)(i * 8 % FULL), 0 };
 	points[FULL] = (struct vm_point){ 1000, (double)NAN }; /* it cannot be */
@@ -89,7 +77,6 @@ static void test_full_host(void **state)
 	struct vm_point points[VM_SHARE_LOADS], both;
 	double before = 21;
 
-	(void)state;
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++)
 		points[i] = (struct vm_point){ 31 - (double)i, 0 };
 	for (int percent = 0; percent <= 100; percent += 10) {
@@ -157,7 +144,6 @@ static void test_the_bound_covers_nine_of_ten(void **state)
 	static const double bounds[] = { 0.05, 0.3, 1.2 }, fulls[] = { 0, 0.5, 0.97 };
 	static const struct vm_hints hints[] = { { 0 }, { 0, 0.5, 0.6 } };
 
-	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(bounds) * ARRAY_SIZE(fulls); i++) {
 		struct vm_share share = share_of(8, 32, hints[i % 2]);
 		struct vm_point points[VM_SHARE_LOADS];
@@ -177,7 +163,6 @@ static void test_no_spread_on_a_line(void **state)
 	struct vm_share share = share_of(4, 64, (struct vm_hints){ 0 });
 	struct vm_point points[VM_SHARE_LOADS], both;
 
-	(void)state;
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
 		double ratio = vm_share_ratio(&share, 0.3, i);
 
@@ -199,6 +184,5 @@ int main(void)
 		cmocka_unit_test(test_no_spread_on_a_line),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

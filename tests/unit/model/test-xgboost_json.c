@@ -5,20 +5,9 @@
  */
 #include "model/xgboost_json.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/strbuf.h"
 #include "model_text.h"
+#include "tests/unit/unit.h"
 
 #define MODEL(objective, parameters, booster, tree)                                                \
 	"{\"learner\": {\"objective\": {\"name\": \"" objective                                    \
@@ -49,7 +38,6 @@ static void test_a_tree_is_walked(void **state)
 	struct trained_model model;
 	struct diag diag = { "" };
 
-	(void)state;
 	if (model_of("a/package.json", MODEL("reg:squarederror", PARAMETERS, "gbtree", TREE),
 		     &model, &diag) < 0)
 		fail_msg("%s", diag.text);
@@ -67,7 +55,6 @@ static void test_objectives(void **state)
 	struct trained_model model;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(model_of("m", MODEL("reg:gamma", PARAMETERS, "gbtree", ""), &model, &diag),
 			 0);
 	assert_true(is(watts(&model, 0, 0), 0.5));
@@ -78,7 +65,6 @@ static void test_objectives(void **state)
 
 static void test_other_boosters_are_refused(void **state)
 {
-	(void)state;
 	assert_true(is_refused("m", MODEL("reg:squarederror", PARAMETERS, "dart", ""),
 			       "the booster \"dart\" is not read"));
 	assert_true(is_refused(
@@ -101,7 +87,6 @@ static void test_other_boosters_are_refused(void **state)
 
 static void test_trees_that_are_none_are_refused(void **state)
 {
-	(void)state;
 	assert_true(is_refused("m", ONE("[1,0,-1]", "[2,2,-1]", "[0,0,0]", "[1,1,1]"),
 			       "trees[0]: its nodes form a circle"));
 	assert_true(is_refused("m", ONE("[1,-1,-1]", "[3,-1,-1]", "[0,0,0]", "[1,1,1]"),
@@ -211,7 +196,6 @@ static void compare_trained(const char *depth, const char *objective, double tol
 
 static void test_predictions_are_those_of_libxgboost(void **state)
 {
-	(void)state;
 	compare_trained("1", "reg:squarederror", 0);
 	compare_trained("6", "reg:squarederror", 0);
 	compare_trained("9", "reg:absoluteerror", 0);
@@ -232,6 +216,5 @@ int main(void)
 #endif
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modelling/settings.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "options/layers.h"
+#include "tests/unit/unit.h"
 
 struct values {
 	struct settings settings;
@@ -77,7 +68,6 @@ static void refuse(const char *a, const char *why)
 
 static void test_words(void **state)
 {
-	(void)state;
 	expect(NULL, NULL, NULL, "none", false, 0);
 	expect("-i", "x", "y", "x", false, 1);
 	expect("--input", "x", "--flag", "x", true, 0);
@@ -92,6 +82,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_words) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

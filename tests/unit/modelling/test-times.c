@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modelling/times.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
+#include "tests/unit/unit.h"
 
 static void test_times(void **state)
 {
 	int64_t us = 0;
 	char text[32];
 
-	(void)state;
 	assert_int_equal(time_parse("2023-09-22T01:57:05Z", &us), 0);
 	assert_int_equal(us, 1695347825000000);
 	assert_int_equal(time_parse("2023-09-22T01:57:05.123", &us), 0);
@@ -49,7 +41,6 @@ static void test_log(void **state)
 	int64_t start_us, end_us;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, good, sizeof(good) - 1), sizeof(good) - 1);
 	assert_int_equal(times_of_log(path, &start_us, &end_us, &diag), 0);
@@ -73,6 +64,5 @@ int main(void)
 		cmocka_unit_test(test_log),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,24 +2,14 @@
 #include "http_rig.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "net/http_connections.h"
 #include "net/http_server.h"
+#include "tests/unit/unit.h"
 
 const char big_body[BIG_BODY];
 unsigned releases;

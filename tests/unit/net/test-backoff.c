@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/backoff.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const struct backoff_limits limits = {
 	.refused_min_ms = 2000,
@@ -34,7 +27,6 @@ static void an_absent_peer_is_tried_within_ten_seconds(void **state)
 {
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(after(&backoff, &absent, 0), 2000);
@@ -48,7 +40,6 @@ static void a_failing_peer_is_asked_each_ten_seconds(void **state)
 {
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
 	for (int i = 0; i < 1000; i++)
@@ -64,7 +55,6 @@ static void what_took_long_has_waited_already(void **state)
 	struct backoff_failure slow = { .kind = BACKOFF_FAILED, .lasted_ms = 10000 };
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	assert_int_equal(after(&backoff, &slow, 0), 1000);
 	assert_int_equal(after(&backoff, &slow, UINT32_MAX), 2000);
@@ -79,7 +69,6 @@ static void who_denies_us_is_left_alone_longer_and_longer(void **state)
 	static const uint64_t expected[] = { 10000, 20000, 40000, 40000, 40000 };
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
 		assert_int_equal(after(&backoff, &denied, 0), expected[i]);
@@ -95,7 +84,6 @@ static void another_kind_begins_anew(void **state)
 {
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
 	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 10000);
@@ -113,7 +101,6 @@ static void of_two_peers_neither_is_asked_too_soon(void **state)
 	const struct backoff_failure told = { .kind = BACKOFF_FAILED, .retry_after_ms = 5000 };
 	struct backoff_failure both = backoff_both(&absent, &absent);
 
-	(void)state;
 	assert_int_equal(both.kind, BACKOFF_ABSENT);
 	both = backoff_both(&denied, &denied);
 	assert_int_equal(both.kind, BACKOFF_DENIED);
@@ -137,7 +124,6 @@ static void what_the_peer_says_counts(void **state)
 	struct backoff_failure told = { .kind = BACKOFF_FAILED, .retry_after_ms = 30000 };
 	struct backoff backoff;
 
-	(void)state;
 	backoff_init(&backoff, &limits);
 	assert_int_equal(after(&backoff, &told, 0), 30000);
 	assert_int_equal(after(&backoff, &told, UINT32_MAX), 40000);
@@ -154,7 +140,6 @@ static void many_spread(void **state)
 	unsigned per_second[32] = { 0 };
 	struct backoff backoff;
 
-	(void)state;
 	for (uint32_t node = 0; node < 1000; node++) {
 		uint64_t wait_ms;
 
@@ -172,7 +157,6 @@ static void many_that_boot_spread(void **state)
 {
 	unsigned per_second[10] = { 0 };
 
-	(void)state;
 	for (uint32_t node = 0; node < 1000; node++) {
 		uint64_t wait_ms = backoff_first(20000, 300000, 9999, node * 4294967U);
 
@@ -198,6 +182,5 @@ int main(void)
 		cmocka_unit_test(many_that_boot_spread),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

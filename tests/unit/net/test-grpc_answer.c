@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/grpc_answer.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void say(struct grpc_answer *answer, const char *name, const char *value)
 {
@@ -18,7 +11,6 @@ static void say(struct grpc_answer *answer, const char *name, const char *value)
 /* However the bytes come. */
 static void a_message_is_what_is_behind_its_prefix(void **state)
 {
-	(void)state;
 	static const char body[] = "\0\0\0\0\5hello";
 
 	for (size_t piece = 1; piece < sizeof(body); piece++) {
@@ -44,7 +36,6 @@ static void a_message_is_what_is_behind_its_prefix(void **state)
 
 static void what_is_no_such_message_is_refused(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t len;
@@ -69,7 +60,6 @@ static void what_is_no_such_message_is_refused(void **state)
 
 static void the_end_says_what_came(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *status, *why;
 		size_t bytes; /* of "\0\0\0\0\1x" */
@@ -109,7 +99,6 @@ static void the_end_says_what_came(void **state)
 
 static void what_a_peer_says_has_an_end(void **state)
 {
-	(void)state;
 	struct grpc_answer answer;
 	char text[1000];
 
@@ -129,6 +118,5 @@ int main(void)
 		cmocka_unit_test(what_a_peer_says_has_an_end),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "net/http_accept.h"
+#include "tests/unit/unit.h"
 
 static void follows_the_weights(void **state)
 {
@@ -49,7 +42,6 @@ static void follows_the_weights(void **state)
 		{ "gzip;q=0,identity;q=1", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (http_accepts_gzip(cases[i].value) != cases[i].gzip)
 			fail_msg("\"%s\"", cases[i].value);
@@ -62,7 +54,6 @@ static void takes_a_header_apart(void **state)
 	struct http_accepted accepted;
 	size_t len;
 
-	(void)state;
 	assert_true(http_accept_next(&header, &accepted));
 	assert_true(http_accepted_is(&accepted, "text/plain"));
 	assert_int_equal(accepted.weight, 250);
@@ -86,6 +77,5 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(follows_the_weights),
 					    cmocka_unit_test(takes_a_header_apart) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

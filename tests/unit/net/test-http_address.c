@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "net/http_address.h"
 #include "net/http_listen.h"
+#include "tests/unit/unit.h"
 
 static void splits_what_people_write(void **state)
 {
@@ -24,7 +15,6 @@ static void splits_what_people_write(void **state)
 		{ "localhost:65535", "localhost", 65535 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char host[64];
 		uint16_t port = 1;
@@ -43,7 +33,6 @@ static void refuses_the_rest_and_names_it(void **state)
 					     "[::1]",      "[::1:80", "[]:80",     "h:80\n",
 					     "[::1]80:80", "h: 80",   "[::1]x:80" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		char host[64] = "unchanged";
 		uint16_t port = 7;
@@ -62,7 +51,6 @@ static void bounds_the_host(void **state)
 	char host[4];
 	uint16_t port;
 
-	(void)state;
 	assert_int_equal(http_parse_address("abc:1", host, sizeof(host), &port, NULL), 0);
 	assert_int_equal(http_parse_address("abcd:1", host, sizeof(host), &port, NULL), -EINVAL);
 }
@@ -73,7 +61,6 @@ static void listens_and_says_where(void **state)
 	struct diag diag = { "" };
 	char address[64], small[4];
 
-	(void)state;
 	assert_int_equal(http_listen("127.0.0.1:0", 0, &first, &diag), 0);
 	assert_int_equal(http_listen_address(&first, address, sizeof(address)), 0);
 	assert_int_equal(strncmp(address, "127.0.0.1:", 10), 0);
@@ -91,7 +78,6 @@ static void looks_no_name_up(void **state)
 	struct http_listener listener;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(http_listen("example.org:80", 0, &listener, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, "numeric"));
 }
@@ -104,7 +90,6 @@ static void tells_who_can_reach_an_address(void **state)
 						 "10.0.0.1:1",   "[fe80::1]:1", "128.0.0.1:1",
 						 "example.org:1" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
 		assert_true(http_listen_is_local(local[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(reachable); i++)
@@ -122,6 +107,5 @@ int main(void)
 		cmocka_unit_test(tells_who_can_reach_an_address),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

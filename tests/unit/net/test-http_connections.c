@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "net/http_connections.h"
+#include "tests/unit/unit.h"
 
 #define START_NS  1000000000ULL
 #define MAX       16 /* 12 of which may read pages, and then 2 more wait for theirs */
@@ -94,7 +87,6 @@ static void is_bounded_and_reuses(void **state)
 	struct http_connections connections;
 	struct http_connection *a, *b;
 
-	(void)state;
 	assert_int_equal(http_connections_init(&connections, 2), 0);
 	a = http_connections_add(&connections, 100, NULL, START_NS);
 	b = http_connections_add(&connections, 101, NULL, START_NS);
@@ -113,7 +105,6 @@ static void times_are_what_is_promised(void **state)
 {
 	const uint64_t ms = 1000000;
 
-	(void)state;
 	assert_int_equal(HTTP_REQUEST_DEADLINE_NS, 5000 * ms);
 	assert_int_equal(HTTP_ANSWER_DEADLINE_NS, 60000 * ms);
 	assert_int_equal(HTTP_STALL_NS, 2000 * ms);
@@ -129,7 +120,6 @@ static void cuts_at_the_deadline_of_the_phase(void **state)
 	struct table table = new_table(4);
 	struct http_connection *answering;
 
-	(void)state;
 	(void)connect_from(&table, HERE, START_NS);
 	answering = reader_from(&table, HERE, &table, START_NS);
 	for (uint64_t t = START_NS; t < START_NS + HTTP_REQUEST_DEADLINE_NS;
@@ -165,7 +155,6 @@ static void cuts_who_takes_next_to_nothing(void **state)
 	struct http_connection *dripping, *reading;
 	const uint64_t later_ns = START_NS + HTTP_STALL_NS;
 
-	(void)state;
 	dripping = reader_from(&table, HERE, &table, START_NS);
 	reading = reader_from(&table, HERE, &table, START_NS);
 	takes(dripping, HTTP_PROGRESS_BYTES - 1);
@@ -185,7 +174,6 @@ static void an_answer_starts_the_clock_anew(void **state)
 	struct table table = new_table(4);
 	struct http_connection *one = connect_from(&table, HERE, START_NS);
 
-	(void)state;
 	http_connections_begin_answer(&table.connections, one, NULL, false, 5 * START_NS);
 	http_connections_end_answer(&table.connections, one, 6 * START_NS);
 	assert_int_equal(http_connections_sweep(&table.connections, 10 * START_NS), 0);
@@ -197,7 +185,6 @@ static void makes_room_among_the_silent_only(void **state)
 {
 	struct table table = new_table(4);
 
-	(void)state;
 	(void)connect_from(&table, HERE, START_NS);
 	(void)connect_from(&table, HERE, START_NS + HTTP_PATIENCE_NS);
 	(void)reader_from(&table, HERE, &table, START_NS);
@@ -218,7 +205,6 @@ static void a_peer_with_unread_input_is_not_silent(void **state)
 	struct table table = new_table(4);
 	char byte;
 
-	(void)state;
 	(void)connect_from(&table, HERE, START_NS);
 	assert_int_equal(write(table.peers[0], "x", 1), 1);
 	assert_int_equal(
@@ -262,7 +248,6 @@ static void the_patience_begins_with_our_last_bytes(void **state)
 	uint64_t begun_ns, lasted_ns;
 	unsigned cut;
 
-	(void)state;
 	do {
 		struct table table = new_table(4);
 		struct http_connection *slot;
@@ -293,7 +278,6 @@ static void a_request_that_waits_is_not_overdue(void **state)
 	struct table table = new_table(4);
 	struct http_connection *waiting = connect_from(&table, HERE, START_NS);
 
-	(void)state;
 	assert_true(http_connections_hold(&table.connections, waiting, waiting,
 					  3 * HTTP_REQUEST_DEADLINE_NS, START_NS));
 	assert_ptr_equal(http_connections_take_held(&table.connections), waiting);
@@ -315,7 +299,6 @@ static void unread_small_answers_make_room(void **state)
 	struct table table = new_table(4);
 	struct http_connection *unread, *reading;
 
-	(void)state;
 	unread = connect_from(&table, HERE, START_NS);
 	http_connections_begin_answer(&table.connections, unread, NULL, false, START_NS);
 	reading = reader_from(&table, HERE, &table, START_NS);
@@ -340,7 +323,6 @@ static void the_slowest_goes_for_a_newcomer(void **state)
 	struct http_connection *newcomer;
 	uint64_t now_ns = START_NS + HTTP_YIELD_NS;
 
-	(void)state;
 	for (unsigned i = 0; i < ANSWERS - 1; i++)
 		(void)reader_from(&table, HERE, &table, START_NS);
 	newcomer = connect_from(&table, HERE, START_NS);
@@ -372,7 +354,6 @@ static void steady_readers_have_their_time(void **state)
 	struct http_connection *newcomer = connect_from(&table, HERE, START_NS);
 	const uint64_t asked_ns = START_NS + HTTP_FAIR_NS;
 
-	(void)state;
 	for (unsigned i = 0; i < ANSWERS; i++)
 		(void)reader_from(&table, HERE, &table, START_NS + i);
 	for (uint64_t t = asked_ns; t <= asked_ns + HTTP_STUCK_NS; t += HTTP_STUCK_NS / 4) {
@@ -395,7 +376,6 @@ static void a_light_address_never_gives_way_to_a_heavy_one(void **state)
 	struct http_connection *newcomer = connect_from(&table, HERE, START_NS);
 	const uint64_t later_ns = START_NS + 10 * HTTP_FAIR_NS;
 
-	(void)state;
 	(void)reader_from(&table, ELSEWHERE, &table, START_NS);
 	for (unsigned i = 1; i < ANSWERS; i++)
 		(void)reader_from(&table, HERE, &table, later_ns);
@@ -410,7 +390,6 @@ static void an_address_with_more_pages_gives_way(void **state)
 	struct table table = new_table(MAX);
 	struct http_connection *newcomer;
 
-	(void)state;
 	/* The slowest is elsewhere and alone there. */
 	(void)reader_from(&table, ELSEWHERE, &table, START_NS - HTTP_FAIR_NS);
 	for (unsigned i = 0; i < ANSWERS - 1; i++)
@@ -429,7 +408,6 @@ static void no_more_wait_than_may(void **state)
 	struct table table = new_table(MAX);
 	struct http_connection *waiting[HELD + 1];
 
-	(void)state;
 	for (unsigned i = 0; i < HELD + 1; i++)
 		waiting[i] = connect_from(&table, HERE, START_NS);
 	for (unsigned i = 0; i < ANSWERS; i++)
@@ -492,7 +470,6 @@ static void stuck_readers_of_two_bodies_are_cut(void **state)
 	static const char old[1], newest[1], other[1];
 	const uint64_t stuck_ns = START_NS + HTTP_STUCK_NS;
 
-	(void)state;
 	(void)reader_from(&table, HERE, old, START_NS);
 	(void)reader_from(&table, HERE, old, START_NS);
 	(void)reader_from(&table, HERE, newest, START_NS);
@@ -520,7 +497,6 @@ static void of_two_bodies_that_are_read_the_old_one_goes(void **state)
 	struct table table = new_table(MAX);
 	static const char old[1], newest[1];
 
-	(void)state;
 	(void)reader_from(&table, HERE, old, START_NS);
 	(void)reader_from(&table, HERE, newest, START_NS);
 	for (uint64_t t = START_NS; t < START_NS + HTTP_FAIR_NS; t += HTTP_STUCK_NS / 2) {
@@ -542,7 +518,6 @@ static void peers_are_told_apart_by_where_they_are(void **state)
 	struct sockaddr_in6 net = { .sin6_family = AF_INET6 }, other = net, mapped = net;
 	const struct sockaddr local = { .sa_family = AF_UNIX };
 
-	(void)state;
 	a.sin_addr.s_addr = htonl(0x0a000001);
 	b.sin_addr.s_addr = htonl(0x0a000001);
 	b.sin_port = 2;
@@ -598,6 +573,5 @@ int main(void)
 		cmocka_unit_test(peers_are_told_apart_by_where_they_are),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

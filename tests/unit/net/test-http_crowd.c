@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The requests that a real server refuses, and the connections that it cuts for others. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "http_rig.h"
 #include "net/http_connections.h"
 #include "net/http_server.h"
+#include "tests/unit/unit.h"
 
 static void answers_for_its_own_names_alone(void **state)
 {
 	struct http_server *server = start(0);
 
-	(void)state;
 	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: localhost:1\r\n\r\n"),
 		      "HTTP/1.1 200 ");
 	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: evil.example\r\n\r\n"),
@@ -49,7 +39,6 @@ static void long_headers_are_answered(void **state)
 	struct http_server *server = start(0);
 	static char request[24000];
 
-	(void)state;
 	for (size_t len = 6000; len < 16000; len += 61) {
 		for (int many = 0; many < 2; many++) {
 			size_t n = (size_t)snprintf(request, sizeof(request),
@@ -115,7 +104,6 @@ static void slow_readers_leave_room(void **state)
 	int slow[24], small = 4096;
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
 		slow[i] = dial(server);
 		(void)setsockopt(slow[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
@@ -156,13 +144,11 @@ static void peers_of_the_backlog_get_no_connection(const char *words)
 /* What was silent while it waited in the backlog is not waited for once more. */
 static void silent_peers_of_the_backlog_get_no_connection(void **state)
 {
-	(void)state;
 	peers_of_the_backlog_get_no_connection("");
 }
 
 static void nor_do_those_with_a_part_of_a_request(void **state)
 {
-	(void)state;
 	peers_of_the_backlog_get_no_connection("GET / HTTP/1.1\r\nHost: h\r\n");
 }
 
@@ -180,7 +166,6 @@ static void bodies_have_a_limit_of_their_own(void **state)
 	char answer[4096];
 	int first;
 
-	(void)state;
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
 	first = dial(server);
 	say(first,
@@ -216,7 +201,6 @@ static void unread_health_leaves_room(void **state)
 	int unread[5], slow[24];
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), lasted_ns, cut;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(unread); i++) {
 		unread[i] = dial_narrow(server);
 		(void)fcntl(unread[i], F_SETFL, O_NONBLOCK);
@@ -261,7 +245,6 @@ static void serves_over_a_unix_socket(void **state)
 	struct http_server *server = NULL;
 	int slow[16], fd;
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	(void)snprintf(listen_text, sizeof(listen_text), "unix:%s/socket", directory);
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
@@ -299,6 +282,5 @@ int main(void)
 		cmocka_unit_test(serves_over_a_unix_socket),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "net/http_host.h"
+#include "tests/unit/unit.h"
 
 static const char *const allowed[] = { "node1.example.org", "*.lab.example", "dotted.example." };
 static const struct http_hosts hosts = { allowed, ARRAY_SIZE(allowed), NULL };
@@ -49,7 +41,6 @@ static void addresses_and_local_names_are_ours(void **state)
 		"localhost:",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
 		if (!is_ours(ours[i]))
 			fail_msg("\"%s\" is refused", ours[i]);
@@ -95,7 +86,6 @@ static void names_of_strangers_are_not(void **state)
 	};
 	char long_name[400];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(strange); i++) {
 		if (is_ours(strange[i]))
 			fail_msg("\"%s\" passes", strange[i]);
@@ -110,7 +100,6 @@ static void own_names_count_where_they_are_given(void **state)
 	struct http_own_names own = { .label_count = 0 };
 	const struct http_hosts open = { NULL, 0, &own }, closed = { NULL, 0, NULL };
 
-	(void)state;
 	http_own_names_add_host(&own, "node1");
 	assert_true(http_host_is_ours("node1.example.org.:28282", 24, &open));
 	assert_false(http_host_is_ours("node2.example.org:28282", 23, &open));
@@ -122,7 +111,6 @@ static void a_star_allows_every_name(void **state)
 	static const char *const all[] = { "*" };
 	const struct http_hosts any = { all, 1, NULL };
 
-	(void)state;
 	assert_true(http_host_is_ours("evil.example:1", 14, &any));
 	assert_false(http_host_is_ours("evil example", 12, &any));
 }
@@ -135,7 +123,6 @@ static void allowed_names_are_checked(void **state)
 					   "a:80", "http://a", "a b", "[::1]", "a/",  "..." };
 	char longest[255] = "";
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		if (http_host_check_name(good[i], NULL) < 0)
 			fail_msg("\"%s\" is refused", good[i]);
@@ -156,7 +143,6 @@ static void a_target_may_be_absolute(void **state)
 	const char *host;
 	size_t len;
 
-	(void)state;
 	assert_string_equal(http_target_path("/metrics", &host, &len), "/metrics");
 	assert_null(host);
 	assert_string_equal(http_target_path("HTTP://h:1/metrics", &host, &len), "/metrics");
@@ -179,6 +165,5 @@ int main(void)
 		cmocka_unit_test(a_target_may_be_absolute),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

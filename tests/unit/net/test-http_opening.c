@@ -2,22 +2,15 @@
 /* What a peer says first, whole and in part. */
 #include "net/http_opening.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void records_of_tls(void **state)
 {
 	static const char hello[] = { 22, 3, 1, 0, 4, 1, 0, 0, 0 };
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(hello); len++)
 		assert_false(http_opening_is_whole(hello, len, true));
 	assert_true(http_opening_is_whole(hello, sizeof(hello), true));
@@ -30,7 +23,6 @@ static void headers_of_requests(void **state)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(request) - 1; len++)
 		assert_false(http_opening_is_whole(request, len, false));
 	assert_true(http_opening_is_whole(request, sizeof(request) - 1, false));
@@ -41,7 +33,6 @@ static void much_is_not_waited_for(void **state)
 {
 	char *much = calloc(1, 8192);
 
-	(void)state;
 	assert_non_null(much);
 	memset(much, 'x', 8192);
 	assert_false(http_opening_is_whole(much, 8191, false));
@@ -57,7 +48,6 @@ static void bytes_stay_where_they_are(void **state)
 	char text[8] = "";
 	int pair[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_false(http_opening_has_come(pair[0], false));
 	assert_int_equal(write(pair[1], "A\n", 2), 2);
@@ -79,6 +69,5 @@ int main(void)
 		cmocka_unit_test(bytes_stay_where_they_are),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

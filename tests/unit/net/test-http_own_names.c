@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_own_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static bool have(const struct http_own_names *own, const char *name)
 {
@@ -21,7 +12,6 @@ static void the_first_label_is_that_of_the_host(void **state)
 {
 	struct http_own_names own = { .label_count = 0 };
 
-	(void)state;
 	assert_false(have(&own, "vm.example.org"));
 	http_own_names_add_host(&own, "vm");
 	http_own_names_add_host(&own, "node-1.lab.example");
@@ -41,7 +31,6 @@ static void common_labels_are_no_names(void **state)
 					      "10.0.0.1", "a b" };
 	struct http_own_names own = { .label_count = 0 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
 		http_own_names_add_host(&own, common[i]);
 	assert_int_equal(own.label_count, 0);
@@ -58,7 +47,6 @@ static void services_are_those_of_the_namespace(void **state)
 {
 	struct http_own_names own = { .label_count = 0 };
 
-	(void)state;
 	assert_false(have(&own, "kepler.power.svc.k8s.example"));
 	http_own_names_set_namespace(&own, "power");
 	assert_true(have(&own, "kepler.power.svc.k8s.example"));
@@ -77,7 +65,6 @@ static void found_names_are_taken_once_and_up_to_a_limit(void **state)
 	struct http_own_names own = { .label_count = 0 };
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	http_own_names_add_host(&own, "vm");
 	assert_true(http_own_names_add_found(&own, "web.example.org."));
 	assert_true(have(&own, "WEB.example.org"));
@@ -106,7 +93,6 @@ static void names_are_as_long_as_in_dns(void **state)
 	struct http_own_names own = { .label_count = 0 };
 	char name[HTTP_NAME_MAX + 2];
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[HTTP_LABEL_MAX + 1] = '\0';
 	http_own_names_add_host(&own, name);
@@ -136,6 +122,5 @@ int main(void)
 		cmocka_unit_test(names_are_as_long_as_in_dns),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,17 +2,10 @@
 #include "net/http_peer.h"
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static struct sockaddr_storage address_of(const char *text)
 {
@@ -53,7 +46,6 @@ static void this_machine_is_local(void **state)
 		{ "unix", "192.0.2.7", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct sockaddr_storage peer = address_of(cases[i].peer);
 		struct sockaddr_storage own = address_of(cases[i].own);
@@ -68,7 +60,6 @@ static void what_is_no_connection_is_not(void **state)
 {
 	int pair[2];
 
-	(void)state;
 	assert_false(http_peer_is_here(-1));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_true(http_peer_is_here(pair[0]));
@@ -83,6 +74,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_connection_is_not),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_proxy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void hosts_that_are_excepted(void **state)
 {
@@ -33,7 +25,6 @@ static void hosts_that_are_excepted(void **state)
 		{ "fd00::/9", "fd12::1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (!http_proxy_is_excepted(cases[i][0], cases[i][1], strlen(cases[i][1])))
 			fail_msg("%s has no %s", cases[i][0], cases[i][1]);
@@ -63,7 +54,6 @@ static void hosts_that_are_not(void **state)
 		{ "a.example", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (http_proxy_is_excepted(cases[i][0], cases[i][1], strlen(cases[i][1])))
 			fail_msg("%s has %s", cases[i][0], cases[i][1]);
@@ -75,7 +65,6 @@ static const char *const names[] = { "http_proxy", "HTTP_PROXY", "https_proxy", 
 
 static int forget(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_int_equal(unsetenv(names[i]), 0);
 	return 0;
@@ -95,7 +84,6 @@ static void expect(const char *url, const char *proxy)
 
 static void each_scheme_has_its_own(void **state)
 {
-	(void)state;
 	expect("https://a/", "none");
 	set("ALL_PROXY", "all");
 	expect("https://a/", "all");
@@ -114,7 +102,6 @@ static void each_scheme_has_its_own(void **state)
 
 static void none_for_what_is_excepted(void **state)
 {
-	(void)state;
 	set("https_proxy", "http://p");
 	set("NO_PROXY", "10.0.0.5");
 	expect("https://10.0.0.5:6443/api", "none");
@@ -134,6 +121,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(none_for_what_is_excepted, forget, forget),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_refused.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void note(struct http_refused *refused, const char *host)
 {
@@ -19,7 +12,6 @@ static void a_name_is_taken_once(void **state)
 {
 	struct http_refused refused;
 
-	(void)state;
 	http_refused_init(&refused);
 	assert_null(http_refused_take(&refused));
 	note(&refused, "vm.example.org:28282");
@@ -37,7 +29,6 @@ static void names_are_printable_and_limited(void **state)
 	char name[200];
 	size_t taken = 0;
 
-	(void)state;
 	http_refused_init(&refused);
 	http_refused_note(&refused, "a\033[2J\n\0b", 8);
 	assert_string_equal(http_refused_take(&refused), "a?[2J??b");
@@ -60,6 +51,5 @@ int main(void)
 		cmocka_unit_test(names_are_printable_and_limited),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -4,24 +4,15 @@
  * library would.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
-#include "base/macro.h"
 #include "http_rig.h"
 #include "net/http_connections.h"
 #include "net/http_server.h"
+#include "tests/unit/unit.h"
 
 static void answers_with_its_headers(void **state)
 {
@@ -29,7 +20,6 @@ static void answers_with_its_headers(void **state)
 	const char *answer =
 		exchange(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 
-	(void)state;
 	assert_starts(answer, "HTTP/1.1 200 ");
 	assert_has(answer, "\r\nContent-Type: text/plain\r\n");
 	assert_has(answer, "\r\nCache-Control: no-store\r\n");
@@ -45,7 +35,6 @@ static void knows_methods_paths_and_versions(void **state)
 	struct http_server *server = start(0);
 	const char *answer;
 
-	(void)state;
 	assert_has(exchange(server, "GET /?a=b&c HTTP/1.0\r\n\r\n"), "\r\n\r\nhello\n");
 	assert_starts(exchange(server, "GET /none HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
 	assert_starts(exchange(server, "GET /%2f HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
@@ -75,7 +64,6 @@ static void takes_posts_where_a_route_does(void **state)
 	const char *answer =
 		exchange(server, POST "Connection: close\r\nContent-Length: 5\r\n\r\nabcde");
 
-	(void)state;
 	assert_starts(answer, "HTTP/1.1 200 ");
 	assert_has(answer, "\r\n\r\nabcde");
 	assert_has(answer, "\r\nETag: \"tag\"\r\n");
@@ -101,7 +89,6 @@ static void bodies_have_a_limit(void **state)
 	struct http_server *server = start(0);
 	char chunked[2 * ECHO_MAX + 300], body[ECHO_MAX + 2];
 
-	(void)state;
 	assert_starts(exchange(server, POST "Content-Length: 1001\r\n\r\n"), "HTTP/1.1 413 ");
 	assert_starts(exchange(server, POST "Content-Length: 99999999999999999999\r\n\r\n"),
 		      "HTTP/1.1 4");
@@ -129,7 +116,6 @@ static void serves_pipelined_requests_in_order(void **state)
 				 "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 	const char *second, *third;
 
-	(void)state;
 	assert_starts(answer, "HTTP/1.1 200 ");
 	second = strstr(answer + 1, "HTTP/1.1 404 ");
 	assert_non_null(second);
@@ -175,7 +161,6 @@ static void refuses_headers_of(size_t header_len)
 
 static void refuses_too_long_headers(void **state)
 {
-	(void)state;
 	refuses_headers_of(10 << 10);
 	refuses_headers_of(1 << 20);
 }
@@ -196,7 +181,6 @@ static void survives_bad_requests(void **state)
 	struct http_server *server = start(0);
 	int fds[ARRAY_SIZE(bad)];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		fds[i] = dial(server);
 		say(fds[i], bad[i]);
@@ -216,7 +200,6 @@ static void drops_the_body_of_a_get(void **state)
 {
 	struct http_server *server = start(0);
 
-	(void)state;
 	assert_has(exchange(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
 				    "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
 		   "\r\n\r\nhello\n");
@@ -230,7 +213,6 @@ static void cuts_a_request_that_drips(void **state)
 	char answer[256];
 	int fd = dial(server);
 
-	(void)state;
 	say(fd, "GET / HT");
 	wait_for_connections(server, 1);
 	say(fd, "TP/1.1\r\nX: y");
@@ -256,7 +238,6 @@ static void cuts_a_reader_that_drips(void **state)
 	static char sink[sizeof(big_body) + 4096];
 	int small = 4096, fd = dial(server);
 
-	(void)state;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	say(fd, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
 	assert_true(receive(fd, sink, 100) > 0); /* the answer is under way */
@@ -279,7 +260,6 @@ static void silent_peers_keep_no_other_out(void **state)
 	struct http_stats stats;
 	int silent[16];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		silent[i] = dial(server);
 	for (int i = 0; i < 3; i++)
@@ -299,7 +279,6 @@ static void closes_when_connections_run_short(void **state)
 	int fds[3];
 	ssize_t n;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		fds[i] = dial(server);
 		wait_for_connections(server, (uint64_t)i + 1);
@@ -320,7 +299,6 @@ static void stop_closes_everything(void **state)
 	static char sink[8192];
 	int idle = dial(server), busy = dial(server), small = 4096;
 
-	(void)state;
 	(void)setsockopt(busy, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	say(busy, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
 	assert_true(receive(busy, sink, 100) > 0);
@@ -342,7 +320,6 @@ static void listens_in_several_places(void **state)
 	struct http_server *server;
 	char address[64];
 
-	(void)state;
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
 	assert_int_equal(http_server_address(server, 1, address, sizeof(address)), 0);
 	assert_starts(address, "127.0.0.2:");
@@ -359,7 +336,6 @@ static void a_taken_address_is_named(void **state)
 	struct http_options options = { .listen = listen, .listen_count = 1 };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(http_server_address(server, 0, address, sizeof(address)), 0);
 	assert_int_equal(http_server_start(&options, &second, &diag), -EADDRINUSE);
 	assert_null(second);
@@ -398,7 +374,6 @@ static void knows_what_begins_so(void **state)
 	struct http_server *server = NULL;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(http_server_start(&options, &server, &diag), 0);
 	assert_has(exchange(server, "GET /of/a%2fb HTTP/1.0\r\n\r\n"), "\r\n\r\n/of/a%2fb");
 	assert_has(exchange(server, "GET /of/?a=b HTTP/1.0\r\n\r\n"), "\r\n\r\n/of/");
@@ -445,7 +420,6 @@ static void a_request_can_wait_for_a_later_turn(void **state)
 	struct http_server *server = NULL;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(http_server_start(&options, &server, &diag), 0);
 	assert_has(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "\r\n\r\nlater");
 	http_server_stop(server);
@@ -456,7 +430,6 @@ static void counts(void **state)
 	struct http_server *server = start(0);
 	struct http_stats stats;
 
-	(void)state;
 	(void)exchange(server, "GET / HTTP/1.0\r\n\r\n");
 	(void)exchange(server, "HEAD / HTTP/1.0\r\n\r\n");
 	(void)exchange(server, "GET /none HTTP/1.0\r\n\r\n");
@@ -494,6 +467,5 @@ int main(void)
 		cmocka_unit_test(knows_what_begins_so),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

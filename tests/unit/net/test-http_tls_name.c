@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_tls_name.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void the_name_is_for_tls_alone(void **state)
 {
@@ -27,7 +20,6 @@ static void the_name_is_for_tls_alone(void **state)
 		  "Host: [fd00::1]" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct http_tls_name route;
 
@@ -49,7 +41,6 @@ static void what_is_no_name_or_no_such_url(void **state)
 	};
 	struct http_tls_name route;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(http_tls_name_apply(cases[i][0], cases[i][1], &route), -EINVAL);
 }
@@ -61,6 +52,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_name_or_no_such_url),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "net/http_unix.h"
+#include "tests/unit/unit.h"
 
 static char directory[] = "/tmp/kepler-unix-XXXXXX", path[64];
 
 static int make_directory(void **state)
 {
-	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
 	(void)snprintf(path, sizeof(path), "%s/socket", directory);
@@ -27,7 +17,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-	(void)state;
 	return rmdir(directory); /* nothing was left in it */
 }
 
@@ -37,7 +26,6 @@ static void appears_with_its_mode_and_goes(void **state)
 	struct stat made, st;
 	int fd = http_unix_listen(path, 0660, &made, NULL);
 
-	(void)state;
 	(void)umask(old);
 	assert_true(fd >= 0);
 	assert_int_equal(lstat(path, &st), 0);
@@ -54,7 +42,6 @@ static void replaces_a_stale_one_alone(void **state)
 	struct diag diag = { "" };
 	int fd = http_unix_listen(path, 0600, &first, NULL), other;
 
-	(void)state;
 	assert_int_equal(http_unix_listen(path, 0600, &second, &diag), -EADDRINUSE);
 	assert_non_null(strstr(diag.text, path));
 	close(fd); /* as one that was killed: the file stays */
@@ -73,7 +60,6 @@ static void leaves_other_files_alone(void **state)
 	struct diag diag = { "" };
 	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
-	(void)state;
 	close(fd);
 	assert_int_equal(http_unix_listen(path, 0600, &made, &diag), -EEXIST);
 	assert_int_equal(lstat(path, &st), 0);
@@ -91,7 +77,6 @@ static void reads_addresses_and_modes(void **state)
 	char long_path[200];
 	mode_t mode = 0;
 
-	(void)state;
 	assert_string_equal(http_unix_path("unix:/run/a"), "/run/a");
 	assert_null(http_unix_path("127.0.0.1:1"));
 	assert_int_equal(http_unix_check("/run/a", NULL), 0);

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_url.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void says_whom_to_ask(void **state)
 {
@@ -31,7 +23,6 @@ static void says_whom_to_ask(void **state)
 		{ "", "", "", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct http_url parts;
 
@@ -46,7 +37,6 @@ static void says_whom_to_ask(void **state)
 
 static void says_how(void **state)
 {
-	(void)state;
 	assert_true(http_url_is_https("https://a"));
 	assert_true(http_url_is_https("HTTPS://a"));
 	assert_false(http_url_is_https("http://https://"));
@@ -68,7 +58,6 @@ static void any_text_is_a_segment(void **state)
 	};
 	char buf[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(http_url_escape(cases[i].text, buf, sizeof(buf)), 0);
 		assert_string_equal(buf, cases[i].escaped);
@@ -88,7 +77,6 @@ static void no_name_has_these(void **state)
 					      "%0a", "%7f", "a\nb", "\t",  "%1B" };
 	char buf[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
 		assert_int_equal(http_url_unescape(broken[i], buf, sizeof(buf)), -EINVAL);
 }
@@ -102,6 +90,5 @@ int main(void)
 		cmocka_unit_test(no_name_has_these),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

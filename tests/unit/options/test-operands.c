@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/operands.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "kepler/config.h"
 #include "options/render.h"
+#include "tests/unit/unit.h"
 
 static void words_may_stand_anywhere(void **state)
 {
@@ -21,7 +14,6 @@ static void words_may_stand_anywhere(void **state)
 	CLEANUP(operands_release) struct operands operands = { .count = 0 };
 	char *argv[ARRAY_SIZE(given)];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
 		argv[i] = (char *)(uintptr_t)given[i];
 	assert_int_equal(
@@ -44,7 +36,6 @@ static void nothing_is_nothing(void **state)
 	CLEANUP(operands_release) struct operands none = { .count = 0 };
 	CLEANUP(operands_release) struct operands one = { .count = 0 };
 
-	(void)state;
 	assert_int_equal(operands_sort(&config_options, NULL, 0, argv, &none, NULL), 0);
 	assert_int_equal(none.count + none.flag_count, 0);
 	assert_int_equal(operands_sort(&config_options, NULL, 1, argv, &one, NULL), 0);
@@ -80,7 +71,6 @@ static void an_option_with_a_bare_value_takes_no_next_word(void **state)
 	CLEANUP(strbuf_release) struct strbuf flag = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(operands_sort(&set, NULL, 2, argv, &operands, &diag), 0);
 	assert_int_equal(operands.count, 1);
 	assert_int_equal(options_load(&set, &args, &own.config.options, &diag), 0);
@@ -102,6 +92,5 @@ int main(void)
 		cmocka_unit_test(an_option_with_a_bare_value_takes_no_next_word),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,19 +2,11 @@
 /* The options of another program: two parts with structs of their own, another prefix. */
 #include "options/option_set.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "options/layers.h"
 #include "options/render.h"
 #include "options/schema.h"
+#include "tests/unit/unit.h"
 
 #define NAMES_MAX   3
 #define VECTOR(...) ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -139,7 +131,6 @@ static void each_value_lands_in_its_part(void **state)
 	struct house house = { 0 };
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(load(VECTOR("--kettle.boil=7s", "--no-garden.open", "--kettle.cups=red=2",
 				     "--kettle.cups", "blue=0.5", "--garden.names=ash"),
 			      VECTOR("HOUSE_GARDEN_GATE=blue"), &house, &diag),
@@ -165,7 +156,6 @@ static void the_prefix_is_the_sets(void **state)
 	struct house house = { 0 };
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(load(VECTOR(),
 			      VECTOR("KEPLER_GARDEN_GATE=red", "HOUSE_OWNER=me", "HOUSE_PORT=1",
 				     "HOUSE_PORTAL=2", "HOUSE_SERVICE_HOST=::1"),
@@ -192,7 +182,6 @@ static void refusals(void **state)
 	struct house house = { .before = 7 };
 	struct diag diag = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(load(VECTOR(cases[i].flag), VECTOR(), &house, &diag), -EINVAL);
 		assert_string_equal(diag.text, cases[i].text);
@@ -209,7 +198,6 @@ static void every_index_has_its_row(void **state)
 	static const char *const names[] = { "config.file", "kettle.boil",  "kettle.cups",
 					     "garden.open", "garden.names", "garden.gate" };
 
-	(void)state;
 	assert_int_equal(option_count(&house_options), ARRAY_SIZE(names));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_string_equal(option_at(&house_options, i)->name, names[i]);
@@ -225,7 +213,6 @@ static void documents_are_the_programs(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	options_sample(&house_options, &text);
 	assert_non_null(strstr(text.data, "## Configuration of house(1)."));
 	assert_non_null(strstr(text.data, "#garden:\n"));
@@ -246,7 +233,6 @@ static void what_stays_over_a_reload(void **state)
 	struct diag diag = { 0 };
 	char names[64];
 
-	(void)state;
 	assert_int_equal(load(VECTOR(), VECTOR(), &old, &diag), 0);
 	assert_int_equal(load(VECTOR("--kettle.boil=1s", "--kettle.cups=red=1", "--garden.gate=red",
 				     "--garden.names=yew"),
@@ -272,7 +258,6 @@ static void a_command_has_options_of_its_own(void **state)
 	struct strbuf text = STRBUF_INIT;
 	struct diag diag = { 0 };
 
-	(void)state;
 	assert_int_equal(option_count(&visit_options), option_count(&house_options) + 1);
 	assert_int_equal(load_set(&visit_options, VECTOR("--garden.gate=red", "--loud"), VECTOR(),
 				  &visit.house.values, &diag),
@@ -309,7 +294,6 @@ static void help_has_a_blank_line_between_sections(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	options_help(&house_options, &text);
 	assert_string_equal(
 		text.data,
@@ -346,7 +330,6 @@ static void a_part_of_a_name_is_near_it(void **state)
 	};
 	char near[OPTION_NAME_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const char *found =
 			option_nearest(&house_options, table[i].text, false, near, sizeof(near));
@@ -372,6 +355,5 @@ int main(void)
 		cmocka_unit_test(help_has_a_blank_line_between_sections),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

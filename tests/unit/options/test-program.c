@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/program.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "options/version.h"
+#include "tests/unit/unit.h"
 
 static int ran_argc;
 static const char *ran_first;
@@ -89,7 +80,6 @@ static int run(const struct program *program, const char *first, const char *sec
 
 static void a_command_gets_what_follows_it(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&full, "measure", "--far"), 7);
 	assert_int_equal(ran_argc, 1);
 	assert_string_equal(ran_first, "--far");
@@ -99,7 +89,6 @@ static void a_command_gets_what_follows_it(void **state)
 
 static void flags_alone_are_of_the_unnamed_command(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&full, NULL, NULL), 7);
 	assert_int_equal(ran_argc, 0);
 	assert_int_equal(run(&full, "--far", "--near"), 7);
@@ -129,7 +118,6 @@ static void help_is_made_of_the_table(void **state)
 				   "      Sees. Default false; true or false.\n";
 	char all[1024];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		assert_int_equal(run(&full, words[i], NULL), 0);
 		assert_string_equal(out, one_screen);
@@ -150,7 +138,6 @@ static void help_on_a_section_has_its_options(void **state)
 		.name = "ruler", .about = "A ruler.", .commands = one, .count = 1, .unnamed = one
 	};
 
-	(void)state;
 	assert_int_equal(run(&ruler, "help", "look"), 0);
 	assert_string_equal(out, "  --[no-]look.far\n"
 				 "      Sees. Default false; true or false.\n");
@@ -165,7 +152,6 @@ static void completion_is_for_three_shells(void **state)
 						 { "zsh", "#compdef rule\n" },
 						 { "fish", "complete -c rule -f\n" } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
 		assert_int_equal(run(&full, "completion", shells[i][0]), 0);
 		assert_non_null(strstr(out, shells[i][1]));
@@ -178,7 +164,6 @@ static void completion_is_for_three_shells(void **state)
 
 static void a_command_has_help_of_its_own_or_sees_the_flag(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&full, "measure", "-h"), 0);
 	assert_string_equal(out, "usage: rule measure [OPTION]...\n\nSays what is.\n\n"
 				 "  --[no-]look.far\n"
@@ -189,7 +174,6 @@ static void a_command_has_help_of_its_own_or_sees_the_flag(void **state)
 
 static void help_on_a_command_is_that_commands_own(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&mender, "help", "mend"), 0);
 	assert_string_equal(out, "usage: mender mend PART [OPTION]...\n\nMakes whole.\n\n"
 				 "  mend leg\n\n"
@@ -205,7 +189,6 @@ static void help_on_a_command_is_that_commands_own(void **state)
 
 static void wrong_operands_are_answered_with_the_usage(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&mender, "mend", "leg"), 9);
 	assert_string_equal(err, "");
 	assert_int_equal(run(&mender, "mend", NULL), 2);
@@ -218,7 +201,6 @@ static void wrong_operands_are_answered_with_the_usage(void **state)
 
 static void version_is_of_the_program_that_is_asked(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&empty, "--version", NULL), 0);
 	assert_memory_equal(out, "rule-maker " KEPLER_VERSION,
 			    strlen("rule-maker " KEPLER_VERSION));
@@ -233,7 +215,6 @@ static void version_is_of_the_program_that_is_asked(void **state)
 
 static void what_is_unknown_is_refused_with_the_nearest(void **state)
 {
-	(void)state;
 	assert_int_equal(run(&full, "mesure", NULL), 2);
 	assert_string_equal(err, "rule: mesure: no such command; did you mean measure?\n");
 	assert_int_equal(run(&full, "versoin", NULL), 2);
@@ -259,7 +240,6 @@ static void what_cannot_be_written_fails(void **state)
 	char said[80] = "";
 	FILE *to_said = fmemopen(said, sizeof(said), "w");
 
-	(void)state;
 	assert_non_null(full_disk);
 	assert_non_null(to_said);
 	assert_int_equal(program_run(&full, 2, argv, NULL, full_disk, to_said), 1);
@@ -270,7 +250,6 @@ static void what_cannot_be_written_fails(void **state)
 
 static int release(void **state)
 {
-	(void)state;
 	free(out);
 	free(err);
 	return 0;

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/spelling.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void distances(void **state)
 {
-	(void)state;
 	assert_int_equal(spelling_distance("", ""), 0);
 	assert_int_equal(spelling_distance("", "abc"), 3);
 	assert_int_equal(spelling_distance("abc", ""), 3);
@@ -32,7 +26,6 @@ static void symmetric_and_bounded(void **state)
 	};
 	char longer[200];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(longer) - 1; i++)
 		longer[i] = 'x';
 	longer[sizeof(longer) - 1] = '\0';
@@ -46,7 +39,6 @@ static void symmetric_and_bounded(void **state)
 
 static void tolerance(void **state)
 {
-	(void)state;
 	assert_int_equal(spelling_tolerance(""), 1);
 	assert_int_equal(spelling_tolerance("web"), 1);
 	assert_int_equal(spelling_tolerance("log.level"), 3);
@@ -60,6 +52,5 @@ int main(void)
 		cmocka_unit_test(tolerance),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_block.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void put(struct strbuf *out, const char *text)
 {
@@ -30,7 +20,6 @@ static void what_goes_in_comes_out(void **state)
 	const uint8_t *bytes;
 	int64_t len;
 
-	(void)state;
 	record_block_add_header(&file);
 	put(&file, "first first first first");
 	put(&file, "");
@@ -57,7 +46,6 @@ static void it_may_be_uncompressed(void **state)
 	struct diag diag = { "" };
 	uint8_t copy[sizeof(block)];
 
-	(void)state;
 	assert_int_equal(record_block_read(block, sizeof(block), &got, &diag), sizeof(block));
 	assert_memory_equal(got.data, "abc", 3);
 	memcpy(copy, block, sizeof(block));
@@ -75,7 +63,6 @@ static void what_is_cut_is_told_from_what_is_damaged(void **state)
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	(void)state;
 	put(&block, "some records");
 	for (size_t len = 0; len < block.len; len++)
 		assert_int_equal(record_block_read((uint8_t *)block.data, len, &got, &diag), 0);
@@ -95,7 +82,6 @@ static void other_files_and_versions_are_refused(void **state)
 	struct diag diag = { "" };
 	uint8_t head[16] = "KEPLREC\n\2\0\3";
 
-	(void)state;
 	assert_int_equal(record_block_check_header(head, 16, &diag), -EBADMSG);
 	assert_string_equal(diag.text, "a recording of version 2.3; this Kepler reads version 1");
 	head[8] = 1;
@@ -115,6 +101,5 @@ int main(void)
 		cmocka_unit_test(other_files_and_versions_are_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

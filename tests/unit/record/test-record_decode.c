@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_decode.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/unit/record/sample.h"
+#include "tests/unit/unit.h"
 
 struct decoding {
 	struct record_decoder *decoder;
@@ -244,6 +234,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(amounts_have_a_sum, set_up, tear_down),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_mask.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* The vector of its authors: key 00 to 0f, message 00 to 0e. */
 static void it_is_siphash(void **state)
@@ -16,7 +9,6 @@ static void it_is_siphash(void **state)
 	const struct record_mask mask = { true, { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
 	uint8_t message[15];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(message); i++)
 		message[i] = (uint8_t)i;
 	assert_true(record_mask_hash(&mask, message, sizeof(message)) == 0xa129ca6149be45e5ULL);
@@ -37,7 +29,6 @@ static void names_become_others(void **state)
 	struct masked_owner texts, others;
 	struct recorded_owner again = owner;
 
-	(void)state;
 	assert_int_equal(record_mask_init(&mask), 0);
 	assert_int_equal(record_mask_init(&other), 0);
 	record_mask_owner(&mask, &owner, &texts);
@@ -65,7 +56,6 @@ static void what_names_nothing_stays(void **state)
 	struct record_mask mask;
 	struct masked_owner texts;
 
-	(void)state;
 	assert_int_equal(record_mask_init(&mask), 0);
 	record_mask_owner(&mask, &owner, &texts);
 	assert_string_equal(owner.names.text[LABEL_CONTAINER_ID], "kernel_processes");
@@ -90,6 +80,5 @@ int main(void)
 		cmocka_unit_test(what_names_nothing_stays),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

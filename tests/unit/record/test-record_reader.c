@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_reader.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/unit/record/sample.h"
+#include "tests/unit/unit.h"
 
 /* The records that can be read, and how it ends. */
 static int read_all(const struct strbuf *file, size_t len, size_t *ret_count, bool *ret_cut,
@@ -41,7 +31,6 @@ static void each_record_comes_once(void **state)
 	size_t count;
 	bool cut;
 
-	(void)state;
 	sample_file(&file);
 	assert_int_equal(read_all(&file, file.len, &count, &cut, &diag), 0);
 	assert_int_equal(count, 11);
@@ -55,7 +44,6 @@ static void only_the_last_block_is_lost(void **state)
 	size_t count;
 	bool cut;
 
-	(void)state;
 	sample_file(&file);
 	assert_int_equal(read_all(&file, file.len - 1, &count, &cut, &diag), 0);
 	assert_int_equal(count, 9);
@@ -72,7 +60,6 @@ static void damage_is_named(void **state)
 	size_t count;
 	bool cut;
 
-	(void)state;
 	sample_file(&file);
 	file.data[file.len - 1] ^= 1;
 	assert_int_equal(read_all(&file, file.len, &count, &cut, &diag), -EBADMSG);
@@ -88,7 +75,6 @@ static void what_is_no_file_is_refused(void **state)
 	struct record_reader *reader = NULL;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(record_reader_open("/nonexistent", &reader, &diag), -ENOENT);
 	assert_int_equal(record_reader_open("/dev/null", &reader, &diag), -EINVAL);
 	assert_string_equal(diag.text, "/dev/null: not a file");
@@ -104,6 +90,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

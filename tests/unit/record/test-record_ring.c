@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_ring.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 #define NOW_MS 1790000000000
 
@@ -99,7 +89,6 @@ static void a_file_ends_when_it_is_an_eighth(void **state)
 {
 	const struct record_ring ring = { .keep_ms = 8000, .max_bytes = 800 };
 
-	(void)state;
 	assert_false(record_ring_is_due(&ring, 99, 999));
 	assert_true(record_ring_is_due(&ring, 100, 0));
 	assert_true(record_ring_is_due(&ring, 0, 1000));
@@ -110,7 +99,6 @@ static void without_a_directory_it_says_so(void **state)
 	struct record_ring ring = { .dir = "/nonexistent", .keep_ms = 1, .max_bytes = 1 };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_true(record_ring_open_next(&ring, NOW_MS, &diag) < 0);
 	assert_non_null(strstr(diag.text, "/nonexistent/kepler-1790000000000-00001.krec: cannot"));
 	assert_true(record_ring_trim(&ring, NOW_MS, &diag) < 0);
@@ -143,6 +131,5 @@ int main(void)
 		cmocka_unit_test(without_a_directory_it_says_so),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

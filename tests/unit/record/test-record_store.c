@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_store.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "record/record_reader.h"
 #include "tests/rig/remove_tree.h"
 #include "tests/unit/record/sample.h"
+#include "tests/unit/unit.h"
 
 struct place {
 	char dir[64], file[80];
@@ -193,6 +183,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(at_its_limit_a_file_ends, set_up, tear_down),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/chart.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static size_t count(const char *text, const char *what)
 {
@@ -33,7 +25,6 @@ static void draw(const struct chart *chart, struct strbuf *out)
 
 static void steps_are_round(void **state)
 {
-	(void)state;
 	assert_true(fabs(chart_step(0, 100, 5) - 20) < 1e-12);
 	assert_true(fabs(chart_step(0, 1, 5) - 0.2) < 1e-12);
 	assert_true(fabs(chart_step(0, 12, 5) - 2) < 1e-12);
@@ -48,7 +39,6 @@ static void points_are_where_their_values_are(void **state)
 	const struct chart_series series = { "a", CHART_POINTS, 0, x, y, .count = 3 };
 	const struct chart chart = { "t", "x", "y", &series, 1, .from_zero = true };
 
-	(void)state;
 	draw(&chart, &out);
 	/* Corners and centre of the plane: 58 … 546 by 296 … 28. */
 	assert_non_null(strstr(out.data, "d=\"M58 296h0M302 162h0M546 28h0\""));
@@ -63,7 +53,6 @@ static void what_is_not_finite_is_left_out(void **state)
 	const struct chart_series series = { "a", CHART_LINE, 0, x, y, .count = 5 };
 	const struct chart chart = { "t", "x", "y", &series, 1, .from_zero = true };
 
-	(void)state;
 	draw(&chart, &out);
 	/* A gap: two parts, the second of one point. */
 	assert_int_equal(count(strstr(out.data, "class=\"n s0\""), "M"), 2);
@@ -78,7 +67,6 @@ static void draws_without_values_and_without_extent(void **state)
 	const struct chart empty = { "t", "x", "y", &nothing, 1, .zero_line = true };
 	const struct chart single = { "t", "x", "y", &point, 1, .diagonal = true };
 
-	(void)state;
 	draw(&empty, &none);
 	draw(&single, &one);
 	assert_int_equal(count(one.data, "h0"), 1);
@@ -91,7 +79,6 @@ static void bars_stand_on_zero(void **state)
 	const struct chart_series series = { "a", CHART_BARS, 0, x, y, .count = 4, .bar_width = 1 };
 	const struct chart chart = { "t", "x", "y", &series, 1 };
 
-	(void)state;
 	draw(&chart, &out);
 	assert_int_equal(count(strstr(out.data, "class=\"b s0\""), "z"), 4);
 	assert_non_null(strstr(out.data, "M58.5 296V"));
@@ -107,7 +94,6 @@ static void names_are_escaped_and_listed(void **state)
 	};
 	const struct chart chart = { "a & b", "x<", "y", series, 2 };
 
-	(void)state;
 	draw(&chart, &out);
 	assert_null(strstr(out.data, "<b>"));
 	assert_non_null(strstr(out.data, "&lt;b&gt;</text>"));
@@ -122,7 +108,6 @@ static void large_numbers_are_short(void **state)
 	const struct chart_series series = { "a", CHART_POINTS, 0, x, y, .count = 2 };
 	const struct chart chart = { "t", "x", "y", &series, 1 };
 
-	(void)state;
 	draw(&chart, &out);
 	assert_non_null(strstr(out.data, ">40G</text>"));
 	assert_non_null(strstr(out.data, ">0.04</text>"));
@@ -137,7 +122,6 @@ static void small_numbers_are_short(void **state)
 	const struct chart_series series = { .name = "a", .x = x, .y = y, .count = 2 };
 	const struct chart chart = { "t", "x", "y", &series, 1 };
 
-	(void)state;
 	draw(&chart, &out);
 	assert_non_null(strstr(out.data, ">4m</text>"));
 	assert_non_null(strstr(out.data, ">-4µ</text>"));
@@ -149,7 +133,6 @@ static void amounts_are_as_long_as_they_are_large(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	const struct chart_amount amounts[] = { { "cpu", 8 }, { "memory", 4 }, { "none", 0 } };
 
-	(void)state;
 	chart_add_amounts(&out, "t", "W", amounts, ARRAY_SIZE(amounts));
 	strbuf_add_char(&out, '\0');
 	assert_non_null(strstr(out.data, "h290v"));
@@ -172,6 +155,5 @@ int main(void)
 		cmocka_unit_test(amounts_are_as_long_as_they_are_large),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

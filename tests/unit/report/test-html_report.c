@@ -2,18 +2,7 @@
 /* A model of watts = 10 + 2 cpu, and samples that lie beside it by known amounts. */
 #include "report/html_report.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ROWS 100
 
@@ -95,7 +84,6 @@ static void errors_are_those_of_the_samples(void **state)
 	struct fixture fixture;
 	const char *page;
 
-	(void)state;
 	set_up(&fixture);
 	page = render(&fixture, &out);
 	sample_table_release(&fixture.samples);
@@ -119,7 +107,6 @@ static void samples_that_the_model_knows_are_named(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	set_up(&fixture);
 	fixture.component.error.mae_w = 4.1;
 	assert_non_null(strstr(render(&fixture, &out), "probably trained on these samples"));
@@ -132,7 +119,6 @@ static void samples_beyond_the_training_range_are_counted(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	set_up(&fixture);
 	fixture.samples.columns[0][3] = 1000;
 	fixture.samples.columns[0][7] = 1000;
@@ -146,7 +132,6 @@ static void features_are_in_the_order_in_which_they_matter(void **state)
 	struct fixture fixture;
 	const char *page, *cpu, *disk;
 
-	(void)state;
 	set_up(&fixture);
 	page = render(&fixture, &out);
 	sample_table_release(&fixture.samples);
@@ -164,7 +149,6 @@ static void stands_alone_and_escapes_names(void **state)
 	struct fixture fixture;
 	const char *page;
 
-	(void)state;
 	set_up(&fixture);
 	page = render(&fixture, &out);
 	sample_table_release(&fixture.samples);
@@ -179,7 +163,6 @@ static void samples_that_lack_a_value_are_counted(void **state)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
 
-	(void)state;
 	set_up(&fixture);
 	fixture.samples.columns[0][3] = (double)NAN;
 	fixture.samples.columns[fixture.power][4] = (double)NAN;
@@ -193,7 +176,6 @@ static void a_component_without_power_has_its_curve(void **state)
 	struct fixture fixture;
 	const char *page;
 
-	(void)state;
 	set_up(&fixture);
 	(void)snprintf(fixture.samples.names[fixture.power],
 		       sizeof(fixture.samples.names[fixture.power]), "power");
@@ -210,7 +192,6 @@ static void a_feature_that_no_column_has_is_named(void **state)
 	struct diag diag = { "" };
 	struct fixture fixture;
 
-	(void)state;
 	set_up(&fixture);
 	fixture.features[0] = feature("cache_miss");
 	assert_int_equal(html_report_add(&out, &fixture.model, &fixture.samples, NULL, &diag),
@@ -232,6 +213,5 @@ int main(void)
 		cmocka_unit_test(a_feature_that_no_column_has_is_named),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

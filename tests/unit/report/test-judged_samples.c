@@ -2,15 +2,7 @@
 /* A model of watts = 10 + 2 cpu, and more samples than are drawn. */
 #include "report/judged_samples.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define FEW  3000
 #define MANY 120000 /* every third is exchanged, every 31st is drawn */
@@ -82,7 +74,6 @@ static void check(size_t rows, size_t exchanged, size_t drawn)
 
 static void errors_are_of_all_samples(void **state)
 {
-	(void)state;
 	check(FEW, FEW, FEW);
 	check(MANY, MANY / 3, MANY / 31 + 1);
 }
@@ -97,7 +88,6 @@ static void held_out_predictions_are_drawn(void **state)
 	struct diag diag = { "" };
 	size_t power, predicted;
 
-	(void)state;
 	make(&table, FEW);
 	assert_int_equal(sample_table_add_column(&held, "package_power", &power), 0);
 	assert_int_equal(sample_table_add_column(&held, "package_held_out", &predicted), 0);
@@ -127,6 +117,5 @@ int main(void)
 		cmocka_unit_test(held_out_predictions_are_drawn),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "repository/archive.h"
 #include "tests/rig/remove_tree.h"
+#include "tests/unit/unit.h"
 
 const char model_tree_weights[] =
 	"{\"package\": {\"All_Weights\": {\"Bias_Weight\": 10, \"Categorical_Variables\": {},"

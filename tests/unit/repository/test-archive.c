@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/archive.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define CENTRAL    "PK\x01\x02" /* a file's header in the list at the end */
 #define MADE_BY    5            /* where that has the system that made it */
@@ -57,7 +47,6 @@ static void what_is_written_is_read(void **state)
 	char *text = NULL;
 	size_t len = 0;
 
-	(void)state;
 	pack(two, 2, &bytes);
 	pack(two, 2, &again);
 	assert_int_equal(bytes.len, again.len);
@@ -81,7 +70,6 @@ static void names_that_lead_out_are_refused(void **state)
 	static const char *const names[] = { "../a", "a/../../b", "/etc/passwd", "a\\..\\b",
 					     "c:a",  "a\nb",      ".." };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct archive_file file = { names[i], "x", 1 };
 
@@ -95,7 +83,6 @@ static void harmless_names_are_not(void **state)
 	struct strbuf bytes;
 	struct archive *archive = NULL;
 
-	(void)state;
 	pack(files, 2, &bytes);
 	assert_int_equal(archive_open("a.zip", bytes.data, bytes.len, &archive, NULL), 0);
 	archive_close(archive);
@@ -108,7 +95,6 @@ static void bombs_are_refused(void **state)
 	const struct archive_file packed = { "a", zeros, 2 << 20 };
 	const struct archive_file large = { "a", zeros, ARCHIVE_FILE_MAX + 1 };
 
-	(void)state;
 	assert_non_null(zeros);
 	assert_refused(&packed, 1, "above 100");
 	assert_refused(&large, 1, "more than 16 MiB");
@@ -122,7 +108,6 @@ static void many_files_are_refused(void **state)
 	struct archive *archive = NULL;
 	struct strbuf bytes;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		(void)snprintf(names[i], sizeof(names[i]), "f%zu", i);
 		files[i] = (struct archive_file){ names[i], "x", 1 };
@@ -149,7 +134,6 @@ static void links_are_refused(void **state)
 	struct strbuf bytes;
 	size_t at;
 
-	(void)state;
 	pack(two, 2, &bytes);
 	at = central_of(&bytes);
 	bytes.data[at + MADE_BY] = 3;                       /* Unix */
@@ -164,7 +148,6 @@ static void damage_is_noticed(void **state)
 	struct strbuf bytes;
 	size_t wrong = 0;
 
-	(void)state;
 	pack(two, 2, &bytes);
 	for (size_t i = 0; i < bytes.len * 8; i++) {
 		struct archive *archive = NULL;
@@ -203,6 +186,5 @@ int main(void)
 		cmocka_unit_test(damage_is_noticed),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

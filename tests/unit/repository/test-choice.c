@@ -2,18 +2,7 @@
 /* Choices from a repository that is made of values. */
 #include "repository/choice.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static struct pipeline pipelines[] = { { .name = "one" }, { .name = "two" } };
 static struct model_entry entries[8];
@@ -37,7 +26,6 @@ static struct model_entry *add(const char *name, double mae_w)
 
 static int begin(void **state)
 {
-	(void)state;
 	repository.entry_count = 0;
 	return 0;
 }
@@ -64,7 +52,6 @@ static void node_types_are_compared_whole(void **state)
 {
 	struct choice_request request = anything();
 
-	(void)state;
 	add("SGDRegressorTrainer_10", 1);
 	add("SGDRegressorTrainer_109", 1);
 	add("SGDRegressorTrainer_1", 9);
@@ -79,7 +66,6 @@ static void the_lowest_error_wins(void **state)
 {
 	struct choice_request request = anything();
 
-	(void)state;
 	add("A_1", (double)NAN);
 	add("B_1", 5);
 	add("C_1", 3);
@@ -94,7 +80,6 @@ static void filters_are_applied(void **state)
 	struct choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	add("A_1", 3)->errors[0] = (struct entry_error){ "dram", 2, (double)NAN };
 	entries[0].error_count = 1;
 	add("B_1", 5);
@@ -122,7 +107,6 @@ static void each_group_has_its_best(void **state)
 	struct choice *best = NULL;
 	size_t count = 0;
 
-	(void)state;
 	add("A_1", 3);
 	(void)snprintf(add("B_1", 9)->group, ENTRY_NAME_MAX, "CounterOnly");
 	add("C_1", 2);
@@ -155,7 +139,6 @@ static void features_must_all_be_there(void **state)
 	struct choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	add("A_1", 3);
 	request.features = enough;
 	request.feature_count = ARRAY_SIZE(enough);
@@ -178,7 +161,6 @@ static void the_least_expected_error_wins(void **state)
 	struct choice_request request = anything();
 	struct choice choice;
 
-	(void)state;
 	add("A_1", 1)->machine = epyc;
 	add("B_2", 20)->machine = xeon;
 	request.machine = xeon;
@@ -209,7 +191,6 @@ static void what_is_missing_is_named(void **state)
 	struct choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	add("A_1", 1)->features = "bpf_cpu_time_ms,bpf_page_cache_hit";
 	add("B_1", 1)->features = "cache_miss,cpu_cycles,cpu_instructions";
 	request.features = time_only;
@@ -232,7 +213,6 @@ static void forms_and_sources_must_fit(void **state)
 	struct choice choice;
 	struct diag diag = { "" };
 
-	(void)state;
 	add("A_1", 1)->weights_are_bad = true;
 	add("B_1", 2);
 	request.files = FILE_WEIGHTS;
@@ -260,7 +240,6 @@ static void pickles_can_be_left_out(void **state)
 {
 	struct choice_request request = anything();
 
-	(void)state;
 	add("A_1", 1)->files = FILE_ARCHIVE;
 	(void)snprintf(entries[0].kind, sizeof(entries[0].kind), "scikit");
 	assert_true(model_entry_is_pickled(&entries[0]));
@@ -285,6 +264,5 @@ int main(void)
 		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/entry_filter.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const struct model_entry entry = {
 	.source = "rapl-sysfs",
@@ -82,7 +73,6 @@ static void each_attribute_is_compared(void **state)
 		"mae:3;cores:71",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fitting); i++)
 		assert_int_equal(passes(fitting[i]), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -91,7 +81,6 @@ static void each_attribute_is_compared(void **state)
 
 static void an_error_that_is_not_known_passes_no_limit(void **state)
 {
-	(void)state;
 	assert_int_equal(passes("mape:1000"), 0);
 	assert_int_equal(passes("package_mae:1000"), 0);
 }
@@ -104,7 +93,6 @@ static void what_is_wrong_is_refused(void **state)
 	char many[2 * ENTRY_FILTER_SIZE] = "";
 	size_t len = strlen(condition);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_int_equal(passes(wrong[i]), -EINVAL);
 	for (size_t i = 0; i < ENTRY_FILTERS_MAX; i++)
@@ -129,6 +117,5 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

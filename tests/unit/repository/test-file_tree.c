@@ -2,20 +2,11 @@
 /* The same files in a folder and in an archive are the same tree. */
 #include "repository/file_tree.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model_tree.h"
 #include "repository/archive.h"
+#include "tests/unit/unit.h"
 
 #define ZIP "mine.zip"
 
@@ -151,6 +142,5 @@ int main(void)
 						model_tree_free),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/node_type.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void processors_are_named_as_upstream_does(void **state)
 {
@@ -27,7 +18,6 @@ static void processors_are_named_as_upstream_does(void **state)
 	};
 	char name[64], cut[6];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		processor_name(cases[i].text, name, sizeof(name));
 		assert_string_equal(name, cases[i].name);
@@ -45,7 +35,6 @@ static void an_index_is_read_by_number(void **state)
 {
 	struct node_types types;
 
-	(void)state;
 	assert_int_equal(node_types_parse("f", index_text, strlen(index_text), &types, NULL), 0);
 	assert_int_equal(types.count, 2);
 	assert_int_equal(node_types_find(&types, 1)->machine.memory_gb, 503);
@@ -68,7 +57,6 @@ static void bad_indexes_are_refused(void **state)
 	struct node_types types;
 	struct diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		diag.text[0] = '\0';
 		assert_int_equal(
@@ -88,7 +76,6 @@ static void what_is_not_known_is_uncertain(void **state)
 					  .memory_gb = 377,
 					  .frequency_mhz = 3500 };
 
-	(void)state;
 	assert_true(machine_spec_unknown(&nothing) > 0.999);
 	assert_true(machine_spec_unknown(&cores) > 0.8 && machine_spec_unknown(&cores) < 0.9);
 	assert_true(machine_spec_unknown(&all) < 0.001);
@@ -103,6 +90,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_uncertain),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

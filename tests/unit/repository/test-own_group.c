@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/own_group.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define FEATURES 3
 
@@ -56,7 +47,6 @@ static void features_have_a_name(void **state)
 	struct made_up made_up;
 	char group[ENTRY_NAME_MAX], other[ENTRY_NAME_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		make_model(&made_up, cases[i].components);
 		own_group_name(&made_up.model, group);
@@ -79,7 +69,6 @@ static void a_group_that_is_given_stays(void **state)
 	struct made_up made_up;
 	char group[ENTRY_NAME_MAX];
 
-	(void)state;
 	make_model(&made_up, (const char *const[]){ "cpu_cycles", NULL });
 	memcpy(made_up.model.feature_group, "Mine", 5);
 	own_group_name(&made_up.model, group);
@@ -93,6 +82,5 @@ int main(void)
 		cmocka_unit_test(a_group_that_is_given_stays),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/repository.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model_tree.h"
+#include "tests/unit/unit.h"
 
 #define GROUP "ec2/rapl-sysfs/AbsPower/BPFOnly/"
 
@@ -206,6 +195,5 @@ int main(void)
 						model_tree_free),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

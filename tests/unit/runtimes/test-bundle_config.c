@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "runtimes/names.h"
+#include "tests/unit/unit.h"
 
 #define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define UID    "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
@@ -61,7 +51,6 @@ static void test_containerd_cri(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_text("{\"ociVersion\":\"1.0.2\",\"process\":{\"args\":[\"sh\"]},"
 				   "\"annotations\":{"
 				   "\"io.kubernetes.cri.container-type\":\"container\","
@@ -88,7 +77,6 @@ static void test_sandbox_is_pod(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":{"
 				   "\"io.kubernetes.cri.container-type\":\"sandbox\","
 				   "\"io.kubernetes.cri.sandbox-uid\":\"" UID "\","
@@ -104,7 +92,6 @@ static void test_crio(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_crio("{\"ociVersion\":\"1.1.0\",\"annotations\":{"
 				   "\"io.container.manager\":\"cri-o\","
 				   "\"io.kubernetes.cri-o.ContainerType\":\"container\","
@@ -135,7 +122,6 @@ static void test_each_runtime_has_its_own_keys(void **state)
 	static const char text[] = BOTH(VICTIM, UID) ",\"linux\":{" IN_POD "}}";
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_crio(text, &seen), 0);
 	assert_string_equal(seen.uid, UID);
 	assert_string_equal(seen.pod, "b");
@@ -158,7 +144,6 @@ static void test_the_cgroup_says_which_pod(void **state)
 	};
 	struct seen seen;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
 		for (int crio = 0; crio < 2; crio++) {
 			assert_int_equal(crio ? read_crio(elsewhere[i], &seen)
@@ -176,7 +161,6 @@ static void test_nerdctl_shares_are_no_request(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":"
 				   "{\"nerdctl/name\":\"alpine-1\"},"
 				   "\"linux\":{\"resources\":{\"cpu\":{\"shares\":4096}}}}",
@@ -191,7 +175,6 @@ static void test_numbers_out_of_range(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(
 		read_crio("{\"ociVersion\":\"1.0\",\"annotations\":{\"io.kubernetes.pod.name\":"
 			  "\"p\",\"io.kubernetes.pod.uid\":\"" UID "\"},"
@@ -213,7 +196,6 @@ static void test_wrong_types(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(
 		read_text("{\"ociVersion\":\"1.0\",\"annotations\":[1,2],\"linux\":7}", &seen), 0);
 	assert_string_equal(seen.name, "");
@@ -243,7 +225,6 @@ static void test_not_a_configuration(void **state)
 	struct seen seen;
 	char *deep;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(read_text(texts[i], &seen), -EBADMSG);
 		assert_int_equal(seen.calls, 0);
@@ -270,6 +251,5 @@ int main(void)
 		cmocka_unit_test(test_not_a_configuration),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "runtimes/names.h"
+#include "tests/unit/unit.h"
 
 /* What was handed over, as "ID|NAME|POD|NAMESPACE|UID;". */
 struct seen {
@@ -45,7 +35,6 @@ static void test_docker(void **state)
 {
 	struct seen seen = { .calls = 0 };
 
-	(void)state;
 	assert_int_equal(read_list("[]", &seen), 0);
 	assert_int_equal(seen.calls, 0);
 	assert_int_equal(
@@ -76,7 +65,6 @@ static void test_labels_of_an_image_name_no_pod(void **state)
 	struct seen seen = { .calls = 0 };
 	char text[512], want[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		(void)snprintf(want, sizeof(want), "a1|%s|||;", names[i]);
 		(void)snprintf(text, sizeof(text),
@@ -100,7 +88,6 @@ static void test_podman(void **state)
 {
 	struct seen seen = { .calls = 0 };
 
-	(void)state;
 	/* Podman's compatible API: null for no labels, name with a slash as Docker's. */
 	assert_int_equal(read_list("[{\"Id\":\"c3\",\"Names\":[\"/db\"],\"Image\":\"docker.io/db\","
 				   "\"Labels\":null,\"State\":\"running\"}]",
@@ -116,7 +103,6 @@ static void test_too_deep_is_not_parsed(void **state)
 	struct seen seen = { .calls = 0 };
 	char text[4096];
 
-	(void)state;
 	memset(text, '[', sizeof(text));
 	text[2000] = '\0';
 	memset(text + 1000, ']', 1000);
@@ -132,7 +118,6 @@ static void test_bad_elements_are_counted(void **state)
 {
 	struct seen seen = { .calls = 0 };
 
-	(void)state;
 	assert_int_equal(
 		read_list("[1,null,\"x\",{},[],{\"Id\":7},{\"Id\":\"../../etc\"},{\"Id\":\"\"},"
 			  "{\"Id\":\"ok\",\"Names\":[3,null,\"/\xc3\xa4\"],\"Image\":{}}]",
@@ -148,7 +133,6 @@ static void test_cut_list_keeps_what_came(void **state)
 	struct seen seen = { .calls = 0 };
 	char text[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		(void)snprintf(text, sizeof(text), "[{\"Id\":\"a\",\"Names\":[\"/n\"]}%s", ends[i]);
 		assert_int_equal(read_list(text, &seen), -EBADMSG);
@@ -163,7 +147,6 @@ static void test_callback_ends_it(void **state)
 {
 	struct seen seen = { .end_after = 1 };
 
-	(void)state;
 	assert_int_equal(read_list("[{\"Id\":\"a\"},{\"Id\":\"b\"}]", &seen), -EIO);
 	assert_int_equal(seen.calls, 1);
 }
@@ -178,7 +161,6 @@ static void test_state_file(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(
 		read_config("{\"ID\":\"a1\",\"Name\":\"/web\",\"State\":{\"Running\":true},"
 			    "\"Config\":{\"Image\":\"nginx\",\"Env\":[\"SECRET=1\"],"
@@ -206,6 +188,5 @@ int main(void)
 		cmocka_unit_test(test_state_file),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

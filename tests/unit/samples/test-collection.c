@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/collection.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define S 1000000
 
@@ -125,7 +116,6 @@ static void test_file_reads_back(void **state)
 	struct collect_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(run(&server, &result, &diag), 0);
 	assert_int_equal(series_read_file(path, &sink, &diag), 0);
 	assert_int_equal(points, 2 * 3 * 4501);
@@ -146,7 +136,6 @@ static void test_points_of_other_times_are_left_out(void **state)
 	size_t len, whole_len;
 	CLEANUP_FREE char *whole = whole_text(&whole_len);
 
-	(void)state;
 	assert_int_equal(run(&server, &result, &diag), 0);
 	assert_int_equal(result.points, 2 * 3 * 4501);
 	assert_int_equal(result.outside, 9ULL * 2 * 6);
@@ -179,7 +168,6 @@ static void test_crash_at_any_query(void **state)
 	size_t len, again_len;
 	CLEANUP_FREE char *text = whole_text(&len);
 
-	(void)state;
 	for (unsigned at = 1; at <= 9; at++) {
 		struct server server = { .points_max = 11000, .fail_at = at, .fail_with = EPROTO };
 		CLEANUP_FREE char *again = NULL;
@@ -209,7 +197,6 @@ static void test_failures_that_pass(void **state)
 	struct collect_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(run(&server, &result, &diag), 0);
 	assert_int_equal(server.waits, 1);
 	assert_int_equal(result.repeated, 1);
@@ -225,7 +212,6 @@ static void test_answers_that_are_too_large(void **state)
 	struct collect_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(run(&server, &result, &diag), 0);
 	assert_int_equal(result.points, 2 * 3 * 4501);
 	assert_int_equal(unlink(path), 0);
@@ -256,7 +242,6 @@ static void test_foreign_and_damaged_progress(void **state)
 	struct collect_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(damaged); i++) {
 		write_progress(damaged[i]);
 		assert_int_equal(run(&server, &result, &diag), -EINVAL);
@@ -270,7 +255,6 @@ static void test_foreign_and_damaged_progress(void **state)
 
 static int make_folder(void **state)
 {
-	(void)state;
 	if (!mkdtemp(folder))
 		return -1;
 	(void)snprintf(path, sizeof(path), "%s/file", folder);
@@ -282,7 +266,6 @@ static int remove_folder(void **state)
 	static const char *const names[] = { "", ".part", ".progress" };
 	char name[96];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		(void)snprintf(name, sizeof(name), "%s%s", path, names[i]);
 		(void)unlink(name);

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/counter_points.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
 
@@ -36,7 +30,6 @@ static void test_kinds(void **state)
 	static const double rise[] = { 5, 7 }, fall[] = { 5, 2 };
 	struct points_faults faults;
 
-	(void)state;
 	assert_near(last_amount(POINTS_ENERGY, rise, 2, &faults), 2, 0);
 	assert_true(isnan(last_amount(POINTS_ENERGY, fall, 2, &faults)));
 	assert_int_equal(faults.resets, 1);
@@ -54,7 +47,6 @@ static void test_no_number(void **state)
 	static const double values[] = { 5, (double)NAN, 9 }, huge[] = { -1e308, 1.7e308 };
 	struct points_faults faults;
 
-	(void)state;
 	assert_near(last_amount(POINTS_COUNTER, values, 3, &faults), 4, 0);
 	assert_int_equal(faults.not_numbers, 1);
 	assert_true(isnan(last_amount(POINTS_COUNTER, huge, 2, &faults)));
@@ -66,7 +58,6 @@ static void test_gaps_and_disorder(void **state)
 	struct points_faults faults = { 0 };
 	struct points_flow flow;
 
-	(void)state;
 	assert_false(counter_points_take(&points, POINTS_COUNTER, 3 * S, 3 * S, 1, &flow, &faults));
 	assert_true(counter_points_take(&points, POINTS_COUNTER, 3 * S, 18 * S, 2, &flow, &faults));
 	assert_int_equal(flow.from_us, 3 * S);
@@ -91,6 +82,5 @@ int main(void)
 		cmocka_unit_test(test_gaps_and_disorder),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,16 +2,7 @@
 /* Rows that come in parts of any size are the rows of the whole text. */
 #include "samples/csv_reader.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 struct source {
 	const char *text;
@@ -50,7 +41,6 @@ static void test_parts_of_any_size(void **state)
 		{ 1, -2500 }, { 3, (double)NAN }, { (double)NAN, 0.1 + 0.2 }, { 7, 8 }
 	};
 
-	(void)state;
 	for (size_t step = 1; step < sizeof(text); step++) {
 		CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
 		struct source source;
@@ -77,7 +67,6 @@ static void test_behind_a_bad_row(void **state)
 	struct diag diag = { "" };
 	double values[2];
 
-	(void)state;
 	open_text(&reader, &source, "a,b\n1\n\"2\"x,3\n4,5\n6,\"7", 3);
 	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
 	assert_string_equal(diag.text, "f.csv:2:2: this line has 1 cells, the first one has 2");
@@ -99,7 +88,6 @@ static void test_text_is_a_value_where_it_is_wanted(void **state)
 	struct diag diag = { "" };
 	double first[2], second[2], third[2];
 
-	(void)state;
 	open_text(&reader, &source, "node,other\nn1,x\nn2,y\n\"n1\",z\n", 100);
 	reader.text_column = csv_reader_find(&reader, "node");
 	assert_int_equal(csv_reader_row(&reader, first, &diag), 1);
@@ -120,7 +108,6 @@ static void test_a_line_without_end_is_refused(void **state)
 	struct diag diag = { "" };
 	double value;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '1', CSV_BUFFER_SIZE + 99);
 	memcpy(text, "a\n", 2);
@@ -144,7 +131,6 @@ static void test_other_formats_are_named(void **state)
 		{ "a\tb\n1\t2\n", "f.csv:1: the columns must be separated by commas, not by tabs" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		struct csv_reader reader = { .line = 0 };
 		struct diag diag = { "" };
@@ -166,6 +152,5 @@ int main(void)
 		cmocka_unit_test(test_other_formats_are_named),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

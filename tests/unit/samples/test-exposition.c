@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/exposition.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int note_series(void *userdata, const struct series_labels *labels)
 {
@@ -40,7 +32,6 @@ static void expect(const char *page, const char *expected)
 
 static void lines_are_series(void **state)
 {
-	(void)state;
 	expect("", "");
 	expect("# HELP a b\n#\n\n \t\n", "");
 	expect("up 1", "__name__=up| 7 1 1\n");
@@ -82,7 +73,6 @@ static void what_is_malformed_is_refused(void **state)
 		{ "a 3 4x\n", "a number is missing" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		refuse(cases[i].page, strlen(cases[i].page), -EPROTO, cases[i].why);
 	refuse("a\0b 1\n", 6, -EPROTO, "a null character");
@@ -92,7 +82,6 @@ static void labels_have_a_limit(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
 
-	(void)state;
 	strbuf_add_str(&page, "a{");
 	for (size_t i = 0; i < SERIES_LABELS_MAX; i++)
 		strbuf_addf(&page, "b%zu=\"c\",", i);
@@ -112,7 +101,6 @@ static void the_sink_ends_it(void **state)
 	const struct series_sink sink = { stop, note_point, NULL };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(exposition_read("a 1\n", 4, 7, &sink, &diag), -ECANCELED);
 	assert_string_equal(diag.text, "");
 }
@@ -126,6 +114,5 @@ int main(void)
 		cmocka_unit_test(the_sink_ends_it),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/extraction.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
 
@@ -75,7 +65,6 @@ static void test_power_and_features(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[12,\"20\"],[14,\"60\"]");
 	add_series(PACKAGE("0", "idle"), "[10,\"5\"],[12,\"9\"],[14,\"13\"]");
 	add_series(PACKAGE("1", "dynamic"), "[10,\"0\"],[12,\"2\"],[14,\"4\"]");
@@ -108,7 +97,6 @@ static void test_stolen_time(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	for (unsigned by_owner = 0; by_owner < 2; by_owner++) {
 		add_series(PACKAGE("0", "dynamic"),
 			   "[10,\"0\"],[12,\"20\"],[14,\"60\"],[16,\"90\"]");
@@ -132,7 +120,6 @@ static void test_counters_that_stand_still(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	add_series(PACKAGE("0", "dynamic"),
 		   "[10,\"0\"],[11,\"20\"],[12,\"20\"],[13,\"60\"],[14,\"80\"]");
 	add_series(CYCLES("a"), "[10,\"0\"],[11,\"2\"],[12,\"2\"],[13,\"6\"],[14,\"8\"]");
@@ -153,7 +140,6 @@ static void test_restart_under_other_labels(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	/* Later labels come first, as Prometheus sorts them. */
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "a"), "[40,\"0\"],[50,\"30\"]");
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "b"), "[10,\"0\"],[20,\"10\"],[30,\"30\"]");
@@ -178,7 +164,6 @@ static void test_hostile_values(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"],[30,\"NaN\"],[40,\"40\"],"
 					    "[50,\"1e308\"],[60,\"5\"],[70,\"15\"]");
 	add_series(CYCLES("a"), "[10,\"9\"],[20,\"4\"],[40,\"-1e308\"],[50,\"1e308\"],[60,\"2\"]");
@@ -201,7 +186,6 @@ static void test_current_names(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	add_series(NAME("kepler_node_cpu_joules_total") LABEL("zone", "dram"),
 		   "[10,\"0\"],[20,\"50\"]");
 	add_series(NAME("kepler_node_cpu_joules_total") LABEL("zone", "package"),
@@ -232,7 +216,6 @@ static void test_owners(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	options.by_owner = true;
 	add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"]");
 	add_series(CYCLES("a"), "[10,\"0\"],[20,\"50\"]");
@@ -261,7 +244,6 @@ static void test_refusals(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	options.sources[0] = "acpi";
 	add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"]");
 	assert_int_equal(extract(&options, &all, &diag), -ENODATA);
@@ -287,7 +269,6 @@ static void test_wanted_features(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		options.features = i ? missing : wanted;
 		add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"]");
@@ -309,7 +290,6 @@ static void test_smooth(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	options.smooth = 2;
 	add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"],[30,\"40\"],[40,\"60\"]");
 	assert_int_equal(extract(&options, &all, &diag), 0);
@@ -329,7 +309,6 @@ static void test_recorded_answer(void **state)
 	struct extraction all;
 	struct diag diag = { "" };
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "%s/data/prometheus/coremark.json", shared);
 	assert_int_equal(extraction_of_file(&options, path, &all, &diag), 0);
 	assert_int_equal(all.table.rows, 187);

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/isolation.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
 
@@ -26,7 +18,6 @@ static void test_minimum(void **state)
 	CLEANUP(sample_table_release) struct sample_table table;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
 
-	(void)state;
 	make(&table,
 	     "bpf_cpu_time_ms,package_power,dram_power,powers\n5,50,,1\n9,70,8,2\n1,40,9,3\n");
 	assert_int_equal(isolation_find(&table, NULL, powers), 2);
@@ -46,7 +37,6 @@ static void test_idle_rows(void **state)
 	CLEANUP(sample_table_release) struct sample_table table;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
 
-	(void)state;
 	/* One reading that is too low does not decide. */
 	make(&table, "bpf_cpu_time_ms,package_power\n1,30\n2,32\n1,31\n0,34\n2,28\n1000,90\n"
 		     "500,60\n");
@@ -61,7 +51,6 @@ static void test_intercept(void **state)
 	CLEANUP(sample_table_release) struct sample_table table;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
 
-	(void)state;
 	/* 20 W and 0.1 W a unit, less above half of the load; the lowest row has 30 W. */
 	make(&table, "cpu_cycles,package_power\n100,30\n200,40\n300,50\n500,70\n1000,75\n");
 	assert_int_equal(isolation_find(&table, isolation_load(&table), powers), 1);
@@ -74,7 +63,6 @@ static void test_intercept_is_bounded(void **state)
 	CLEANUP(sample_table_release) struct sample_table table, none;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
 
-	(void)state;
 	make(&table, "cpu_cycles,package_power\n100,1\n200,40\n300,79\n900,99\n");
 	(void)isolation_find(&table, "cpu_cycles", powers);
 	assert_near(powers[0].idle_w, 0, 0);
@@ -92,6 +80,5 @@ int main(void)
 		cmocka_unit_test(test_intercept_is_bounded),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

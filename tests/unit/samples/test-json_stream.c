@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/json_stream.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 /* Tokens as text: "{", "k:key", "s:text", "n:1", "w:true". */
 static int note(void *userdata, enum json_token token, const char *text, size_t len)
@@ -68,7 +59,6 @@ static void refuse(const char *text, int err, const char *why)
 
 static void test_tokens(void **state)
 {
-	(void)state;
 	check("{\"a\":[1, -2.5e3,true],\"b\":{}}", "{ k:a [ n:1 n:-2.5e3 w:true ] k:b { } } ");
 	check(" [ ] ", "[ ] ");
 	check("0", "n:0 ");
@@ -77,7 +67,6 @@ static void test_tokens(void **state)
 
 static void test_escapes(void **state)
 {
-	(void)state;
 	check("\"a\\n\\\"\\u00e9\\u20ac\"", "s:a\n\"\xc3\xa9\xe2\x82\xac ");
 	check("\"\\ud83d\\ude00\"", "s:\xf0\x9f\x98\x80 ");
 	/* Half a pair, and what would end the text early. */
@@ -88,7 +77,6 @@ static void test_malformed(void **state)
 {
 	char deep[JSON_STREAM_DEPTH_MAX + 2];
 
-	(void)state;
 	refuse("", -EPROTO, "ends before");
 	refuse("{\"a\":1", -EPROTO, "ends before");
 	refuse("{\"a\" 1}", -EPROTO, "unexpected");
@@ -112,7 +100,6 @@ static void test_long_string(void **state)
 	struct strbuf said = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', JSON_STREAM_TEXT_MAX + 4);
 	text[0] = '"';
@@ -129,6 +116,5 @@ int main(void)
 		cmocka_unit_test(test_long_string),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

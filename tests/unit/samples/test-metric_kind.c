@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/metric_kind.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
 
@@ -47,7 +41,6 @@ static void expect(const char *name, const char *zone, enum metric_subject subje
 
 static void test_power(void **state)
 {
-	(void)state;
 	expect("kepler_node_package_joules_total", NULL, METRIC_POWER, "package", 0);
 	expect("kepler_node_cpu_joules_total", "package-1", METRIC_POWER, "package", 1);
 	expect("kepler_node_cpu_joules_total", "DRAM", METRIC_POWER, "dram", 1);
@@ -65,7 +58,6 @@ static void test_features(void **state)
 {
 	struct metric_kind kind;
 
-	(void)state;
 	expect("kepler_container_cpu_cycles_total", NULL, METRIC_FEATURE, "cpu_cycles", 0);
 	expect("kepler_container_retired_cpu_cycles_total", NULL, METRIC_IGNORED, NULL, 0);
 	expect("kepler_process_cpu_cycles_total", NULL, METRIC_IGNORED, NULL, 0);
@@ -92,7 +84,6 @@ static void test_labels(void **state)
 	struct series_labels labels = make(package);
 	char name[16], cut[3];
 
-	(void)state;
 	assert_int_equal(metric_package(&labels), 3);
 	labels = make(zone);
 	assert_int_equal(metric_package(&labels), 2);
@@ -109,7 +100,6 @@ static void test_labels(void **state)
 
 static void test_sources(void **state)
 {
-	(void)state;
 	assert_true(metric_source_matches("intel_rapl", "rapl-sysfs"));
 	assert_true(metric_source_matches("", "acpi"));
 	assert_true(metric_source_matches("acpi", "acpi"));
@@ -128,6 +118,5 @@ int main(void)
 		cmocka_unit_test(test_sources),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

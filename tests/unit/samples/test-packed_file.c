@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/packed_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define TEXT_SIZE 300000
 
@@ -27,7 +18,6 @@ static int set_up(void **state)
 	int fd = mkstemp(path);
 	uint32_t chance = 1;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text); i++) {
 		chance = chance * 1664525 + 1013904223;
 		text[i] = (char)('0' + (chance >> 24) % 10);
@@ -37,7 +27,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -87,7 +76,6 @@ static void assert_is_the_text(void)
 
 static void packed_or_not_it_is_the_same(void **state)
 {
-	(void)state;
 	put(text, TEXT_SIZE);
 	assert_is_the_text();
 	(void)pack();
@@ -112,7 +100,6 @@ static void what_is_broken_is_refused(void **state)
 	size_t size = pack();
 	struct diag diag = { "" };
 
-	(void)state;
 	put(packed, size - 20);
 	assert_refused("unexpected end of file");
 	memset(packed + size / 2, 0, 100);

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/row_screen.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define assert_is(a, b) assert_true(fabs((a) - (b)) <= 0)
 
@@ -36,7 +26,6 @@ static void test_limits(void **state)
 {
 	struct row_screen screen = made(4, 2);
 
-	(void)state;
 	assert_is(cell(&screen, "package_power", 4000, 2), 4000);
 	assert_true(isnan(cell(&screen, "package_power", 4001, 3)));
 	assert_true(isnan(cell(&screen, "package_power", -0.5, 4)));
@@ -58,7 +47,6 @@ static void test_machines_differ(void **state)
 {
 	struct row_screen unknown = made(0, 0), small = made(2, 1), large = made(512, 8);
 
-	(void)state;
 	assert_is(cell(&unknown, "package_power", 4000, 2), 4000);
 	assert_true(isnan(cell(&unknown, "package_power", 5000, 2)));
 	assert_true(isnan(cell(&small, "package_power", 2500, 2)));
@@ -79,7 +67,6 @@ static void test_some_are_left_out(void **state)
 	struct row_screen screen = made(0, 0);
 	const struct screened_column *column = &screen.columns[0];
 
-	(void)state;
 	for (uint64_t line = 2; line < 100; line++)
 		(void)cell(&screen, "package_power", line == 17 ? 50000 : (double)line, line);
 	(void)cell(&screen, "package_power", (double)NAN, 100);
@@ -109,7 +96,6 @@ static void test_wrong_units_are_refused(void **state)
 	struct row_screen screen = made(72, 2);
 	struct diag diag;
 
-	(void)state;
 	for (uint64_t line = 2; line < 22; line++) {
 		(void)cell(&screen, "package_power", line < 5 ? 45000 : 45, line);
 		(void)cell(&screen, "bpf_cpu_time_ms", 72e6, line);
@@ -143,6 +129,5 @@ int main(void)
 		cmocka_unit_test(test_wrong_units_are_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_table.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static struct sample_table parse(const char *text)
 {
@@ -41,7 +33,6 @@ static void test_numbers_and_gaps(void **state)
 	CLEANUP(sample_table_release)
 	struct sample_table table = parse("a,b\n1,2.5e3\n,-4\nx,nan\n1e999,0x10\n");
 
-	(void)state;
 	assert_int_equal(table.column_count, 2);
 	assert_int_equal(table.rows, 4);
 	assert_true(is_value(table.columns[0][0], 1) && is_value(table.columns[1][0], 2500));
@@ -55,7 +46,6 @@ static void test_text_and_nameless_columns_are_left_out(void **state)
 	CLEANUP(sample_table_release)
 	struct sample_table table = parse(",when,a,node\n0,2023-09-19,1,m5\n1,2023-09-20,2,m5\n");
 
-	(void)state;
 	assert_int_equal(table.column_count, 1);
 	assert_string_equal(table.names[0], "a");
 	assert_int_equal(table.rows, 2);
@@ -68,7 +58,6 @@ static void test_quotes_ends_of_lines_and_marks(void **state)
 	struct sample_table table =
 		parse("\xef\xbb\xbf\r\n\"a,\"\"x\"\"\",b\r\n\"1\",2\r\n\r\n3,\"4\"");
 
-	(void)state;
 	assert_string_equal(table.names[0], "a,\"x\"");
 	assert_int_equal(table.rows, 2);
 	assert_true(is_value(table.columns[0][0], 1) && is_value(table.columns[1][0], 2));
@@ -77,14 +66,12 @@ static void test_quotes_ends_of_lines_and_marks(void **state)
 
 static void test_a_quoted_line_end_counts_as_a_line(void **state)
 {
-	(void)state;
 	assert_refused("a,b\n\"x\ny\",1\n1,2,3\n",
 		       "f.csv:4:6: this line has 3 cells, the first one has 2");
 }
 
 static void test_refused(void **state)
 {
-	(void)state;
 	assert_refused("", "f.csv:1: it is empty; the first line names the columns");
 	assert_refused("\n\n", "f.csv:1: it is empty; the first line names the columns");
 	assert_refused("a,b\n1,2\n3\n", "f.csv:3:2: this line has 1 cells, the first one has 2");
@@ -107,7 +94,6 @@ static void test_written_tables_read_back_the_same(void **state)
 	struct sample_table table = parse("\"a,\"\"x\"\"\",b\n0.1,\n,3\n1e300,-7\n");
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(sample_table_write_csv(&table, &out), 0);
 	assert_string_equal(out.data, "\"a,\"\"x\"\"\",b\n0.1,\n,3\n1e+300,-7\n");
 }
@@ -119,7 +105,6 @@ static void test_any_name_can_be_the_first(void **state)
 					     "a;b",          "SQLite format 3",
 					     "{a",           "[a" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 		CLEANUP(sample_table_release) struct sample_table again = { .rows = 0 };
@@ -140,7 +125,6 @@ static void test_a_single_column_keeps_its_gaps(void **state)
 	CLEANUP(sample_table_release) struct sample_table table = parse("a\n1\n\"\"\n2\n");
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(table.rows, 3);
 	assert_int_equal(sample_table_write_csv(&table, &out), 0);
 	assert_string_equal(out.data, "a\n1\n\"\"\n2\n");
@@ -159,6 +143,5 @@ int main(void)
 		cmocka_unit_test(test_a_single_column_keeps_its_gaps),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

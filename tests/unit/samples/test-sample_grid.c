@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_grid.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
 
@@ -24,7 +17,6 @@ static void test_edges_are_sorted_and_single(void **state)
 {
 	struct sample_grid grid;
 
-	(void)state;
 	make(&grid, (const int64_t[]){ 30, 10, 20, 20, 10 }, 5);
 	assert_int_equal(grid_steps(&grid), 2);
 	assert_int_equal(grid_step_us(&grid, 1), 10);
@@ -40,7 +32,6 @@ static void test_amounts_are_spread_by_time(void **state)
 	double amounts[4] = { 0 }, covered[4] = { 0 };
 	struct sample_grid grid;
 
-	(void)state;
 	make(&grid, (const int64_t[]){ 0, 10, 20, 40, 50 }, 5);
 	grid_spread(&grid, 5, 35, 60, amounts, covered);
 	assert_near(amounts[0], 10, 1e-12);
@@ -76,7 +67,6 @@ static void test_no_time_is_counted_twice(void **state)
 {
 	struct grid_cover cover = { .count = 0 };
 
-	(void)state;
 	expect(&cover, 10, 20, 1, (const struct grid_part[]){ { 10, 20 } });
 	expect(&cover, 10, 20, 0, NULL);
 	expect(&cover, 20, 30, 1, (const struct grid_part[]){ { 20, 30 } });
@@ -93,7 +83,6 @@ static void test_cover_has_a_limit(void **state)
 {
 	struct grid_cover cover = { .count = 0 };
 
-	(void)state;
 	for (int64_t i = 0; i < COVER_PARTS_MAX; i++)
 		expect(&cover, i * 10, i * 10 + 1, 1,
 		       (const struct grid_part[]){ { i * 10, i * 10 + 1 } });
@@ -110,6 +99,5 @@ int main(void)
 		cmocka_unit_test(test_cover_has_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_input.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 /* A folder with two files. The second one has other columns in another order. */
 struct folder {
@@ -111,6 +101,5 @@ int main(void)
 						tear_down),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_table.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_columns_and_rows_are_not_measured_at_first(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	size_t power, cycles;
 
-	(void)state;
 	assert_int_equal(sample_table_add_column(&table, "package_power", &power), 0);
 	for (int i = 0; i < 1000; i++) {
 		assert_int_equal(sample_table_add_row(&table), 0);
@@ -39,7 +29,6 @@ static void test_columns_are_found_by_name(void **state)
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	size_t index;
 
-	(void)state;
 	assert_true(sample_table_find(&table, "a") == SAMPLE_COLUMN_NONE);
 	assert_int_equal(sample_table_add_column(&table, "a", &index), 0);
 	assert_int_equal(sample_table_add_column(&table, "b", &index), 0);
@@ -54,7 +43,6 @@ static void test_columns_have_a_limit(void **state)
 	char name[SAMPLE_NAME_MAX + 1];
 	size_t index;
 
-	(void)state;
 	memset(name, 'a', SAMPLE_NAME_MAX);
 	name[SAMPLE_NAME_MAX] = '\0';
 	assert_int_equal(sample_table_add_column(&table, name, &index), -ENOSPC);
@@ -73,6 +61,5 @@ int main(void)
 		cmocka_unit_test(test_columns_have_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/series_reader.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static int note_series(void *userdata, const struct series_labels *labels)
 {
@@ -78,7 +68,6 @@ static void refuse(const char *text, const char *why)
 
 static void test_answer(void **state)
 {
-	(void)state;
 	check("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" SERIES
 	      ",{\"metric\":{},\"values\":[]}]}}",
 	      "a(idle) 1500000=2 3000000=40()");
@@ -86,21 +75,18 @@ static void test_answer(void **state)
 
 static void test_file_by_metric(void **state)
 {
-	(void)state;
 	check("{\"a\": [" SERIES "], \"metric\": [" SERIES "], \"b\": []}",
 	      "a(idle) 1500000=2 3000000=40a(idle) 1500000=2 3000000=40");
 }
 
 static void test_no_numbers(void **state)
 {
-	(void)state;
 	check("[{\"metric\":{},\"values\":[[1,\"NaN\"],[2,\"+Inf\"],[3,\"1e999\"]]}]",
 	      "() 1000000=nan 2000000=nan 3000000=nan");
 }
 
 static void test_histograms_are_passed_over(void **state)
 {
-	(void)state;
 	check("[{\"metric\":{\"mode\":\"x\"},\"histograms\":[[1,{\"count\":\"2\",\"buckets\":"
 	      "[[1,\"2\",\"3\",\"4\"]]}]]}," SERIES "]",
 	      "a(idle) 1500000=2 3000000=40");
@@ -108,7 +94,6 @@ static void test_histograms_are_passed_over(void **state)
 
 static void test_malformed(void **state)
 {
-	(void)state;
 	refuse("[{\"values\":[[1,\"2\"]],\"metric\":{}}]", "without the labels");
 	refuse("[{\"metric\":{\"a\":1},\"values\":[]}]", "must be a string");
 	refuse("[{\"metric\":{},\"values\":[1]}]", "pairs");
@@ -127,7 +112,6 @@ static void test_failed_query(void **state)
 	struct series_reader reader;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(
 		read_text("{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"no "
 			  "such thing\"}",
@@ -172,7 +156,6 @@ static void test_large_answer(void **state)
 	struct diag diag = { "" };
 	long before_kib;
 
-	(void)state;
 	series_reader_init(&reader, &sink);
 	assert_int_equal(series_reader_feed(&reader, begin, sizeof(begin) - 1, &diag), 0);
 	before_kib = peak_kib();
@@ -197,6 +180,5 @@ int main(void)
 		cmocka_unit_test(test_large_answer),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,7 +5,6 @@
  */
 #include "service/confine.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/sched.h>
@@ -13,13 +12,7 @@
 #include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -30,12 +23,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/thread.h"
 #include "service/denied_calls.h"
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 /* A node's exporter that asks nothing for names. */
 #define USUAL (NEED_BPF | NEED_CGROUP_HANDLE | NEED_READ_ENERGY)
@@ -221,7 +212,6 @@ static int confined_try(const void *argument)
 
 static void deadly_kills(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
 		int status = in_child(confined_try, &deadly[i]);
 
@@ -251,7 +241,6 @@ static void others_are_denied(void **state)
 {
 	int status;
 
-	(void)state;
 	status = in_child(denied_tries, NULL);
 	if (WEXITSTATUS(status) >= 200)
 		fail_msg("%s is answered otherwise", denied[WEXITSTATUS(status) - 200].try.name);
@@ -273,7 +262,6 @@ static int try_with_signals_blocked(const void *argument)
 /* The kernel ends a thread that blocks SIGSYS and makes a call that is answered by it. */
 static void threads_do_not_block_the_answer(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(try_with_signals_blocked, NULL), 0);
 }
 
@@ -295,7 +283,6 @@ static void a_vendors_library_may_ask_for_executable_memory(void **state)
 {
 	const unsigned needs[] = { NEED_GPU, NEED_GAUDI };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
 		assert_int_equal(in_child(try_with_a_vendors_library, &needs[i]), 0);
 }
@@ -324,7 +311,6 @@ static int try_requests_of_gaudi(const void *argument)
 
 static void gaudi_is_asked_for_information_alone(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(try_requests_of_gaudi, NULL), 0);
 }
 
@@ -343,7 +329,6 @@ static int try_events_of_a_meter(const void *argument)
 /* Of CPUs, and not of processes. */
 static void a_meter_may_open_events(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(try_events_of_a_meter, NULL), 0);
 }
 
@@ -370,7 +355,6 @@ static void each_is_told_once(void **state)
 	char log[4096] = "";
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(in_child(told_try, &ends[1]), 0);
 	assert_true(read(ends[0], log, sizeof(log) - 1) > 0);
@@ -396,7 +380,6 @@ static int logged_try(const void *argument)
 
 static void log_only_lets_pass(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(logged_try, NULL), 0);
 }
 
@@ -454,7 +437,6 @@ static void allowed_passes(void **state)
 {
 	int connection[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, connection), 0);
 	assert_int_equal(in_child(allowed_steps, connection), 0);
 	assert_int_equal(close(connection[0]), 0);
@@ -488,7 +470,6 @@ static void calls_follow_the_needs(void **state)
 		{ NEEDS_ALL, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		int status = in_child(tries_of_needs, &table[i].needs);
 
@@ -530,7 +511,6 @@ static void confines_every_thread(void **state)
 {
 	int status;
 
-	(void)state;
 	status = in_child(try_in_older_thread, NULL);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
@@ -539,7 +519,6 @@ static void says_when_it_cannot(void **state)
 {
 	struct diag diag = { 0 };
 
-	(void)state;
 	if (!confine_is_supported(&diag)) {
 		assert_int_equal(confine_enter(USUAL, false, &diag), -EOPNOTSUPP);
 		assert_non_null(strstr(diag.text, "this build has"));
@@ -568,6 +547,5 @@ int main(void)
 		(void)printf("1..0 # SKIP %s\n", diag.text);
 		return 0;
 	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

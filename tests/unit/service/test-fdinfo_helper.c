@@ -5,27 +5,19 @@
  */
 #include "service/fdinfo_helper.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "service/confine.h"
 #include "service/landlock.h"
 #include "service/privileges.h"
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 static const uint32_t majors[] = { 136 }; /* terminals stand for GPUs */
 
@@ -117,7 +109,6 @@ static void what_landlock_forbids_the_helper_opens(void **state)
 {
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(files), 0);
 	pid = start_other();
 	assert_true(pid > 0);
@@ -182,7 +173,6 @@ static int search_all(const void *argument)
 
 static void it_searches_what_it_may_see(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(search_all, NULL), 0);
 }
 
@@ -227,7 +217,6 @@ static void its_system_calls_are_filtered(void **state)
 {
 	struct diag diag;
 
-	(void)state;
 	if (confine_is_supported(&diag))
 		assert_int_equal(in_child(look_at_its_filter, NULL), 0);
 }
@@ -260,7 +249,6 @@ static int end_it(const void *argument)
 
 static void an_end_of_it_is_no_end_of_ours(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(end_it, NULL), 0);
 }
 
@@ -277,6 +265,5 @@ int main(void)
 		(void)puts("1..0 # SKIP needs root");
 		return 0;
 	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

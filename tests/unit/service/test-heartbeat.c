@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/heartbeat.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define S NSEC_PER_SEC
 
@@ -17,7 +11,6 @@ static void silence_beyond_the_limit_is_no_life(void **state)
 	struct heartbeat heartbeat;
 	struct heartbeat_state look;
 
-	(void)state;
 	heartbeat_init(&heartbeat, 100 * S, 30 * S);
 	assert_true(heartbeat_look(&heartbeat, 130 * S).alive);
 	look = heartbeat_look(&heartbeat, 130 * S + 1);
@@ -32,7 +25,6 @@ static void a_beat_after_the_question_is_life(void **state)
 {
 	struct heartbeat heartbeat;
 
-	(void)state;
 	heartbeat_init(&heartbeat, 100 * S, 30 * S);
 	assert_true(heartbeat_look(&heartbeat, 100 * S - 1).alive);
 	assert_int_equal(heartbeat_look(&heartbeat, 100 * S - 1).silence_ns, 0);
@@ -42,7 +34,6 @@ static void the_limit_follows_the_interval(void **state)
 {
 	struct heartbeat heartbeat;
 
-	(void)state;
 	assert_int_equal(heartbeat_limit_ns(30 * S, S), 30 * S);
 	assert_int_equal(heartbeat_limit_ns(30 * S, 10 * S), 30 * S);
 	assert_int_equal(heartbeat_limit_ns(30 * S, 60 * S), 180 * S);
@@ -56,7 +47,6 @@ static void it_says_what_is_done(void **state)
 {
 	struct heartbeat heartbeat;
 
-	(void)state;
 	heartbeat_init(&heartbeat, 0, S);
 	heartbeat_doing(&heartbeat, "reading the meters");
 	assert_string_equal(heartbeat_look(&heartbeat, 0).doing, "reading the meters");
@@ -71,6 +61,5 @@ int main(void)
 		cmocka_unit_test(it_says_what_is_done),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,24 +5,14 @@
  */
 #include "service/landlock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 struct place {
 	char dir[40], state[64], other[64], file[64];
@@ -261,6 +251,5 @@ int main(void)
 		(void)printf("1..0 # SKIP wants Landlock and root\n");
 		return 0;
 	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

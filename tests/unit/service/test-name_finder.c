@@ -3,15 +3,9 @@
 #include "service/name_finder.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static size_t one_address(struct sockaddr_storage *ret, size_t max)
 {
@@ -62,7 +56,6 @@ static void names_come_through_the_pipe(void **state)
 	struct name_finder finder = NAME_FINDER_INIT;
 	const char *name;
 
-	(void)state;
 	assert_null(name_finder_next(&finder));
 	assert_int_equal(name_finder_start(&finder, &source, NULL), 0);
 	while (!(name = name_finder_next(&finder)) && finder.fd >= 0)
@@ -81,7 +74,6 @@ static void a_name_that_is_too_long_is_left_out(void **state)
 	struct name_finder finder = NAME_FINDER_INIT;
 	const char *name;
 
-	(void)state;
 	assert_int_equal(name_finder_start(&finder, &source, NULL), 0);
 	while (!(name = name_finder_next(&finder)) && finder.fd >= 0)
 		assert_true(wait_for_data(&finder));
@@ -94,7 +86,6 @@ static void no_answer_is_not_waited_for(void **state)
 	const struct address_names_source source = { one_address, some_name, no_answer };
 	struct name_finder finder = NAME_FINDER_INIT;
 
-	(void)state;
 	assert_int_equal(name_finder_start(&finder, &source, NULL), 0);
 	assert_null(name_finder_next(&finder));
 	assert_true(finder.fd >= 0);
@@ -109,6 +100,5 @@ int main(void)
 		cmocka_unit_test(no_answer_is_not_waited_for),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

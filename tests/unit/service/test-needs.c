@@ -3,20 +3,13 @@
 #include "service/needs.h"
 
 #include <linux/capability.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define BIT(capability) (1ULL << (capability))
 
 static void rows_are_in_order(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
 		const struct need_row *row = &need_rows[i];
 
@@ -46,7 +39,6 @@ static void capabilities_are_those_of_the_needs(void **state)
 		{ NEED_PERF_ENERGY, BIT(CAP_PERFMON), BIT(CAP_PERFMON) },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		assert_int_equal(needs_capabilities(table[i].needs), table[i].start);
 		assert_int_equal(needs_kept_capabilities(table[i].needs), table[i].kept);
@@ -71,7 +63,6 @@ static void expect_unit(unsigned needs, const char *reachable, const char *lines
 
 static void the_drop_in_grants_them_and_no_more(void **state)
 {
-	(void)state;
 	expect_unit(NEEDS_ALL, ":28282",
 		    "[Service]\n"
 		    "DynamicUser=no\n"
@@ -125,6 +116,5 @@ int main(void)
 		cmocka_unit_test(the_drop_in_grants_them_and_no_more),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

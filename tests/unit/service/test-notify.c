@@ -2,20 +2,12 @@
 /* The service manager's end is a real socket. */
 #include "service/notify.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 static int manager_socket(const char *name)
 {
@@ -79,7 +71,6 @@ static void path_socket(void **state)
 {
 	char dir[] = "/tmp/kepler-test-XXXXXX", path[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(path, sizeof(path), "%s/notify", dir);
 	talk(path);
@@ -91,7 +82,6 @@ static void abstract_socket(void **state)
 {
 	char name[64];
 
-	(void)state;
 	(void)snprintf(name, sizeof(name), "@kepler-test-%d", (int)getpid());
 	talk(name);
 }
@@ -102,7 +92,6 @@ static void watchdog(void **state)
 	struct notify *notify;
 	int fd;
 
-	(void)state;
 	(void)snprintf(name, sizeof(name), "@kepler-test-dog-%d", (int)getpid());
 	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	fd = manager_socket(name);
@@ -129,7 +118,6 @@ static void nothing_listens(void **state)
 {
 	char longer[300];
 
-	(void)state;
 	memset(longer, '/', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_null(notify_open_with(NULL, NULL, NULL));
@@ -156,6 +144,5 @@ int main(void)
 		cmocka_unit_test(nothing_listens),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -6,23 +6,15 @@
 #include "service/privileges.h"
 
 #include <cap-ng.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 #define BIT(capability) (1ULL << (capability))
 #define NOBODY          65534
@@ -56,7 +48,6 @@ static void the_environment_tells_what_started_it(void **state)
 {
 	char pid[24];
 
-	(void)state;
 	(void)unsetenv("KUBERNETES_SERVICE_HOST");
 	(void)unsetenv("NOTIFY_SOCKET");
 	(void)setenv("container", "oci", 1);
@@ -77,7 +68,6 @@ static void names_what_is_missing(void **state)
 	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
 	struct privilege_state some = everything;
 
-	(void)state;
 	assert_int_equal(privileges_missing(&everything, all, gaps), 0);
 	some.cap_bpf = false;
 	expect_gap(some, all, "CAP_BPF");
@@ -187,7 +177,6 @@ static void drops_what_is_not_needed(void **state)
 		{ .nobody = true, .granted = 0, .needs = NEEDS_ALL, .left = 0 },
 	};
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# not possible here: only root can give capabilities up so\n");
 		return;
@@ -229,7 +218,6 @@ static int run_keeps_bpf_working(const void *argument)
 
 static void bpf_runs_on(void **state)
 {
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# not possible here: only root can give capabilities up so\n");
 		return;
@@ -246,6 +234,5 @@ int main(void)
 		cmocka_unit_test(bpf_runs_on),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -3,20 +3,12 @@
 #include "service/run_as.h"
 
 #include <cap-ng.h>
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 
-#include <cmocka.h>
-
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 #define NAME "nobody"
 
@@ -87,7 +79,6 @@ static void gives_up_root(void **state)
 	const struct passwd *found;
 	struct passwd user;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	found = getpwnam(NAME);
@@ -103,6 +94,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(gives_up_root) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/schedule.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define S NSEC_PER_SEC
 
@@ -16,7 +10,6 @@ static void intervals_are_due_at_multiples(void **state)
 {
 	struct schedule schedule;
 
-	(void)state;
 	schedule_start(&schedule, 100 * S, 2 * S);
 	assert_false(schedule_is_due(&schedule, 102 * S - 1));
 	assert_int_equal(schedule_wait_ns(&schedule, 101 * S), S);
@@ -30,7 +23,6 @@ static void those_wholly_missed_are_counted(void **state)
 {
 	struct schedule schedule;
 
-	(void)state;
 	schedule_start(&schedule, 0, 2 * S);
 	assert_int_equal(schedule_advance(&schedule, 9 * S), 3);
 	assert_int_equal(schedule.next_ns, 10 * S);
@@ -41,7 +33,6 @@ static void a_reload_a_second_delays_nothing(void **state)
 	struct schedule schedule;
 	unsigned runs = 0, missed = 0;
 
-	(void)state;
 	schedule_start(&schedule, 0, 2 * S);
 	for (uint64_t now_ns = S; now_ns <= 20 * S; now_ns += S) {
 		schedule_set_interval(&schedule, now_ns, 2 * S);
@@ -59,7 +50,6 @@ static void changing_to_and_fro_delays_nothing(void **state)
 	struct schedule schedule;
 	unsigned runs = 0;
 
-	(void)state;
 	schedule_start(&schedule, 0, 2 * S);
 	for (uint64_t now_ns = S; now_ns <= 20 * S; now_ns += S) {
 		schedule_set_interval(&schedule, now_ns, (2 + now_ns / S % 2) * S);
@@ -75,7 +65,6 @@ static void a_shorter_interval_counts_from_now(void **state)
 {
 	struct schedule schedule;
 
-	(void)state;
 	schedule_start(&schedule, 0, 3600 * S);
 	schedule_set_interval(&schedule, 10 * S, S);
 	assert_int_equal(schedule.next_ns, 11 * S);
@@ -95,6 +84,5 @@ int main(void)
 		cmocka_unit_test(a_shorter_interval_counts_from_now),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,17 +2,12 @@
 /* Real signals, sent to a child that would die of them. */
 #include "service/signals.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 static int storm(const void *argument)
 {
@@ -32,7 +27,6 @@ static int storm(const void *argument)
 
 static void what_came_often_came_once(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(storm, NULL), 0);
 }
 
@@ -52,7 +46,6 @@ static int strays(const void *argument)
 
 static void what_means_nothing_ends_nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(strays, NULL), 0);
 }
 
@@ -70,7 +63,6 @@ static int quit(const void *argument)
 
 static void quit_still_ends_it(void **state)
 {
-	(void)state;
 	assert_int_not_equal(in_child(quit, NULL), 0);
 }
 
@@ -82,6 +74,5 @@ int main(void)
 		cmocka_unit_test(quit_still_ends_it),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

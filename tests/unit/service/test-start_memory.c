@@ -2,17 +2,9 @@
 #include "service/start_memory.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
+#include "tests/unit/unit.h"
 
 /* Read-only and larger than all the rest of the program's code. */
 #define CONSTANTS (4 << 20)
@@ -45,7 +37,6 @@ static void code_goes_and_comes_back_and_data_stays(void **state)
 {
 	unsigned long before_kb;
 
-	(void)state;
 	variable = 4;
 	assert_int_equal(sum_of_constants(), 3);
 	before_kb = file_kb();
@@ -62,6 +53,5 @@ int main(void)
 		cmocka_unit_test(code_goes_and_comes_back_and_data_stays),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -3,20 +3,14 @@
 #include "service/start_watch.h"
 
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "service/signals.h"
-
-#include <cmocka.h>
-
 #include "tests/rig/in_child.h"
+#include "tests/unit/unit.h"
 
 #define LONG_NS (3600 * NSEC_PER_SEC)
 #define LONG_MS 20000
@@ -67,7 +61,6 @@ static int stop_while_it_hangs(const void *argument)
 
 static void test_a_stop_ends_a_start_that_hangs(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(stop_while_it_hangs, NULL), 0);
 }
 
@@ -86,7 +79,6 @@ static int stop_while_it_starts(const void *argument)
 
 static void test_what_came_is_handed_on(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(stop_while_it_starts, NULL), 0);
 }
 
@@ -107,7 +99,6 @@ static int reload_while_it_starts(const void *argument)
 
 static void test_a_reload_ends_nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(reload_while_it_starts, NULL), 0);
 }
 
@@ -119,6 +110,5 @@ int main(void)
 		cmocka_unit_test(test_a_reload_ends_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,18 +2,11 @@
 /* R50, R51: a state file that was cut, flipped or cannot be written never gives a wrong value. */
 #include "service/state_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define MACHINE "0123456789abcdef"
 
@@ -35,7 +28,6 @@ static void round_trip(void **state)
 	struct strbuf text = STRBUF_INIT;
 	struct diag diag = { 0 };
 
-	(void)state;
 	state_format(before, MACHINE, &text);
 	assert_int_equal(state_parse(text.data, text.len, MACHINE, after, &diag), 0);
 	assert_int_equal(after->count, 2);
@@ -53,7 +45,6 @@ static void cut_anywhere(void **state)
 	CLEANUP_FREE struct state *after = calloc(1, sizeof(*after));
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	state_format(before, MACHINE, &text);
 	for (size_t len = 0; len < text.len; len++) {
 		CLEANUP_FREE char *cut = malloc(len ? len : 1); /* so that a read beyond is seen */
@@ -72,7 +63,6 @@ static void flipped_anywhere(void **state)
 	CLEANUP_FREE struct state *after = calloc(1, sizeof(*after));
 	struct strbuf text = STRBUF_INIT;
 
-	(void)state;
 	state_format(before, MACHINE, &text);
 	for (size_t bit = 0; bit < text.len * 8; bit++) {
 		text.data[bit / 8] ^= (char)(1 << bit % 8);
@@ -88,7 +78,6 @@ static void what_it_cannot_hold(void **state)
 	CLEANUP_FREE struct state *full = calloc(1, sizeof(*full));
 	char key[STATE_KEY_MAX + 1], line[STATE_LINE_MAX + 1];
 
-	(void)state;
 	memset(key, 'k', sizeof(key) - 1);
 	key[sizeof(key) - 1] = '\0';
 	memset(line, 'l', sizeof(line) - 1);
@@ -117,7 +106,6 @@ static void files(void **state)
 	struct diag diag = { 0 };
 	struct stat st;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(sub, sizeof(sub), "%s/state", dir);
 	(void)snprintf(path, sizeof(path), "%s/" STATE_FILE_NAME, sub);
@@ -158,7 +146,6 @@ static void machine_key(void **state)
 	char a[STATE_MACHINE_MAX], b[STATE_MACHINE_MAX], c[STATE_MACHINE_MAX];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(write(fd, "b0\n", 3) == 3);
 	assert_int_equal(close(fd), 0);
 	state_machine_key(path, "cpu", a);
@@ -177,7 +164,6 @@ static void test_boots_differ(void **state)
 {
 	char now[STATE_MACHINE_MAX], again[STATE_MACHINE_MAX], none[STATE_MACHINE_MAX] = "x";
 
-	(void)state;
 	state_boot_key("/proc/sys/kernel/random/boot_id", now);
 	state_boot_key("/proc/sys/kernel/random/boot_id", again);
 	assert_true(now[0] != '\0');
@@ -197,6 +183,5 @@ int main(void)
 		cmocka_unit_test(machine_key),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

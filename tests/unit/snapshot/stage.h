@@ -2,13 +2,8 @@
 /* A ledger, a holder and a publisher of one zone, and what the newest snapshot shows. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "snapshot/publisher.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define MIN_UJ    100

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/account_picture.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define MS    1000000ULL
 #define ZONES 3
@@ -46,7 +41,6 @@ static void a_span_is_the_mean_by_energy(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node);
 	assert_int_equal(packages_span(&node), 1000 * MS);
 	node.zones[2].span_ns = 1070 * MS;
@@ -63,7 +57,6 @@ static void spans_that_differ_tell_no_power(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node);
 	node.zones[2].span_ns = 60000 * MS;
 	assert_int_equal(packages_span(&node), 0);
@@ -78,7 +71,6 @@ static void a_zone_without_a_span_hides_the_sum_while_it_counts(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node);
 	node.zones[2].span_ns = 0;
 	assert_int_equal(packages_span(&node), 0);
@@ -103,7 +95,6 @@ static void rows_have_what_one_zone_has(void **state)
 	struct snapshot_account accounts[2];
 	struct node node;
 
-	(void)state;
 	set_up(&node);
 	layout_bear_idle(&node.layout);
 	node.zones[2].rows_have_mode[MODE_IDLE] = true;
@@ -127,6 +118,5 @@ int main(void)
 		cmocka_unit_test(rows_have_what_one_zone_has),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

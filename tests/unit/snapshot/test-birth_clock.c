@@ -2,12 +2,7 @@
 /* What a birth is shown as when the clock is set. */
 #include "snapshot/birth_clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define NOW_MS 1790000000000
 
@@ -15,7 +10,6 @@ static void test_boots_in_1970(void **state)
 {
 	struct birth_clock clock = { 0 };
 
-	(void)state;
 	assert_int_equal(birth_clock_follow(&clock, 30000, 5000), -25000);
 	assert_int_equal(birth_clock_follow(&clock, 31000, NOW_MS + 31000), NOW_MS);
 }
@@ -24,7 +18,6 @@ static void test_set_back(void **state)
 {
 	struct birth_clock clock = { 0 };
 
-	(void)state;
 	assert_int_equal(birth_clock_follow(&clock, 1000, NOW_MS + 1000), NOW_MS);
 	assert_int_equal(birth_clock_follow(&clock, 2000, NOW_MS + 2000 - 3600000),
 			 NOW_MS - 3600000);
@@ -33,7 +26,6 @@ static void test_set_back(void **state)
 /* A clock that was set back by less than a second: no birth is in the future. */
 static void test_never_in_the_future(void **state)
 {
-	(void)state;
 	assert_int_equal(birth_time_ms(1000, NOW_MS, NOW_MS + 5000), NOW_MS + 1000);
 	assert_int_equal(birth_time_ms(1000, NOW_MS, NOW_MS + 400), NOW_MS + 400);
 }
@@ -43,7 +35,6 @@ static void test_stays_within_a_second(void **state)
 {
 	struct birth_clock clock = { 0 };
 
-	(void)state;
 	assert_int_equal(birth_clock_follow(&clock, 0, NOW_MS), NOW_MS);
 	assert_int_equal(birth_clock_follow(&clock, 1000, NOW_MS + 2000), NOW_MS);
 	assert_int_equal(birth_clock_follow(&clock, 2000, NOW_MS + 1000), NOW_MS);
@@ -59,6 +50,5 @@ int main(void)
 		cmocka_unit_test(test_stays_within_a_second),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

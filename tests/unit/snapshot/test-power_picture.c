@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/power_picture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "energy/total.h"
 #include "snapshot/power_text.h"
 #include "snapshot/snapshot.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define W         1000000ULL /* µJ in a second, and µW */
@@ -147,7 +142,6 @@ static void rows_are_of_the_total(void **state)
 	const struct power_row *rows;
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	an_interval(&node);
 	take(&node);
@@ -173,7 +167,6 @@ static void a_bound_of_idle_power_is_marked(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	node.zones[PACKAGE].idle_state = IDLE_PROVISIONAL;
 	an_interval(&node);
@@ -192,7 +185,6 @@ static void what_is_inside_is_shown_inside(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	an_interval(&node);
 	take(&node);
@@ -222,7 +214,6 @@ static void printed_parts_make_the_printed_sum(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	begin(&node);
 	use_zone(&node, PACKAGE, 3333333, 0, 3333333);
@@ -241,7 +232,6 @@ static void what_is_left_out_is_in_other(void **state)
 	uint64_t sum = 0;
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	begin(&node);
 	for (uint32_t pid = 1; pid <= 150; pid++) {
@@ -265,7 +255,6 @@ static void a_late_reading_changes_nothing(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	an_interval(&node);
 	take(&node);
@@ -282,7 +271,6 @@ static void a_fault_is_not_an_old_number(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	an_interval(&node);
 	take(&node);
@@ -304,7 +292,6 @@ static void shared_idle_power_is_in_rows(void **state)
 	struct node node;
 	uint32_t process;
 
-	(void)state;
 	set_up(&node, true);
 	begin(&node);
 	ledger_node(node.ledger, PSYS, MODE_IDLE, 20 * W);
@@ -322,7 +309,6 @@ static void an_estimate_says_so_and_how_wide(void **state)
 {
 	struct node node;
 
-	(void)state;
 	set_up(&node, false);
 	begin(&node);
 	node.zones[PSYS].zone.quality = QUALITY_ESTIMATED;
@@ -350,6 +336,5 @@ int main(void)
 		cmocka_unit_test(an_estimate_says_so_and_how_wide),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

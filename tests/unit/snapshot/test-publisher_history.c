@@ -6,18 +6,11 @@
  * added. After each interval a watcher looks for a broken promise (snapshot_check.h). It is told
  * what was charged to whom by a book of its own, one line a row of the ledger.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "snapshot_check.h"
 #include "tests/rig/property.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS  1000000000ULL
 #define TASKS      7
@@ -423,7 +416,6 @@ static const char *promises_hold(struct property_source *source, void *userdata)
 
 static void test_random_histories(void **state)
 {
-	(void)state;
 	assert_true(property_check("publisher", promises_hold, NULL, 10000));
 }
 
@@ -433,6 +425,5 @@ int main(void)
 		cmocka_unit_test(test_random_histories),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

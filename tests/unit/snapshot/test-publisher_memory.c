@@ -4,15 +4,9 @@
  * published afterwards adds up, what was used in the failed intervals included. Linked with --wrap,
  * so that the allocations of our libraries come here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "snapshot/publisher.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define INTERVALS 30
@@ -221,13 +215,11 @@ static void fail_everywhere(unsigned int failures)
 
 static void test_one_failure_at_each_moment(void **state)
 {
-	(void)state;
 	fail_everywhere(1);
 }
 
 static void test_some_failures_at_each_moment(void **state)
 {
-	(void)state;
 	fail_everywhere(7);
 	fail_everywhere(40);
 }
@@ -266,7 +258,6 @@ static void test_unseen_births_settle(void **state)
 {
 	bool failed = true;
 
-	(void)state;
 	for (unsigned int n = 0; failed; n++) {
 		struct parts parts;
 
@@ -305,7 +296,6 @@ static void test_what_lives_again_keeps_its_series(void **state)
 	const struct snapshot_self self = { 0 };
 	bool failed = true;
 
-	(void)state;
 	for (unsigned int n = 0; failed; n++) {
 		struct parts parts;
 
@@ -336,6 +326,5 @@ int main(void)
 		cmocka_unit_test(test_what_lives_again_keeps_its_series),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

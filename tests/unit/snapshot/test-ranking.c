@@ -2,12 +2,7 @@
 /* The smallest of many, against sorting all of them. */
 #include "snapshot/ranking.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define OFFERS 500U
 
@@ -30,7 +25,6 @@ static void test_smallest_in_order(void **state)
 	static struct ranked all[OFFERS];
 	struct ranking ranking = { 0 };
 
-	(void)state;
 	srand(7);
 	for (uint32_t wanted = 0; wanted < OFFERS + 20; wanted += 13) {
 		uint32_t expected = wanted < OFFERS ? wanted : OFFERS;
@@ -52,7 +46,6 @@ static void test_largest_first(void **state)
 {
 	struct ranking ranking = { 0 };
 
-	(void)state;
 	assert_int_equal(ranking_begin(&ranking, 10), 0);
 	ranking_offer(&ranking, 5, 1);
 	ranking_offer(&ranking, 9, 2);
@@ -72,6 +65,5 @@ int main(void)
 		cmocka_unit_test(test_largest_first),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,11 +2,7 @@
 /* The rule of settling and keeping, moment by moment. */
 #include "snapshot/retention.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct publisher_options options = { .settle_ns = 10, .keep_ns = 50 };
 
@@ -28,7 +24,6 @@ static void test_settles(void **state)
 	const struct moment birth = moment(100), before = moment(109), then = moment(110);
 	struct series_age age = series_age_born(&birth);
 
-	(void)state;
 	assert_int_equal(age.born_ms, 7);
 	assert_false(series_age_settle(&age, &options, &before));
 	assert_int_equal(at_time(&age, 100, &options, 1000), RETENTION_HIDDEN);
@@ -41,7 +36,6 @@ static void test_first_has_settled(void **state)
 	const struct moment birth = { .now_ns = 100, .first = true };
 	struct series_age age = series_age_born(&birth);
 
-	(void)state;
 	assert_true(series_age_settle(&age, &options, &birth));
 	assert_int_equal(age.since_ns, 100);
 }
@@ -52,7 +46,6 @@ static void test_hidden_does_not_count(void **state)
 	struct moment at = moment(100);
 	struct series_age age = series_age_born(&at), older = { .since_ns = 80 };
 
-	(void)state;
 	at = (struct moment){ .now_ns = 130, .hidden_ns = 90, .visible_ns = 130 };
 	assert_false(series_age_settle(&age, &options, &at));
 	assert_int_equal(age.since_ns, 130);
@@ -65,7 +58,6 @@ static void test_is_kept(void **state)
 {
 	const struct series_age age = { .since_ns = 200, .settled = true };
 
-	(void)state;
 	assert_int_equal(at_time(&age, 300, &options, 309), RETENTION_SHOWN);
 	assert_int_equal(at_time(&age, 300, &options, 310), RETENTION_EARLY);
 	assert_int_equal(at_time(&age, 300, &options, 349), RETENTION_EARLY);
@@ -82,7 +74,6 @@ static void test_is_kept_after_it_could_be_seen(void **state)
 	const struct series_age age = { .since_ns = 200, .settled = true };
 	struct moment at = { .now_ns = 400, .hidden_ns = 300, .visible_ns = 400 };
 
-	(void)state;
 	assert_int_equal(retention_of(&age, 300, &options, &at), RETENTION_SHOWN);
 	at.now_ns = 449; /* there have been snapshots since */
 	assert_int_equal(retention_of(&age, 300, &options, &at), RETENTION_EARLY);
@@ -97,7 +88,6 @@ static void test_keeps_at_least_as_long_as_it_settles(void **state)
 	const struct publisher_options less = { .settle_ns = 10, .keep_ns = 3 };
 	const struct series_age age = { .since_ns = 200, .settled = true };
 
-	(void)state;
 	assert_int_equal(at_time(&age, 300, &less, 309), RETENTION_SHOWN);
 	assert_int_equal(at_time(&age, 300, &less, 310), RETENTION_OVER);
 }
@@ -113,6 +103,5 @@ int main(void)
 		cmocka_unit_test(test_keeps_at_least_as_long_as_it_settles),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,16 +5,11 @@
  * are counted. A budget is raised in the commit that needs it, which says why; docs/TESTING.md has
  * the figures.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <malloc.h>
 
 #include "snapshot/publisher.h"
 #include "tests/rig/test_owner.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS        1000000000ULL
 #define ZONES            3
@@ -158,7 +153,6 @@ static void is_within(const char *what, size_t got, size_t budget)
 
 static void test_what_10000_processes_cost(void **state)
 {
-	(void)state;
 	is_within("a process of 10,000, 3 zones, 10 to a container", bytes_of(10000, 10) / 10000,
 		  BUDGET_PROCESS);
 }
@@ -168,20 +162,17 @@ static void test_what_10000_processes_cost_on_eight_sockets(void **state)
 {
 	size_t few = bytes_of(10000, 10);
 
-	(void)state;
 	is_within("10,000 processes, 41 zones", bytes_with(MANY_ZONES, 10000, 10), few * 3 / 2);
 }
 
 static void test_what_a_container_costs(void **state)
 {
-	(void)state;
 	is_within("a container of 900 with a process each, beyond its process",
 		  (bytes_of(900, 1) - bytes_of(900, 900)) / 899, BUDGET_CONTAINER);
 }
 
 static void test_structs(void **state)
 {
-	(void)state;
 	is_within("struct ledger_process", sizeof(struct ledger_process), 48);
 	is_within("struct ledger_container", sizeof(struct ledger_container), 72);
 	is_within("struct series_labels", sizeof(struct series_labels), 48);
@@ -197,6 +188,5 @@ int main(void)
 		cmocka_unit_test(test_structs),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

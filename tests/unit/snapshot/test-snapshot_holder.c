@@ -5,20 +5,15 @@
  */
 #include "snapshot/snapshot_holder.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-
-#include <cmocka.h>
 
 #include "snapshot_check.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
+#include "tests/unit/unit.h"
 
 #define SECOND_NS 1000000000ULL
 #define READERS   4
@@ -30,7 +25,6 @@ static void test_buffers_are_used_again(void **state)
 	struct snapshot_buffer *first, *second, *third;
 	const struct snapshot *held;
 
-	(void)state;
 	assert_int_equal(snapshot_holder_new(&holder), 0);
 	assert_null(snapshot_get(holder));
 	snapshot_put(holder, NULL);
@@ -87,7 +81,6 @@ static void test_what_waits_is_woken(void **state)
 	int first, second;
 	eventfd_t count;
 
-	(void)state;
 	assert_int_equal(snapshot_holder_new(&holder), 0);
 	writes = 0;
 	publish_one(holder);
@@ -120,7 +113,6 @@ static void test_a_full_descriptor_is_not_waited_for(void **state)
 	eventfd_t count;
 	int fd;
 
-	(void)state;
 	assert_int_equal(snapshot_holder_new(&holder), 0);
 	fd = snapshot_wake_open(holder);
 	assert_int_equal(eventfd_write(fd, UINT64_MAX - 1), 0);
@@ -194,7 +186,6 @@ static void test_readers_race_the_publisher(void **state)
 	struct publisher *publisher;
 	pthread_t readers[READERS];
 
-	(void)state;
 	assert_int_equal(ledger_new(&book, &ledger), 0);
 	assert_int_equal(test_add_zones(ledger, 1), 0);
 	assert_int_equal(snapshot_holder_new(&race.holder), 0);
@@ -230,6 +221,5 @@ int main(void)
 		cmocka_unit_test(test_readers_race_the_publisher),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

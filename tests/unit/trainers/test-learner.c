@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainers/learner.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 static const char *const features[] = { "bpf_cpu_time_ms", "bpf_page_cache_hit", NULL };
@@ -79,7 +69,6 @@ static void test_the_newest_blocks_are_not_learned(void **state)
 {
 	CLEANUP(learner_release) struct learner learner;
 
-	(void)state;
 	begin(&learner);
 	for (size_t i = 1; i <= LEARNER_BLOCKS; i++)
 		take(&learner, 1000.0 * (double)i, 50, 30);
@@ -103,7 +92,6 @@ static void test_rows_come_once_and_whole(void **state)
 	struct diag diag = { "" };
 	double until_s = 1009;
 
-	(void)state;
 	begin(&learner);
 	make_rows(&table, 1000, 100, 30);
 	table.columns[2][50] = (double)NAN;
@@ -133,7 +121,6 @@ static void test_rows_of_the_future_are_left_out(void **state)
 	struct diag diag = { "" };
 	double until_s = 0, other_s = 1009;
 
-	(void)state;
 	begin(&learner);
 	make_rows(&table, 1000, 100, 30);
 	table.columns[0][99] += 30 * 86400;
@@ -156,7 +143,6 @@ static void test_columns_have_a_limit(void **state)
 	double until_s = 0;
 	size_t column;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		(void)snprintf(names[i], sizeof(names[i]), "f%zu", i);
 		many[i] = names[i];
@@ -185,7 +171,6 @@ static void test_a_machine_that_changes_is_learned_anew(void **state)
 	CLEANUP(learner_release) struct learner learner;
 	double from_s = 1000, slope;
 
-	(void)state;
 	begin(&learner);
 	for (int i = 0; i < LEARNER_BLOCKS + 3; i++, from_s += 1000)
 		take(&learner, from_s, 100, 30);
@@ -226,7 +211,6 @@ static void test_a_state_is_read_back_or_refused(void **state)
 	CLEANUP(strbuf_release) struct strbuf other_rows = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	(void)state;
 	begin(&learner);
 	for (int i = 1; i <= LEARNER_BLOCKS + 2; i++)
 		take(&learner, 1000.0 * i, 40, 30);
@@ -268,6 +252,5 @@ int main(void)
 		cmocka_unit_test(test_a_state_is_read_back_or_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainers/online_clocks.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct online_clocks clocks;
 
@@ -24,7 +17,6 @@ static void assert_begins_at(double expected_s)
 
 static void each_node_has_its_own_clock(void **state)
 {
-	(void)state;
 	clocks.count = 0;
 	assert_begins_at(7);
 	assert_true(fabs(online_clocks_find(&clocks, "a", 900)->until_s - 900) < 1e-9);
@@ -38,7 +30,6 @@ static void each_node_has_its_own_clock(void **state)
 
 static void no_clock_is_ahead_of_the_time(void **state)
 {
-	(void)state;
 	clocks.count = 0;
 	set("a", 1000);
 	set("b", 30 * 86400);
@@ -51,7 +42,6 @@ static void nodes_without_end_have_a_limit(void **state)
 {
 	char name[16];
 
-	(void)state;
 	clocks.count = 0;
 	for (int i = 0; i < 3 * ONLINE_NODES_MAX; i++) {
 		(void)snprintf(name, sizeof(name), "node%d", i);
@@ -69,6 +59,5 @@ int main(void)
 		cmocka_unit_test(nodes_without_end_have_a_limit),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

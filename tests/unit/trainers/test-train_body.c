@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainers/train_body.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define TRAINERS "\"trainer\": {\"abs_trainers\": [\"Ridge\", \"Ridge\", \"XgboostFitTrainer\"]}"
 
@@ -28,7 +20,6 @@ static void test_series_stay_where_they_are(void **state)
 	struct train_body body;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(read_text(text, &body, &diag), 0);
 	assert_string_equal(body.name, "mine");
 	assert_string_equal(body.source, "rapl-sysfs");
@@ -52,7 +43,6 @@ static void test_arguments_of_the_train_isolator(void **state)
 	struct train_body body;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(read_text(text, &body, &diag), 0);
 	assert_int_equal(body.isolator, TRAIN_ISOLATE_MODEL);
 	assert_string_equal(body.abs_pipeline, "ec2");
@@ -67,7 +57,6 @@ static void test_trainers_are_looked_up(void **state)
 	struct train_body body;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(read_text("{\"prom_response\": {}, " TRAINERS "}", &body, &diag), 0);
 	assert_int_equal(body.trainers[MODEL_ABS_POWER].count, 2);
 	assert_ptr_equal(body.trainers[MODEL_ABS_POWER].list[0], trainer_find("Ridge"));
@@ -104,7 +93,6 @@ static void test_what_is_wrong_is_named(void **state)
 		  "trainer.isolator_args.bg_hints: has too many texts" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct train_body body;
 		struct diag diag = { "" };
@@ -124,6 +112,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_wrong_is_named),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -5,15 +5,7 @@
  */
 #include "training/boosting.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define ROWS     1500
@@ -63,7 +55,6 @@ static void test_one_split_is_the_best_one(void **state)
 	struct training_task task = { .x = x, .y = y, .rows = 6, .features = 1 };
 	struct predictor predictor = train(&task, &boosting);
 
-	(void)state;
 	assert_int_equal(predictor.trees.node_count, 3);
 	assert_true(fabsf(predictor.trees.nodes[0].threshold - 3.5F) < 1e-6F);
 	for (size_t i = 0; i < 6; i++)
@@ -80,7 +71,6 @@ static void test_what_does_not_vary_is_one_leaf(void **state)
 	struct training_task task = { .x = x, .y = y, .rows = 3, .features = 1 };
 	struct predictor predictor = train(&task, &boosting);
 
-	(void)state;
 	assert_int_equal(predictor.trees.node_count, 3);
 	assert_true(fabs(predictor_watts(&predictor, x) - 30) < 1e-4);
 	predictor_release(&predictor);
@@ -97,7 +87,6 @@ static void test_a_part_of_the_rows_is_enough(void **state)
 	struct predictor predictor = train(&task, &part);
 	double sum = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++)
 		sum += fabs(predictor_watts(&predictor, rows.x + i * FEATURES) - rows.y[i]);
 	assert_true(sum / ROWS < 3);
@@ -185,7 +174,6 @@ static void test_trees_are_those_of_libxgboost(void **state)
 		  .monotone = true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (uint64_t seed = 1; seed <= 2; seed++)
 			compare(&cases[i], seed);
@@ -205,6 +193,5 @@ int main(void)
 #endif
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

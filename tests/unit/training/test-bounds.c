@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/bounds.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define ROWS 2000
@@ -34,7 +26,6 @@ static void test_nine_of_ten_of_other_rows(void **state)
 	double watts[ROWS], predicted[ROWS];
 	struct error_bound bound;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ratios); i++) {
 		make_rows(i, 20, ratios[i], watts, predicted);
 		assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
@@ -48,7 +39,6 @@ static void test_constant_errors_have_a_constant_bound(void **state)
 	double watts[ROWS], predicted[ROWS];
 	struct error_bound bound;
 
-	(void)state;
 	make_rows(1, 20, 0, watts, predicted);
 	assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
 	assert_true(fabs(bound.bound_w - 18) < 0.6);
@@ -60,7 +50,6 @@ static void test_errors_that_grow_have_a_ratio(void **state)
 	double watts[ROWS], predicted[ROWS];
 	struct error_bound bound;
 
-	(void)state;
 	make_rows(1, 0, 0.2, watts, predicted);
 	assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
 	assert_true(bound.bound_ratio >= 0.1 && bound.bound_ratio <= 0.2);
@@ -88,7 +77,6 @@ static void test_errors_that_grow_are_covered_at_any_load(void **state)
 	double watts[ROWS], predicted[ROWS], rows[3] = { 0 }, inside[3] = { 0 };
 	struct error_bound bound;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		make_normal_rows(seed, 0.13, watts, predicted);
 		assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
@@ -109,7 +97,6 @@ static void test_few_rows_have_a_wide_constant(void **state)
 	const double watts[] = { 10, 20, 30 }, predicted[] = { 11, 18, 37 };
 	struct error_bound bound;
 
-	(void)state;
 	assert_int_equal(bounds_find(watts, predicted, 3, &bound), 0);
 	assert_true(fabs(bound.bound_w - 7) < 1e-9); /* the largest */
 	assert_true(bound.bound_ratio <= 0);
@@ -125,6 +112,5 @@ int main(void)
 		cmocka_unit_test(test_few_rows_have_a_wide_constant),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/candidate.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 static void test_a_gain_beyond_its_uncertainty_counts(void **state)
@@ -15,7 +9,6 @@ static void test_a_gain_beyond_its_uncertainty_counts(void **state)
 	const double current[] = { 5, 6, 4, 7 }, candidate[] = { 3, 3, 2, 4 };
 	struct candidate_verdict verdict;
 
-	(void)state;
 	candidate_judge(current, candidate, 4, &verdict);
 	assert_true(verdict.is_better);
 	assert_true(fabs(verdict.current_w - 5.5) < 1e-12);
@@ -29,7 +22,6 @@ static void test_one_good_block_is_not_enough(void **state)
 	const double current[] = { 5, 5, 5, 20 }, candidate[] = { 5.1, 5.1, 5.1, 5 };
 	struct candidate_verdict verdict;
 
-	(void)state;
 	candidate_judge(current, candidate, 4, &verdict);
 	assert_true(verdict.gain_w > 3);
 	assert_false(verdict.is_better);
@@ -40,7 +32,6 @@ static void test_few_blocks_decide_nothing(void **state)
 	const double current[] = { 5, 5 }, candidate[] = { 1, 1 };
 	struct candidate_verdict verdict;
 
-	(void)state;
 	candidate_judge(current, candidate, 2, &verdict);
 	assert_false(verdict.is_better);
 	assert_true(isinf(verdict.uncertainty_w));
@@ -52,7 +43,6 @@ static void test_equals_are_seldom_replaced(void **state)
 	struct random random = { 1 };
 	unsigned replaced = 0;
 
-	(void)state;
 	for (int turn = 0; turn < 2000; turn++) {
 		double current[8], candidate[8];
 		struct candidate_verdict verdict;
@@ -76,6 +66,5 @@ int main(void)
 		cmocka_unit_test(test_equals_are_seldom_replaced),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/drift.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* The block with which the alarm begins; 0: none of @most. */
 static unsigned blocks_to_alarm(double ratio, unsigned most)
@@ -23,7 +18,6 @@ static unsigned blocks_to_alarm(double ratio, unsigned most)
 
 static void test_larger_errors_are_noticed_sooner(void **state)
 {
-	(void)state;
 	assert_int_equal(blocks_to_alarm(1, 1000), 0);
 	assert_int_equal(blocks_to_alarm(1.4, 1000), 0);
 	assert_int_equal(blocks_to_alarm(2, 1000), 5);
@@ -35,7 +29,6 @@ static void test_one_wild_block_is_no_drift(void **state)
 {
 	struct drift drift;
 
-	(void)state;
 	drift_init(&drift);
 	for (int i = 0; i < 100; i++)
 		assert_false(drift_take(&drift, i % 5 ? 1 : 100, 1));
@@ -46,7 +39,6 @@ static void test_the_alarm_ends_when_the_model_fits_again(void **state)
 {
 	struct drift drift;
 
-	(void)state;
 	drift_init(&drift);
 	while (!drift_take(&drift, 3, 1))
 		;
@@ -64,7 +56,6 @@ static void test_what_is_not_stated_is_unknown(void **state)
 {
 	struct drift drift;
 
-	(void)state;
 	drift_init(&drift);
 	assert_true(isnan(drift.ratio));
 	assert_false(drift_take(&drift, 3, (double)NAN));
@@ -83,6 +74,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_stated_is_unknown),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

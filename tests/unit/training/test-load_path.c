@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/load_path.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void assert_near(double value, double expected)
 {
@@ -36,7 +28,6 @@ static void test_a_fall_is_found(void **state)
 	struct training_task task = { .x = x, .y = y, .rows = 3, .features = 2 };
 	struct predictor predictor = falling(2);
 
-	(void)state;
 	assert_near(load_path_fall(&task, &predictor), 4); /* 40 W of 10 */
 	nodes[2].threshold = 120;
 	assert_near(load_path_fall(&task, &predictor), 0);
@@ -53,7 +44,6 @@ static void test_rows_rise_along_the_path(void **state)
 	double path_x[LOAD_PATH_ROWS * 2], path_y[LOAD_PATH_ROWS];
 	struct predictor predictor = falling(2);
 
-	(void)state;
 	assert_int_equal(load_path_rows(&task, &predictor, path_x, path_y), LOAD_PATH_STEPS);
 	for (size_t i = 0; i < LOAD_PATH_STEPS; i++) {
 		assert_near(path_x[2 * i], 10 * ((double)i + 0.5) / LOAD_PATH_STEPS);
@@ -69,7 +59,6 @@ static void test_what_is_no_load_stands_at_three_places(void **state)
 	double path_x[LOAD_PATH_ROWS * 2], path_y[LOAD_PATH_ROWS];
 	struct predictor predictor = falling(2);
 
-	(void)state;
 	nodes[2].threshold = 120;
 	assert_int_equal(load_path_rows(&task, &predictor, path_x, path_y), LOAD_PATH_ROWS);
 	assert_near(path_x[1], 2);
@@ -88,6 +77,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_load_stands_at_three_places),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/model_training.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "samples/sample_table.h"
+#include "tests/unit/unit.h"
 #include "training/model_validation.h"
 #include "training/random.h"
 
@@ -70,7 +61,6 @@ static void test_the_smallest_error_makes_the_model(void **state)
 	struct diag diag = { "" };
 	double load = 2000;
 
-	(void)state;
 	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
 	assert_int_equal(report->chosen, 1);
 	assert_string_equal(model.origin.trainer, "LeastSquares");
@@ -94,7 +84,6 @@ static void test_an_unusable_model_makes_way(void **state)
 	struct training_request request = request_of("LeastSquares", "LinearRegression");
 	struct diag diag = { "" };
 
-	(void)state;
 	request.component_count = 1;
 	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
 	assert_int_equal(report->chosen, 1);
@@ -113,7 +102,6 @@ static void test_groups_splits_and_errors_alone(void **state)
 	struct training_request request = request_of("Ridge", NULL);
 	struct diag diag = { "" };
 
-	(void)state;
 	request.only_errors = true;
 	request.split_column = "is_test";
 	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
@@ -157,7 +145,6 @@ static void test_errors_of_a_model_on_other_rows(void **state)
 	struct training_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
 	other.columns[0][3] = (double)NAN;
 	assert_int_equal(validate(&model, &other, &result, &diag), 0);
@@ -175,7 +162,6 @@ static void test_threads_change_nothing(void **state)
 	struct training_request request = request_of("Xgboost", "SVR");
 	struct diag diag = { "" };
 
-	(void)state;
 	request.only_errors = true;
 	for (unsigned i = 0; i < 2; i++) {
 		struct trained_model model = { .node_type = -1 };
@@ -204,6 +190,5 @@ int main(void)
 		cmocka_unit_test(test_threads_change_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,17 +2,7 @@
 /* A model of watts = 2 x, and rows that lie beside it by known amounts. */
 #include "training/model_validation.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 static const char *const names[] = { "y", "x", "package_power" };
@@ -53,7 +43,6 @@ static void sums_are_of_whole_rows(void **state)
 	struct training_result result;
 	struct diag diag = { "" };
 
-	(void)state;
 	begin(&validation);
 	assert_int_equal(model_validation_finish(&validation, 1, &result, &diag), -EINVAL);
 	assert_string_equal(diag.text, "no row has all features and package_power");
@@ -77,7 +66,6 @@ static void what_is_missing_is_named(void **state)
 	struct model_validation validation;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(model_validation_begin(&validation, &model, 0, names, 2, &diag), -ENOENT);
 	assert_string_equal(diag.text, "there is no column package_power with numbers");
 	assert_int_equal(model_validation_begin(&validation, &model, 0, &names[2], 1, &diag),
@@ -101,7 +89,6 @@ static void an_interval_needs_no_errors(void **state)
 	struct diag diag = { "" };
 	double low_w, high_w;
 
-	(void)state;
 	begin(&few);
 	begin(&many);
 	add_many(&few, MODEL_VALIDATION_KEPT);
@@ -128,6 +115,5 @@ int main(void)
 		cmocka_unit_test(an_interval_needs_no_errors),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

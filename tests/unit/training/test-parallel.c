@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/parallel.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define JOBS 1000
 
@@ -28,7 +22,6 @@ static void test_each_job_is_done_once(void **state)
 {
 	static const unsigned threads[] = { 1, 2, 7, 10 * PARALLEL_THREADS_MAX };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
 		struct jobs jobs = { .fails_from = JOBS };
 
@@ -43,7 +36,6 @@ static void test_a_failure_ends_the_work(void **state)
 {
 	struct jobs jobs = { .fails_from = 3 };
 
-	(void)state;
 	assert_int_equal(parallel_run(JOBS, 1, count_call, &jobs), -ENOMEM);
 	assert_int_equal(jobs.calls[3], 1);
 	assert_int_equal(jobs.calls[4], 0);
@@ -52,7 +44,6 @@ static void test_a_failure_ends_the_work(void **state)
 
 static void test_there_is_a_processor(void **state)
 {
-	(void)state;
 	assert_in_range(parallel_processors(), 1, PARALLEL_THREADS_MAX);
 }
 
@@ -64,6 +55,5 @@ int main(void)
 		cmocka_unit_test(test_there_is_a_processor),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/reservoir.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void test_strata_are_halves_of_powers_of_two(void **state)
 {
-	(void)state;
 	assert_int_equal(reservoir_stratum(0), 0);
 	assert_int_equal(reservoir_stratum(1e-9), 0);
 	assert_int_equal(reservoir_stratum((double)NAN), 0);
@@ -28,7 +22,6 @@ static void test_rare_loads_stay(void **state)
 	struct reservoir reservoir;
 	size_t busy = reservoir_stratum(1000);
 
-	(void)state;
 	reservoir_init(&reservoir, 1, 1);
 	for (int i = 0; i < 100000; i++) {
 		double load = i % 1000 ? 1 : 1000;
@@ -46,7 +39,6 @@ static void test_old_and_new_rows_are_kept_alike(void **state)
 {
 	double sum = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 50; seed++) {
 		struct reservoir reservoir;
 
@@ -69,7 +61,6 @@ static void test_what_was_in_it_can_be_put_back(void **state)
 	struct reservoir reservoir;
 	double row[2] = { 1, 2 };
 
-	(void)state;
 	reservoir_init(&reservoir, 2, 1);
 	for (int i = 0; i < RESERVOIR_ROWS; i++)
 		assert_int_equal(reservoir_restore(&reservoir, 3, row), 0);
@@ -86,6 +77,5 @@ int main(void)
 		cmocka_unit_test(test_what_was_in_it_can_be_put_back),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/running_fit.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "training/random.h"
 #include "training/trainer.h"
 
@@ -34,7 +26,6 @@ static void test_it_is_the_line_of_all_rows(void **state)
 	struct predictor all;
 	struct diag diag = { "" };
 
-	(void)state;
 	running_fit_init(&fit, 3);
 	for (size_t i = 0; i < ROWS; i++) {
 		x[i][0] = 1e9 + 1000 * random_part(&random);
@@ -68,7 +59,6 @@ static void test_few_rows_make_no_line(void **state)
 	const double x[3] = { 1, 2, 3 };
 	struct diag diag = { "" };
 
-	(void)state;
 	running_fit_init(&fit, 3);
 	for (int i = 0; i < 7; i++)
 		running_fit_add(&fit, x, 10);
@@ -86,6 +76,5 @@ int main(void)
 		cmocka_unit_test(test_few_rows_make_no_line),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,17 +2,8 @@
 /* What rows of a known curve become: those in which load begins or ends, and those that stay. */
 #include "training/steady_rows.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "model/trained_model.h"
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 static void assert_near(double value, double expected)
@@ -33,7 +24,6 @@ static void test_rows_that_rise_stay(void **state)
 	double watts[ARRAY_SIZE(y)];
 	size_t load;
 
-	(void)state;
 	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++)
 		assert_near(watts[i], y[i]);
@@ -48,7 +38,6 @@ static void test_a_row_far_below_is_brought_near(void **state)
 	double watts[ARRAY_SIZE(y)];
 	size_t load;
 
-	(void)state;
 	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++)
 		assert_near(watts[i], i == 3 ? 100 - STEADY_PART * MODEL_FALL_TREES * 100 : y[i]);
@@ -63,7 +52,6 @@ static void test_a_row_far_above_is_brought_down(void **state)
 	double watts[ARRAY_SIZE(y)];
 	size_t load;
 
-	(void)state;
 	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(y); i++) {
 		assert_true(watts[i] <= (i < 6 ? 67 : 300));
@@ -80,7 +68,6 @@ static void test_a_few_watts_may_fall_by_the_least(void **state)
 	double watts[ARRAY_SIZE(y)];
 	size_t load;
 
-	(void)state;
 	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	assert_near(watts[2], 1.7);
 	assert_near(watts[3], 2 - STEADY_PART * MODEL_FALL_LEAST_W);
@@ -98,7 +85,6 @@ static void test_no_power_is_below_0(void **state)
 	double watts[ARRAY_SIZE(y)];
 	size_t load;
 
-	(void)state;
 	assert_int_equal(steady_rows_watts(&task, watts, &load), 0);
 	assert_near(watts[0], -STEADY_PART * MODEL_FALL_LEAST_W);
 	assert_near(watts[1], -STEADY_PART * MODEL_FALL_LEAST_W);
@@ -129,7 +115,6 @@ static void test_the_load_is_found_among_the_features(void **state)
 	struct training_task task = task_of(x, y, ROWS, 3);
 	size_t load;
 
-	(void)state;
 	assert_true(x && y && watts);
 	make_rows(x, y);
 	task.grows = grows;
@@ -159,7 +144,6 @@ static void test_rows_of_one_load_are_together(void **state)
 	struct training_task task = task_of(x, y, ARRAY_SIZE(x), 1);
 	size_t load;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(x); i++) {
 		x[i] = 7;
 		y[i] = i % 4 ? 100 : 10;
@@ -181,6 +165,5 @@ int main(void)
 		cmocka_unit_test(test_rows_of_one_load_are_together),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -3,14 +3,8 @@
 #include "training/support_vectors.h"
 
 #include <libsvm/svm.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "training/random.h"
 
 #define ROWS     300
@@ -141,7 +135,6 @@ static void compare(double power_w, size_t count, uint64_t seed)
 
 static void test_it_is_as_low_as_libsvm(void **state)
 {
-	(void)state;
 	compare(1, 300, 1);   /* most coefficients are free, or 0 */
 	compare(20, 300, 2);  /* some are */
 	compare(150, 299, 3); /* most are at a bound */
@@ -154,6 +147,5 @@ int main(void)
 		cmocka_unit_test(test_it_is_as_low_as_libsvm),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

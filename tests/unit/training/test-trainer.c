@@ -5,16 +5,7 @@
  */
 #include "training/trainer.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "training/load_path.h"
 #include "training/random.h"
 
@@ -78,7 +69,6 @@ static void test_lines_find_a_line(void **state)
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
 
-	(void)state;
 	fill_by_chance(&rows, FEATURES);
 	for (size_t i = 0; i < ROWS; i++)
 		rows.y[i] = 40 + 100 * rows.x[i * FEATURES] + 7 * rows.x[i * FEATURES + 2];
@@ -144,7 +134,6 @@ static void test_lines_are_the_least_squares(void **state)
 	struct training_task task = task_of(&rows, FEATURES);
 	struct predictor predictor;
 
-	(void)state;
 	make_noisy_line(&rows);
 	predictor = train("LeastSquares", &task);
 	assert_lowest(&task, &predictor, 0, false);
@@ -160,7 +149,6 @@ static void test_no_weight_is_negative(void **state)
 	struct training_task task = task_of(&rows, FEATURES);
 	struct predictor predictor;
 
-	(void)state;
 	make_noisy_line(&rows);
 	predictor = train("LinearRegression", &task);
 	assert_true(predictor.linear.weights[2] >= 0 && predictor.linear.weights[2] <= 0);
@@ -177,7 +165,6 @@ static void test_a_weight_that_turns_negative_leaves(void **state)
 	struct training_task task = task_of(&rows, FEATURES);
 	struct predictor predictor;
 
-	(void)state;
 	fill_by_chance(&rows, FEATURES);
 	for (size_t i = 0; i < ROWS; i++) {
 		double *x = rows.x + i * FEATURES;
@@ -197,7 +184,6 @@ static void test_columns_that_are_alike_share(void **state)
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
 
-	(void)state;
 	fill_by_chance(&rows, FEATURES);
 	for (size_t i = 0; i < ROWS; i++) {
 		rows.x[i * FEATURES + 1] = rows.x[i * FEATURES];
@@ -220,7 +206,6 @@ static void test_polynomial_finds_one(void **state)
 	struct training_task task = task_of(&rows, FEATURES);
 	struct predictor predictor;
 
-	(void)state;
 	fill_by_chance(&rows, FEATURES);
 	for (size_t i = 0; i < ROWS; i++) {
 		const double *x = rows.x + i * FEATURES;
@@ -240,7 +225,6 @@ static void test_penalty_tames_terms_beyond_the_rows(void **state)
 	double far[FEATURES] = { 1.2, 1.2, 1.2 };
 	struct predictor predictor;
 
-	(void)state;
 	make_noisy_line(&rows);
 	task.rows = 8; /* of 9 terms */
 	predictor = train("PolynomialRegressionTrainer", &task);
@@ -256,7 +240,6 @@ static void test_curves_find_theirs(void **state)
 	struct rows rows;
 	struct training_task task = task_of(&rows, 2);
 
-	(void)state;
 	fill_by_chance(&rows, 2);
 	task.main_feature = 1;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -282,7 +265,6 @@ static void test_curves_take_constant_power(void **state)
 	struct training_task task = task_of(&rows, 1);
 	struct predictor predictor;
 
-	(void)state;
 	fill_by_chance(&rows, 1);
 	for (size_t row = 0; row < ROWS; row++)
 		rows.y[row] = 60;
@@ -298,7 +280,6 @@ static void test_neighbours_are_the_rows(void **state)
 	struct predictor predictor;
 	double at = 0.1;
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		rows.x[i] = (double)i;
 		rows.y[i] = i < 6 ? 60 : 1000;
@@ -340,7 +321,6 @@ static void test_trees_and_vectors_follow_steps(void **state)
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
 
-	(void)state;
 	make_steps(&rows);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct predictor predictor = train(cases[i].name, &task);
@@ -362,7 +342,6 @@ static void test_monotone_trees_never_fall(void **state)
 	struct training_task task = task_of(&rows, FEATURES);
 	struct predictor predictor;
 
-	(void)state;
 	make_steps(&rows);
 	for (size_t i = 0; i < ROWS; i++) /* falls in places */
 		rows.y[i] += 40 * sin(9 * rows.x[i * FEATURES]);
@@ -405,7 +384,6 @@ static void test_ratio_trees_see_ratios(void **state)
 	struct training_task task = task_of(&rows, 2);
 	struct predictor extra, predictor;
 
-	(void)state;
 	fill_by_chance(&rows, 2);
 	for (size_t i = 0; i < ROWS; i++) {
 		rows.x[2 * i] = 0.5 + rows.x[2 * i] / 2;
@@ -433,7 +411,6 @@ static void test_ratio_trees_rise_along_the_load(void **state)
 	struct training_task task = task_of(&rows, 2);
 	struct predictor extra, predictor;
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		double load = random_part(&random);
 		bool lower = (unsigned)(load * 8) % 2;
@@ -458,7 +435,6 @@ static void test_steady_trees_leave_out_where_load_begins(void **state)
 	struct training_task task = task_of(&rows, 1);
 	struct predictor extra, predictor;
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		rows.x[i] = random_part(&random);
 		rows.y[i] = (100 + 100 * rows.x[i]) * (random_below(&random, 6) ? 1 : 0.5);
@@ -503,7 +479,6 @@ static void test_a_steady_curve_sees_the_load_alone(void **state)
 	struct training_task task = task_of(&rows, 2);
 	struct predictor predictor;
 
-	(void)state;
 	fill_by_chance(&rows, 2);
 	for (size_t i = 0; i < ROWS; i++)
 		rows.y[i] = 100 + 100 * rows.x[2 * i + 1];
@@ -521,7 +496,6 @@ static void test_a_steady_curve_sees_the_load_alone(void **state)
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_ptr_equal(trainer_find("XgboostFit"), trainer_find("XgboostFitTrainer"));
 	assert_ptr_equal(trainer_find("Ridge")->train, trainers[8].train);
 	assert_ptr_equal(trainer_find("KNeighbors"), trainer_find("KNeighborsRegressorTrainer"));
@@ -546,7 +520,6 @@ static void test_refused(void **state)
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
 
-	(void)state;
 	make_steps(&rows);
 	rows.x[4] = (double)INFINITY;
 	assert_refused(&task, "Ridge", "a feature of row 1 is not finite");
@@ -566,7 +539,6 @@ static void test_one_row_and_constant_rows(void **state)
 	struct rows rows = { .y = { 60, 60, 60, 60, 60, 60, 60, 60 } };
 	struct training_task task = task_of(&rows, FEATURES);
 
-	(void)state;
 	for (task.rows = 1; task.rows <= 8; task.rows += 7) {
 		for (const struct trainer *trainer = trainers; trainer->name; trainer++) {
 			struct predictor predictor;
@@ -604,6 +576,5 @@ int main(void)
 		cmocka_unit_test(test_one_row_and_constant_rows),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/training_rows.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static const char *const features[] = { "cpu_cycles", "cpu_instructions" };
 
@@ -35,7 +27,6 @@ static void test_scaled_features_and_gaps(void **state)
 	CLEANUP(training_rows_release) struct training_rows rows = { .rows = 0 };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(training_rows_read(&table, features, 2, "package", &rows, &diag), 0);
 	assert_int_equal(rows.rows, 3);
 	assert_int_equal(rows.left_out, 2);
@@ -56,7 +47,6 @@ static void test_what_is_missing_is_named(void **state)
 	struct training_rows rows = { .rows = 5 };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(training_rows_read(&table, features, 2, "package", &rows, &diag), -ENOENT);
 	assert_string_equal(diag.text, "there is no column cpu_instructions with numbers");
 	assert_int_equal(training_rows_read(&table, features, 1, "dram", &rows, &diag), -ENOENT);
@@ -76,7 +66,6 @@ static void test_parts(void **state)
 	struct training_task task;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(training_rows_read(&table, features, 1, "package", &rows, &diag), 0);
 	assert_int_equal(training_rows_take(&rows, held_out, false, &part), 0);
 	task = training_task_of(&rows, &part, 3);
@@ -94,6 +83,5 @@ int main(void)
 		cmocka_unit_test(test_parts),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

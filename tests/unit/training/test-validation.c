@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/validation.h"
 
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define ROWS 100
 
@@ -26,7 +18,6 @@ static void test_folds_have_equal_parts(void **state)
 	size_t counts[10] = { 0 };
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(validation_folds(&plan, ROWS, folds, &diag), 0);
 	count_folds(folds, ROWS, counts);
 	for (size_t i = 0; i < 10; i++)
@@ -45,7 +36,6 @@ static void test_blocks_follow_each_other(void **state)
 	uint32_t folds[10];
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(validation_folds(&plan, 10, folds, &diag), 0);
 	assert_memory_equal(folds, expected, sizeof(folds));
 }
@@ -58,7 +48,6 @@ static void test_groups_are_held_out_whole(void **state)
 	size_t counts[5] = { 0 };
 	struct diag diag = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++)
 		group[i] = (double)(i % 20);
 	assert_int_equal(validation_folds(&plan, ROWS, folds, &diag), 0);
@@ -83,7 +72,6 @@ static void test_a_row_is_not_predicted_from_itself(void **state)
 	const struct validation_plan plan = { FOLDS_RANDOM, ROWS, 1, NULL };
 	struct diag diag = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		x[i] = (double)i;
 		y[i] = i == 50 ? 5000 : 10;
@@ -107,7 +95,6 @@ static void test_no_prediction_is_negative(void **state)
 	bool held_out[10] = { true };
 	struct diag diag = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < 10; i++) {
 		x[i] = i == 0 ? -5 : (double)i;
 		y[i] = (double)i;
@@ -123,7 +110,6 @@ static void test_scores(void **state)
 	const double watts[] = { 100, 200, 0, 100 }, predicted[] = { 110, 180, 5, 100 };
 	struct validation_score score;
 
-	(void)state;
 	assert_int_equal(validation_score(watts, predicted, 4, 1, &score), 0);
 	assert_true(fabs(score.mae_w - 8.75) < 1e-9);
 	assert_true(fabs(score.bias_w - (10 - 20 + 5) / 4.0) < 1e-9);
@@ -138,7 +124,6 @@ static void test_scores_of_constant_and_no_power(void **state)
 	const double watts[] = { 0, 0 }, predicted[] = { 1, 1 };
 	struct validation_score score;
 
-	(void)state;
 	assert_int_equal(validation_score(watts, predicted, 2, 1, &score), 0);
 	assert_true(fabs(score.mae_w - 1) < 1e-9);
 	assert_true(isnan(score.mape_percent) && isnan(score.weighted_percent));
@@ -157,6 +142,5 @@ int main(void)
 		cmocka_unit_test(test_scores_of_constant_and_no_power),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

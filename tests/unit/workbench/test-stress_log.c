@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workbench/stress_log.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "modelling/times.h"
+#include "tests/unit/unit.h"
 
 #define MS 1000
 
@@ -28,7 +20,6 @@ static void test_log_reads_back(void **state)
 	struct diag diag = { "" };
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	(void)close(fd);
 	assert_int_equal(stress_log_add(&log, &first), 0);
@@ -54,6 +45,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_log_reads_back) };
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workbench/stress_plan.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static void test_loads(void **state)
 {
@@ -18,7 +10,6 @@ static void test_loads(void **state)
 	struct stress_load load;
 	struct diag diag = { "" };
 
-	(void)state;
 	assert_int_equal(stress_load_parse("cpu", &load, &diag), 0);
 	assert_string_equal(load.name, "cpu");
 	assert_int_equal(load.key_count, 0);
@@ -35,7 +26,6 @@ static void test_defaults(void **state)
 	static const uint32_t expected[] = { 1, 2, 4, 8, 16, 24, 32, 40 };
 	struct stress_plan plan = { .load_count = 0 };
 
-	(void)state;
 	stress_plan_default_instances(&plan, 32);
 	assert_int_equal(plan.instance_count, ARRAY_SIZE(expected));
 	assert_memory_equal(plan.instances, expected, sizeof(expected));
@@ -62,7 +52,6 @@ static void test_steps(void **state)
 				    .idle_ms = 100000 };
 	struct stress_step step;
 
-	(void)state;
 	assert_int_equal(stress_plan_steps(&plan), 12);
 	assert_int_equal(stress_plan_ms(&plan), 400000);
 	step = stress_plan_step(&plan, 0);
@@ -84,6 +73,5 @@ int main(void)
 		cmocka_unit_test(test_steps),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine_rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "proc_rig.h"
+#include "tests/unit/unit.h"
 
 struct identity_resolver *resolver;
 

@@ -2,17 +2,10 @@
 #include "proc_rig.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define PIDS_MAX 400
 
@@ -21,7 +14,6 @@ static const char *const files[] = { "/stat", "/cgroup", "/cmdline", "/status", 
 
 int rig_setup(void **state)
 {
-	(void)state;
 	memcpy(procfs + strlen(procfs) - 6, "XXXXXX", 6);
 	return mkdtemp(procfs) ? 0 : -1;
 }
@@ -50,7 +42,6 @@ void rig_forget(uint32_t pid)
 
 int rig_teardown(void **state)
 {
-	(void)state;
 	for (uint32_t pid = 1; pid < PIDS_MAX; pid++)
 		rig_forget(pid);
 	return rmdir(procfs);

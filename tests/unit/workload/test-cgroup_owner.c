@@ -2,15 +2,7 @@
 /* Paths as runtimes make them, and paths that only look so: docs/design/owners.md. */
 #include "workload/cgroup_owner.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 #include "workload/cgroup_unit.h"
 
 #define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
@@ -382,7 +374,6 @@ TABLE_TEST(nested_systemd)
 
 static void test_vectors_are_many(void **state)
 {
-	(void)state;
 	print_message("# %zu paths\n", vectors);
 	assert_true(vectors >= 120);
 }
@@ -417,7 +408,6 @@ static void test_units_are_those_of_the_machines_systemd(void **state)
 	struct cgroup_owner owner;
 	char text[300];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cgroup_owner_from_path_below(rows[i].root, rows[i].path, strlen(rows[i].path),
 					     &owner);
@@ -450,7 +440,6 @@ static void test_root_of_systemd(void **state)
 	};
 	char root[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		assert_int_equal(cgroup_unit_root(rows[i].text, root, sizeof(root)),
 				 rows[i].root != NULL);
@@ -465,7 +454,6 @@ static void test_names_before_anybody_knows_better(void **state)
 {
 	struct cgroup_owner owner;
 
-	(void)state;
 	owner_of("/docker/" ID, &owner);
 	assert_string_equal(owner.name, OUTER);
 	owner_of("/machine.slice/machine-web\\x2d1.scope", &owner);
@@ -484,7 +472,6 @@ static void test_whom_to_ask_for_names(void **state)
 {
 	struct cgroup_owner owner;
 
-	(void)state;
 	owner_of(POD ID, &owner);
 	assert_string_equal(owner.names_id, ID);
 	assert_false(owner.is_nested || owner.is_nested_pod);
@@ -506,7 +493,6 @@ static void test_hybrid_takes_the_hierarchy_that_knows_most(void **state)
 {
 	struct cgroup_owner owner;
 
-	(void)state;
 	cgroup_owner_from_proc("9:memory:/docker/" ID "\n1:name=systemd:/system.slice/a.slice/"
 			       "docker.service\n0::/\n",
 			       &owner);
@@ -526,7 +512,6 @@ static void test_long_names(void **state)
 	struct cgroup_owner one, other;
 	char path[4000];
 
-	(void)state;
 	memset(path, 'n', sizeof(path));
 	memcpy(path, start, sizeof(start) - 1);
 	cgroup_owner_from_path(path, sizeof(path), &one);
@@ -557,7 +542,6 @@ static void test_own_cgroup(void **state)
 	};
 	struct cgroup_owner owner;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char own[256] = "";
 
@@ -598,6 +582,5 @@ int main(void)
 		cmocka_unit_test(test_long_names),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/directory.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define T0 (1000 * NSEC_PER_SEC)
 
@@ -31,14 +23,12 @@ static bool look(bool found, const struct directory_record *got)
 
 static int open_table(void **state)
 {
-	(void)state;
 	table = names_table_get(NULL);
 	return table ? 0 : -1;
 }
 
 static int close_table(void **state)
 {
-	(void)state;
 	(void)look(false, NULL);
 	assert_int_equal((int)names_table_count(table), 0);
 	names_table_put(table);
@@ -91,7 +81,6 @@ static void test_all_comes_back(void **state)
 		.cpu_limit_milli = 500,
 	};
 
-	(void)state;
 	assert_int_equal(directory_put(directory, DIRECTORY_KUBERNETES, &names), 0);
 	assert_true(look(directory_find(directory, "c1", table, &got), &got));
 	assert_string_equal(got.names->text[LABEL_CONTAINER_ID], "c1");
@@ -114,7 +103,6 @@ static void test_kubernetes_hides_the_runtime(void **state)
 {
 	struct directory *directory = open_directory(10);
 
-	(void)state;
 	put(directory, DIRECTORY_RUNTIME, "c1", "k8s_web_shop");
 	assert_string_equal(name_of(directory, "c1"), "k8s_web_shop");
 	put(directory, DIRECTORY_KUBERNETES, "c1", "web");
@@ -128,7 +116,6 @@ static void test_what_was_taken_back_is_kept_for_a_while(void **state)
 	struct directory *directory = open_directory(10);
 	struct directory_stats stats;
 
-	(void)state;
 	put(directory, DIRECTORY_KUBERNETES, "c1", "web");
 	directory_remove(directory, DIRECTORY_KUBERNETES, "c1", T0);
 	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0);
@@ -146,7 +133,6 @@ static void test_each_source_takes_back_its_own(void **state)
 	struct directory *directory = open_directory(10);
 	struct directory_stats stats;
 
-	(void)state;
 	put(directory, DIRECTORY_KUBERNETES, "old", "a");
 	put(directory, DIRECTORY_RUNTIME, "old", "b");
 	put(directory, DIRECTORY_KUBERNETES, "new", "c");
@@ -166,7 +152,6 @@ static void test_bounded(void **state)
 	struct directory_stats stats;
 	char id[16];
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		(void)snprintf(id, sizeof(id), "c%d", i);
 		put(directory, DIRECTORY_RUNTIME, id, id);
@@ -194,7 +179,6 @@ static void test_generation_stands_still_while_nothing_changes(void **state)
 	struct directory *directory = open_directory(10);
 	uint64_t generation = directory_generation(directory);
 
-	(void)state;
 	put(directory, DIRECTORY_RUNTIME, "c1", "a");
 	assert_true(directory_generation(directory) != generation);
 	generation = directory_generation(directory);
@@ -219,7 +203,6 @@ static void test_sources_are_told_of_unknown_ids(void **state)
 	struct directory_record got;
 	uint64_t count;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(directory_wanted_fd(directory, DIRECTORY_RUNTIME), fd);
 	put(directory, DIRECTORY_RUNTIME, "c1", "a");
@@ -238,7 +221,6 @@ static void test_reachable(void **state)
 	struct directory *directory = open_directory(10);
 	struct directory_stats stats;
 
-	(void)state;
 	assert_false(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
 	directory_set_reachable(directory, DIRECTORY_RUNTIME, false);
 	assert_false(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
@@ -266,7 +248,6 @@ static void test_pods_are_found_by_any_of_their_containers(void **state)
 	struct directory *directory = open_directory(3);
 	struct directory_record got;
 
-	(void)state;
 	put_in_pod(directory, "c1", "u1", "shop-1");
 	put_in_pod(directory, "c2", "u1", "shop-1");
 	put_in_pod(directory, "c3", "u2", "till-1");
@@ -293,7 +274,6 @@ static void test_a_pod_is_known_before_its_containers(void **state)
 	struct directory_record got;
 	struct directory_stats stats;
 
-	(void)state;
 	put_in_pod(directory, DIRECTORY_POD_PREFIX "u1", "u1", "shop-1");
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &runtimes), 0);
 	assert_true(look(directory_find_pod(directory, "u1", table, &got), &got));
@@ -318,7 +298,6 @@ static void test_kubernetes_is_told_of_what_only_a_runtime_knows(void **state)
 	int runtime = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
 	struct directory_record got;
 
-	(void)state;
 	put(directory, DIRECTORY_KUBERNETES, "c1", "a");
 	assert_true(look(directory_find(directory, "c1", table, &got), &got));
 	assert_false(is_readable(kubernetes) || is_readable(runtime));
@@ -336,7 +315,6 @@ static void test_long_strings_are_cut(void **state)
 	char *name = malloc(70000);
 	struct directory_record got;
 
-	(void)state;
 	assert_non_null(name);
 	memset(name, 'n', 69999);
 	name[69999] = '\0';
@@ -359,7 +337,6 @@ static void test_ids_are_found_as_they_were_said(void **state)
 	struct directory *directory = open_directory(10);
 	struct directory_stats stats;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		put(directory, DIRECTORY_KUBERNETES, ids[i], "web");
 		assert_string_equal(name_of(directory, ids[i]), "web");
@@ -390,7 +367,6 @@ static void put_named(struct directory *directory, enum directory_source source,
 /* By Kubernetes' word alone, as long as it stands. */
 static void test_containers_are_found_by_name(void **state)
 {
-	(void)state;
 	struct directory *directory = open_directory(16);
 	const struct directory_name web = { "prod", "web", "main" };
 	const struct directory_name others[] = { { "dev", "web", "main" },
@@ -441,7 +417,6 @@ static void test_sources_and_loop_at_once(void **state)
 	struct directory_record got;
 	pthread_t threads[2];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, put_many, directory), 0);
 	for (int i = 0; i < 2000; i++) {

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "host/proc.h"
 #include "proc_rig.h"
+#include "tests/unit/unit.h"
 #include "workload/cgroup_reads.h"
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
@@ -85,7 +77,6 @@ static void test_known_cgroup_needs_no_process(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
 
-	(void)state;
 	rig_process(7, "x", 5, "0::/system.slice/nginx.service\n");
 	check(resolver, 1000, 7, "nginx.service");
 	rig_forget(7);
@@ -101,7 +92,6 @@ static void test_labels_of_every_kind(void **state)
 	const struct process_ref kernel = { 2, 0, 1, "kthreadd", true };
 	const struct identity *identity;
 
-	(void)state;
 	identity = identity_resolve(resolver, &kernel);
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "kernel_processes");
 	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "kernel");
@@ -138,7 +128,6 @@ static void test_units_are_below_the_systemd_of_pid_1(void **state)
 {
 	struct identity_resolver *resolver;
 
-	(void)state;
 	rig_process(1, "systemd", 1, "0::/distro/init.scope\n");
 	resolver = open_resolver(0);
 	rig_process(7, "x", 5, "0::/distro/system.slice/ssh.service\n");
@@ -156,7 +145,6 @@ static void test_failure_is_not_remembered(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
 
-	(void)state;
 	check(resolver, 5, 7, "system_processes");
 	rig_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 5, 7, "a.service");
@@ -167,7 +155,6 @@ static void test_a_pid_used_again_tells_nothing(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
 
-	(void)state;
 	rig_process(7, "x", 6, "0::/docker/" ID "\n");
 	check(resolver, 5, 7, "system_processes");
 	check(resolver, 0, 7, "system_processes");
@@ -179,7 +166,6 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 	struct process_ref process = { 7, 5 * S, 0, "x", false };
 
-	(void)state;
 	rig_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 0, 7, "a.service");
 	rig_process(7, "x", 5, "0::/b.service\n");
@@ -210,7 +196,6 @@ static void test_announced_again_only_if_more_can_be_asked(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
 
-	(void)state;
 	rig_process(7, "x", 5, "0::/a.service\n");
 	rig_process(8, "kvm", 5, "0::/b.service\n");
 	assert_false(asks_again(resolver, "x", 7, 1));
@@ -228,7 +213,6 @@ static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 	struct process_ref process = { .pid = 7, .start_ns = 5 * S, .comm = "x", .cgroup_set = 1 };
 
-	(void)state;
 	rig_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
 	rig_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
@@ -265,7 +249,6 @@ static void check_set(const char *const *owners, uint32_t count, bool last_has_e
 
 static void test_two_of_a_set_speak_for_the_others(void **state)
 {
-	(void)state;
 	rig_process(7, "x", 5, "0::/a.service\n");
 	rig_process(8, "x", 5, "0::/a.service\n");
 	rig_process(10, "x", 5, "0::/b.service\n");
@@ -289,7 +272,6 @@ static void test_cache_is_bounded(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(10);
 
-	(void)state;
 	for (uint64_t round = 0; round < 3; round++) {
 		for (uint64_t id = 1; id <= 25; id++) {
 			char text[64], unit[32];
@@ -310,7 +292,6 @@ static void test_the_least_used_cgroups_go(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(4);
 
-	(void)state;
 	for (uint64_t id = 1; id <= 5; id++) {
 		char text[64];
 
@@ -330,7 +311,6 @@ static void test_text_longer_than_the_buffer(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 	char *text = malloc(70000);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', 70000);
 	memcpy(text, "1:pids:/a.service\n2:x:/", 23);
@@ -345,7 +325,6 @@ static void test_what_the_kernel_told_is_known_when_it_is_gone(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
 
-	(void)state;
 	identity_resolver_learn(resolver, 77, "/docker/" ID);
 	identity_resolver_learn(resolver, 0, "/docker/" ID);
 	check(resolver, 77, 9, ID);
@@ -358,7 +337,6 @@ static void test_services_merged(void **state)
 	struct identity_resolver *resolver =
 		open_with((struct identity_options){ .merge_services = true });
 
-	(void)state;
 	rig_process(7, "x", 5, "0::/system.slice/nginx.service\n");
 	check(resolver, 1, 7, "system_processes");
 	rig_process(7, "x", 5, POD);
@@ -422,7 +400,6 @@ static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
 		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
 	char path[128];
 
-	(void)state;
 	hang(7, path, sizeof(path));
 	rig_process(8, "x", 5, "0::/b.service\n");
 	check(resolver, 0, 7, "system_processes");
@@ -452,7 +429,6 @@ static void test_who_was_known_stays_known_while_it_hangs(void **state)
 	struct process_ref process = { 7, 5 * S, 0, "x", false };
 	char path[128];
 
-	(void)state;
 	rig_process(7, "x", 5, "0::/a.service\n");
 	while (strcmp(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service") != 0)
 		(void)poll(NULL, 0, 1);
@@ -478,7 +454,6 @@ static void test_closed_while_it_hangs(void **state)
 		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
 	char path[128];
 
-	(void)state;
 	hang(7, path, sizeof(path));
 	check(resolver, 0, 7, "system_processes");
 	identity_resolver_close(resolver);
@@ -512,7 +487,6 @@ static void test_id_of_a_real_cgroup(void **state)
 	struct told told;
 	struct stat st;
 
-	(void)state;
 	hierarchy_open("/sys/fs/cgroup", &hierarchy);
 	if (hierarchy.fd < 0) {
 		print_message("# not possible here: no cgroup file system\n");
@@ -546,7 +520,6 @@ static void test_part_of_a_hierarchy(void **state)
 	char outside[512], inside[600], below[700];
 	struct told of_outside, of_inside, of_below;
 
-	(void)state;
 	hierarchy_open("/sys/fs/cgroup/unified", &whole);
 	if (whole.fd < 0)
 		hierarchy_open("/sys/fs/cgroup", &whole);
@@ -617,7 +590,6 @@ static void test_every_hierarchy_is_tried(void **state)
 	pid_t pid;
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 
-	(void)state;
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	hierarchy_open(options.cgroupfs, &hierarchy);
 	pid = hierarchy.is_one_of_several && strcmp(hierarchy.controller, "freezer") != 0
@@ -680,6 +652,5 @@ int main(void)
 		cmocka_unit_test(test_every_hierarchy_is_tried),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

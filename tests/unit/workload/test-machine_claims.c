@@ -4,19 +4,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "machine_rig.h"
 #include "proc_rig.h"
+#include "tests/unit/unit.h"
 
 /* ---- which source claims it ---- */
 
@@ -42,7 +36,6 @@ static void test_a_name_alone_makes_no_machine(void **state)
 {
 	struct process_ref told = { 10, 5 * S, 1, "kvm", false };
 
-	(void)state;
 	start_as(7, 1000, "/usr/bin/python3", WORDS);
 	machine_check(7, 1, "session-1.scope");
 	start_as(8, 1000, NULL, WORDS); /* what it runs cannot be seen */
@@ -67,7 +60,6 @@ static void test_a_users_machine_is_no_others(void **state)
 {
 	const struct identity *identity;
 
-	(void)state;
 	start_as(7, 1000, QEMU, WORDS);
 	identity = machine_at(7, COMM, 1);
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM "@1000");
@@ -89,7 +81,6 @@ static void test_a_long_name_hides_no_user(void **state)
 	char words[256] = "q|-name|";
 	const struct identity *identity;
 
-	(void)state;
 	memset(words + strlen(words), 'n', 200);
 	words[220] = '|';
 	start_as(7, 1000, QEMU, words);
@@ -104,7 +95,6 @@ static void test_a_long_name_hides_no_user(void **state)
 
 static void test_no_two_living_machines_have_one_name(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, "q|-name|payments|-uuid|" VM "|");
 	machine_start(8, SHELL, "q|-name|payments|-uuid|" VM2 "|");
 	assert_string_equal(machine_at(7, COMM, 1)->names->text[LABEL_VM_NAME], "payments");
@@ -117,7 +107,6 @@ static void test_no_two_living_machines_have_one_name(void **state)
 
 static void test_a_reused_pid_has_no_family(void **state)
 {
-	(void)state;
 	machine_start(6, SHELL, WORDS); /* the launcher */
 	machine_start(7, SHELL, WORDS);
 	rig_ppid(7, 6, COMM, 5);
@@ -136,7 +125,6 @@ static void test_a_reused_pid_has_no_family(void **state)
 /* A child whose parent was gone when it was asked. */
 static void test_a_dead_parent_has_no_family(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	rig_ppid(7, 6, COMM, 5);
 	machine_check(7, 1, VM);
@@ -146,7 +134,6 @@ static void test_a_dead_parent_has_no_family(void **state)
 
 static void test_impostors_push_no_other_out(void **state)
 {
-	(void)state;
 	for (uint32_t pid = 20; pid < 120; pid++) {
 		char words[64];
 
@@ -176,7 +163,6 @@ static void test_users_of_managers_are_trusted(void **state)
 	char path[128];
 	FILE *file;
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "%s/passwd", rig_procfs());
 	file = fopen(path, "w");
 	assert_non_null(file);
@@ -259,7 +245,6 @@ static void test_what_hangs_is_its_cgroups_until_it_answers(void **state)
 {
 	int fd;
 
-	(void)state;
 	fd = hang(7);
 	machine_check(7, 1, "session-1.scope");
 	assert_int_equal(outstanding(), 1);
@@ -281,7 +266,6 @@ static void test_who_hangs_takes_no_threads_from_others(void **state)
 {
 	int fds[40];
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++) {
 		fds[i] = hang(100 + i);
 		rig_uid(100 + i, i < 20 ? 1000 : 1001 + i);
@@ -303,7 +287,6 @@ static void test_the_end_leaves_what_hangs(void **state)
 {
 	int fd;
 
-	(void)state;
 	fd = hang(7);
 	machine_check(7, 1, "session-1.scope");
 	identity_resolver_close(resolver);
@@ -317,7 +300,6 @@ static void test_a_late_answer_is_no_others(void **state)
 	const struct process_ref other = { 7, 9 * S, 1, COMM, false };
 	int fd;
 
-	(void)state;
 	fd = hang(7);
 	machine_check(7, 1, "session-1.scope");
 	rig_forget(7);
@@ -352,6 +334,5 @@ int main(void)
 		HANGING_TEST(test_a_late_answer_is_no_others),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

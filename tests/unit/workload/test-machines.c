@@ -2,23 +2,15 @@
 /* Virtual machines, by their processes, through identity_resolve(). */
 #include "workload/machines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
 #include "machine_rig.h"
 #include "proc_rig.h"
+#include "tests/unit/unit.h"
 
 static void test_a_plain_machine(void **state)
 {
 	const struct identity *identity;
 
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	rig_process(8, "bash", 5, SHELL);
 	identity = machine_at(7, COMM, 1);
@@ -37,7 +29,6 @@ static void test_a_plain_machine(void **state)
 
 static void test_gone_before_it_could_be_asked(void **state)
 {
-	(void)state;
 	rig_process(7, "bash", 5, SHELL);
 	(void)machine_at(7, "bash", 1);
 	machine_check(8, 1, "session-1.scope");
@@ -53,7 +44,6 @@ static void test_all_of_a_scope_is_the_machine(void **state)
 {
 	const struct identity *identity;
 
-	(void)state;
 	rig_process(6, "swtpm", 5, SCOPE);
 	assert_string_equal(machine_at(6, "swtpm", 1)->names->text[LABEL_CONTAINER_ID], "qemu/web");
 	machine_start(7, SCOPE, WORDS);
@@ -69,7 +59,6 @@ static void test_all_of_a_scope_is_the_machine(void **state)
 
 static void test_no_two_living_machines_have_one_id(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	machine_start(8, SHELL, WORDS);
 	machine_check(7, 1, VM);
@@ -83,7 +72,6 @@ static void test_no_two_living_machines_have_one_id(void **state)
 
 static void test_a_managed_machine_takes_its_id_from_a_stranger(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	machine_check(7, 1, VM);
 	machine_start(8, SCOPE, WORDS);
@@ -97,7 +85,6 @@ static void test_the_process_of_a_uuid(void **state)
 {
 	struct uuid uuid, other;
 
-	(void)state;
 	assert_true(uuid_parse(VM, strlen(VM), &uuid));
 	other = (struct uuid){ uuid.high, uuid.low + 1 };
 	assert_int_equal(identity_machine_pid(resolver, &uuid), 0);
@@ -112,7 +99,6 @@ static void test_the_process_of_a_uuid(void **state)
 
 static void test_parent_and_child_are_one_machine(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	machine_start(8, SHELL, WORDS);
 	rig_ppid(8, 7, COMM, 5); /* -daemonize */
@@ -122,7 +108,6 @@ static void test_parent_and_child_are_one_machine(void **state)
 
 static void test_machines_without_uuid(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, "q|-name|web|");
 	machine_start(8, SHELL, "q|-name|web|");
 	machine_start(9, SHELL, "q|-m|1G|");
@@ -160,7 +145,6 @@ static void test_the_next_bearer_of_a_name(void **state)
 
 static void test_what_is_no_machine_stays_where_it_is(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, "qemu-system-x86_64|--version|");
 	machine_check(7, 1, "session-1.scope");
 	rig_cmdline(7, WORDS); /* is not read again */
@@ -169,7 +153,6 @@ static void test_what_is_no_machine_stays_where_it_is(void **state)
 
 static void test_exec_is_another_program(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, "kvm|--version|");
 	assert_string_equal(machine_at(7, "kvm", 1)->names->text[LABEL_CONTAINER_ID],
 			    "session-1.scope");
@@ -185,7 +168,6 @@ static void test_a_machine_in_a_container(void **state)
 	const struct identity *identity;
 	const struct owner_names *names;
 
-	(void)state;
 	rig_process(6, "virt-launcher", 5, "0::/kubepods/pod" UID "/" ID "\n");
 	machine_start(7, "0::/kubepods/pod" UID "/" ID "\n", WORDS);
 	machine_start(8, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
@@ -211,7 +193,6 @@ static void test_a_machine_in_a_container(void **state)
 
 static void test_a_machine_that_moves(void **state)
 {
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	machine_check(7, 1, VM);
 	identity_resolver_begin(resolver, T0 + S);
@@ -226,7 +207,6 @@ static void test_kernel_threads_of_a_machine(void **state)
 	const struct process_ref other = { 52, 6 * S, 0, "vhost-8", true };
 	const struct process_ref gone = { 53, 6 * S, 0, "vhost-99", true };
 
-	(void)state;
 	machine_start(7, SHELL, WORDS);
 	rig_process(8, "testpmd", 5, SHELL);
 	/* No process waits for an unannounced machine. */
@@ -245,7 +225,6 @@ static void test_kernel_threads_of_a_machine(void **state)
 
 static void test_many_machines_come_and_go(void **state)
 {
-	(void)state;
 	for (uint32_t round = 0; round < 3; round++) {
 		for (uint32_t pid = 10; pid < 160; pid++) {
 			char words[64], id[32];
@@ -285,6 +264,5 @@ int main(void)
 		MACHINE_TEST(test_many_machines_come_and_go),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -2,20 +2,12 @@
 /* Texts of memory.numa_stat as kernels write them, and what says nothing. */
 #include "workload/numa_stat.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 static uint64_t nodes[NUMA_NODES_MAX], sum;
 
 static void test_v2_adds_kinds_that_are_no_parts(void **state)
 {
-	(void)state;
 	assert_true(numa_stat_parse("anon N0=4096 N1=8192\n"
 				    "file N0=100 N1=0\n"
 				    "kernel_stack N0=16 N1=32\n"
@@ -33,7 +25,6 @@ static void test_v2_adds_kinds_that_are_no_parts(void **state)
 
 static void test_v1_has_a_total(void **state)
 {
-	(void)state;
 	assert_true(numa_stat_parse("total=30 N0=10 N2=20\n"
 				    "file=5 N0=5 N2=0\n"
 				    "hierarchical_total=99 N0=99 N2=0\n",
@@ -47,7 +38,6 @@ static void test_v1_has_a_total(void **state)
 /* As many as fit; the rest counts in the sum alone. */
 static void test_nodes_beyond_the_table(void **state)
 {
-	(void)state;
 	assert_true(numa_stat_parse("anon N63=5 N64=7 N4000=1", true, nodes, &sum));
 	assert_int_equal(nodes[63], 5);
 	assert_int_equal(sum, 13);
@@ -70,7 +60,6 @@ static void test_what_is_no_amount_adds_nothing(void **state)
 		"total=30 N0=30\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_false(numa_stat_parse(texts[i], true, nodes, &sum));
 	assert_false(numa_stat_parse("anon N0=5\n", false, nodes, &sum));
@@ -85,6 +74,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_amount_adds_nothing),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/process_owners.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
 #include "base/num.h"
+#include "tests/unit/unit.h"
 
 #define S  NSEC_PER_SEC
 #define T0 (1000 * S)
@@ -17,7 +12,6 @@ static struct process_owners processes;
 
 static int setup(void **state)
 {
-	(void)state;
 	owner_table_init(&owners);
 	process_owners_init(&processes, &owners);
 	return 0;
@@ -25,7 +19,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	process_owners_release(&processes);
 	assert_int_equal(owners.count, 0);
 	owner_table_release(&owners);
@@ -65,7 +58,6 @@ static void test_trust_depends_on_whether_moves_are_seen(void **state)
 	const struct process_ref told = { 7, 5 * S, 1, "x", .cgroup_set = 9 };
 	const struct process_ref untold = { 8, 5 * S, 1, "x" };
 
-	(void)state;
 	put(&told, T0);
 	put(&untold, T0);
 	assert_false(
@@ -89,7 +81,6 @@ static void test_two_readings_must_say_the_same(void **state)
 	struct cgroup_owner what;
 	struct owner *elsewhere;
 
-	(void)state;
 	cgroup_owner_kernel(&what);
 	elsewhere = owner_table_get(&owners, &what, T0);
 	process_owners_put(&processes, &process, elsewhere, T0);
@@ -105,7 +96,6 @@ static void test_a_move_is_seen_at_once(void **state)
 	const struct process_ref process = { 7, 5 * S, 1, "x", .cgroup_set = 9 };
 	struct process_ref moved = process, executed = process, reborn = process;
 
-	(void)state;
 	put(&process, T0);
 	moved.cgroup_set = 10;
 	assert_false(is_known(&moved, T0));
@@ -127,7 +117,6 @@ static void test_what_is_not_asked_for_goes(void **state)
 	struct process_ref other = { 100, 5 * S, 1, "x", .cgroup_set = 9 };
 	uint64_t now_ns = T0;
 
-	(void)state;
 	put(&used, now_ns);
 	for (uint32_t round = 0; round < 40; round++, now_ns += 10 * S) {
 		assert_true(is_known(&used, now_ns));
@@ -149,6 +138,5 @@ int main(void)
 		OWNERS_TEST(test_what_is_not_asked_for_goes),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

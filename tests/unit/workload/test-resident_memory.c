@@ -2,16 +2,10 @@
 /* The text of v1; the rest needs a cgroup file system: the test process/resident-memory. */
 #include "workload/resident_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void test_own_memory(void **state)
 {
-	(void)state;
 	assert_int_equal(resident_memory_of_stat("cache 4096\nrss 8192\nrss_huge 77\n"), 12288);
 	assert_int_equal(resident_memory_of_stat("rss_huge 7\nrss 1\nshmem 3\ncache 2"), 3);
 	assert_int_equal(resident_memory_of_stat("rss 0\ncache 0\ntotal_rss 5\n"), 0);
@@ -30,7 +24,6 @@ static void test_what_is_not_there_is_not_zero(void **state)
 		"cache 9223372036854775807\nrss 1\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_int_equal(resident_memory_of_stat(texts[i]), -1);
 }
@@ -42,6 +35,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_there_is_not_zero),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/vm_cmdline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/macro.h"
+#include "tests/unit/unit.h"
 
 #define UUID "8a4c1f0e-33b7-4d19-9e5f-7c2b6a1d0e48"
 
@@ -98,7 +91,6 @@ static size_t words_of(const char *text, char *buf)
 
 static void test_machines(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		const struct vector *want = &vectors[i];
 		struct vm_description got = { 0 };
@@ -116,7 +108,6 @@ static void test_machines(void **state)
 
 static void test_what_is_no_machine(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		struct vm_description got;
 		char words[512];
@@ -133,7 +124,6 @@ static void test_long_names_are_cut(void **state)
 	size_t size = 60000;
 	char *words = malloc(size);
 
-	(void)state;
 	assert_non_null(words);
 	memset(words, 'n', size);
 	memcpy(words, "q\0-name", 8);
@@ -144,7 +134,6 @@ static void test_long_names_are_cut(void **state)
 
 static void test_kernel_threads(void **state)
 {
-	(void)state;
 	assert_int_equal(vm_comm_served_pid("vhost-1234"), 1234);
 	assert_int_equal(vm_comm_served_pid("kvm-pit/77"), 77);
 	assert_int_equal(vm_comm_served_pid("vhost-"), 0);
@@ -164,6 +153,5 @@ int main(void)
 		cmocka_unit_test(test_kernel_threads),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }
