@@ -36,7 +36,7 @@ static const char *const lacking[CONDITION_COUNT] = {
 	[WANTS_OUTPUT] = "no model has this output",
 	[WANTS_FEATURES] = "each model needs features that are not in the request's metrics",
 	[WANTS_TRAINER] = "no model has this trainer",
-	[WANTS_FILE] = "no model has this format",
+	[WANTS_FILE] = "no model has the format that is asked for",
 	[WANTS_MACHINE] = "no model was trained on this machine or on a similar one",
 	[WANTS_ERROR] = "the expected errors are above the limit",
 	[WANTS_FILTER] = "no model passes the filter",
@@ -216,10 +216,11 @@ static bool is_better(const struct choice *one, const struct choice *other, bool
 struct search {
 	struct examination examination;
 	struct entry_filter filter;
-	enum condition furthest; /* that a model came without being the best */
-	const char *lacking;     /* features of the model that needs the fewest more */
-	size_t lacking_count;    /* of them, that are not in the request */
-	const char *fault;       /* of weights that would have fit */
+	enum condition furthest;            /* that a model came without being the best */
+	const char *lacking;                /* features of the model that needs the fewest more */
+	size_t lacking_count;               /* of them, that are not in the request */
+	const char *fault;                  /* of weights that would have fit */
+	bool is_weights, is_own, is_pickle; /* formats of models that would have fit */
 	bool machine_is_known;
 };
 
@@ -256,6 +257,15 @@ static size_t count_missing(const struct choice_request *request, const char *fe
 	return missing;
 }
 
+/* In which format a model is that would have fit in the one that is asked for. */
+static void note_format(struct search *search, const struct model_entry *entry)
+{
+	search->is_own |= strcmp(entry->kind, "kepler") == 0;
+	search->is_weights |= strcmp(entry->kind, "kepler") != 0 && entry->files & FILE_WEIGHTS &&
+			      !entry->weights_are_bad;
+	search->is_pickle |= model_entry_is_pickled(entry);
+}
+
 /* What the answer says if no model fits. */
 static void note_lack(struct search *search, enum condition lacks, const struct model_entry *entry)
 {
@@ -266,6 +276,8 @@ static void note_lack(struct search *search, enum condition lacks, const struct 
 		search->furthest = lacks;
 	if (lacks == WANTS_FILE && entry->weights_fault)
 		search->fault = entry->weights_fault;
+	if (lacks == WANTS_FILE)
+		note_format(search, entry);
 	if (lacks != WANTS_FEATURES || !request->features || entry->features == search->lacking)
 		return;
 	missing = count_missing(request, entry->features);
@@ -300,6 +312,29 @@ static void add_missing(const struct search *search, char *buf, size_t size)
 	}
 }
 
+/* "; there are only weights ("weight": true)" */
+static void add_formats(const struct search *search, char *buf, size_t size)
+{
+	const struct {
+		bool is_there;
+		const char *words;
+	} formats[] = {
+		{ search->is_weights, "weights (\"weight\": true)" },
+		{ search->is_own, "kepler's own format (GET /api/v2/model)" },
+		{ search->is_pickle, "archives with pickles, which kepler-model does not load" },
+	};
+	const char *before = "; there are only ";
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(formats) && used < size; i++) {
+		if (!formats[i].is_there)
+			continue;
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", before, formats[i].words);
+		before = ", ";
+	}
+}
+
 static int refuse(const struct search *search, struct diag *diag)
 {
 	const struct examination *examination = &search->examination;
@@ -309,6 +344,8 @@ static int refuse(const struct search *search, struct diag *diag)
 		add_missing(search, more, sizeof(more));
 	else if (search->furthest == WANTS_FILE && search->fault)
 		(void)snprintf(more, sizeof(more), "; one is bad: %s", search->fault);
+	else if (search->furthest == WANTS_FILE)
+		add_formats(search, more, sizeof(more));
 	return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s%s",
 			model_output_name(examination->request->output), examination->source,
 			lacking[search->furthest], more);
@@ -347,6 +384,7 @@ static int begin_search(struct search *search, const struct repository *reposito
 	search->lacking = NULL;
 	search->lacking_count = 0;
 	search->fault = NULL;
+	search->is_weights = search->is_own = search->is_pickle = false;
 	search->machine_is_known =
 		request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
 	return entry_filter_parse(request->filter, &search->filter, diag);

@@ -78,7 +78,7 @@ def what_is_wrong_is_answered():
                              ({**REQUEST, "source": "acpi"}, "source"), ({**REQUEST, "values": [[1]]}, "row 0"),
                              ({**REQUEST, "filter": "a:b"}, "attribute"), (b"{]", "not JSON"), (b"GET / HTTP/1.1", "JSON object"),
                              (b"\x80\x04}", "JSON object"), (b'{"a": ' * 100 + b"}" * 100, "levels"), (b"}", "JSON object"),
-                             ({**REQUEST, "trainer_name": "KNeighborsRegressorTrainer"}, "has this format")):
+                             ({**REQUEST, "trainer_name": "KNeighborsRegressorTrainer"}, "only archives with pickles")):
             answer = ask(path, request)
             assert answer["powers"] == {} and why in answer["msg"], (request, answer)
         assert ask(path, REQUEST)["powers"]

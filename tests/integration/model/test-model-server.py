@@ -291,8 +291,11 @@ def exported_models_are_served():
             assert set(served) == {"package", "model_name", "machine_spec", "mae"}, served.keys()
             assert served["package"]["All_Weights"]["Bias_Weight"] == 90 and served["model_name"] == "LinearRegressionTrainer_1"
             # Upstream's programs cannot read the other form; the second API offers it.
-            assert ask(server, "POST", "/model", {**asked, "trainer_name": "PolynomialRegressionTrainer"})[0] == 400
+            status, why, _ = ask(server, "POST", "/model", {**asked, "trainer_name": "PolynomialRegressionTrainer"})
+            assert status == 400 and b"there are only kepler's own format (GET /api/v2/model)" in why, why
             # Neither has an archive, which an estimator asks for next.
+            status, why, _ = ask(server, "POST", "/model", {**asked, "weight": False})
+            assert status == 400 and b'there are only weights ("weight": true)' in why, why
             offered = json.loads(ask(server, "GET", "/best-models?node-type=1")[1])
             assert offered["AbsPower"] == {"BPFOnly": "KNeighborsRegressorTrainer_1"}, offered
             best = json.loads(ask(server, "GET", "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&node-type=1")[1])

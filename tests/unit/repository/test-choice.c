@@ -236,6 +236,31 @@ static void forms_and_sources_must_fit(void **state)
 	assert_string_equal(chosen(&request), "");
 }
 
+/* Models in another format are named, with the way to get them. */
+static void other_formats_are_named(void **state)
+{
+	struct choice_request request = anything();
+	struct choice choice;
+	struct diag diag = { "" };
+
+	(void)state;
+	add("A_1", 1);
+	add("B_1", 2);
+	(void)snprintf(entries[1].kind, sizeof(entries[1].kind), "kepler");
+	request.files = FILE_ARCHIVE;
+	request.upstream_only = true;
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text,
+			       "; there are only weights (\"weight\": true), kepler's own "
+			       "format (GET /api/v2/model)"));
+	entries[0].files = FILE_ARCHIVE;
+	(void)snprintf(entries[0].kind, sizeof(entries[0].kind), "scikit");
+	request.files = FILE_WEIGHTS;
+	request.trainer = "A";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "there are only archives with pickles"));
+}
+
 static void pickles_can_be_left_out(void **state)
 {
 	struct choice_request request = anything();
@@ -261,6 +286,7 @@ int main(void)
 		cmocka_unit_test_setup(the_least_expected_error_wins, begin),
 		cmocka_unit_test_setup(what_is_missing_is_named, begin),
 		cmocka_unit_test_setup(forms_and_sources_must_fit, begin),
+		cmocka_unit_test_setup(other_formats_are_named, begin),
 		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
 	};
 
