@@ -91,6 +91,15 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 	follow_standings(accountant);
 }
 
+static bool has_booked_energy(const struct accountant *accountant)
+{
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		if (accountant->zones[z].has_begun)
+			return true;
+	}
+	return false;
+}
+
 void accountant_choose_total(struct accountant *accountant, size_t known)
 {
 	const struct zone *zones[ZONES_MAX];
@@ -100,7 +109,10 @@ void accountant_choose_total(struct accountant *accountant, size_t known)
 		zones[z] = accountant->zones[z].zone;
 		total[z] = accountant->zones[z].total;
 	}
-	accountant->totals = total_choose(zones, known, accountant->zone_count, total);
+	if (!has_booked_energy(accountant))
+		known = 0;
+	accountant->totals = total_choose(zones, known, accountant->zone_count,
+					  accountant->share.psys_gpus, total);
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		accountant->zones[z].total = total[z];
 }
@@ -866,10 +878,63 @@ static void book_zones(struct accountant *accountant, const struct interval *int
 	}
 }
 
-void accountant_follow(struct accountant *accountant, const struct remainder *remainder)
+/* What is fixed for the wholes of @kind that make a remainder; ZONE_OTHER: for the parts. */
+static uint64_t fixed_idle_uw(const struct accountant *accountant,
+			      const struct remainder *remainder, enum zone_kind kind)
 {
+	bool of_wholes = kind != ZONE_OTHER;
+	uint64_t sum_uw = 0;
+
+	for (size_t i = 0; i < remainder->count; i++) {
+		const struct remainder_curve *curve = &remainder->curves[i];
+		const struct zone_account *state = &accountant->zones[curve->zone];
+
+		if (state->idle_state == IDLE_FIXED && curve->is_whole == of_wholes &&
+		    (!of_wholes || state->zone->kind == kind))
+			sum_uw += state->idle_power_uw;
+	}
+	return sum_uw;
+}
+
+/* A figure for the whole machine is one for its parts and their remainder. */
+static void derive_idle(struct accountant *accountant, const struct remainder *remainder)
+{
+	uint64_t parts_uw = fixed_idle_uw(accountant, remainder, ZONE_OTHER);
+	uint64_t whole_uw = fixed_idle_uw(accountant, remainder, ZONE_PLATFORM);
+
+	if (!whole_uw)
+		whole_uw = fixed_idle_uw(accountant, remainder, ZONE_PSYS);
+	for (size_t z = 0; whole_uw && z < accountant->zone_count; z++) {
+		if (accountant->zones[z].zone->kind == ZONE_OTHER)
+			zone_account_derive_idle(&accountant->zones[z],
+						 whole_uw > parts_uw ? whole_uw - parts_uw : 0);
+	}
+}
+
+int accountant_follow(struct accountant *accountant, struct remainder *remainder,
+		      const struct zone **ret)
+{
+	struct remainder_member members[ZONES_MAX];
+	int r;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone_account *state = &accountant->zones[z];
+
+		members[z] = (struct remainder_member){
+			.zone = state->zone,
+			.counts = accountant->contenders[z].standing == STANDING_COUNTS,
+			.in_total = state->total != TOTAL_NONE,
+			.counts_from_ns = state->late ? UINT64_MAX : state->count_from_ns,
+		};
+	}
+	r = remainder_follow(remainder, members, accountant->zone_count,
+			     accountant->share.psys_gpus);
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		accountant->is_part[z] = remainder_has_part(remainder, z);
+	derive_idle(accountant, remainder);
+	if (ret)
+		*ret = remainder_exists(remainder) ? remainder_zone(remainder, members) : NULL;
+	return r;
 }
 
 void accountant_book(struct accountant *accountant, const struct interval *interval)

@@ -101,7 +101,10 @@ bool accountant_shares_idle(const struct accountant *accountant, const struct do
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t boottime_ms);
-/* After adopting all zones that were found at once, of which there were @known before. */
+/*
+ * After adopting all zones that were found at once, of which there were @known before. These stay
+ * in the total, or out of it, from the first energy on that is booked of any zone.
+ */
 void accountant_choose_total(struct accountant *accountant, size_t known);
 /*
  * Before an interval, after adopting: which zones count in it. A zone that has ended does so in the
@@ -109,10 +112,13 @@ void accountant_choose_total(struct accountant *accountant, size_t known);
  */
 void accountant_settle_ranks(struct accountant *accountant);
 /*
- * Between two intervals: which zones are parts of the machine. What has used their energy in an
- * interval shares that of the zone with DOMAIN_PARTS, where there is one.
+ * Between two intervals, or once the total has been chosen: which zones make @remainder. What has
+ * used the energy of its parts in an interval shares that of the zone with DOMAIN_PARTS, where
+ * there is one. 0 or -ENOMEM: it goes on as before. @ret, which may be NULL: the remainder's zone;
+ * NULL where there is none.
  */
-void accountant_follow(struct accountant *accountant, const struct remainder *remainder);
+int accountant_follow(struct accountant *accountant, struct remainder *remainder,
+		      const struct zone **ret);
 /* Whether a better source of its energy is charged, for good. */
 bool accountant_has_ended(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */

@@ -44,21 +44,25 @@ int books_adopt(struct books *books, const struct zone *zone, int64_t found_ms)
 	return (int)books->accountant.zone_count - 1;
 }
 
+static void choose_totals(struct books *books)
+{
+	struct accountant *accountant = &books->accountant;
+
+	if (books->chosen < accountant->zone_count)
+		accountant_choose_total(accountant, books->chosen);
+	books->chosen = accountant->zone_count;
+}
+
 int books_find_remainder(struct books *books, int64_t found_ms)
 {
-	static const struct zone zone = {
-		.kind = ZONE_OTHER,
-		.domain = { .kind = DOMAIN_PARTS },
-		.path = "platform less what its parts count",
-		.source = "remainder",
-		.rank = RANK_SENSOR_POWER,
-	};
-	int r = remainder_follow(&books->remainder, books->accountant.contenders,
-				 books->accountant.zone_count);
+	const struct zone *zone;
+	int r;
 
-	if (r < 0 || !remainder_exists(&books->remainder) || books->remainder_at != SIZE_MAX)
+	choose_totals(books); /* it is made of what is in them */
+	r = accountant_follow(&books->accountant, &books->remainder, &zone);
+	if (r < 0 || !zone || books->remainder_at != SIZE_MAX)
 		return r;
-	r = books_adopt(books, &zone, found_ms);
+	r = books_adopt(books, zone, found_ms);
 	if (r < 0)
 		return r;
 	books->remainder_at = (size_t)r;
@@ -67,12 +71,9 @@ int books_find_remainder(struct books *books, int64_t found_ms)
 
 int books_choose_totals(struct books *books)
 {
-	struct accountant *accountant = &books->accountant;
-
-	if (books->chosen < accountant->zone_count)
-		accountant_choose_total(accountant, books->chosen);
-	books->chosen = accountant->zone_count;
-	return accountant->idle_share == IDLE_SHARE_NODE ? 0 : ledger_bear_idle(books->ledger);
+	choose_totals(books);
+	return books->accountant.idle_share == IDLE_SHARE_NODE ? 0
+							       : ledger_bear_idle(books->ledger);
 }
 
 void books_restore(struct books *books, size_t zone, const struct idle_learner *learner)
@@ -130,8 +131,7 @@ void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
 		accountant_set_settle(accountant, settle_ns);
 	accountant_settle_ranks(accountant);
 	/* Without memory it goes on as it was. */
-	(void)remainder_follow(&books->remainder, accountant->contenders, accountant->zone_count);
-	accountant_follow(accountant, &books->remainder);
+	(void)accountant_follow(accountant, &books->remainder, NULL);
 }
 
 void books_put_span(struct books *books, size_t zone, struct energy_span span)
@@ -147,7 +147,7 @@ void books_put_span(struct books *books, size_t zone, struct energy_span span)
 	books->span_count++;
 }
 
-/* It is known as far as all zones are that it is made of. */
+/* It is known as far as all wholes are that it is made of. */
 static void follow_status(struct books *books)
 {
 	struct zone_status *status = &books->status[books->remainder_at];
@@ -157,6 +157,8 @@ static void follow_status(struct books *books)
 	for (size_t i = 0; status->state == ZONE_UP && i < books->remainder.count; i++) {
 		const struct zone_status *one = &books->status[books->remainder.curves[i].zone];
 
+		if (!books->remainder.curves[i].is_whole)
+			continue;
 		status->state = one->state;
 		status->error = one->error;
 	}

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "energy/signal.h"
+#include "energy/total.h"
 #include "energy/zone.h"
 
 enum share_rule {
@@ -67,6 +68,7 @@ struct share_options {
 	uint64_t smt_ppm;
 	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
 	enum owner_factors owner_factors;
+	enum psys_gpus psys_gpus; /* whether totals take GPUs to be in psys */
 };
 
 /* "cycles": as options, metrics and pages name it. */

@@ -35,6 +35,7 @@ static void use_learned(struct zone_account *state)
 static void choose_idle_state(struct zone_account *state, const struct idle_options *options)
 {
 	state->idle_power_uw = 0;
+	state->idle_is_derived = false;
 	if (state->zone->scope == SCOPE_VM_DYNAMIC)
 		state->idle_state = IDLE_ABSENT;
 	else if (options->mode == IDLE_MODE_OFF)
@@ -56,6 +57,17 @@ void zone_account_configure(struct zone_account *state, const struct idle_option
 	choose_idle_state(state, options);
 	if (state->has_mode[MODE_DYNAMIC] && !had_idle && zone_account_has_idle(state))
 		state->idle_is_new = true;
+}
+
+void zone_account_derive_idle(struct zone_account *state, uint64_t power_uw)
+{
+	if (state->idle_state != IDLE_OFF && !state->idle_is_derived)
+		return;
+	state->idle_is_new |= state->has_mode[MODE_DYNAMIC] && !state->has_mode[MODE_IDLE] &&
+			      state->idle_state == IDLE_OFF;
+	state->idle_state = IDLE_FIXED;
+	state->idle_power_uw = power_uw;
+	state->idle_is_derived = true;
 }
 
 uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t booked_ns)

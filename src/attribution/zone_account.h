@@ -27,6 +27,7 @@ struct zone_account {
 	enum share_rule rule; /* by which its dynamic energy is shared, as of the last interval */
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with idle_state_has_power() */
+	bool idle_is_derived;   /* zone_account_derive_idle() has set it */
 	/* Its series appear among others that were seen: they show 0 until count_from_ns. */
 	bool late;
 	uint64_t count_from_ns;
@@ -71,6 +72,11 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
  * How idle power is known under these options; called at start, after a reload and after a restore.
  */
 void zone_account_configure(struct zone_account *state, const struct idle_options *options);
+/*
+ * Where idle power is fixed and the zone has no figure of its own: it is @power_uw, which follows
+ * from the figures of other zones.
+ */
+void zone_account_derive_idle(struct zone_account *state, uint64_t power_uw);
 /*
  * When a series turns that settles until @from_ns, now that it does so for @settle_ns since its
  * birth and no longer for @before_ns. One that had turned by @booked_ns, up to which energy was

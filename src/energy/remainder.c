@@ -2,81 +2,210 @@
 #include "energy/remainder.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/num.h"
 
-static bool counts(const struct contender *contender, enum zone_kind kind)
+/* ---- what it is made of ---- */
+
+static bool is_counted(const struct remainder_member *member)
 {
-	return contender->standing == STANDING_COUNTS && contender->zone->kind == kind;
+	return member->counts && member->zone->quality == QUALITY_MEASURED;
 }
 
-/* Whether some zone of @kind counts, and none of them is estimated. */
-static bool is_measured(const struct contender *contenders, size_t count, enum zone_kind kind)
+static bool is_part(const struct remainder_member *member)
 {
-	bool some = false;
+	return is_counted(member) && member->in_total && zone_kind_is_metered(member->zone->kind);
+}
+
+static bool is_whole_of(const struct remainder_member *whole, const struct remainder_member *part,
+			enum psys_gpus psys_gpus)
+{
+	return is_part(part) && part->zone->kind != whole->zone->kind &&
+	       total_zone_is_in(part->zone, whole->zone, psys_gpus);
+}
+
+static bool is_whole(const struct remainder_member *members, size_t count, size_t z,
+		     enum psys_gpus psys_gpus)
+{
+	const struct remainder_member *own = &members[z];
+
+	if (!is_counted(own) || own->in_total || !zone_kind_is_whole(own->zone->kind))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (is_whole_of(own, &members[i], psys_gpus))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t level_of_whole(const struct zone *zone)
+{
+	return zone->kind == ZONE_PSYS ? REMAINDER_PSYS : REMAINDER_PLATFORM;
+}
+
+/* The wholes of a remainder; of several psys one stands for all. */
+struct wholes {
+	enum psys_gpus psys_gpus;
+	const struct remainder_member *psys;
+	bool exists[REMAINDER_LEVELS];
+};
+
+static struct wholes find_wholes(const struct remainder_member *members, size_t count,
+				 enum psys_gpus psys_gpus)
+{
+	struct wholes wholes = { .psys_gpus = psys_gpus };
 
 	for (size_t z = 0; z < count; z++) {
-		if (!counts(&contenders[z], kind))
+		uint32_t level = level_of_whole(members[z].zone);
+
+		if (!is_whole(members, count, z, psys_gpus))
 			continue;
-		if (contenders[z].zone->quality != QUALITY_MEASURED)
-			return false;
-		some = true;
+		wholes.exists[level] = true;
+		if (level == REMAINDER_PSYS && !wholes.psys)
+			wholes.psys = &members[z];
 	}
-	return some;
+	return wholes;
 }
 
-/* Whether it is in the remainder, and as what. */
-static bool takes_part(const struct contender *contender, bool has_psys, bool *ret_is_whole)
+/* REMAINDER_LEVELS: no whole has it. */
+static uint32_t level_of_part(const struct wholes *wholes, const struct remainder_member *part)
 {
-	enum zone_kind kind = contender->zone->kind;
-
-	if (!counts(contender, kind))
-		return false;
-	*ret_is_whole = kind == ZONE_PLATFORM;
-	if (has_psys)
-		return kind == ZONE_PLATFORM || kind == ZONE_PSYS;
-	return kind == ZONE_PLATFORM || kind == ZONE_PACKAGE || kind == ZONE_DRAM ||
-	       kind == ZONE_GPU;
+	if (wholes->psys && is_whole_of(wholes->psys, part, wholes->psys_gpus))
+		return REMAINDER_PSYS;
+	return wholes->exists[REMAINDER_PLATFORM] ? REMAINDER_PLATFORM : REMAINDER_LEVELS;
 }
 
-int remainder_follow(struct remainder *remainder, const struct contender *contenders, size_t count)
+/* What curve zone @z has, but for its points, which are left as they are; false: none. */
+static bool describe(const struct wholes *wholes, const struct remainder_member *members,
+		     size_t count, size_t z, struct remainder_curve *ret)
 {
-	bool has_psys = is_measured(contenders, count, ZONE_PSYS);
-	bool exists = is_measured(contenders, count, ZONE_PLATFORM) &&
-		      (has_psys || is_measured(contenders, count, ZONE_PACKAGE));
-	bool is_same = true, is_whole;
+	ret->zone = (uint32_t)z;
+	ret->counts_from_ns = members[z].counts_from_ns;
+	ret->is_whole = is_whole(members, count, z, wholes->psys_gpus);
+	if (ret->is_whole)
+		ret->level = level_of_whole(members[z].zone);
+	else
+		ret->level = is_part(&members[z]) ? level_of_part(wholes, &members[z])
+						  : REMAINDER_LEVELS;
+	return ret->level < REMAINDER_LEVELS;
+}
+
+static bool is_same_curve(const struct remainder_curve *a, const struct remainder_curve *b)
+{
+	return a->zone == b->zone && a->level == b->level && a->is_whole == b->is_whole;
+}
+
+static struct remainder_curve *find_curve(const struct remainder *remainder,
+					  const struct remainder_curve *like)
+{
+	for (size_t i = 0; i < remainder->count; i++) {
+		if (is_same_curve(&remainder->curves[i], like))
+			return &remainder->curves[i];
+	}
+	return NULL;
+}
+
+/* Whether all wholes of @before are still followed, and no other. */
+static bool has_same_wholes(const struct remainder *remainder, const struct remainder *before)
+{
+	for (size_t i = 0; i < before->count; i++) {
+		if (before->curves[i].is_whole && !find_curve(remainder, &before->curves[i]))
+			return false;
+	}
+	for (size_t i = 0; i < remainder->count; i++) {
+		if (remainder->curves[i].is_whole && !find_curve(before, &remainder->curves[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Curves that stay keep their points; what a part that goes still has of the whole is owed. */
+static void replace_curves(struct remainder *remainder, struct remainder_curve *curves,
+			   size_t count)
+{
+	const struct remainder before = *remainder;
+
+	remainder->curves = curves;
+	remainder->count = count;
+	remainder->has_begun &= has_same_wholes(remainder, &before);
+	for (size_t i = 0; i < before.count; i++) {
+		const struct remainder_curve *curve = &before.curves[i];
+		struct remainder_curve *kept = find_curve(remainder, curve);
+
+		if (kept)
+			*kept = *curve;
+		else if (curve->count && remainder->has_begun)
+			remainder->level[curve->level].owed_uj +=
+				curve->energy_uj[curve->count - 1] - curve->energy_uj[0];
+	}
+	free(before.curves);
+}
+
+int remainder_follow(struct remainder *remainder, const struct remainder_member *members,
+		     size_t count, enum psys_gpus psys_gpus)
+{
+	const struct wholes wholes = find_wholes(members, count, psys_gpus);
+	bool exists = wholes.exists[REMAINDER_PSYS] || wholes.exists[REMAINDER_PLATFORM];
+	struct remainder_curve curve, *curves;
+	bool is_same = true;
 	size_t taken = 0;
 
-	for (size_t z = 0; exists && z < count; z++)
-		taken += takes_part(&contenders[z], has_psys, &is_whole);
-	if (ARRAY_RESERVE(remainder->curves, remainder->size, taken) < 0)
-		return -ENOMEM;
-	is_same = taken == remainder->count;
-	taken = 0;
-	for (uint32_t z = 0; exists && z < count; z++) {
-		struct remainder_curve *curve = &remainder->curves[taken];
-
-		if (!takes_part(&contenders[z], has_psys, &is_whole))
+	for (size_t z = 0; exists && z < count; z++) {
+		if (!describe(&wholes, members, count, z, &curve))
 			continue;
-		if (taken++ < remainder->count && curve->zone == z)
-			continue;
-		is_same = false;
-		curve->zone = z;
-		curve->is_whole = is_whole;
-		curve->count = 0;
+		is_same &= taken < remainder->count &&
+			   is_same_curve(&remainder->curves[taken], &curve);
+		if (is_same)
+			remainder->curves[taken].counts_from_ns = curve.counts_from_ns;
+		taken++;
 	}
-	remainder->count = taken;
-	if (!is_same)
-		remainder->has_begun = false;
+	if (is_same && taken == remainder->count)
+		return 0;
+	/* The last one is for zones that have none. */
+	curves = calloc(taken + 1, sizeof(*curves));
+	if (!curves)
+		return -ENOMEM;
+	taken = 0;
+	for (size_t z = 0; exists && z < count; z++)
+		taken += describe(&wholes, members, count, z, &curves[taken]);
+	replace_curves(remainder, curves, taken);
+	for (size_t i = 0; i < REMAINDER_LEVELS; i++)
+		remainder->level[i].exists = wholes.exists[i];
 	return 0;
 }
 
 bool remainder_exists(const struct remainder *remainder)
 {
 	return remainder->count > 0;
+}
+
+const struct zone *remainder_zone(const struct remainder *remainder,
+				  const struct remainder_member *members)
+{
+	static const struct zone by_parts = {
+		.kind = ZONE_OTHER,
+		.domain = { .kind = DOMAIN_PARTS },
+		.path = "the whole machine less what its parts count",
+		.source = "remainder",
+		.rank = RANK_SENSOR_POWER,
+	};
+	static const struct zone by_work = {
+		.kind = ZONE_OTHER,
+		.domain = { .kind = DOMAIN_NODE },
+		.path = "the whole machine less its GPUs",
+		.source = "remainder",
+		.rank = RANK_SENSOR_POWER,
+	};
+
+	for (size_t i = 0; i < remainder->count; i++) {
+		const struct remainder_curve *curve = &remainder->curves[i];
+
+		if (!curve->is_whole && !zone_kind_is_device(members[curve->zone].zone->kind))
+			return &by_parts;
+	}
+	return &by_work;
 }
 
 bool remainder_has_part(const struct remainder *remainder, size_t zone)
@@ -87,6 +216,23 @@ bool remainder_has_part(const struct remainder *remainder, size_t zone)
 		has |= remainder->curves[i].zone == zone && !remainder->curves[i].is_whole;
 	return has;
 }
+
+double remainder_coverage(const struct remainder *remainder, size_t zone, bool *ret_is_of_minute)
+{
+	for (size_t i = 0; i < remainder->count; i++) {
+		const struct remainder_curve *curve = &remainder->curves[i];
+		const struct remainder_level *level = &remainder->level[curve->level];
+
+		if (curve->zone != zone || !curve->is_whole || !level->is_known)
+			continue;
+		if (ret_is_of_minute)
+			*ret_is_of_minute = level->had_minute;
+		return level->coverage;
+	}
+	return (double)NAN;
+}
+
+/* ---- curves ---- */
 
 /* Of a full curve every second point; the first and the last stay. */
 static void thin_out(struct remainder_curve *curve)
@@ -102,20 +248,30 @@ static void thin_out(struct remainder_curve *curve)
 	curve->count = kept + 1;
 }
 
-/* False where nothing is known of the time before the span's end: the curve begins there. */
-static bool append(struct remainder_curve *curve, const struct energy_span *span)
+static void add_point(struct remainder_curve *curve, uint64_t time_ns, uint64_t energy_uj)
 {
-	bool goes_on =
-		span->known && curve->count && curve->time_ns[curve->count - 1] == span->from_ns;
-	uint64_t energy_uj = goes_on ? curve->energy_uj[curve->count - 1] + span->energy_uj : 0;
-
-	if (!goes_on)
-		curve->count = 0;
 	if (curve->count == REMAINDER_POINTS)
 		thin_out(curve);
-	curve->time_ns[curve->count] = span->to_ns;
+	curve->time_ns[curve->count] = time_ns;
 	curve->energy_uj[curve->count++] = energy_uj;
-	return goes_on;
+}
+
+/*
+ * What is not known of a part is not booked, so that the whole has it: the part's curve is flat
+ * there. False: it is not known of a whole, whose curve begins at the span's end.
+ */
+static bool append(struct remainder_curve *curve, const struct energy_span *span)
+{
+	bool is_known = span->known && span->to_ns >= curve->counts_from_ns;
+	bool goes_on = curve->count && curve->time_ns[curve->count - 1] == span->from_ns;
+	uint64_t energy_uj = curve->count ? curve->energy_uj[curve->count - 1] : 0;
+
+	if (curve->is_whole && !(is_known && goes_on))
+		curve->count = 0;
+	if (!curve->count && is_known)
+		add_point(curve, span->from_ns, energy_uj = 0);
+	add_point(curve, span->to_ns, is_known ? energy_uj + span->energy_uj : energy_uj);
+	return !curve->is_whole || is_known;
 }
 
 static void take(struct remainder *remainder, const struct energy_span *spans, size_t span_count)
@@ -133,15 +289,24 @@ static void take(struct remainder *remainder, const struct energy_span *spans, s
 	}
 }
 
-/* Where the curve is at @at_ns, which is between its first point and its last. */
+static uint64_t last_time(const struct remainder_curve *curve)
+{
+	return curve->time_ns[curve->count - 1];
+}
+
+/* Where the curve is at @at_ns; before its first point and behind its last it is flat. */
 static uint64_t energy_at(const struct remainder_curve *curve, uint64_t at_ns)
 {
 	size_t behind = 0;
 	uint64_t from_ns, from_uj;
 
-	while (curve->time_ns[behind] < at_ns)
+	if (!curve->count)
+		return 0;
+	while (behind < curve->count && curve->time_ns[behind] < at_ns)
 		behind++;
-	if (curve->time_ns[behind] == at_ns)
+	if (behind == curve->count)
+		return curve->energy_uj[behind - 1];
+	if (behind == 0 || curve->time_ns[behind] == at_ns)
 		return curve->energy_uj[behind];
 	from_ns = curve->time_ns[behind - 1];
 	from_uj = curve->energy_uj[behind - 1];
@@ -149,12 +314,17 @@ static uint64_t energy_at(const struct remainder_curve *curve, uint64_t at_ns)
 				    curve->time_ns[behind] - from_ns);
 }
 
-/* The curve begins at @from_ns; what was before is used up, and returned. */
+/* The curve begins at @from_ns, or where it ends; what was before is used up, and returned. */
 static uint64_t use_up(struct remainder_curve *curve, uint64_t from_ns)
 {
-	uint64_t from_uj = energy_at(curve, from_ns), used_uj = from_uj - curve->energy_uj[0];
+	uint64_t from_uj = energy_at(curve, from_ns), used_uj;
 	size_t kept = 1, next = 0;
 
+	if (!curve->count || curve->time_ns[0] >= from_ns)
+		return 0;
+	if (from_ns > last_time(curve))
+		from_ns = last_time(curve);
+	used_uj = from_uj - curve->energy_uj[0];
 	while (next < curve->count && curve->time_ns[next] <= from_ns)
 		next++;
 	for (; next < curve->count; next++, kept++) {
@@ -167,7 +337,9 @@ static uint64_t use_up(struct remainder_curve *curve, uint64_t from_ns)
 	return used_uj;
 }
 
-/* What all curves have in common; false where that is nothing. */
+/* ---- spans ---- */
+
+/* What all wholes have in common; false where that is nothing. */
 static bool common_time(const struct remainder *remainder, uint64_t *ret_from_ns,
 			uint64_t *ret_to_ns)
 {
@@ -176,28 +348,116 @@ static bool common_time(const struct remainder *remainder, uint64_t *ret_from_ns
 	for (size_t i = 0; i < remainder->count; i++) {
 		const struct remainder_curve *curve = &remainder->curves[i];
 
+		if (!curve->is_whole)
+			continue;
 		if (!curve->count)
 			return false;
 		if (curve->time_ns[0] > *ret_from_ns)
 			*ret_from_ns = curve->time_ns[0];
-		if (curve->time_ns[curve->count - 1] < *ret_to_ns)
-			*ret_to_ns = curve->time_ns[curve->count - 1];
+		if (last_time(curve) < *ret_to_ns)
+			*ret_to_ns = last_time(curve);
 	}
 	return remainder->count && *ret_from_ns <= *ret_to_ns;
 }
 
-/* The energy of all curves up to @to_ns; what the parts have too much is owed. */
-static uint64_t settle(struct remainder *remainder, uint64_t to_ns)
+/* How far all parts reach that wholes, which reach @to_ns, wait for. */
+static uint64_t reach_of_parts(const struct remainder *remainder, uint64_t to_ns)
 {
-	uint64_t whole_uj = 0, parts_uj = remainder->debt_uj;
+	uint64_t reach_ns = to_ns;
 
 	for (size_t i = 0; i < remainder->count; i++) {
-		uint64_t used_uj = use_up(&remainder->curves[i], to_ns);
+		const struct remainder_curve *curve = &remainder->curves[i];
 
-		*(remainder->curves[i].is_whole ? &whole_uj : &parts_uj) += used_uj;
+		if (!curve->is_whole && curve->count && last_time(curve) < reach_ns &&
+		    to_ns - last_time(curve) <= REMAINDER_WINDOW_NS)
+			reach_ns = last_time(curve);
 	}
-	remainder->debt_uj = parts_uj > whole_uj ? parts_uj - whole_uj : 0;
-	return whole_uj > parts_uj ? whole_uj - parts_uj : 0;
+	return reach_ns;
+}
+
+/* Judges a minute, or the first one while it goes on. */
+static void judge(struct remainder_level *level, uint64_t from_ns, uint64_t to_ns)
+{
+	bool is_over;
+
+	if (!level->begun_ns)
+		level->begun_ns = from_ns;
+	is_over = to_ns - level->begun_ns >= REMAINDER_WINDOW_NS;
+	if (!is_over && (level->had_minute || to_ns - level->begun_ns < REMAINDER_FIRST_NS))
+		return;
+	level->is_known = level->parts_uj > 0;
+	level->coverage = (double)level->whole_uj / (double)level->parts_uj;
+	if (!is_over)
+		return;
+	if (level->parts_uj > level->whole_uj) {
+		level->written_off_uj += level->debt_uj;
+		level->debt_uj = 0;
+	}
+	level->had_minute = true;
+	level->begun_ns = to_ns;
+	level->whole_uj = level->parts_uj = 0;
+}
+
+/* What the whole has beside its parts, so far as these had not too much of it before. */
+static uint64_t settle_level(struct remainder_level *level, uint64_t whole_uj, uint64_t parts_uj)
+{
+	uint64_t taken_uj = parts_uj + level->debt_uj;
+
+	level->whole_uj += whole_uj;
+	level->parts_uj += parts_uj;
+	level->debt_uj = taken_uj > whole_uj ? taken_uj - whole_uj : 0;
+	return whole_uj > taken_uj ? whole_uj - taken_uj : 0;
+}
+
+static uint64_t pay(uint64_t *owed_uj, uint64_t rest_uj)
+{
+	uint64_t paid_uj = rest_uj < *owed_uj ? rest_uj : *owed_uj;
+
+	*owed_uj -= paid_uj;
+	return rest_uj - paid_uj;
+}
+
+/* The energy of all curves up to @to_ns. */
+static uint64_t settle(struct remainder *remainder, uint64_t to_ns)
+{
+	uint64_t whole_uj[REMAINDER_LEVELS] = { 0 }, parts_uj[REMAINDER_LEVELS] = { 0 };
+	uint64_t sum_uj = 0, inside_uj = 0;
+
+	for (size_t i = 0; i < remainder->count; i++) {
+		struct remainder_curve *curve = &remainder->curves[i];
+
+		(void)use_up(curve, remainder->begun_ns);
+		remainder->level[curve->level].owed_uj += use_up(curve, remainder->from_ns);
+		*(curve->is_whole ? &whole_uj[curve->level] : &parts_uj[curve->level]) +=
+			use_up(curve, to_ns);
+	}
+	for (size_t i = 0; i < REMAINDER_LEVELS; i++) {
+		struct remainder_level *level = &remainder->level[i];
+		uint64_t rest_uj;
+
+		inside_uj += parts_uj[i];
+		if (!level->exists)
+			continue;
+		rest_uj = settle_level(level, whole_uj[i], inside_uj);
+		judge(level, remainder->from_ns, to_ns);
+		inside_uj += rest_uj;
+		sum_uj += pay(&level->owed_uj, rest_uj);
+	}
+	return sum_uj;
+}
+
+static void begin(struct remainder *remainder, uint64_t from_ns)
+{
+	for (size_t i = 0; i < remainder->count; i++)
+		(void)use_up(&remainder->curves[i], from_ns);
+	remainder->begun_ns = from_ns;
+	for (size_t i = 0; i < REMAINDER_LEVELS; i++) {
+		struct remainder_level *level = &remainder->level[i];
+
+		level->begun_ns = from_ns;
+		level->whole_uj = level->parts_uj = 0;
+	}
+	remainder->has_begun = true;
 }
 
 bool remainder_advance(struct remainder *remainder, const struct energy_span *spans,
@@ -209,6 +469,8 @@ bool remainder_advance(struct remainder *remainder, const struct energy_span *sp
 	if (!common_time(remainder, &from_ns, &to_ns))
 		return false;
 	*ret = (struct energy_span){ .from_ns = remainder->from_ns };
+	if (remainder->has_begun)
+		to_ns = reach_of_parts(remainder, to_ns);
 	if (remainder->has_begun && to_ns <= remainder->from_ns)
 		return false;
 	if (remainder->has_begun) {
@@ -221,10 +483,8 @@ bool remainder_advance(struct remainder *remainder, const struct energy_span *sp
 			from_ns = to_ns;
 		if (from_ns <= remainder->from_ns)
 			return false;
-		for (size_t i = 0; i < remainder->count; i++)
-			(void)use_up(&remainder->curves[i], from_ns);
 		ret->to_ns = from_ns;
-		remainder->has_begun = true;
+		begin(remainder, from_ns);
 	}
 	remainder->from_ns = ret->to_ns;
 	return true;

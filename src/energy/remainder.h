@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a machine draws beside its processors, memory and GPUs: fans, disks, network cards, the loss
- * of its power supply. No meter counts that. It is what the meter of the whole machine counts, less
- * what those of the parts do, over the same time.
+ * of its power supply. No meter counts that. It is what the meter of a whole (psys, platform)
+ * counts, less what those of the parts do, over the same time. Parts and remainder are the total
+ * (energy/total.h).
  *
  * Meters are read at times of their own, and between two readings a counter is taken to be a
  * straight line. The remainder is known up to where all of them are: its spans follow each other
- * without a hole, and each reading is used in full, now or in the next span. So the sum of all
- * remainders and parts is the whole, to the microjoule, up to a debt: where the parts have counted
- * more than the whole (its sensor averages, and is late) the remainder is 0, and what is too much
- * is taken off the next ones.
+ * without a hole, and each reading is used in full, now or in the next span. A part that lags
+ * behind by more than a minute is not waited for: what it counts of that time is owed, and taken
+ * off later.
+ *
+ * A whole may read less than its parts. For a moment it does so because its sensor averages and is
+ * late: the remainder is 0 then, and what was too much is a debt, taken off the next spans. Where
+ * it did so over a whole minute it does not see all of its parts, and the debt is written off: the
+ * total is the larger of both, minute by minute. remainder_coverage() says which it is.
+ *
+ * A machine with both a psys and a platform has two levels: what psys has beside its parts is a
+ * part of the platform. The remainder is the sum of both levels.
  */
 #pragma once
 
@@ -17,44 +25,87 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "energy/rank.h"
 #include "energy/span.h"
+#include "energy/total.h"
+#include "energy/zone.h"
 
 /* Readings of one zone that the slowest has not reached yet; of more every second is left out. */
-#define REMAINDER_POINTS 32
+#define REMAINDER_POINTS    32
+#define REMAINDER_WINDOW_NS 60000000000ULL
+/* The first minute is judged while it goes on, from here on, so that a person need not wait. */
+#define REMAINDER_FIRST_NS 3000000000ULL
+
+enum { REMAINDER_PSYS, REMAINDER_PLATFORM, REMAINDER_LEVELS };
+
+/* A zone, as far as a remainder depends on it. */
+struct remainder_member {
+	const struct zone *zone;
+	bool counts;             /* it is charged; no rival is */
+	bool in_total;           /* energy/total.h */
+	uint64_t counts_from_ns; /* MONOTONIC; spans that end before are not booked */
+};
 
 /* A counter, as a line from point to point. */
 struct remainder_curve {
 	uint32_t zone;
-	bool is_whole; /* added; else taken off */
+	uint32_t level; /* of the innermost whole that has it */
+	bool is_whole;  /* added; else taken off */
+	uint64_t counts_from_ns;
 	size_t count;
 	uint64_t time_ns[REMAINDER_POINTS]; /* MONOTONIC, rising; the first: where the span began */
 	uint64_t energy_uj[REMAINDER_POINTS]; /* since the curve began */
 };
 
+/* One kind of whole, beside its parts. */
+struct remainder_level {
+	bool exists;
+	uint64_t debt_uj;        /* that the parts have counted more than the whole */
+	uint64_t owed_uj;        /* that parts have counted too late */
+	uint64_t written_off_uj; /* of debts, so far: the total has it beyond the whole */
+	uint64_t begun_ns;       /* of the minute that goes on; 0: none does */
+	uint64_t whole_uj, parts_uj;
+	double coverage; /* the whole over its parts, in the last minute */
+	bool is_known;   /* that is */
+	bool had_minute; /* and is of a full minute */
+};
+
 /* Zeroed: of nothing. */
 struct remainder {
 	struct remainder_curve *curves; /* [count], by zone */
-	size_t count, size;
-	uint64_t from_ns; /* MONOTONIC: the end of the last span; 0: there was none */
-	bool has_begun;   /* all curves begin at from_ns */
-	uint64_t debt_uj; /* that the parts have counted more than the whole */
+	size_t count;
+	struct remainder_level level[REMAINDER_LEVELS];
+	uint64_t from_ns;  /* MONOTONIC: the end of the last span; 0: there was none */
+	bool has_begun;    /* at begun_ns; curves of wholes begin at from_ns */
+	uint64_t begun_ns; /* what parts counted before is not taken off */
 };
 
 /*
- * Which of the zones that count make a remainder: all of the machine's (platform), and what is in
- * it: psys, else package, dram and GPUs. None where the machine has no platform or neither psys nor
- * package, or one of these is not measured. To be called when zones are found, or their standing
- * may have changed. 0 or -ENOMEM: it goes on as before. What changes begins it anew.
+ * Which zones make a remainder: those of a psys or platform that is not in the total itself, and
+ * what is in the total and inside it. All are measured, and count. To be called when zones are
+ * found, or their standing may have changed. 0 or -ENOMEM: it goes on as before. A change of the
+ * wholes begins it anew.
  */
-int remainder_follow(struct remainder *remainder, const struct contender *contenders, size_t count);
+int remainder_follow(struct remainder *remainder, const struct remainder_member *members,
+		     size_t count, enum psys_gpus psys_gpus);
 /* Whether there is one, so that it is a zone. */
 bool remainder_exists(const struct remainder *remainder);
+/*
+ * That zone; static. It follows what has used the parts' energy, or the work of all CPUs where
+ * only GPUs are counted beside the whole.
+ */
+const struct zone *remainder_zone(const struct remainder *remainder,
+				  const struct remainder_member *members);
 /* Whether zone @zone is one of those that are taken off. */
 bool remainder_has_part(const struct remainder *remainder, size_t zone);
 /*
+ * What the whole that zone @zone is of counted in the last minute, over what its parts did in the
+ * same time: below 1 it does not see all of them. NaN: it is no whole, or nothing is known.
+ * @ret_is_of_minute, which may be NULL: a full minute has been judged.
+ */
+double remainder_coverage(const struct remainder *remainder, size_t zone, bool *ret_is_of_minute);
+/*
  * Takes the spans of an interval, which are in the order of zones. True with the remainder's next
- * span, but for its zone; the first of all is not known, nor is one in which a zone's was not.
+ * span, but for its zone; the first of all is not known, nor is one in which a whole's was not.
  */
 bool remainder_advance(struct remainder *remainder, const struct energy_span *spans,
 		       size_t span_count, struct energy_span *ret);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/macro.h"
 #include "energy/rank.h"
 
 /* What has all energy of the kind in it; the outermost is its own. */
@@ -20,6 +19,14 @@ bool total_kind_is_in(enum zone_kind part, enum zone_kind whole)
 	return part == whole;
 }
 
+bool total_zone_is_in(const struct zone *part, const struct zone *whole, enum psys_gpus psys_gpus)
+{
+	if (zone_kind_is_device(part->kind) && whole->kind == ZONE_PSYS)
+		return psys_gpus == PSYS_GPUS_AUTO ? whole->has_gpus
+						   : psys_gpus == PSYS_GPUS_INSIDE;
+	return total_kind_is_in(part->kind, whole->kind);
+}
+
 static bool are_of_two_sockets(const struct zone *a, const struct zone *b)
 {
 	return a->domain.kind == DOMAIN_SOCKET && b->domain.kind == DOMAIN_SOCKET &&
@@ -30,13 +37,13 @@ static bool are_of_two_sockets(const struct zone *a, const struct zone *b)
  * Whether some of the energy that @a counts is counted by @b as well: of rivals only one counts.
  * A kind is inside another whatever the socket: a row has one sum of all sockets.
  */
-static bool overlap(const struct zone *a, const struct zone *b)
+static bool overlap(const struct zone *a, const struct zone *b, enum psys_gpus psys_gpus)
 {
 	if (rank_are_rivals(a, b) || zone_are_alike(a, b))
 		return false;
 	if (a->kind == b->kind)
 		return !are_of_two_sockets(a, b);
-	return total_kind_is_in(a->kind, b->kind) || total_kind_is_in(b->kind, a->kind);
+	return total_zone_is_in(a, b, psys_gpus) || total_zone_is_in(b, a, psys_gpus);
 }
 
 /* An estimate of the machine has no devices in it: they do not stand in its place. */
@@ -50,11 +57,11 @@ static bool any_measured(const struct zone *const zones[], size_t count)
 }
 
 static bool is_free(const struct zone *zone, const struct zone *const zones[], size_t count,
-		    const uint32_t total[])
+		    enum psys_gpus psys_gpus, const uint32_t total[])
 {
 	for (size_t z = 0; z < count; z++) {
 		if (total[z] != TOTAL_NONE && zones[z]->quality == zone->quality &&
-		    overlap(zones[z], zone))
+		    overlap(zones[z], zone, psys_gpus))
 			return false;
 	}
 	return true;
@@ -62,7 +69,7 @@ static bool is_free(const struct zone *zone, const struct zone *const zones[], s
 
 /* With all zones that are alike, or with none: as it was decided for the first of them. */
 static bool joins(size_t zone, const struct zone *const zones[], size_t count, bool measured,
-		  const uint32_t total[])
+		  enum psys_gpus psys_gpus, const uint32_t total[])
 {
 	for (size_t z = 0; z < zone; z++) {
 		if (zone_are_alike(zones[z], zones[zone]))
@@ -72,7 +79,7 @@ static bool joins(size_t zone, const struct zone *const zones[], size_t count, b
 		return false;
 	for (size_t z = zone; z < count; z++) {
 		if (zone_are_alike(zones[z], zones[zone]) &&
-		    !is_free(zones[z], zones, count, total))
+		    !is_free(zones[z], zones, count, psys_gpus, total))
 			return false;
 	}
 	return true;
@@ -95,20 +102,25 @@ static uint32_t number_sources(const struct zone *const zones[], size_t count, u
 	return totals;
 }
 
+/* Of what is measured the parts go first, and a whole only where there are none of it. */
+static const enum zone_kind order[][ZONE_KIND_COUNT] = {
+	[QUALITY_MEASURED] = { ZONE_PACKAGE, ZONE_DRAM, ZONE_CORE, ZONE_UNCORE, ZONE_GPU,
+			       ZONE_OTHER, ZONE_PSYS, ZONE_PLATFORM },
+	[QUALITY_ESTIMATED] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE, ZONE_DRAM, ZONE_CORE,
+				ZONE_UNCORE, ZONE_GPU, ZONE_OTHER },
+};
+
 uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,
-		      uint32_t total[])
+		      enum psys_gpus psys_gpus, uint32_t total[])
 {
-	static const enum zone_kind outermost_first[] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE,
-							  ZONE_DRAM,     ZONE_CORE, ZONE_UNCORE,
-							  ZONE_GPU,      ZONE_OTHER };
 	bool measured = any_measured(zones, count);
 
 	for (size_t z = known; z < count; z++)
 		total[z] = TOTAL_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(outermost_first); i++) {
+	for (size_t i = 0; i < ZONE_KIND_COUNT; i++) {
 		for (size_t z = known; z < count; z++) {
-			if (zones[z]->kind == outermost_first[i] &&
-			    joins(z, zones, count, measured, total))
+			if (zones[z]->kind == order[zones[z]->quality][i] &&
+			    joins(z, zones, count, measured, psys_gpus, total))
 				total[z] = 1;
 		}
 	}

@@ -101,6 +101,7 @@ struct zone {
 	enum zone_scope scope; /* SCOPE_VM_DYNAMIC: it has no idle part at all */
 	bool knows_idle;       /* the source itself knows the idle part of the energy */
 	bool is_remote;        /* it is asked for over a network */
+	bool has_gpus;         /* of a psys: it has the energy of GPUs in it */
 	bool is_unverified;    /* and the certificate of what answers is not verified */
 	/*
 	 * Tells zones of one kind apart: the number of the package (for core, uncore and dram of

@@ -264,6 +264,13 @@ static const struct family table[] = {
 	  "Relative difference of this source from the charged source of the same energy over the "
 	  "last minute (at first, since it began): 0.02 means that it reads 2 % more. Absent for "
 	  "the charged source and for a source without a rival.", NULL },
+	{ "kepler_zone_coverage_ratio", GAUGE, "ratio", BOTH,
+	  OF_ZONES, ZONE(coverage_ratio, 0), L_ZONE,
+	  "Energy counted by a meter of the whole machine (psys, platform), divided by the energy "
+	  "that the meters of its parts counted over the same minute (at first, since it began). "
+	  "Below 1, the meter does not measure all parts, and totals are the sum of the parts. "
+	  "Absent for other zones.",
+	  NULL },
 	{ "kepler_zone_delay_seconds", GAUGE, "seconds", BOTH,
 	  OF_ZONES, ZONE(delay_s, 0), L_ZONE,
 	  "Age of the most recently counted energy, for sources that report late or report a mean. "

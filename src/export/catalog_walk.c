@@ -411,17 +411,20 @@ static uint32_t total_of(const struct snapshot *snapshot, uint32_t account)
 	return snapshot->zones[snapshot->accounts[account].first_zone].total;
 }
 
-/* Whether the power of each account of the total is known that draws any. */
+/*
+ * Whether the power of @total is known, and of all other totals that draw any: people add up the
+ * sources' totals, and a sum without one of them would be too low.
+ */
 static bool total_has_power(const struct snapshot *snapshot, uint32_t total)
 {
 	bool has_power = false;
 
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
-		if (total_of(snapshot, i) != total)
-			continue;
-		if (snapshot->accounts[i].lacks_power)
+		uint32_t own = total_of(snapshot, i);
+
+		if (own != TOTAL_NONE && snapshot->accounts[i].lacks_power)
 			return false;
-		has_power |= snapshot->accounts[i].span_ns > 0;
+		has_power |= own == total && snapshot->accounts[i].span_ns > 0;
 	}
 	return has_power;
 }

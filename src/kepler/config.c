@@ -79,6 +79,10 @@ static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
 						    { "usage", IDLE_SHARE_USAGE },
 						    { "equal", IDLE_SHARE_EQUAL },
 						    { 0 } };
+static const struct option_choice psys_gpus[] = { { "auto", PSYS_GPUS_AUTO },
+						  { "inside", PSYS_GPUS_INSIDE },
+						  { "beside", PSYS_GPUS_BESIDE },
+						  { 0 } };
 static const struct option_choice owner_factors[] = { { "bounded", OWNER_FACTORS_BOUNDED },
 						      { "trusted", OWNER_FACTORS_TRUSTED },
 						      { "off", OWNER_FACTORS_OFF },
@@ -516,6 +520,12 @@ static const struct option share_rows[] = {
 		  "or 1.67 times if it does little; of memory that no counter sees up to 8 times. "
 		  "trusted: by 1/4 to 4, where all containers belong to one owner. off: what "
 		  "counters show." },
+	{ "attribution.psys-gpus", NULL, OPTION_ENUM, FIELD(share_options, psys_gpus),
+	  .choices = psys_gpus, .default_text = "auto", .metavar = "WHERE",
+	  .help = "Whether psys includes the energy of GPUs, which depends on the board: inside, "
+		  "or "
+		  "beside. With beside, totals add the GPUs to psys. auto: inside on NVIDIA Grace "
+		  "Hopper, otherwise beside." },
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
 	  .help = "Energy per cycle of a thread whose sibling thread is busy, relative to a thread "

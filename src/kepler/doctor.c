@@ -47,7 +47,7 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 			     host->hypervisor);
 }
 
-/* The headline: "Power of the node: 198.0 W = package 92.0 · dram 9.0 · rest of psys 97.0" */
+/* The headline: "Power of the node: 198.0 W = package 92.0 · dram 9.0 · other 97.0" */
 static void say_power(struct findings *findings, const struct power_picture *power)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -86,13 +86,18 @@ static void wait_a_second(void)
 	(void)nanosleep(&second, NULL);
 }
 
-static bool has_rivals(const struct interval_engine *engine)
+/* Whether there are several meters of the same energy, or of the whole beside its parts. */
+static bool can_compare(const struct interval_engine *engine)
 {
 	bool some = false;
 
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
-		some |= !interval_engine_is_charged(engine, z) &&
-			interval_engine_zone(engine, z)->quality == QUALITY_MEASURED;
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		some |= !zone_kind_is_metered(zone->kind) ||
+			(!interval_engine_is_charged(engine, z) &&
+			 zone->quality == QUALITY_MEASURED);
+	}
 	return some;
 }
 
@@ -110,7 +115,7 @@ static int measure(struct session *session, unsigned seconds)
 		now.boottime_ms += 1000;
 		now.realtime_ms += 1000;
 		r = interval_engine_run(engine, &now, &session->stats.self);
-		if (second == 1 && has_rivals(engine))
+		if (second == 1 && can_compare(engine))
 			seconds += COMPARE_SECONDS;
 	}
 	return r;

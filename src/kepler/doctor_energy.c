@@ -6,6 +6,7 @@
 
 #include "kepler/doctor_estimate.h"
 #include "kepler/doctor_meters.h"
+#include "kepler/zone_coverage.h"
 
 /* One that is read: that, and whether it is charged. */
 static void examine_reading(struct findings *findings, const struct interval_engine *engine,
@@ -26,6 +27,18 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 		     compared);
 }
 
+/* Of the whole machine: whether it counts as much as its parts. */
+static void examine_coverage(struct findings *findings, const struct interval_engine *engine,
+			     size_t z)
+{
+	char text[ZONE_COVERAGE_TEXT_MAX];
+	const char *remedy;
+
+	if (zone_coverage_is_short(interval_engine_zone(engine, z),
+				   interval_engine_coverage(engine, z, NULL), text, &remedy))
+		findings_add(findings, FINDING_FIX, "energy", remedy, "%s", text);
+}
+
 static void examine_zone(struct findings *findings, const struct interval_engine *engine, size_t z)
 {
 	const struct zone *zone = interval_engine_zone(engine, z);
@@ -34,13 +47,15 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 
 	zone_id(zone, id);
 	if (!zone_kind_is_metered(zone->kind)) {
-		findings_add(findings, FINDING_OK, "energy", NULL,
-			     "%s is %s: it is shared as the energy of these parts is", id,
-			     zone->path);
+		findings_add(findings, FINDING_OK, "energy", NULL, "%s is %s: it is shared as %s",
+			     id, zone->path,
+			     zone->domain.kind == DOMAIN_PARTS ? "the energy of these parts is"
+							       : "the work of all CPUs is");
 		return;
 	}
 	if (status->state == ZONE_UP) {
 		examine_reading(findings, engine, z, id);
+		examine_coverage(findings, engine, z);
 		return;
 	}
 	findings_add(findings, FINDING_FIX, "energy", doctor_zone_remedy(zone, status),

@@ -473,6 +473,8 @@ static void book(struct interval_engine *engine, const struct activity *activity
 		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
 			     activity->time_ns, &engine->published[z]);
 		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
+		engine->published[z].coverage_ratio =
+			remainder_coverage(&engine->books.remainder, z, NULL);
 		engine->published[z].share_error_ratio =
 			zone_fits_error_ratio(&accountant->fits, z);
 		engine->published[z].share_half_width =
@@ -700,6 +702,12 @@ bool interval_engine_is_charged(const struct interval_engine *engine, size_t ind
 double interval_engine_deviation(const struct interval_engine *engine, size_t index)
 {
 	return deviations_ratio(&engine->deviations, index);
+}
+
+double interval_engine_coverage(const struct interval_engine *engine, size_t index,
+				bool *ret_is_of_minute)
+{
+	return remainder_coverage(&engine->books.remainder, index, ret_is_of_minute);
 }
 
 enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index)

@@ -98,6 +98,9 @@ const struct zone *interval_engine_zone(const struct interval_engine *engine, si
 bool interval_engine_is_charged(const struct interval_engine *engine, size_t index);
 /* How far it reads from the one that is charged: deviations_ratio() (energy). */
 double interval_engine_deviation(const struct interval_engine *engine, size_t index);
+/* What it counts as a whole, over what its parts do: remainder_coverage() (energy). */
+double interval_engine_coverage(const struct interval_engine *engine, size_t index,
+				bool *ret_is_of_minute);
 /* Half-width of the 90 % interval of its power in that interval, which a model says; NaN: none. */
 double interval_engine_error_w(const struct interval_engine *engine, size_t index);
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);

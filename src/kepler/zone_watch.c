@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "kepler/zone_coverage.h"
 #include "service/privileges.h"
 
 /* One may be a reset; so many in a row mean that the limit is wrong, or the counter. */
@@ -54,6 +55,21 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 			 "something else here; nothing is corrected",
 			 zones[z]->instance, zones[z]->path);
 	}
+}
+
+static void look_at_coverage(struct zone_watch *watch, const struct interval_engine *engine,
+			     size_t index)
+{
+	char text[ZONE_COVERAGE_TEXT_MAX];
+	const char *remedy;
+	bool is_of_minute = false;
+	double coverage = interval_engine_coverage(engine, index, &is_of_minute);
+
+	if (watch->fell_short[index] || !is_of_minute ||
+	    !zone_coverage_is_short(interval_engine_zone(engine, index), coverage, text, &remedy))
+		return;
+	watch->fell_short[index] = true;
+	log_warn("%s; %s", text, remedy);
 }
 
 static void tell_of_silent(const struct zone *zone, const struct zone_status *status)
@@ -109,7 +125,9 @@ void zone_watch_describe(struct zone_watch *watch, const struct sources *sources
 void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine,
 		     uint64_t now_ns)
 {
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		look_at_refusals(watch, engine, z);
+		look_at_coverage(watch, engine, z);
+	}
 	look_at_sums(watch, engine, now_ns);
 }

@@ -13,10 +13,11 @@
 
 /* Zeroed: nothing was said yet. */
 struct zone_watch {
-	bool refused[ZONES_MAX];  /* that this zone's readings are refused */
-	bool exceeded[ZONES_MAX]; /* that this package's parts count more than it */
-	bool left_out;            /* that zones are left out */
-	size_t silent;            /* zones that give no values, as of the last message */
+	bool refused[ZONES_MAX];    /* that this zone's readings are refused */
+	bool exceeded[ZONES_MAX];   /* that this package's parts count more than it */
+	bool fell_short[ZONES_MAX]; /* that this whole counts less than its parts */
+	bool left_out;              /* that zones are left out */
+	size_t silent;              /* zones that give no values, as of the last message */
 	struct zone_sums sums;
 	size_t exceeded_count; /* packages, as of the last minute */
 };

@@ -289,6 +289,7 @@ static int add_zone(struct meter *meter, const struct hwmon_found *found, const 
 	*zone = (struct hwmon_zone){
 		.zone = { .kind = meaning->kind,
 			  .domain = zone_domain(meaning->kind, meaning->instance),
+			  .has_gpus = meaning->has_gpus,
 			  .source = hwmon_meter.name,
 			  .rank = meaning->reading == HWMON_ENERGY ? RANK_SENSOR_ENERGY
 								   : RANK_SENSOR_POWER },

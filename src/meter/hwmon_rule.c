@@ -26,6 +26,7 @@ struct row {
 	enum hwmon_use use;
 	enum zone_kind kind;
 	enum numbering numbering;
+	bool has_gpus;
 };
 
 static const struct row rows[] = {
@@ -37,7 +38,7 @@ static const struct row rows[] = {
 	 * machine's (ACPI, 10.4), unless the firmware lists devices that it measures.
 	 */
 	{ "power_meter", "Module Power Socket %", HWMON_AVERAGE, HWMON_COUNTED, ZONE_PSYS,
-	  NUMBER_LABEL },
+	  NUMBER_LABEL, .has_gpus = true },
 	{ "power_meter", "Grace Power Socket %", HWMON_AVERAGE, HWMON_COUNTED, ZONE_PACKAGE,
 	  NUMBER_LABEL },
 	{ "power_meter", "CPU Power Socket %", HWMON_AVERAGE, HWMON_COUNTED, ZONE_CORE,
@@ -170,6 +171,7 @@ static bool row_fits(const struct row *row, const struct hwmon_channel *channel,
 	*ret = (struct hwmon_meaning){ .use = row->use,
 				       .reading = row->reading,
 				       .kind = row->kind,
+				       .has_gpus = row->has_gpus,
 				       .by_order = row->numbering == NUMBER_ORDER };
 	if (row->kind == ZONE_PLATFORM && channel->extent == HWMON_OF_DEVICES)
 		ret->use = HWMON_DEVICES;

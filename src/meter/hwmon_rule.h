@@ -63,6 +63,7 @@ struct hwmon_meaning {
 	enum hwmon_reading reading;
 	enum zone_kind kind;
 	char instance[ZONE_INSTANCE_MAX];
+	bool has_gpus; /* of a psys: GPUs are in it */
 	bool by_order; /* in place of an instance: the next number that zones of the kind lack */
 };
 

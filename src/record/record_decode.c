@@ -254,6 +254,7 @@ static void decode_zone(struct cursor *from, struct recorded_zone *ret)
 	zone->knows_idle = flags & ZONE_FLAG_KNOWS_IDLE;
 	zone->is_remote = flags & ZONE_FLAG_REMOTE;
 	zone->is_unverified = flags & ZONE_FLAG_UNVERIFIED;
+	zone->has_gpus = flags & ZONE_FLAG_HAS_GPUS;
 	zone->rank = (uint8_t)take_up_to(from, UINT8_MAX, "a rank beyond 255");
 	take_text(from, ret->source, sizeof(ret->source));
 	take_text(from, zone->path, sizeof(zone->path));

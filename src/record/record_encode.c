@@ -100,7 +100,8 @@ void record_encode_zone(struct strbuf *out, const struct recorded_zone *recorded
 				(zone->scope == SCOPE_VM_DYNAMIC ? ZONE_FLAG_VM_DYNAMIC : 0U) |
 				(zone->knows_idle ? ZONE_FLAG_KNOWS_IDLE : 0U) |
 				(zone->is_remote ? ZONE_FLAG_REMOTE : 0U) |
-				(zone->is_unverified ? ZONE_FLAG_UNVERIFIED : 0U));
+				(zone->is_unverified ? ZONE_FLAG_UNVERIFIED : 0U) |
+				(zone->has_gpus ? ZONE_FLAG_HAS_GPUS : 0U));
 	add_varint(out, zone->rank);
 	add_text(out, zone->source);
 	add_text(out, zone->path);

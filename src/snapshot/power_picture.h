@@ -9,10 +9,10 @@
  *
  *     Σ rows + other + idle + unattributed = total = Σ parts
  *
- * Parts are what the total is made of. Where zones are counted inside a zone of the total, they are
- * shown in its place, with the rest of that zone as a part of its own: package, dram, rest of psys.
- * Only zones of the whole machine (psys, platform) are taken apart, and only while what is inside
- * them draws no more than they do.
+ * Parts are what the total is made of. Where zones are counted inside a zone of the total, as those
+ * of an estimate are, they are shown in its place, with the rest of that zone as a part of its own:
+ * package, dram, rest of platform. Only zones of the whole machine (psys, platform) are taken
+ * apart, and only while what is inside them draws no more than they do.
  */
 #pragma once
 

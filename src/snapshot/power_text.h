@@ -11,7 +11,7 @@
 
 /* "198.0 W", "3.34 W ± 2.2 W, estimated", "not known". */
 void power_text_total(const struct power_picture *picture, struct strbuf *out);
-/* "package 92.1 · dram 9.0 · rest of psys 96.9"; nothing while the total is not known. */
+/* "package 92.1 · dram 9.0 · other 96.9"; nothing while the total is not known. */
 void power_text_parts(const struct power_picture *picture, struct strbuf *out);
 /*
  * "processes 171.6 · unattributed 0.4 · idle 26.0", idle where it is known, "idle ≤ 26.0

@@ -105,6 +105,7 @@ struct snapshot_zone {
 	uint64_t span_ns;
 	double idle_estimate_w;   /* NaN when there is none */
 	double deviation_ratio;   /* from the source that is charged instead; NaN: not known */
+	double coverage_ratio;    /* of a whole, over its parts; NaN: not known */
 	double share_error_ratio; /* of the power that its shares say; NaN: not known, likewise: */
 	double share_half_width;  /* of the 90 % interval of its largest share */
 	double smt_factor;        /* that its meter shows */

@@ -121,7 +121,7 @@ class Metrics:
 
     def zones(self):
         """(kind, package) of each zone of the node whose energy is shown."""
-        found = ((re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu)_joules_total$", name), rows)
+        found = ((re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu|other)_joules_total$", name), rows)
                  for name, rows in self.named.items())
         return {(match[1], labels.get("package", "")) for match, rows in found if match for labels, _ in rows}
 
@@ -131,7 +131,7 @@ class Metrics:
         keys = ("mode", "source", "package") if by_package else ("mode", "source")
         out = []
         for name, rows in self.named.items():
-            match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu)_joules_total$", name)
+            match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu|other)_joules_total$", name)
             for labels, _ in rows if match else []:
                 account = (match[1], {key: labels[key] for key in keys if labels.get(key)})
                 if "mode" in labels and account not in out:  # else the current name of a GPU's

@@ -98,11 +98,12 @@ static void what_no_part_counts_is_a_zone(void **state)
 	drew(&house, 90, 20);
 	drew(&house, 90, 20);
 	assert_non_null(span_of_remainder(books));
-	assert_int_equal(span_of_remainder(books)->energy_uj, 50);
+	assert_int_equal(span_of_remainder(books)->energy_uj, 2 * 50);
 	assert_int_equal(books->status[3].state, ZONE_UP);
 	assert_true(books->accountant.is_part[0]);
-	/* It is known as far as each of its zones is. */
-	books->status[1] = (struct zone_status){ .state = ZONE_ERROR, .error = -EIO };
+	/* It is known as far as the whole is. */
+	books->status[1] = (struct zone_status){ .state = ZONE_ERROR, .error = -EINVAL };
+	books->status[2] = (struct zone_status){ .state = ZONE_ERROR, .error = -EIO };
 	drew(&house, 90, 20);
 	assert_int_equal(books->status[3].state, ZONE_ERROR);
 	assert_int_equal(books->status[3].error, -EIO);

@@ -8,9 +8,10 @@
 /* One zone of a set, as "package-0", or with another source than RAPL "platform@redfish". */
 static struct zone zone_named(const char *text, bool estimated)
 {
-	struct zone zone = { .source = "rapl-sysfs" };
+	struct zone zone = { .source = "rapl-sysfs", .has_gpus = *text == '+' };
 	char kind[16];
 
+	text += *text == '+';
 	assert_int_equal(sscanf(text, "%15[a-z]", kind), 1);
 	while (strcmp(zone_kind_name(zone.kind), kind) != 0)
 		zone.kind++;
@@ -31,7 +32,7 @@ static struct zone zone_named(const char *text, bool estimated)
 /* Zones in the order in which they are found; "|" is between those that are found at once. */
 struct machine {
 	const char *what;
-	const char *found[FOUND_MAX]; /* "~platform" is estimated */
+	const char *found[FOUND_MAX]; /* "~platform" is estimated, "+psys" has GPUs in it */
 	const char *totals;           /* one character each: the total's number, "-" in none */
 };
 
@@ -42,14 +43,18 @@ static const struct machine machines[] = {
 	{ "a package and dram", { "package-0", "core-0", "dram-0" }, "1-1" },
 	{ "two sockets", { "package-0", "package-1", "dram-0", "dram-1", "core-1" }, "1111-" },
 	{ "parts without a package", { "core-0", "uncore-0", "dram-0" }, "111" },
-	{ "psys has all of it", { "package-0", "core-0", "dram-0", "psys" }, "---1" },
-	{ "so has platform, psys as well", { "psys", "package-0", "platform" }, "--1" },
+	{ "parts and not psys", { "package-0", "core-0", "dram-0", "psys" }, "1-1-" },
+	{ "nor platform", { "psys", "package-0", "platform" }, "-1-" },
+	{ "a whole without parts", { "platform" }, "1" },
+	{ "the inner whole", { "platform", "psys" }, "-1" },
+	{ "what the parts leave", { "platform", "package-0", "other@remainder" }, "-12" },
+	{ "found behind them", { "platform", "package-0", "|", "other@remainder" }, "-12" },
 	{ "an estimate alone", { "~platform" }, "1" },
 	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-1" },
 	{ "the first source of a kind", { "platform-1@ipmi", "platform-2@redfish" }, "1-" },
 	{ "sockets of two sources", { "package-0@msr", "package-1@tpmi", "dram-0" }, "123" },
 	{ "and its rival", { "package-0@msr", "package-0@tpmi", "dram-0" }, "123" },
-	{ "a better whole of another source", { "package-0", "dram-0", "platform@bmc" }, "--1" },
+	{ "a whole of another source", { "package-0", "dram-0", "platform@bmc" }, "11-" },
 	{ "a socket comes online", { "package-0", "|", "package-1", "dram-1" }, "111" },
 	{ "dram is found later", { "package-0", "|", "dram-0" }, "11" },
 	{ "a part is found later", { "package-0", "|", "core-0" }, "1-" },
@@ -71,8 +76,11 @@ static const struct machine machines[] = {
 	  { "package-1-die-0@a", "package-0@b", "package-1@b" },
 	  "1--" },
 	{ "GPUs beside packages", { "package-0", "dram-0", "gpu-a@nvml", "gpu-b@nvml" }, "1122" },
-	{ "a platform has GPUs in it", { "platform@bmc", "gpu-a@nvml" }, "1-" },
-	{ "so has a psys", { "psys", "gpu-a@nvml", "package-0" }, "1--" },
+	{ "GPUs in a platform", { "platform@bmc", "gpu-a@nvml" }, "-1" },
+	{ "GPUs beside a psys", { "psys", "gpu-a@nvml" }, "12" },
+	{ "GPUs in a psys", { "+psys", "gpu-a@nvml" }, "-1" },
+	{ "GPUs, found later", { "platform", "|", "gpu-a@nvml" }, "1-" },
+	{ "GPUs beside a psys, found later", { "psys", "|", "gpu-a@nvml" }, "12" },
 	{ "an estimate has none", { "~platform", "gpu-a@nvml" }, "12" },
 	{ "nothing but a GPU", { "gpu-a@nvml" }, "1" },
 	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "1-1-" },
@@ -91,7 +99,7 @@ static void check(const struct machine *machine)
 		const char *text = machine->found[i];
 
 		if (*text == '|') {
-			(void)total_choose(list, known, count, total);
+			(void)total_choose(list, known, count, PSYS_GPUS_AUTO, total);
 			known = count;
 			continue;
 		}
@@ -99,7 +107,7 @@ static void check(const struct machine *machine)
 		list[count] = &zones[count];
 		count++;
 	}
-	totals = total_choose(list, known, count, total);
+	totals = total_choose(list, known, count, PSYS_GPUS_AUTO, total);
 	for (size_t z = 0; z < count; z++) {
 		said[z] = total[z] == TOTAL_NONE ? '-' : (char)('0' + total[z]);
 		most = total[z] > most ? total[z] : most;
@@ -108,7 +116,7 @@ static void check(const struct machine *machine)
 		fail_msg("%s: %s, %u, not %s", machine->what, said, totals, machine->totals);
 }
 
-static void of_each_machine_the_outermost_zones(void **state)
+static void of_each_machine_the_parts(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
 		check(&machines[i]);
@@ -117,27 +125,28 @@ static void of_each_machine_the_outermost_zones(void **state)
 /* What a kind's energy is made of, by its leaves: no bit may be twice in what one source counts. */
 static const unsigned leaves[ZONE_KIND_COUNT] = {
 	[ZONE_CORE] = 1,  [ZONE_UNCORE] = 2,     [ZONE_PACKAGE] = 7, [ZONE_DRAM] = 8,
-	[ZONE_PSYS] = 95, [ZONE_PLATFORM] = 127, [ZONE_GPU] = 64,
+	[ZONE_PSYS] = 31, [ZONE_PLATFORM] = 127, [ZONE_GPU] = 64,
 };
 
 static bool is_wrong(const struct zone *zones, const uint32_t total[], size_t count)
 {
 	unsigned counted = 0, offered = 0;
-	bool measured = false;
+	bool some = false;
 
 	for (size_t z = 0; z < count; z++) {
-		offered |= leaves[zones[z].kind];
+		if (!zone_kind_is_whole(zones[z].kind))
+			offered |= leaves[zones[z].kind];
 		if (total[z] == TOTAL_NONE)
 			continue;
-		measured = true;
+		some = true;
 		if (counted & leaves[zones[z].kind])
 			return true;
 		counted |= leaves[zones[z].kind];
 	}
-	return counted != offered || measured != (count > 0);
+	return offered & ~counted || some != (count > 0);
 }
 
-/* Found at once and of one socket: all that is measured is in the total, and nothing twice. */
+/* Found at once and of one socket: each part is in the total, and nothing twice. */
 static void any_set_is_counted_whole_and_once(void **state)
 {
 	for (unsigned set = 0; set < 1U << ZONE_KIND_COUNT; set++) {
@@ -153,7 +162,7 @@ static void any_set_is_counted_whole_and_once(void **state)
 			list[count] = &zones[count];
 			count++;
 		}
-		(void)total_choose(list, 0, count, total);
+		(void)total_choose(list, 0, count, PSYS_GPUS_AUTO, total);
 		if (is_wrong(zones, total, count))
 			fail_msg("set %#x", set);
 	}
@@ -207,18 +216,35 @@ static void what_a_row_sums_is_in_it_as_a_whole(void **state)
 			count++;
 		}
 		for (size_t known = 0; known < count; known++) {
-			(void)total_choose(list, 0, known, total);
-			(void)total_choose(list, known, count, total);
+			(void)total_choose(list, 0, known, PSYS_GPUS_AUTO, total);
+			(void)total_choose(list, known, count, PSYS_GPUS_AUTO, total);
 			if (is_wrong_of_sockets(zones, total, count))
 				fail_msg("set %#x, %zu known", set, known);
 		}
 	}
 }
 
+static void a_person_may_say_where_gpus_are(void **state)
+{
+	struct zone zones[] = { zone_named("psys", false), zone_named("+psys", false),
+				zone_named("gpu-a@nvml", false), zone_named("platform", false),
+				zone_named("package-0", false) };
+
+	assert_false(total_zone_is_in(&zones[2], &zones[0], PSYS_GPUS_AUTO));
+	assert_true(total_zone_is_in(&zones[2], &zones[0], PSYS_GPUS_INSIDE));
+	assert_true(total_zone_is_in(&zones[2], &zones[1], PSYS_GPUS_AUTO));
+	assert_false(total_zone_is_in(&zones[2], &zones[1], PSYS_GPUS_BESIDE));
+	for (enum psys_gpus where = PSYS_GPUS_AUTO; where <= PSYS_GPUS_BESIDE; where++) {
+		assert_true(total_zone_is_in(&zones[2], &zones[3], where));
+		assert_true(total_zone_is_in(&zones[4], &zones[0], where));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_each_machine_the_outermost_zones),
+		cmocka_unit_test(of_each_machine_the_parts),
+		cmocka_unit_test(a_person_may_say_where_gpus_are),
 		cmocka_unit_test(any_set_is_counted_whole_and_once),
 		cmocka_unit_test(what_a_row_sums_is_in_it_as_a_whole),
 	};

@@ -37,7 +37,7 @@ static void make_zone(struct snapshot_zone *zone, enum zone_kind kind, const cha
 	zone->watts[MODE_IDLE] = 7.5;
 	zone->span_ns = 1000000000;
 	zone->idle_estimate_w = 7.5;
-	zone->deviation_ratio = zone->delay_s = zone->window_s = (double)NAN;
+	zone->coverage_ratio = zone->deviation_ratio = zone->delay_s = zone->window_s = (double)NAN;
 	zone->share_error_ratio = zone->share_half_width = zone->smt_factor = (double)NAN;
 	zone->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] = 123456789;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] = 1;
@@ -350,7 +350,7 @@ static void choose_total(struct fixture *fixture, uint32_t known, uint32_t count
 		zones[z] = &fixture->zones[z].zone;
 		total[z] = fixture->zones[z].total;
 	}
-	(void)total_choose(zones, known, count, total);
+	(void)total_choose(zones, known, count, PSYS_GPUS_AUTO, total);
 	for (uint32_t z = 0; z < count; z++)
 		fixture->zones[z].total = total[z];
 }
@@ -476,6 +476,7 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = (double)NAN;
 	fixture->zones[2].idle_estimate_w = (double)NAN;
 	fixture->zones[2].deviation_ratio = -0.0625;
+	fixture->zones[2].coverage_ratio = 0.9375;
 	fixture->zones[2].share_error_ratio = 0.0625;
 	fixture->zones[2].share_half_width = 0.03125;
 	fixture->zones[2].smt_factor = 0.625;

@@ -185,7 +185,7 @@ static void test_zones_that_are_left_out_are_counted(void **state)
 	machine_stop(&machine);
 }
 
-/* The total is what psys counts; sockets and what is in them are inside it. */
+/* The total is of the sockets and what psys has beside them; what is in a socket is in no sum. */
 static void test_nested_zones_are_never_added(void **state)
 {
 	const struct live_table_view view = { .url = "", .source = "", .rows = 50, .columns = 100 };
@@ -193,6 +193,7 @@ static void test_nested_zones_are_never_added(void **state)
 	const struct snapshot *snapshot;
 	struct machine machine;
 	char watts[WATTS_TEXT_MAX], expected[64];
+	double node_w = 0, total_w;
 
 	machine_start(&machine);
 	interval(&machine, 1000, nothing);
@@ -200,8 +201,20 @@ static void test_nested_zones_are_never_added(void **state)
 	snapshot = snapshot_get(machine.holder);
 	for (size_t z = 0; z < ZONES; z++)
 		assert_int_equal(snapshot->zones[z].node_uj[MODE_DYNAMIC], plausible[z] * 1000000);
-	watts_text(watts, snapshot->zones[3].watts[MODE_DYNAMIC]);
+	for (size_t z = 0; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		assert_int_equal(zone->total != TOTAL_NONE,
+				 zone->zone.kind == ZONE_PACKAGE || zone->zone.kind == ZONE_OTHER);
+		if (zone->total != TOTAL_NONE)
+			node_w += zone->watts[MODE_DYNAMIC];
+	}
+	assert_true(node_w >= snapshot->zones[3].watts[MODE_DYNAMIC]);
 	snapshot_put(machine.holder, snapshot);
+	/* In whole microwatts, of zones that were read at times of their own. */
+	total_w = (double)interval_engine_power(machine.engine)->total_uw / 1e6;
+	assert_true(fabs(node_w / total_w - 1) < 1e-5);
+	watts_text(watts, total_w);
 	assert_int_equal(live_table_draw(interval_engine_power(machine.engine), &view, &frame), 0);
 	(void)snprintf(expected, sizeof(expected), "Node: %s W", watts);
 	assert_non_null(strstr(frame.data, expected));
