@@ -21,11 +21,19 @@
 #define SERVER_NAME "kepler-model-server" /* as classic Kepler completes it */
 #define SERVER_PORT "8100"
 
+/* A setting that has to wait for others. */
+struct kept {
+	const char *key;
+	char *value;
+	char source[200];
+	size_t line, column;
+};
+
 struct import {
 	struct config config;
 	const struct import_row **setters; /* [options]: the row that has set it, or NULL */
 	const char **notes;                /* [options]: its key */
-	char *parts[IMPORT_PARTS];
+	struct kept parts[IMPORT_PARTS];
 	struct strbuf left_out, needless, *report;
 	struct import_counts counts;
 	bool is_classic, is_current;
@@ -161,14 +169,19 @@ static void set_sysfs(struct import *import, const struct import_row *row,
 	strbuf_release(&below);
 }
 
-static bool is_true(const char *text)
+/* @value in any case of letters. */
+static bool is_word(const char *word, const char *value, size_t len)
 {
-	static const char word[] = "true";
 	size_t i = 0;
 
-	while (word[i] && ascii_lower(text[i]) == word[i])
+	while (i < len && ascii_lower(value[i]) == word[i])
 		i++;
-	return !word[i] && !text[i];
+	return i == len;
+}
+
+static bool is_true(const char *text)
+{
+	return strlen(text) == 4 && is_word("true", text, 4);
 }
 
 /*
@@ -181,11 +194,8 @@ static bool find_word(const char *words, const char *value, const char **ret_to,
 
 	for (const char *at = words; *at;) {
 		size_t word = strcspn(at, " "), from = strcspn(at, "=");
-		bool is_same = from == len;
 
-		for (size_t i = 0; is_same && i < len; i++)
-			is_same = ascii_lower(value[i]) == at[i];
-		if (is_same) {
+		if (from == len && is_word(at, value, len)) {
 			*ret_to = at + from + 1;
 			*ret_len = word - from - 1;
 			return true;
@@ -239,7 +249,7 @@ static bool is_needless(const char *list, const struct import_setting *at)
 	for (const char *at_word = list; *at_word;) {
 		size_t word = strcspn(at_word, " ");
 
-		if (word == len && memcmp(at_word, value, len) == 0)
+		if (word == len && is_word(at_word, value, len))
 			return true;
 		at_word += word + strspn(at_word + word, " ");
 	}
@@ -269,12 +279,33 @@ static bool has_all(const char *list, const struct import_setting *at)
 	return found == count;
 }
 
-static void keep_part(struct import *import, const struct import_row *row, const char *value)
+static void keep_part(struct import *import, const struct import_row *row,
+		      const struct import_setting *at)
 {
-	free(import->parts[row->part]);
-	import->parts[row->part] = strdup(value);
-	import->no_memory |= !import->parts[row->part];
-	import->counts.translated++;
+	struct kept *kept = &import->parts[row->part];
+
+	free(kept->value);
+	*kept = (struct kept){ .key = row->key,
+			       .value = strdup(at->values[0]),
+			       .line = at->line,
+			       .column = at->column };
+	(void)snprintf(kept->source, sizeof(kept->source), "%s", at->source);
+	import->no_memory |= !kept->value;
+}
+
+static void tell_kept(struct import *import, enum import_part part, const char *why)
+{
+	const struct kept *kept = &import->parts[part];
+	const char *value = kept->value;
+	const struct import_setting at = { .source = kept->source,
+					   .line = kept->line,
+					   .column = kept->column,
+					   .key = kept->key,
+					   .values = &value,
+					   .count = 1 };
+
+	if (value)
+		tell(import, &at, true, why);
 }
 
 static void follow(struct import *import, const struct import_row *row,
@@ -300,7 +331,7 @@ static void follow(struct import *import, const struct import_row *row,
 	} else if (row->form == IMPORT_SYSFS) {
 		set_sysfs(import, row, at, value);
 	} else {
-		keep_part(import, row, value);
+		keep_part(import, row, at);
 	}
 }
 
@@ -339,36 +370,47 @@ static void take_setting(void *userdata, const struct import_setting *at)
 
 /* ---- the whole ---- */
 
-static void set_ours(struct import *import, const char *option, const char *text, const char *note)
+static bool set_ours(struct import *import, const char *option, const char *text, const char *note)
 {
 	size_t index = option_find(&config_options, option);
 	struct diag diag = { 0 };
 
 	if (take(import, index, text, &diag)) {
 		import->notes[index] = note;
-		return;
+		return true;
 	}
 	forget(import, index);
 	import->counts.left_out++;
 	strbuf_addf(&import->left_out, "#   %s: %s %s\n", note, option, diag.text);
 	strbuf_addf(import->report, "%s: left out: %s %s\n", note, option, diag.text);
+	return false;
 }
 
 /* Classic Kepler makes the model server's URL of several keys. */
 static void set_server(struct import *import)
 {
-	char **parts = import->parts;
-	const char *url = parts[IMPORT_SERVER_URL], *port = parts[IMPORT_SERVER_PORT];
+	const struct kept *enable = &import->parts[IMPORT_SERVER_ENABLE];
+	const char *url = import->parts[IMPORT_SERVER_URL].value;
+	const char *port = import->parts[IMPORT_SERVER_PORT].value;
+	bool has_own_url = url && strcmp(url, SERVER_NAME) != 0;
 	struct strbuf text = STRBUF_INIT;
 
-	if (!parts[IMPORT_SERVER_ENABLE] || !is_true(parts[IMPORT_SERVER_ENABLE]))
+	if (!enable->value || !is_true(enable->value)) {
+		tell_kept(import, IMPORT_SERVER_ENABLE,
+			  "no model server is asked without model.url");
+		tell_kept(import, IMPORT_SERVER_URL, "MODEL_SERVER_ENABLE is not true");
+		tell_kept(import, IMPORT_SERVER_PORT, "MODEL_SERVER_ENABLE is not true");
 		return;
-	if (url && strcmp(url, SERVER_NAME) != 0)
+	}
+	if (has_own_url) {
+		tell_kept(import, IMPORT_SERVER_PORT, "MODEL_SERVER_URL is used as it is");
 		strbuf_add_str(&text, url);
-	else
+	} else {
 		strbuf_addf(&text, "http://" SERVER_NAME ":%s", port ? port : SERVER_PORT);
-	if (strbuf_error(&text) == 0)
-		set_ours(import, "model.url", text.data, "MODEL_SERVER_URL");
+	}
+	if (strbuf_error(&text) == 0 &&
+	    set_ours(import, "model.url", text.data, "MODEL_SERVER_URL"))
+		import->counts.translated += 1U + (url != NULL) + (port && !has_own_url);
 	strbuf_release(&text);
 }
 
@@ -429,11 +471,11 @@ static int translate(struct import *import, const char *name, const char *text, 
 	if (!import->is_classic && !import->is_current)
 		return diag_set(diag, -EINVAL, "%s: has no key of Kepler's configuration", name);
 	set_server(import);
-	if (import->is_current)
-		set_ours(import, "metrics.schema", import->is_classic ? "both" : "current",
-			 "the names of its metrics");
-	else
-		set_ours(import, "metrics.schema", "classic", "the names of its metrics");
+	(void)set_ours(import, "metrics.schema",
+		       !import->is_current  ? "classic"
+		       : import->is_classic ? "both"
+					    : "current",
+		       "the names of its metrics");
 	print(import, name, out);
 	if (import->no_memory || strbuf_error(out) < 0 || strbuf_error(import->report) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
@@ -456,7 +498,7 @@ int config_import(const char *name, const char *text, size_t len, struct strbuf 
 					   : diag_set(diag, -ENOMEM, "out of memory");
 	*ret = import.counts;
 	for (size_t i = 0; i < IMPORT_PARTS; i++)
-		free(import.parts[i]);
+		free(import.parts[i].value);
 	free(import.setters);
 	free(import.notes);
 	strbuf_release(&import.left_out);

@@ -282,6 +282,31 @@ static void lines_of_an_environment(void **state)
 	EXPECT(text, lines, 2);
 }
 
+static void a_model_server_of_three_keys(void **state)
+{
+	static const char off[] = "MODEL_SERVER_URL=http://m:1\nMODEL_SERVER_PORT=2\n"
+				  "MODEL_SERVER_ENABLE=False\nENABLE_QAT=False\n";
+	static const char on[] = "MODEL_SERVER_URL=http://m:1\nMODEL_SERVER_PORT=2\n"
+				 "MODEL_SERVER_ENABLE=True\n";
+	static const char bad[] = "MODEL_SERVER_URL=m\nMODEL_SERVER_ENABLE=true\n";
+	static const char *const lines_off[] = {
+		"old:1:1: MODEL_SERVER_URL: not needed: MODEL_SERVER_ENABLE is not true\n",
+		"old:2:1: MODEL_SERVER_PORT: not needed: MODEL_SERVER_ENABLE is not true\n",
+		"old:3:1: MODEL_SERVER_ENABLE: not needed: ",
+		"old:4:1: ENABLE_QAT: not needed: ",
+	};
+	static const char *const lines_on[] = {
+		"url: \"http://m:1\"  # MODEL_SERVER_URL\n",
+		"old:2:1: MODEL_SERVER_PORT: not needed: MODEL_SERVER_URL is used as it is\n",
+	};
+	static const char *const lines_bad[] = { "MODEL_SERVER_URL: left out: model.url " };
+
+	(void)state;
+	EXPECT(off, lines_off, 0);
+	EXPECT(on, lines_on, 0);
+	EXPECT(bad, lines_bad, 1);
+}
+
 static void what_is_no_configuration(void **state)
 {
 	static const struct {
@@ -345,6 +370,7 @@ int main(void)
 		cmocka_unit_test(a_current_file),
 		cmocka_unit_test(a_manifest),
 		cmocka_unit_test(lines_of_an_environment),
+		cmocka_unit_test(a_model_server_of_three_keys),
 		cmocka_unit_test(what_is_no_configuration),
 		cmocka_unit_test(hostile),
 	};
