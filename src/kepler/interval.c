@@ -38,7 +38,9 @@
 #define ANNOUNCE_ROUNDS 16
 
 struct interval_engine {
-	struct interval_sources sources;
+	struct sources *sources;
+	struct interval_peers peers;
+	unsigned cpus; /* that busy time is a part of */
 	struct books books;
 	struct publisher *publisher;
 	struct publisher_options publication;
@@ -65,8 +67,8 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 	uint64_t settle_ns = engine->config->publication.settle_ns;
 	struct scrape_pace_state state = { .settle_ns = SCRAPE_PACE_UNKNOWN_NS };
 
-	if (engine->sources.pace)
-		state = scrape_pace_look(engine->sources.pace, now_ns);
+	if (engine->peers.pace)
+		state = scrape_pace_look(engine->peers.pace, now_ns);
 	if (settle_ns != SETTLE_AUTO)
 		state.settle_ns = settle_ns;
 	return state;
@@ -120,16 +122,16 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t boottime
 {
 	int r = 0;
 
-	if (engine->sources.estimate && !engine->books.accountant.zone_count)
-		r = books_adopt(&engine->books, estimated_meter_zone(engine->sources.estimate),
+	if (engine->sources->estimate && !engine->books.accountant.zone_count)
+		r = books_adopt(&engine->books, estimated_meter_zone(engine->sources->estimate),
 				boottime_ms);
 	for (size_t at = engine->places.component_count;
-	     r >= 0 && at < component_meter_count(engine->sources.components); at++)
-		r = adopt(engine, component_meter_zone(engine->sources.components, at), boottime_ms,
-			  engine->places.components, &engine->places.component_count);
+	     r >= 0 && at < component_meter_count(engine->sources->components); at++)
+		r = adopt(engine, component_meter_zone(engine->sources->components, at),
+			  boottime_ms, engine->places.components, &engine->places.component_count);
 	for (size_t at = engine->places.model_count;
-	     r >= 0 && at < model_meter_count(engine->sources.models); at++)
-		r = adopt(engine, model_meter_zone(engine->sources.models, at), boottime_ms,
+	     r >= 0 && at < model_meter_count(engine->sources->models); at++)
+		r = adopt(engine, model_meter_zone(engine->sources->models, at), boottime_ms,
 			  engine->places.models, &engine->places.model_count);
 	return r;
 }
@@ -140,7 +142,7 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t boottime
  */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms)
 {
-	const struct meter_table *meters = engine->sources.meters;
+	const struct meter_table *meters = engine->sources->meters;
 	struct books *books = &engine->books;
 	size_t known = books->accountant.zone_count, count = meters ? meter_table_count(meters) : 0;
 	uint32_t columns = ledger_columns(books->ledger);
@@ -171,8 +173,8 @@ static int follow_counters(struct interval_engine *engine, const struct activity
 	return r;
 }
 
-int interval_engine_new(const struct interval_sources *sources, const struct config *config,
-			struct interval_engine **ret)
+int interval_engine_new(struct sources *sources, const struct interval_peers *peers,
+			const struct config *config, struct interval_engine **ret)
 {
 	const struct ledger_options options = {
 		.max_processes = config->monitor.max_processes,
@@ -185,7 +187,9 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 
 	if (!engine)
 		return -ENOMEM;
-	engine->sources = *sources;
+	engine->sources = sources;
+	engine->peers = *peers;
+	engine->cpus = sources->host.cpus;
 	device_users_init(&engine->device_users);
 	engine->config = config;
 	r = books_open(&engine->books, &options);
@@ -193,7 +197,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 		books_configure(&engine->books, &config->idle, &config->share,
 				settle_at(engine, 0).settle_ns);
 		set_publication(engine);
-		r = publisher_new(&engine->publication, engine->books.ledger, sources->holder,
+		r = publisher_new(&engine->publication, engine->books.ledger, peers->holder,
 				  &engine->publisher);
 	}
 	if (r < 0) {
@@ -222,8 +226,8 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 	engine->config = config;
 	books_configure(&engine->books, &config->idle, &config->share,
 			engine->books.accountant.settle_ns);
-	if (engine->sources.tap)
-		record_tap_reconfigure(engine->sources.tap, config);
+	if (engine->peers.tap)
+		record_tap_reconfigure(engine->peers.tap, config);
 	set_publication(engine);
 }
 
@@ -250,7 +254,7 @@ static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
 /* What may hang is asked for all at once, and waited for once; in more rounds if it is much. */
 static void announce_processes(struct interval_engine *engine, const struct activity *activity)
 {
-	struct identity_resolver *identities = engine->sources.identities;
+	struct identity_resolver *identities = engine->sources->identities;
 	unsigned rounds = 0;
 
 	do {
@@ -282,13 +286,14 @@ static void follow_cpus(struct interval_engine *engine, uint32_t online)
 	if (online && engine->online && online != engine->online) {
 		uint32_t cpus = cpus_of_machine(engine, online);
 
-		engine->sources.cpus = cpus;
-		if (engine->sources.sockets)
-			(void)cpu_sockets_read(engine->config->host.sysfs, engine->sources.sockets);
-		if (engine->sources.estimate)
-			estimated_meter_set_cpus(engine->sources.estimate, cpus);
-		if (engine->sources.models)
-			model_meter_set_cpus(engine->sources.models, cpus);
+		engine->cpus = cpus;
+		if (engine->sources->sockets)
+			(void)cpu_sockets_read(engine->config->host.sysfs,
+					       engine->sources->sockets);
+		if (engine->sources->estimate)
+			estimated_meter_set_cpus(engine->sources->estimate, cpus);
+		if (engine->sources->models)
+			model_meter_set_cpus(engine->sources->models, cpus);
 	}
 	if (online)
 		engine->online = online;
@@ -307,10 +312,9 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 		if (boot_ns > measured.dt_ns + 10 * NSEC_PER_MSEC)
 			measured.asleep_ns = boot_ns - measured.dt_ns;
 	}
-	if (measured.dt_ns && engine->sources.cpus)
-		measured.utilisation =
-			fmin(1.0, (double)activity->busy_ns /
-					  ((double)measured.dt_ns * engine->sources.cpus));
+	if (measured.dt_ns && engine->cpus)
+		measured.utilisation = fmin(1.0, (double)activity->busy_ns /
+							 ((double)measured.dt_ns * engine->cpus));
 	engine->pass_monotonic_ns = activity->time_ns;
 	engine->pass_boottime_ns = activity->boottime_ns;
 	engine->elapsed_ns = measured.dt_ns;
@@ -329,8 +333,8 @@ static void read_zones(struct interval_engine *engine)
 {
 	struct meter_pass pass = { 0 };
 
-	if (engine->sources.meters)
-		(void)meter_table_read(engine->sources.meters, &pass);
+	if (engine->sources->meters)
+		(void)meter_table_read(engine->sources->meters, &pass);
 	for (size_t i = 0; i < pass.zone_count; i++)
 		engine->books.status[zone_of_meter(engine, i)] = pass.status[i];
 	engine->books.span_count = 0;
@@ -358,7 +362,7 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	struct energy_span span;
 
 	if (is_due(engine, 0, has_passed) &&
-	    estimated_meter_advance(engine->sources.estimate, activity->time_ns,
+	    estimated_meter_advance(engine->sources->estimate, activity->time_ns,
 				    activity->busy_ns - activity->stolen_ns, activity->steal_ns,
 				    &span))
 		books_put_span(&engine->books, 0, span);
@@ -370,7 +374,7 @@ static void advance_components(struct interval_engine *engine, const struct acti
 {
 	struct energy_span spans[COMPONENT_COUNT];
 	bool has_spans = has_passed &&
-			 component_meter_advance(engine->sources.components, activity->time_ns,
+			 component_meter_advance(engine->sources->components, activity->time_ns,
 						 activity->busy_ns - activity->stolen_ns, spans);
 
 	for (size_t i = 0; i < engine->places.component_count; i++) {
@@ -394,13 +398,13 @@ static void advance_models(struct interval_engine *engine, const struct activity
 	struct energy_span span;
 
 	if (has_passed)
-		model_feed(engine->sources.models, activity);
+		model_feed(engine->sources->models, activity);
 	for (size_t i = 0; i < engine->places.model_count; i++) {
 		size_t z = engine->places.models[i];
 
 		if (!is_due(engine, z, has_passed))
 			continue;
-		if (model_meter_advance(engine->sources.models, i, &span))
+		if (model_meter_advance(engine->sources->models, i, &span))
 			books_put_span(&engine->books, z, span);
 		else
 			miss_estimate(&engine->books.status[z]);
@@ -412,18 +416,18 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 {
 	struct activity_info info;
 
-	activity_get_info(engine->sources.activity, &info);
+	activity_get_info(engine->sources->activity, &info);
 	self_stats_activity(self, &info);
-	self_stats_identities(self, engine->sources.identities);
-	if (engine->sources.reads)
-		self_stats_idle_states(self, engine->sources.reads);
+	self_stats_identities(self, engine->sources->identities);
+	if (engine->sources->reads)
+		self_stats_idle_states(self, engine->sources->reads);
 	self->process_overflows =
 		ledger_overflows(engine->books.ledger, LEVEL_PROCESS) + info.overflows;
 	self->container_overflows = ledger_overflows(engine->books.ledger, LEVEL_CONTAINER);
 	self->elapsed_ns = measured->dt_ns;
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->books.ledger);
-	vm_picture_self(engine->sources.models, engine->sources.estimate, engine->sources.host,
+	vm_picture_self(engine->sources->models, engine->sources->estimate, &engine->sources->host,
 			self);
 	self->max_series = engine->config->metrics.max_series;
 }
@@ -462,10 +466,10 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	interval.work =
 		(struct work_sums){ activity->busy_ns, activity->dropped_ns, activity->unseen_ns };
 	interval.measured = *measured;
-	copy_places(engine->sources.sockets, &interval.places);
+	copy_places(engine->sources->sockets, &interval.places);
 	sum_counters(engine, activity, counted);
-	if (engine->sources.tap)
-		record_tap_tell(engine->sources.tap, &engine->books, &interval, &moment);
+	if (engine->peers.tap)
+		record_tap_tell(engine->peers.tap, &engine->books, &interval, &moment);
 	books_book(&engine->books, &interval, counted);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->books.spans, engine->books.span_count, activity->time_ns);
@@ -495,7 +499,7 @@ static void take_questions(struct interval_engine *engine, const struct activity
 		.error = error,
 	};
 
-	explain_round_begin(&engine->round, engine->sources.desk, engine->books.ledger, &times);
+	explain_round_begin(&engine->round, engine->peers.desk, engine->books.ledger, &times);
 	engine->books.accountant.explained = engine->round.found;
 	engine->books.accountant.explained_count = engine->round.found_count;
 }
@@ -504,7 +508,7 @@ static struct party_entry entry_of(struct interval_engine *engine)
 {
 	return (struct party_entry){
 		.ledger = engine->books.ledger,
-		.identities = engine->sources.identities,
+		.identities = engine->sources->identities,
 		.parties = &engine->books.parties,
 		.has_begun = engine->books.accountant.has_begun,
 		.sleepers_count = engine->books.accountant.idle_share == IDLE_SHARE_EQUAL,
@@ -515,43 +519,43 @@ static struct party_entry entry_of(struct interval_engine *engine)
 static void enter_devices(struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->books.accountant;
-	const struct interval_sources *sources = &engine->sources;
+	struct sources *sources = engine->sources;
 	const struct zone *zones[ZONES_MAX];
 
 	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
 			   engine->books.ledger, &engine->books.devices);
-	if (!sources->allocations || !sources->meters)
+	if (!sources->meters)
 		return;
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zones[z] = accountant->zones[z].zone;
-	device_allocations_enter(sources->allocations, sources->meters, zones,
+	device_allocations_enter(&sources->allocations, sources->meters, zones,
 				 accountant->zone_count, sources->identities, engine->books.ledger,
 				 &engine->books.devices);
 }
 
 static void enter_step(const struct interval_engine *engine, enum loop_step step)
 {
-	if (engine->sources.steps)
-		loop_steps_enter(engine->sources.steps, step, clock_ns(CLOCK_MONOTONIC));
+	if (engine->peers.steps)
+		loop_steps_enter(engine->peers.steps, step, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Owners that are new, or whose names are awaited, and what sleeps. */
 static void enter_identities(struct interval_engine *engine, const struct party_entry *entry,
 			     uint64_t boottime_ns)
 {
-	identity_resolver_begin(engine->sources.identities, boottime_ns);
-	activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
-				   engine->sources.identities);
+	identity_resolver_begin(engine->sources->identities, boottime_ns);
+	activity_visit_new_cgroups(engine->sources->activity, learn_cgroup,
+				   engine->sources->identities);
 	party_entry_name_waiting(entry);
 	if (engine->sleepers_are_due)
-		party_entry_take_sleepers(entry, engine->sources.activity);
+		party_entry_take_sleepers(entry, engine->sources->activity);
 	engine->sleepers_are_due = false;
 }
 
 /* Meters, then the pass, back to back. 0, or the -errno of a pass that failed. */
 static int read_all(struct interval_engine *engine, struct activity *activity)
 {
-	const struct interval_sources *sources = &engine->sources;
+	struct sources *sources = engine->sources;
 	int pass;
 
 	enter_step(engine, STEP_METERS);
@@ -586,13 +590,13 @@ static int publish(struct interval_engine *engine, const struct activity *activi
 {
 	const struct publication_time time = { activity->time_ns, now->boottime_ms,
 					       now->realtime_ms };
-	struct explain_publication publication = { engine->publisher, engine->sources.holder,
+	struct explain_publication publication = { engine->publisher, engine->peers.holder,
 						   &engine->publication, 0 };
 
 	enter_step(engine, STEP_PUBLICATION);
 	explain_round_book(&engine->round, engine->books.ledger);
 	publication.result = publisher_publish(engine->publisher, &time, engine->published, self);
-	explain_round_end(&engine->round, engine->sources.desk, &publication, activity->time_ns);
+	explain_round_end(&engine->round, engine->peers.desk, &publication, activity->time_ns);
 	return publication.result;
 }
 
@@ -606,7 +610,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
-	if (engine->places.model_count < model_meter_count(engine->sources.models))
+	if (engine->places.model_count < model_meter_count(engine->sources->models))
 		(void)interval_engine_find_zones(engine, now->boottime_ms);
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
@@ -615,11 +619,11 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 		r = follow_counters(engine, &activity);
 	begin_books(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);
-	if (engine->sources.estimate)
+	if (engine->sources->estimate)
 		advance_estimate(engine, &activity, pass == 0);
-	if (engine->sources.components)
+	if (engine->sources->components)
 		advance_components(engine, &activity, pass == 0);
-	if (engine->sources.models)
+	if (engine->sources->models)
 		advance_models(engine, &activity, pass == 0);
 	books_advance_remainder(&engine->books);
 	entry = entry_of(engine);
@@ -629,7 +633,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	}
 	if (engine->device_uses)
 		device_users_find(&engine->device_users, engine->device_uses,
-				  engine->sources.identities, &activity, engine->sources.activity);
+				  engine->sources->identities, &activity,
+				  engine->sources->activity);
 	announce_processes(engine, &activity);
 	entered = party_entry_take(&entry, &activity);
 	if (entered < 0)
@@ -639,10 +644,10 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
 	book(engine, &activity, &measured, now->realtime_ms);
-	model_pictures(engine->sources.estimate, engine->sources.components, engine->sources.models,
-		       &engine->places, engine->published, self);
+	model_pictures(engine->sources->estimate, engine->sources->components,
+		       engine->sources->models, &engine->places, engine->published, self);
 	party_entry_end_processes(engine->books.ledger, &activity);
-	sleepers_look(engine->books.ledger, engine->sources.identities, activity.time_ns,
+	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	published = publish(engine, &activity, now, self);
@@ -659,7 +664,7 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->books.accountant;
-	bool is_estimated = engine->sources.estimate || model_meter_count(engine->sources.models);
+	bool is_estimated = engine->sources->estimate || model_meter_count(engine->sources->models);
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct zone *zone = accountant->zones[z].zone;
@@ -730,8 +735,8 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner)
 {
 	books_restore(&engine->books, index, learner);
-	if (engine->sources.tap)
-		record_tap_restored(engine->sources.tap, index);
+	if (engine->peers.tap)
+		record_tap_restored(engine->peers.tap, index);
 }
 
 const struct power_owners *interval_engine_learned(const struct interval_engine *engine,

@@ -11,53 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "activity/activity.h"
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "export/scrape_pace.h"
-#include "host/host.h"
-#include "kepler/config.h"
 #include "kepler/explain_desk.h"
 #include "kepler/loop_steps.h"
-#include "meter/meter.h"
-#include "meter/model_meter.h"
+#include "kepler/sources.h"
 #include "snapshot/publisher.h"
 #include "snapshot/snapshot.h"
-#include "workload/identity.h"
 
-struct device_allocations;
 struct interval_engine;
-struct machine_reads;
 struct record_tap;
 
-/*
- * What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate.
- * With both, the estimate stands in until the meters, in which no zone was found yet, have one: it
- * ends where the first of them begins to count.
- */
-struct interval_sources {
-	struct meter_table *meters;
-	struct estimated_meter *estimate;
-	struct component_meter *components; /* with it; NULL: parts are not estimated */
-	struct model_meter *models;         /* of kinds that no meter has; NULL: no trained model */
-	struct activity_reader *activity;
-	struct identity_resolver *identities;
-	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */
-	struct memory_signals *memory;          /* NULL: memory is not read */
-	struct machine_reads *reads;            /* NULL: nothing more is read of the machine */
+/* What an engine serves and asks, besides its sources; borrowed, must outlive it. */
+struct interval_peers {
 	struct snapshot_holder *holder;
-	struct scrape_pace *pace;     /* NULL: nothing is known of scrapes */
-	const struct host_info *host; /* NULL: nothing is known of the machine */
-	unsigned cpus;
-	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
-	struct loop_steps *steps;    /* NULL: not timed */
-	struct explain_desk *desk;   /* where questions about rows come from; NULL: none do */
-	struct record_tap *tap;      /* which records each interval; NULL: none is recorded */
+	struct scrape_pace *pace;  /* NULL: nothing is known of scrapes */
+	struct loop_steps *steps;  /* NULL: not timed */
+	struct explain_desk *desk; /* where questions about rows come from; NULL: none do */
+	struct record_tap *tap;    /* which records each interval; NULL: none is recorded */
 };
 
-int interval_engine_new(const struct interval_sources *sources, const struct config *config,
-			struct interval_engine **ret);
+/*
+ * @sources and @config are borrowed. Where the sources have meters and an estimate, the estimate
+ * stands in until the meters, in which no zone was found yet, have one: it ends where the first of
+ * them begins to count. 0 or -errno.
+ */
+int interval_engine_new(struct sources *sources, const struct interval_peers *peers,
+			const struct config *config, struct interval_engine **ret);
 void interval_engine_free(struct interval_engine *engine);
 
 /* Takes what may change while running from a reloaded config. */

@@ -118,9 +118,9 @@ static int start_measuring(struct monitor *monitor)
 	if (recorder_open_ring(&session->recorder, monitor->config, session->sources.host.cpus,
 			       &diag) < 0)
 		log_warn("nothing is recorded: %s", diag.text);
-	session->pace = &monitor->pace;
-	session->steps = &monitor->steps;
-	session->desk = monitor->desk;
+	session->peers.pace = &monitor->pace;
+	session->peers.steps = &monitor->steps;
+	session->peers.desk = monitor->desk;
 	r = session_open_engine(session, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);

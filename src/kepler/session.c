@@ -57,15 +57,12 @@ int session_open_meters(struct session *session, struct diag *diag)
 
 int session_open_engine(struct session *session, struct diag *diag)
 {
-	struct interval_sources from = sources_of_interval(&session->sources);
 	int r;
 
-	from.holder = session->holder;
-	from.pace = session->pace;
-	from.steps = session->steps;
-	from.desk = session->desk;
-	from.tap = recorder_tap(&session->recorder);
-	r = interval_engine_new(&from, session->config, &session->engine);
+	session->peers.holder = session->holder;
+	session->peers.tap = recorder_tap(&session->recorder);
+	r = interval_engine_new(&session->sources, &session->peers, session->config,
+				&session->engine);
 	return r < 0 ? diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r)) : 0;
 }
 

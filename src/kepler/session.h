@@ -7,7 +7,7 @@
  *	session_begin()            before any thread is started
  *	session_open_processes()   all that needs privileges, which are given up after it
  *	session_open_meters()      meters and names, with their threads; then the filter of calls
- *	a recorder, pace, steps and desk, where they are wanted
+ *	a recorder, and further peers, where they are wanted
  *	session_open_engine()
  *	session_run_interval() …
  *	session_close()            whatever of it was opened
@@ -33,11 +33,8 @@ struct session {
 	struct sources sources;
 	struct snapshot_holder *holder;
 	struct self_stats stats;
-	struct recorder recorder; /* zeroed: nothing is recorded */
-	/* Borrowed, each may be NULL: see struct interval_sources. */
-	struct scrape_pace *pace;
-	struct loop_steps *steps;
-	struct explain_desk *desk;
+	struct recorder recorder;    /* zeroed: nothing is recorded */
+	struct interval_peers peers; /* holder and tap are the session's own */
 	struct interval_engine *engine;
 };
 

@@ -197,24 +197,6 @@ void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_se
 	model_updates_describe(&sources->updates, self);
 }
 
-struct interval_sources sources_of_interval(struct sources *sources)
-{
-	return (struct interval_sources){
-		.meters = sources->meters,
-		.estimate = sources->estimate,
-		.components = sources->components,
-		.models = sources->models,
-		.activity = sources->activity,
-		.identities = sources->identities,
-		.allocations = &sources->allocations,
-		.memory = sources->memory,
-		.reads = sources->reads,
-		.host = &sources->host,
-		.cpus = sources->host.cpus,
-		.sockets = sources->sockets,
-	};
-}
-
 void sources_close(struct sources *sources)
 {
 	model_updates_stop(&sources->updates);

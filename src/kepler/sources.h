@@ -11,7 +11,6 @@
 #include "kepler/config.h"
 #include "kepler/device_allocations.h"
 #include "kepler/device_holders.h"
-#include "kepler/interval.h"
 #include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
 #include "kepler/model_files.h"
@@ -61,8 +60,6 @@ void sources_close(struct sources *sources);
  * names, holders of devices and models.
  */
 void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_self *self);
-/* Those that an engine reads, all of them; what it is to write to is for the caller to add. */
-struct interval_sources sources_of_interval(struct sources *sources);
 /* What meters are opened with: the configuration's and the host's. */
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources);

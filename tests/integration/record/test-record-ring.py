@@ -36,11 +36,16 @@ def wait_for_reads(sensors, process, count):
         time.sleep(0.02)
 
 
+def key_of(reader, number):
+    process = reader.processes[number]
+    return process["pid"], process["start_ns"], process["comm"]
+
+
 class Content:
     """What one or more files say in all."""
 
     def __init__(self, files):
-        self.energy_uj, self.signals, self.cpu_ns, self.zones, self.options = {}, set(), {}, None, None
+        self.energy_uj, self.signals, self.cpu_ns, self.ended, self.zones, self.options = {}, set(), {}, set(), None, None
         for file in files:
             reader = Reader(file)
             for interval in reader.intervals():
@@ -57,9 +62,9 @@ class Content:
             assert len(values) == len(interval["parties"])
         for (kind, number), ns in zip(interval["parties"], interval["cpu_ns"]):
             if kind == "process":
-                process = reader.processes[number]
-                key = (process["pid"], process["start_ns"], process["comm"])
+                key = key_of(reader, number)
                 self.cpu_ns[key] = self.cpu_ns.get(key, 0) + ns
+        self.ended |= {key_of(reader, number) for number in interval["ended"]}
 
 
 def draw(sensors, share):
@@ -98,8 +103,8 @@ def both_of_one_minute():
         assert sorted(one.energy_uj.values()) == sorted(last - first for first, last, _ in read.values()), (one.energy_uj, read)
         assert min(one.energy_uj.values()) > 10_000_000, one.energy_uj
         assert one.signals == other.signals and SIGNALS <= one.signals, (one.signals, other.signals)
-        # Of processes that began and ended while both recorded, all run time is in both.
-        short = {key for key in set(one.cpu_ns) | set(other.cpu_ns) if key[2] == "load"}
+        # Of processes whose whole life is in both, so is all of their run time.
+        short = {key for key in one.ended & other.ended if key[2] == "load"}
         wrong = {key: (one.cpu_ns.get(key), other.cpu_ns.get(key)) for key in short if one.cpu_ns.get(key) != other.cpu_ns.get(key)}
         assert len(short) > 20 and not wrong, (len(short), wrong)
         print(f"  {one.energy_uj} µJ, {sorted(one.signals)}, {len(short)} processes: the same in both")

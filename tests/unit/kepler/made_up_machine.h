@@ -55,9 +55,7 @@ static const struct activity_ops told_ops = { .read = told_read,
 struct machine {
 	struct told_reader reader;
 	struct config config;
-	struct estimated_meter *estimate;
-	struct meter_table *meters; /* NULL: none is looked for */
-	struct identity_resolver *identities;
+	struct sources sources; /* without meters, unless a test gives some */
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;
 	struct snapshot_self self;
@@ -69,30 +67,25 @@ static inline void machine_start_of(struct machine *machine, bool is_vm, struct 
 	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
 	const struct identity_options nowhere = { .procfs = "/nonexistent",
 						  .cgroupfs = "/nonexistent" };
-	struct interval_sources sources;
+	struct interval_peers peers;
 
 	*machine = (struct machine){
 		.reader.base.ops = &told_ops,
-		.meters = meters,
+		.sources = { .host = host, .meters = meters },
 		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
 			    .publication.settle_ns = SETTLE_NS,
 			    .metrics.max_series = 1000,
 			    .idle.mode = IDLE_MODE_LEARNED },
 	};
-	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine->estimate), 0);
-	assert_int_equal(identity_resolver_open(&nowhere, &machine->identities), 0);
+	assert_int_equal(
+		estimated_meter_new(&platform_power_model, &host, &machine->sources.estimate), 0);
+	assert_int_equal(identity_resolver_open(&nowhere, &machine->sources.identities), 0);
 	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
-	sources = (struct interval_sources){
-		.meters = meters,
-		.estimate = machine->estimate,
-		.activity = &machine->reader.base,
-		.identities = machine->identities,
-		.holder = machine->holder,
-		.pace = pace,
-		.tap = tap,
-		.cpus = host.cpus,
-	};
-	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
+	machine->sources.activity = &machine->reader.base;
+	peers = (struct interval_peers){ .holder = machine->holder, .pace = pace, .tap = tap };
+	assert_int_equal(
+		interval_engine_new(&machine->sources, &peers, &machine->config, &machine->engine),
+		0);
 }
 
 static inline void machine_start_with(struct machine *machine, bool is_vm,
@@ -121,10 +114,10 @@ static inline void machine_start(struct machine *machine, bool is_vm)
 static inline void machine_stop(struct machine *machine)
 {
 	interval_engine_free(machine->engine);
-	meter_table_close(machine->meters);
+	meter_table_close(machine->sources.meters);
 	snapshot_holder_free(machine->holder);
-	identity_resolver_close(machine->identities);
-	estimated_meter_free(machine->estimate);
+	identity_resolver_close(machine->sources.identities);
+	estimated_meter_free(machine->sources.estimate);
 }
 
 /* An interval that began at @boottime_s, when the time of day was @realtime_s. */

@@ -254,10 +254,10 @@ static void test_a_zone_of_the_start_that_fails_is_not_counted_twice(void **stat
 	start_with_late_meter(&machine, 0);
 	atomic_store(&zones_there, 1);
 	atomic_store(&read_error, -EIO);
-	for (int i = 0; i < 100 && !meter_table_count(machine.meters); i++) {
+	for (int i = 0; i < 100 && !meter_table_count(machine.sources.meters); i++) {
 		struct meter_pass read;
 
-		(void)meter_table_read(machine.meters, &read);
+		(void)meter_table_read(machine.sources.meters, &read);
 	}
 	assert_int_equal(interval_engine_find_zones(machine.engine, 99000), 0);
 	(void)pass(&machine, 99, 0, 0); /* the estimate's baseline */
@@ -291,10 +291,10 @@ static void test_a_zone_of_the_start_that_is_read_counts_at_once(void **state)
 	(void)state;
 	start_with_late_meter(&machine, 0);
 	atomic_store(&zones_there, 1);
-	for (int i = 0; i < 100 && !meter_table_count(machine.meters); i++) {
+	for (int i = 0; i < 100 && !meter_table_count(machine.sources.meters); i++) {
 		struct meter_pass read;
 
-		(void)meter_table_read(machine.meters, &read);
+		(void)meter_table_read(machine.sources.meters, &read);
 	}
 	assert_int_equal(interval_engine_find_zones(machine.engine, 99000), 0);
 	machine.reader.error = -EMFILE; /* the estimate has no baseline, the meter has */
@@ -446,10 +446,11 @@ static void found_zones_are_restored(unsigned refused, const char *boot)
 
 	learned_line(line);
 	start_with_late_meter(&machine, 0);
-	monitor = (struct monitor){ .config = &machine.config,
-				    .session = { .sources = { .meters = machine.meters,
-							      .estimate = machine.estimate },
-						 .engine = machine.engine } };
+	monitor =
+		(struct monitor){ .config = &machine.config,
+				  .session = { .sources = { .meters = machine.sources.meters,
+							    .estimate = machine.sources.estimate },
+					       .engine = machine.engine } };
 	monitor.idle_state.loaded = calloc(1, sizeof(*monitor.idle_state.loaded));
 	assert_non_null(monitor.idle_state.loaded);
 	assert_int_equal(state_put(monitor.idle_state.loaded, "late/package-0", line), 0);

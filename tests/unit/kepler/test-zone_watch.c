@@ -109,7 +109,7 @@ static void machine_start(struct machine *machine)
 	/* A counter that moves at once is no fault here: a gigawatt. */
 	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000, false };
 	const struct identity_options nowhere = { "/nonexistent", "/nonexistent", 0 };
-	struct interval_sources from;
+	struct interval_peers peers;
 
 	*machine = (struct machine){
 		.reader.ops = &quiet_ops,
@@ -122,14 +122,12 @@ static void machine_start(struct machine *machine)
 			 0);
 	assert_int_equal(identity_resolver_open(&nowhere, &machine->sources.identities), 0);
 	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
-	from = (struct interval_sources){
-		.meters = machine->sources.meters,
-		.activity = &machine->reader,
-		.identities = machine->sources.identities,
-		.holder = machine->holder,
-		.cpus = 2,
-	};
-	assert_int_equal(interval_engine_new(&from, &machine->config, &machine->engine), 0);
+	machine->sources.activity = &machine->reader;
+	machine->sources.host.cpus = 2;
+	peers = (struct interval_peers){ .holder = machine->holder };
+	assert_int_equal(
+		interval_engine_new(&machine->sources, &peers, &machine->config, &machine->engine),
+		0);
 }
 
 static void machine_stop(struct machine *machine)
