@@ -14,15 +14,13 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "model/feature.h"
+#include "samples/sample_input.h"
 #include "training/parallel.h"
 #include "training/trainer.h"
 #include "training/training_rows.h"
-
-#define FILE_MAX (64U << 20)
 
 static const char *const names[] = {
 	"Polynomial", "GradientBoosting", "KNeighbors", "Linear",      "SVR", "Xgboost",
@@ -138,13 +136,11 @@ static void add_file(struct work *work, const char *path)
 {
 	static const char *const components[] = { "package", "dram", "platform" };
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
-	CLEANUP_FREE char *text = NULL;
 	const char *features[PREDICTOR_FEATURES_MAX];
-	size_t count = 0, len;
+	size_t count = 0;
 	struct diag diag = { "" };
 
-	if (read_file_alloc(path, FILE_MAX, &text, &len) < 0 ||
-	    sample_table_parse_csv(&table, path, text, len, &diag) < 0) {
+	if (sample_input_read(path, &table, &diag) < 0) {
 		(void)fprintf(stderr, "bench-train: %s: %s\n", path, diag.text);
 		exit(EXIT_FAILURE);
 	}

@@ -41,14 +41,7 @@ void sample_table_get_row(const struct sample_table *table, size_t row, double *
 void sample_table_get_names(const struct sample_table *table, const char **ret);
 void sample_table_release(struct sample_table *table);
 
-/*
- * CSV with a line of names (RFC 4180). A cell that is empty, or that is no number, is NAN; a column
- * without a number, or without a name, is left out. 0, or with a diagnosis -EINVAL (FILE:LINE, of a
- * row FILE:LINE:COLUMN: what is wrong), -ENOMEM or -ENOSPC; @ret only on success.
- */
-int sample_table_parse_csv(struct sample_table *ret, const char *name, const char *text,
-			   size_t size, struct diag *diag);
-/* What reads back as the same values; what is not finite is an empty cell. 0 or -ENOMEM. */
+/* CSV that reads back as the same values; what is not finite is an empty cell. 0 or -ENOMEM. */
 int sample_table_write_csv(const struct sample_table *table, struct strbuf *out);
 /* The same line by line; errors are those of @out. */
 void sample_csv_add_names(const char *const *names, size_t count, struct strbuf *out);

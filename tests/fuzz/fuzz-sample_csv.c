@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
-#include "samples/sample_table.h"
+#include "tests/unit/samples/csv_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,11 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct diag diag = { "" };
 
-	if (sample_table_parse_csv(&first, "fuzz", (const char *)data, size, &diag) < 0 ||
-	    !first.column_count || sample_table_write_csv(&first, &text) < 0)
+	if (csv_text_read((const char *)data, size, &first, &diag) < 0 || !first.column_count ||
+	    sample_table_write_csv(&first, &text) < 0)
 		return 0;
-	if (sample_table_parse_csv(&second, "fuzz", text.data, text.len, &diag) < 0 ||
-	    second.rows != first.rows || second.column_count != first.column_count)
+	if (csv_text_read(text.data, text.len, &second, &diag) < 0 || second.rows != first.rows ||
+	    second.column_count != first.column_count)
 		abort();
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/isolation.h"
 
+#include "tests/unit/samples/csv_text.h"
 #include "tests/unit/unit.h"
 
 #define assert_near(a, b, slack) assert_true(fabs((a) - (b)) <= (slack))
@@ -10,7 +11,7 @@ static void make(struct sample_table *table, const char *csv)
 	struct diag diag = { "" };
 
 	*table = (struct sample_table){ .rows = 0 };
-	assert_int_equal(sample_table_parse_csv(table, "x", csv, strlen(csv), &diag), 0);
+	assert_int_equal(csv_text_read(csv, strlen(csv), table, &diag), 0);
 }
 
 static void test_minimum(void **state)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_table.h"
 
+#include "tests/unit/samples/csv_text.h"
 #include "tests/unit/unit.h"
 
 static struct sample_table parse(const char *text)
@@ -8,7 +9,7 @@ static struct sample_table parse(const char *text)
 	struct sample_table table = { .rows = 0 };
 	struct diag diag = { "" };
 
-	assert_int_equal(sample_table_parse_csv(&table, "f.csv", text, strlen(text), &diag), 0);
+	assert_int_equal(csv_text_read(text, strlen(text), &table, &diag), 0);
 	return table;
 }
 
@@ -17,9 +18,8 @@ static void assert_refused(const char *text, const char *why)
 	struct sample_table table = { .rows = 7 };
 	struct diag diag = { "" };
 
-	assert_int_equal(sample_table_parse_csv(&table, "f.csv", text, strlen(text), &diag),
-			 -EINVAL);
-	assert_string_equal(diag.text, why);
+	assert_int_equal(csv_text_read(text, strlen(text), &table, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, why));
 	assert_int_equal(table.rows, 7);
 }
 
@@ -67,25 +67,25 @@ static void test_quotes_ends_of_lines_and_marks(void **state)
 static void test_a_quoted_line_end_counts_as_a_line(void **state)
 {
 	assert_refused("a,b\n\"x\ny\",1\n1,2,3\n",
-		       "f.csv:4:6: this line has 3 cells, the first one has 2");
+		       ":4:6: this line has 3 cells, the first one has 2");
 }
 
 static void test_refused(void **state)
 {
-	assert_refused("", "f.csv:1: it is empty; the first line names the columns");
-	assert_refused("\n\n", "f.csv:1: it is empty; the first line names the columns");
-	assert_refused("a,b\n1,2\n3\n", "f.csv:3:2: this line has 1 cells, the first one has 2");
-	assert_refused("a,a\n", "f.csv:1: two columns are named a");
+	assert_refused("", ":1: it is empty; the first line names the columns");
+	assert_refused("\n\n", ":1: it is empty; the first line names the columns");
+	assert_refused("a,b\n1,2\n3\n", ":3:2: this line has 1 cells, the first one has 2");
+	assert_refused("a,a\n", ":1: two columns are named a");
 	assert_refused("a\n\"1\n2",
-		       "f.csv:2:1: a quoted cell does not end; its closing quote is missing");
-	assert_refused("a\n\"1\"2\n", "f.csv:2:4: there is text after the closing quote of a cell");
+		       ":2:1: a quoted cell does not end; its closing quote is missing");
+	assert_refused("a\n\"1\"2\n", ":2:4: there is text after the closing quote of a cell");
 	assert_refused("a\x01\n1\n",
-		       "f.csv:1: the name of a column has control characters or is not UTF-8");
+		       ":1: the name of a column has control characters or is not UTF-8");
 	assert_refused("a\xff\n1\n",
-		       "f.csv:1: the name of a column has control characters or is not UTF-8");
+		       ":1: the name of a column has control characters or is not UTF-8");
 	assert_refused("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 		       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n1\n",
-		       "f.csv:1: the name of a column has more than 95 bytes");
+		       ":1: the name of a column has more than 95 bytes");
 }
 
 static void test_written_tables_read_back_the_same(void **state)

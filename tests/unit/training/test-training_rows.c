@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/training_rows.h"
 
+#include "tests/unit/samples/csv_text.h"
 #include "tests/unit/unit.h"
 
 static const char *const features[] = { "cpu_cycles", "cpu_instructions" };
@@ -10,7 +11,7 @@ static struct sample_table parse(const char *text)
 	struct sample_table table = { .rows = 0 };
 	struct diag diag = { "" };
 
-	assert_int_equal(sample_table_parse_csv(&table, "f.csv", text, strlen(text), &diag), 0);
+	assert_int_equal(csv_text_read(text, strlen(text), &table, &diag), 0);
 	return table;
 }
 
