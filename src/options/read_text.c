@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "options/spelling.h"
 
 #define VARIABLE_MAX 80
 #define WARNINGS_MAX 2048 /* bytes; an environment can be hostile */
@@ -166,17 +167,44 @@ static size_t find_variable(const struct option_set *set, const char *name)
 	return OPTION_NONE;
 }
 
-static int warn_unknown(struct option_values *values, const char *name)
+/* The variable of an option that is most like @name; false: none is near. */
+static bool find_nearest_variable(const struct option_set *set, const char *name, char *buf,
+				  size_t size)
 {
-	char shown[VARIABLE_MAX];
+	size_t count = option_count(set), prefix = strlen(set->program->prefix);
+	struct spelling_nearest best = spelling_begin(name + prefix);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct option *option = option_at(set, i);
+		char variable[VARIABLE_MAX];
+
+		if (option->only_flag)
+			continue;
+		option_environment_name(set, option, variable, sizeof(variable));
+		spelling_consider_as(&best, variable + prefix, option->name);
+	}
+	if (best.name)
+		option_environment_name(set, option_at(set, option_find(set, best.name)), buf,
+					size);
+	return best.name;
+}
+
+static int warn_unknown(const struct option_set *set, struct option_values *values,
+			const char *name)
+{
+	char shown[VARIABLE_MAX], near[VARIABLE_MAX];
+	bool has_near;
 	size_t len = values->warnings ? strlen(values->warnings) : 0;
 	char *more;
 
 	if (len > WARNINGS_MAX)
 		return 0;
-	if (asprintf(&more, "%s%s%s: unknown environment variable, ignored",
+	has_near = find_nearest_variable(set, name, near, sizeof(near));
+	if (asprintf(&more, "%s%s%s: unknown environment variable, ignored%s%s%s",
 		     len ? values->warnings : "", len ? "\n" : "",
-		     option_printable(shown, sizeof(shown), name)) < 0)
+		     option_printable(shown, sizeof(shown), name),
+		     has_near ? "; did you mean " : "", has_near ? near : "",
+		     has_near ? "?" : "") < 0)
 		return -ENOMEM;
 	free(values->warnings);
 	values->warnings = more;
@@ -191,7 +219,7 @@ static int read_variable(const struct option_set *set, struct option_values *val
 	int r;
 
 	if (index == OPTION_NONE)
-		return is_foreign(set, name) ? 0 : warn_unknown(values, name);
+		return is_foreign(set, name) ? 0 : warn_unknown(set, values, name);
 	r = option_take_all(set, index, values, ORIGIN_ENVIRONMENT, value, &why);
 	return r < 0 ? diag_add(diag, r, "%s: %s", name, why.text) : 0;
 }

@@ -232,7 +232,8 @@ static void environment(void **state)
 		     "", &config, &diag),
 		0);
 	assert_string_equal(config.options.warnings,
-			    "KEPLER_LOG_LEVL: unknown environment variable, ignored\n"
+			    "KEPLER_LOG_LEVL: unknown environment variable, ignored; did you mean "
+			    "KEPLER_LOG_LEVEL?\n"
 			    "KEPLER_?: unknown environment variable, ignored");
 	assert_int_equal(config.idle.watts_count, 2);
 	assert_string_equal(config.idle.watts[1].name, "dram");
