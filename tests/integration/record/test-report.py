@@ -30,9 +30,15 @@ DMI = "devices/virtual/dmi/id"
 PLANTED = re.compile(rb"plant\w*\d\dx|canary", re.IGNORECASE)
 UUID = "4c4c4544-0043-4a10-8054-b8c04f4e3233"
 
+POWERCAP = "devices/virtual/powercap/intel-rapl"
+PACKAGE = f"{POWERCAP}/intel-rapl:0/energy_uj"
+
+# Zones are among devices, and the class has links to them, as the kernel has it.
 TREE = (
-    rapl_zone("intel-rapl:0", "package-0", 40) + rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")
-    # As the kernel has them: folders of devices, and links to them.
+    [line.replace("class/powercap/intel-rapl", f"{POWERCAP}/intel-rapl") for line in
+     rapl_zone("intel-rapl:0", "package-0", 40) + rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")]
+    + [f"class/powercap/intel-rapl:0 link ../../{POWERCAP}/intel-rapl:0",
+       f"class/powercap/intel-rapl:0:0 link ../../{POWERCAP}/intel-rapl:0/intel-rapl:0:0"]
     + [f"{INA}/name text ina226", f"{INA}/power1_input gauge 7000000", f"{INA}/device link ../../../1-0040",
        "class/hwmon/hwmon7 link ../../devices/i2c-1/1-0040/hwmon/hwmon7"]
     + ["class/hwmon/hwmon0/name text coretemp", "class/hwmon/hwmon0/temp1_input text 40000",
@@ -179,7 +185,7 @@ def a_maintainer_replays_it():
         assert replayed["off_uj"] == 0 and replayed["intervals"] >= 4, replayed
         for zone in replayed["sums"]:
             assert zone["node_uj"] == sums[zone["zone"]], (zone, sums)
-        assert 40e6 < sums["package"] <= read["class/powercap/intel-rapl:0/energy_uj"], (sums, read)
+        assert 40e6 < sums["package"] <= read[PACKAGE], (sums, read)
         print(f"  {sums} µJ in {replayed['intervals']} intervals, 0 µJ off")
         lines = list(report_tree.lines(report.path))
         with Sensors(lines) as sensors:
@@ -187,8 +193,8 @@ def a_maintainer_replays_it():
             assert here == there and ("package-0", "rapl-sysfs") in here and ("platform", "hwmon") in here, (here, there)
             began, before = time.monotonic(), sensors.truth_uj()
             time.sleep(0.5)
-            watts = (sensors.truth_uj()["class/powercap/intel-rapl:0/energy_uj"]
-                     - before["class/powercap/intel-rapl:0/energy_uj"]) / (time.monotonic() - began) / 1e6
+            watts = (sensors.truth_uj()[PACKAGE]
+                     - before[PACKAGE]) / (time.monotonic() - began) / 1e6
         assert 30 < watts < 50, watts  # 40 W, on a machine that is busy meanwhile
         print(f"  the tree that is laid out from it has {there}, and package-0 draws {watts:.1f} W")
 
