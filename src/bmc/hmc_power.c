@@ -111,8 +111,9 @@ static int find_in_cpc(struct hmc_client *client, const struct hmc_object *cpc, 
 static void add_names(const struct hmc_list *list, struct strbuf *out)
 {
 	for (size_t i = 0; i < list->count && i < 8; i++) {
-		strbuf_add_str(out, i ? ", " : "");
+		strbuf_add_str(out, i ? ", \"" : "\"");
 		strbuf_add_json(out, list->objects[i].name);
+		strbuf_add_char(out, '"');
 	}
 	strbuf_add_str(out, list->count > 8 ? ", …" : list->count ? "" : "none");
 }
@@ -126,15 +127,15 @@ static int not_one(const struct hmc_list *cpcs, const char *cpc, const char *par
 	add_names(cpcs, &names);
 	text = names.data ? names.data : "";
 	if (found)
-		return diag_set(diag, -EXDEV,
-				"several CPCs of the HMC have a partition %s (%.160s); name this "
-				"machine's CPC with meter.hmc.cpc",
-				partition, text);
-	return diag_set(
-		diag, -EXDEV,
-		"the HMC shows no partition %s in the CPC %s; it shows the CPCs %.160s. Check "
-		"meter.hmc.cpc and meter.hmc.partition, and that the user may see both",
-		partition, *cpc ? cpc : "that it is looked for in", text);
+		return diag_set(
+			diag, -EXDEV,
+			"several CPCs of the HMC have a partition \"%s\" (%.160s); name this "
+			"machine's CPC with meter.hmc.cpc",
+			partition, text);
+	return diag_set(diag, -EXDEV,
+			"the HMC shows no partition \"%s\"%s%s%s; it shows the CPCs %.160s. Check "
+			"meter.hmc.cpc and meter.hmc.partition, and that the user may see both",
+			partition, *cpc ? " in the CPC \"" : "", cpc, *cpc ? "\"" : "", text);
 }
 
 int hmc_power_find(struct hmc_client *client, const char *cpc, const char *partition,
@@ -184,10 +185,11 @@ static int read_shares(struct hmc_client *client, const struct hmc_power *power,
 		if (r < 0)
 			return r;
 		if (!hmc_partition_read(properties, power->is_dpm, &ret[count]))
-			return diag_set(diag, -ENODATA,
-					"the HMC does not report the processors or the weight of "
-					"partition %s, so its share of the CPC's power is unknown",
-					object->name);
+			return diag_set(
+				diag, -ENODATA,
+				"the HMC does not report the processors or the weight of "
+				"partition \"%s\", so its share of the CPC's power is unknown",
+				object->name);
 		if (strcmp(object->path.text, power->partition.path.text) == 0)
 			*ret_own = count;
 		count++;
@@ -219,14 +221,16 @@ int hmc_power_update_share(struct hmc_client *client, struct hmc_power *power, s
 	if (r < 0)
 		return r;
 	if (own == SIZE_MAX)
-		return diag_set(diag, -ENODATA, "the HMC reports that partition %s is not active",
+		return diag_set(diag, -ENODATA,
+				"the HMC reports that partition \"%s\" is not active",
 				power->partition.name);
 	share = hmc_share(&facts, partitions, count, own);
 	if (share < 0)
-		return diag_set(diag, -ENODATA,
-				"the HMC shows more processors in partitions than CPC %s has, so "
-				"the share of its power is unknown",
-				power->cpc.name);
+		return diag_set(
+			diag, -ENODATA,
+			"the HMC shows more processors in partitions than CPC \"%s\" has, so "
+			"the share of its power is unknown",
+			power->cpc.name);
 	power->share = share;
 	power->active_count = count;
 	return 0;
@@ -284,7 +288,7 @@ static int no_power(const struct hmc_power *power, struct diag *diag)
 {
 	bool is_own = power->method == HMC_OWN_POWER;
 
-	return diag_set(diag, -ENODATA, "the HMC currently reports no power of %s %s",
+	return diag_set(diag, -ENODATA, "the HMC currently reports no power of %s \"%s\"",
 			is_own ? "partition" : "CPC",
 			is_own ? power->partition.name : power->cpc.name);
 }

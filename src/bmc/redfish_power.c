@@ -218,8 +218,9 @@ static int find_in_chassis(struct redfish_client *client, const struct redfish_c
 static void add_ids(const struct redfish_members *members, struct strbuf *out)
 {
 	for (size_t i = 0; i < members->count; i++) {
-		strbuf_add_str(out, i ? ", " : "");
+		strbuf_add_str(out, i ? ", \"" : "\"");
 		strbuf_add_json(out, redfish_path_id(&members->paths[i]));
+		strbuf_add_char(out, '"');
 	}
 }
 

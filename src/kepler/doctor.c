@@ -155,6 +155,8 @@ static void add_names(struct redaction *names, const struct sources *sources,
 
 		model_meter_state(sources->models, i, &state);
 		redaction_add(names, REDACTED_NAME, state.model);
+		if (strcmp(state.machine, sources->host.cpu_model) != 0)
+			redaction_add(names, REDACTED_NAME, state.machine);
 	}
 }
 

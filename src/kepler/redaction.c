@@ -334,7 +334,7 @@ static bool is_id(const struct word *word)
 /* What libraries say of a machine: "Could not resolve host: bmc7", "connect to bmc7 port 443". */
 static bool is_told_as_a_name(const struct word *word)
 {
-	static const char *const leads[] = { "host:", "proxy:", "partition", "CPC", NULL };
+	static const char *const leads[] = { "host:", "proxy:", NULL };
 	static const char port[] = " port ";
 
 	return word->text[0] &&

@@ -11,6 +11,7 @@
 
 #define PERSON_UID_MIN 1000 /* the first of a person, as Debian and Red Hat have it */
 #define PERSONS_MAX    400
+#define VALUE_MIN      6 /* characters: longer than "false" */
 
 static bool is_an_option(const char *word)
 {
@@ -58,8 +59,8 @@ static void add_users(struct redaction *redaction)
 /* Texts that can only be words of Kepler's and numbers, which option->check has seen to. */
 static bool is_plain(const struct option *option)
 {
-	static const char *const plain[] = { "meters", "meter.hwmon", "model.machine",
-					     "vm.neighbour-load", "web.socket-mode" };
+	static const char *const plain[] = { "meters", "meter.hwmon", "vm.neighbour-load",
+					     "web.socket-mode" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
 		if (strcmp(option->name, plain[i]) == 0)
@@ -97,6 +98,18 @@ static void add_authority(struct redaction *redaction, const char *text)
 		add_host(redaction, host);
 }
 
+/* What is behind "=" in "KEY=VALUE,KEY=VALUE", but for numbers and switches. */
+static void add_values(struct redaction *redaction, const char *text)
+{
+	for (const char *value = strchr(text, '='); value; value = strchr(value, '=')) {
+		size_t len = strcspn(++value, ",");
+		CLEANUP_FREE char *copy = strndup(value, len);
+
+		if (copy && len >= VALUE_MIN && has_letter(copy))
+			redaction_add(redaction, REDACTED_NAME, copy);
+	}
+}
+
 static void add_text(struct redaction *redaction, const char *text)
 {
 	if (text[0] == '/') {
@@ -107,6 +120,7 @@ static void add_text(struct redaction *redaction, const char *text)
 		redaction_add(redaction, REDACTED_URL, text);
 	else if (has_letter(text))
 		redaction_add(redaction, REDACTED_NAME, text);
+	add_values(redaction, text);
 	add_authority(redaction, text);
 }
 

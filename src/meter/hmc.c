@@ -132,10 +132,11 @@ static int learn_partition(struct meter *meter, struct sysinfo_facts *facts,
 	int r = sysinfo_read(meter->texts[TEXT_PROCFS], facts);
 
 	if (r == 0 && facts->is_guest)
-		return diag_set(diag, -EINVAL,
-				"this machine is a guest of a hypervisor in partition %s, so the "
-				"partition's energy is not its own",
-				facts->partition);
+		return diag_set(
+			diag, -EINVAL,
+			"this machine is a guest of a hypervisor in partition \"%s\", so the "
+			"partition's energy is not its own",
+			facts->partition);
 	*ret_partition = meter->texts[TEXT_PARTITION];
 	if (**ret_partition)
 		return 0;
@@ -183,12 +184,13 @@ static void show(struct meter *meter)
 	(void)snprintf(zone.path, sizeof(zone.path), "%.16s/%.24s%s%.20s", power->cpc.name,
 		       power->partition.name, *host ? "@" : "", host);
 	if (!is_own)
-		(void)snprintf(note, sizeof(note),
-			       "platform is ESTIMATED: %.2f %% of what CPC %.16s draws, which are "
-			       "the processors of partition %.64s by number and weight, among "
-			       "those of %zu active partitions that the HMC shows",
-			       power->share * 100, power->cpc.name, power->partition.name,
-			       power->active_count);
+		(void)snprintf(
+			note, sizeof(note),
+			"platform is ESTIMATED: %.2f %% of what CPC \"%.16s\" draws, which are "
+			"the processors of partition \"%.64s\" by number and weight, among "
+			"those of %zu active partitions that the HMC shows",
+			power->share * 100, power->cpc.name, power->partition.name,
+			power->active_count);
 	remote_show_zone(&meter->remote, &zone, meter->is_unverified);
 	remote_show_note(&meter->remote, note);
 }

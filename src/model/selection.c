@@ -144,8 +144,8 @@ static void explain(const struct model_candidate *candidate, struct model_choice
 	(void)snprintf(choice->reason, sizeof(choice->reason),
 		       "%s%s%.60s%s; expected error %.0f %%, including %.0f %% for the different "
 		       "machine",
-		       words[choice->match], candidate->machine->processor[0] ? " (" : "",
-		       candidate->machine->processor, candidate->machine->processor[0] ? ")" : "",
+		       words[choice->match], candidate->machine->processor[0] ? " (\"" : "",
+		       candidate->machine->processor, candidate->machine->processor[0] ? "\")" : "",
 		       choice->expected_error * 100, choice->looseness * 100);
 }
 

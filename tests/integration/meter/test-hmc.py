@@ -143,8 +143,8 @@ def what_is_wrong_is_one_clear_line():
         wrong = lab.credentials.with_name("wrong")
         wrong.touch(0o600)
         wrong.write_text("kepler,wrong\n")
-        cases = [("", "several CPCs of the HMC have a partition LINUX1 (CPC1, CPC2)"),
-                 ("--meter.hmc.cpc=CPC3", "no partition LINUX1 in the CPC CPC3; it shows the CPCs CPC1, CPC2"),
+        cases = [("", 'several CPCs of the HMC have a partition "LINUX1" ("CPC1", "CPC2")'),
+                 ("--meter.hmc.cpc=CPC3", 'no partition "LINUX1" in the CPC "CPC3"; it shows the CPCs "CPC1", "CPC2"'),
                  ("--meter.hmc.partition=", "sysinfo does not name this machine's partition"),
                  ("--meter.hmc.credentials=", "meter.hmc.credentials is not given"),
                  (f"--meter.hmc.credentials={wrong}", f"the user name or password was refused; correct it in {wrong}"),

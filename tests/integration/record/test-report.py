@@ -18,9 +18,13 @@ import tempfile
 import time
 
 import report_tree
+from bmc import Law
 from certificates import Authority
 from fake_kubernetes import FakeKubernetes, make_pod, pod_id
+from gpu_rig import Gpus, uuid
+from hmc import Cpc, Hmc, Partition
 from record_file import Reader
+from remote_rig import Machine, server_context
 from rig import KEPLER, OTHERS_ENVIRONMENT, Sensors, Service, rapl_zone, run_tests
 
 NOBODY = 65534
@@ -81,6 +85,11 @@ def make_report(folder, *args, prefix=(), env=None, status=0):
                           capture_output=True, check=False, env={**OTHERS_ENVIRONMENT, **(env or {})}, timeout=90)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return (Report(path) if status == 0 else None), done
+
+
+def expect_no_plants(everything):
+    found = sorted({match.decode() for match in PLANTED.findall(everything)})
+    assert not found, found
 
 
 # ---- what is planted ----
@@ -145,8 +154,7 @@ def nothing_of_a_machine_is_named():
         report, done = make_report(folder, f"--host.sysfs={sensors.mount}", f"--config.file={plants.dir}/kepler.yaml",
                                    "--host.state-dir=/var/lib/plantstate37x", prefix=plants.prefix(), env=plants.environment())
         everything = report.every_byte()
-        for word in {match.decode() for match in PLANTED.findall(everything)}:
-            raise AssertionError(f"{word} is in the report")
+        expect_no_plants(everything)
         for word in (UUID, plants.container_id, plants.container_id[:12], "10.11.12.13", sensors.mount, folder):
             assert word.encode() not in everything, f"{word} is in the report"
         # What was not there to be told cannot leak.
@@ -156,6 +164,37 @@ def nothing_of_a_machine_is_named():
         assert "meter.redfish.url (file): 1 value, not shown" in options, options
         assert "product_name = Model of host-" in report.text("sysfs.txt"), report.text("sysfs.txt")
         assert folder in done.stdout  # which is for the user's own eyes
+
+
+def nothing_of_other_machines_is_named():
+    """What a console, GPUs and models are called, in what works and in what does not."""
+    cpcs = [Cpc(cpc, [Partition("plantpart40x", weight=1), Partition("plant other 41x", weight=1)], ifl=1)
+            for cpc in ("PLANTA42X", "PLANTB43X")]
+    gpus = Gpus()
+    with tempfile.TemporaryDirectory() as folder, gpus.folder:
+        gpus.say("gpu 0 1000")
+        console = Machine(folder, "hmc", Hmc(server_context(), Law(1000), cpcs), '"canary-hmc,""p4ss"')
+        model = pathlib.Path(folder, "model.json")
+        error = {"mae_w": 1, "mape_percent": 5, "bound_w": 3}
+        model.write_text(json.dumps({
+            "format": "kepler-model", "version": 1, "name": "plantmodel45x", "output": "AbsPower",
+            "machine": {"processor": "plantprocessor46x", "cores": os.cpu_count()},
+            "components": [{"name": "dram", "error": error, "predictor": {"form": "linear", "weights": [20, 80]}, "features": [
+                {"name": "bpf_cpu_time_ms", "unit": "ms/s", "scale": 1000, "minimum": 0, "maximum": 1000}]}]}))
+        common = (*console.options, gpus.option, f"--model.file={model}", "--host.state-dir=", "--host.sysfs=/nonexistent",
+                  "--model.machine=vm=false,processor=plantprocessor46x")
+        said = ""
+        for options in ((), ("--meter.hmc.cpc=PLANTC47X",), ("--meter.hmc.cpc=PLANTB43X",)):
+            report, _ = make_report(folder, "--meter.hmc.partition=plantpart40x", *common, *options,
+                                    env={"NVML_LAB_STATE": str(gpus.state)})
+            expect_no_plants(report.every_byte())
+            assert uuid(0).encode() not in report.every_byte()
+            said += report.text("doctor.txt")
+            report.path.unlink()
+        console.service.close()
+        for words in ("several CPCs", "it shows the CPCs", "(hmc)", "ESTIMATED by the trained model name-",
+                      "id-1 is read from nvidia0 (nvml)"):
+            assert words in said, (words, said)
 
 
 # ---- what a maintainer does with it ----
@@ -236,5 +275,5 @@ def its_default_name():
                                          "sysfs-later.txt", "recording.krec"], listed.stdout
 
 
-run_tests([nothing_of_a_machine_is_named, a_maintainer_replays_it, what_was_there_stays, not_with_json, without_root,
-           its_default_name])
+run_tests([nothing_of_a_machine_is_named, nothing_of_other_machines_is_named, a_maintainer_replays_it, what_was_there_stays,
+           not_with_json, without_root, its_default_name])
