@@ -16,7 +16,7 @@
 
 #include "workload/path_part.h"
 
-#define FIRST_UNIT "/init.scope" /* systemd itself, as PID 1 */
+#define FIRST_UNIT "init.scope" /* systemd itself, as PID 1 */
 
 static bool is_unit(struct part part)
 {
@@ -47,7 +47,7 @@ static const char *find_tree(const char *path, const char *end, size_t *ret_dept
 	struct part part;
 
 	for (size_t depth = 0; part_next(&at, end, &part); depth++) {
-		if (part_ends(part, ".slice") || part_is(part, FIRST_UNIT + 1)) {
+		if (part_ends(part, ".slice") || part_is(part, FIRST_UNIT)) {
 			*ret_depth = depth;
 			return part.text;
 		}
@@ -116,7 +116,7 @@ bool cgroup_unit_find(const char *root, const char *path, size_t len, struct cgr
 
 bool cgroup_unit_root(const char *text, char *buf, size_t size)
 {
-	static const char suffix[] = FIRST_UNIT;
+	static const char suffix[] = "/" FIRST_UNIT;
 
 	for (const char *line = text; *line;) {
 		const char *end = line + strcspn(line, "\n");
