@@ -213,8 +213,7 @@ static void a_current_file(void **state)
 		"level: debug  # log.level\n",
 		"interval: 5s  # monitor.interval\n",
 		"pods: \"off\"  # kube.enabled\n",
-		"monitor.stalenes: left out: not a key of Kepler's; did you mean "
-		"monitor.staleness?",
+		"left out: not a key of Kepler's; did you mean monitor.staleness?",
 		"old:4:3: monitor.stalenes: ",
 		"old:5:3: monitor.staleness: not needed: ",
 		"old:8:5: exporter.prometheus.metricsLevel: not needed: ",
