@@ -68,6 +68,8 @@ static void follow_standings(struct accountant *accountant)
 	for (uint32_t z = 0; z < accountant->zone_count; z++) {
 		enum standing standing = accountant->contenders[z].standing;
 
+		if (standing == STANDING_COUNTS && accountant->zones[z].held)
+			ledger_revive_zone(accountant->ledger, z);
 		if (standing == STANDING_COUNTS)
 			zone_account_release(&accountant->zones[z]);
 		else
@@ -851,6 +853,14 @@ static void note_reading(struct accountant *accountant, size_t z, const struct i
 	struct contender *contender = &accountant->contenders[z];
 	bool is_up = interval->status[z].state == ZONE_UP;
 
+	if (span) {
+		bool moved = span->known && span->energy_uj;
+
+		if (moved || !contender->moved_ns)
+			contender->moved_ns = span->to_ns;
+		contender->read_ns = span->to_ns;
+		contender->has_moved |= moved;
+	}
 	contender->has_begun |= span != NULL;
 	contender->was_read = span != NULL;
 	contender->is_due = is_up && !span;

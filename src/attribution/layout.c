@@ -105,6 +105,17 @@ void layout_end_zone(struct layout *layout, uint32_t zone)
 	layout->ended++;
 }
 
+void layout_revive_zone(struct layout *layout, uint32_t zone)
+{
+	struct layout_zone *reviving = &layout->zones[zone];
+
+	if (!reviving->ended)
+		return;
+	reviving->ended = false;
+	layout->accounts[reviving->account].ended--;
+	layout->ended++;
+}
+
 void layout_bear_idle(struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->account_count && !layout->bears_idle; i++) {

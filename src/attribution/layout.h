@@ -38,7 +38,7 @@ struct layout_zone {
 	const struct zone *zone; /* borrowed */
 	uint32_t account;
 	uint32_t next; /* zone of the account; ZONE_NONE behind the last */
-	bool ended;    /* another source is charged, for good */
+	bool ended;    /* another source is charged */
 };
 
 struct layout {
@@ -49,7 +49,7 @@ struct layout {
 	struct layout_zone *zones; /* [zone_count] */
 	uint32_t zone_count, zone_room;
 	uint32_t columns;               /* > 0 */
-	uint32_t ended;                 /* how many zones have */
+	uint32_t ended;                 /* times that a zone has, or was revived */
 	uint32_t counters;              /* SIGNAL_BIT() of those that rows have a column of */
 	uint32_t counter[SIGNAL_COUNT]; /* where; of others undefined */
 };
@@ -69,6 +69,8 @@ uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t sign
 void layout_add_zone(struct layout *layout, const struct zone *zone);
 /* Its energy is charged by another source from now on. Again without effect. */
 void layout_end_zone(struct layout *layout, uint32_t zone);
+/* It is charged again, in place of what it gave way to. Likewise. */
+void layout_revive_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
 /* From now on rows have a counter of each of @signals, and keep it. */

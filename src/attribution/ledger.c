@@ -715,6 +715,11 @@ void ledger_end_zone(struct ledger *ledger, uint32_t zone)
 	layout_end_zone(&ledger->layout, zone);
 }
 
+void ledger_revive_zone(struct ledger *ledger, uint32_t zone)
+{
+	layout_revive_zone(&ledger->layout, zone);
+}
+
 int ledger_bear_idle(struct ledger *ledger)
 {
 	int r = widen_rows(ledger, layout_columns_with_idle(&ledger->layout));

@@ -143,6 +143,8 @@ void ledger_free(struct ledger *ledger);
 int ledger_add_zone(struct ledger *ledger, const struct zone *zone);
 /* As layout_end_zone(). */
 void ledger_end_zone(struct ledger *ledger, uint32_t zone);
+/* It is charged again: what it was ended for stands still. */
+void ledger_revive_zone(struct ledger *ledger, uint32_t zone);
 /*
  * From now on rows have columns of idle energy, also for zones that are added later. 0 or -ENOMEM
  * (nothing changed).

@@ -91,6 +91,63 @@ static void take_over(struct contender *contenders, size_t count, struct contend
 	own->standing = STANDING_COUNTS;
 }
 
+static bool stands_still(const struct contender *own)
+{
+	return own->read_ns - own->moved_ns >=
+	       (own->has_moved ? RANK_STILL_NS : RANK_NEVER_MOVED_NS);
+}
+
+/* Whether @own moves, and all that are charged in its stead stand still; there is at least one. */
+static bool may_replace(const struct contender *contenders, size_t count,
+			const struct contender *own)
+{
+	bool has_rival = false;
+
+	if (own->standing == STANDING_COUNTS || !own->is_ready || !own->has_moved ||
+	    own->moved_ns != own->read_ns)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct contender *rival = &contenders[i];
+
+		if (rival->standing != STANDING_COUNTS || !rank_are_rivals(rival->zone, own->zone))
+			continue;
+		if (!stands_still(rival))
+			return false;
+		has_rival = true;
+	}
+	return has_rival;
+}
+
+static void replace(struct contender *contenders, size_t count, struct contender *own)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (contenders[i].standing != STANDING_COUNTS ||
+		    !rank_are_rivals(contenders[i].zone, own->zone))
+			continue;
+		contenders[i].standing = STANDING_ENDED;
+		contenders[i].is_still = true;
+	}
+	own->standing = STANDING_COUNTS;
+	own->is_still = false;
+}
+
+/* The best that moves goes first: the others find that it does. */
+static void replace_still(struct contender *contenders, size_t count)
+{
+	struct contender *best;
+
+	do {
+		best = NULL;
+		for (size_t i = 0; i < count; i++) {
+			if (may_replace(contenders, count, &contenders[i]) &&
+			    (!best || is_better(&contenders[i], best)))
+				best = &contenders[i];
+		}
+		if (best)
+			replace(contenders, count, best);
+	} while (best);
+}
+
 /* In any order: what has taken over is ended by a better one that is ready, too. */
 void rank_settle(struct contender *contenders, size_t count)
 {
@@ -99,4 +156,5 @@ void rank_settle(struct contender *contenders, size_t count)
 		    may_count(contenders, count, &contenders[i]))
 			take_over(contenders, count, &contenders[i]);
 	}
+	replace_still(contenders, count);
 }

@@ -13,24 +13,37 @@
  * was read and was due to count, if the worse one has counted up to that end, or is down. So no
  * time is charged twice, and none is lost between the two. A takeover is permanent: the worse one
  * has ended, and if the better one fails later, its own next reading covers the gap.
+ *
+ * One that is read and stands still is no failure that its own reading shows: a register that a
+ * hypervisor answers with a constant, a sensor that nothing feeds. Where a rival moves meanwhile,
+ * that one is charged in its place, though it had ended: after a few seconds where the other has
+ * never moved, so that hardly anything is lost, else after a minute.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "energy/zone.h"
+
+#define RANK_NEVER_MOVED_NS 3000000000ULL
+#define RANK_STILL_NS       60000000000ULL
 
 enum standing {
 	STANDING_COUNTS,
 	STANDING_HELD,  /* it is read, and a rival is charged, or the better one is not known yet */
-	STANDING_ENDED, /* a better one is charged, permanently */
+	STANDING_ENDED, /* a better one is charged, as long as it moves */
 };
 
 struct contender {
 	const struct zone *zone;
 	enum standing standing;
 	bool has_begun; /* was read at least once */
+	bool has_moved; /* and has counted energy */
+	bool is_still;  /* a rival has taken its place, because it stood still */
+	/* MONOTONIC: the end of its last span, and of the last that had energy or was the first. */
+	uint64_t read_ns, moved_ns;
 	/* Of the last interval: */
 	bool was_read; /* it has a span up to the interval's end */
 	bool is_due;   /* up, and not read: its next span is of that interval, too */

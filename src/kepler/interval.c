@@ -704,6 +704,11 @@ bool interval_engine_is_charged(const struct interval_engine *engine, size_t ind
 	return engine->books.accountant.contenders[index].standing == STANDING_COUNTS;
 }
 
+bool interval_engine_is_still(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.contenders[index].is_still;
+}
+
 double interval_engine_deviation(const struct interval_engine *engine, size_t index)
 {
 	return deviations_ratio(&engine->deviations, index);

@@ -78,6 +78,8 @@ size_t interval_engine_zone_count(const struct interval_engine *engine);
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
 /* Whether its energy is charged; else that of another source is, which counts the same. */
 bool interval_engine_is_charged(const struct interval_engine *engine, size_t index);
+/* Whether another source is charged in its place because it stands still. */
+bool interval_engine_is_still(const struct interval_engine *engine, size_t index);
 /* How far it reads from the one that is charged: deviations_ratio() (energy). */
 double interval_engine_deviation(const struct interval_engine *engine, size_t index);
 /* What it counts as a whole, over what its parts do: remainder_coverage() (energy). */

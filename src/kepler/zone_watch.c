@@ -57,6 +57,22 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 	}
 }
 
+static void look_at_standstill(struct zone_watch *watch, const struct interval_engine *engine,
+			       size_t index)
+{
+	const struct zone *zone = interval_engine_zone(engine, index);
+	char id[ZONE_ID_MAX];
+
+	if (watch->still[index] || !interval_engine_is_still(engine, index))
+		return;
+	watch->still[index] = true;
+	zone_id(zone, id);
+	log_warn("%s (%s, %s) stands still while another source of the same energy counts: that "
+		 "one is charged from now on; see why it does not count, or leave its source out "
+		 "of --meters",
+		 id, zone->source, zone->path);
+}
+
 static void look_at_coverage(struct zone_watch *watch, const struct interval_engine *engine,
 			     size_t index)
 {
@@ -128,6 +144,7 @@ void zone_watch_look(struct zone_watch *watch, const struct interval_engine *eng
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		look_at_refusals(watch, engine, z);
 		look_at_coverage(watch, engine, z);
+		look_at_standstill(watch, engine, z);
 	}
 	look_at_sums(watch, engine, now_ns);
 }

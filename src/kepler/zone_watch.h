@@ -15,6 +15,7 @@
 struct zone_watch {
 	bool refused[ZONES_MAX];    /* that this zone's readings are refused */
 	bool exceeded[ZONES_MAX];   /* that this package's parts count more than it */
+	bool still[ZONES_MAX];      /* that another source is charged in its place */
 	bool fell_short[ZONES_MAX]; /* that this whole counts less than its parts */
 	bool left_out;              /* that zones are left out */
 	size_t silent;              /* zones that give no values, as of the last message */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/file.h"
@@ -31,6 +32,11 @@ struct visited_dir {
 	dev_t dev;
 	ino_t ino;
 };
+
+/* Of a zone that has a twin: what is worse is more. */
+enum { TWIN_WORKS, TWIN_STILL, TWIN_UNREADABLE };
+#define TWIN_LOOKS   10
+#define TWIN_WAIT_NS 2000000
 
 /* A zone directory as the walk met it; its package may still be its parent's to give. */
 struct candidate {
@@ -196,51 +202,80 @@ static bool same_zone(const struct rapl_found *a, const struct rapl_found *b)
 	return a->kind == b->kind && strcmp(a->instance, b->instance) == 0;
 }
 
-/* By kind and package; of twins one that can be read, then the MSR, then the lower name. */
+/* By kind and package; of twins one that works, then the MSR, then the lower name. */
 static int compare_found(const void *left, const void *right)
 {
 	const struct rapl_found *a = left;
 	const struct rapl_found *b = right;
 	int by_mmio = (int)rapl_dir_is_mmio(a->dir_name) - (int)rapl_dir_is_mmio(b->dir_name);
 	int by_instance = strverscmp(a->instance, b->instance);
-	int by_reading = (int)a->is_unreadable - (int)b->is_unreadable;
+	int by_fault = a->fault - b->fault;
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (by_instance != 0)
 		return by_instance;
-	if (by_reading != 0)
-		return by_reading;
+	if (by_fault != 0)
+		return by_fault;
 	return by_mmio != 0 ? by_mmio : strcmp(a->dir_name, b->dir_name);
 }
 
-static bool is_readable(const struct rapl_found *found)
+static bool read_counter(const struct rapl_found *found, uint64_t *ret_uj)
 {
 	char path[RAPL_PATH_MAX], text[32];
-	uint64_t value_uj;
 
 	return path_join(path, sizeof(path), found->dir_path, "energy_uj") == 0 &&
-	       sysfs_number_parse(text, read_file_at(AT_FDCWD, path, text, sizeof(text)),
-				  &value_uj) == 0;
+	       sysfs_number_parse(text, read_file_at(AT_FDCWD, path, text, sizeof(text)), ret_uj) ==
+		       0;
 }
 
-/* Zones that are sorted: those that have a twin are read. */
-static void read_twins(struct rapl_found *zones, size_t count)
+static bool has_twin(const struct rapl_found *zones, size_t count, size_t i)
 {
-	for (size_t i = 0; i < count; i++) {
-		bool has_twin = (i > 0 && same_zone(&zones[i - 1], &zones[i])) ||
-				(i + 1 < count && same_zone(&zones[i], &zones[i + 1]));
+	return (i > 0 && same_zone(&zones[i - 1], &zones[i])) ||
+	       (i + 1 < count && same_zone(&zones[i], &zones[i + 1]));
+}
 
-		zones[i].is_unreadable = has_twin && !is_readable(&zones[i]);
+/* Whether those that stood still do so after a moment, too: RAPL counts every millisecond. */
+static bool look_again(struct rapl_found *zones, const uint64_t *first_uj, size_t count)
+{
+	const struct timespec moment = { .tv_nsec = TWIN_WAIT_NS };
+	bool some = false;
+	uint64_t now_uj;
+
+	(void)nanosleep(&moment, NULL);
+	for (size_t i = 0; i < count; i++) {
+		if (zones[i].fault == TWIN_STILL && read_counter(&zones[i], &now_uj) &&
+		    now_uj != first_uj[i])
+			zones[i].fault = TWIN_WORKS;
+		some |= zones[i].fault == TWIN_STILL;
 	}
+	return some;
+}
+
+/* Zones that are sorted: those that have a twin are read until they move, for a moment. */
+static void read_twins(struct rapl_found *zones, uint64_t *first_uj, size_t count)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < count; i++) {
+		zones[i].fault = TWIN_WORKS;
+		if (!has_twin(zones, count, i))
+			continue;
+		zones[i].fault =
+			read_counter(&zones[i], &first_uj[i]) ? TWIN_STILL : TWIN_UNREADABLE;
+		some |= zones[i].fault == TWIN_STILL;
+	}
+	for (unsigned look = 0; some && look < TWIN_LOOKS; look++)
+		some = look_again(zones, first_uj, count);
 }
 
 static int finish(struct walk *walk, struct rapl_scan *ret)
 {
 	CLEANUP_FREE struct rapl_found *zones = calloc(walk->count + 1, sizeof(*zones));
+	CLEANUP_FREE uint64_t *first_uj = calloc(walk->count + 1, sizeof(*first_uj));
 	size_t kept = 0;
 
-	if (!zones || walk->no_memory)
+	if (!zones || !first_uj || walk->no_memory)
 		return -ENOMEM;
 	for (size_t i = 0; i < walk->count; i++) {
 		if (!walk->candidates[i].has_package)
@@ -248,7 +283,7 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 		zones[i] = walk->candidates[i].found;
 	}
 	qsort(zones, walk->count, sizeof(*zones), compare_found);
-	read_twins(zones, walk->count);
+	read_twins(zones, first_uj, walk->count);
 	qsort(zones, walk->count, sizeof(*zones), compare_found);
 	for (size_t i = 0; i < walk->count; i++) {
 		if ((kept > 0 && same_zone(&zones[kept - 1], &zones[i])) || kept == METER_ZONES_MAX)

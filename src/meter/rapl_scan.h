@@ -2,7 +2,7 @@
 /*
  * Walks SYSFS/class/powercap and says which RAPL zones are there now: one entry a zone, however
  * often the tree shows it. Of two interfaces to the same counter (MSR and memory-mapped) it is one
- * that can be read, and of these the MSR.
+ * that can be read, of these one that moves, and of these the MSR.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct rapl_found {
 	char instance[ZONE_INSTANCE_MAX];
 	char dir_name[ZONE_PATH_MAX]; /* "intel-rapl:0:1" */
 	char dir_path[RAPL_PATH_MAX]; /* where it was reached */
-	bool is_unreadable;           /* it has a twin, and its counter cannot be read now */
+	int fault;                    /* its counter cannot be read (2), or stands still (1) */
 };
 
 struct rapl_scan {

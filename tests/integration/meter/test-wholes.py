@@ -109,5 +109,29 @@ def a_psys_that_never_moves():
                              "stands still while its parts count", "the board's maker decides")
 
 
+def a_twin_that_stands_still():
+    """The registers of the package answer with a constant; their memory-mapped twin counts."""
+    with machine(rapl_zone("intel-rapl:0", "package-0", 0) + rapl_zone("intel-rapl-mmio:0", "package-0", 50)) as (_, exporter, _):
+        metrics = balanced(exporter.intervals(6))
+        assert node_j(metrics, "package") > 50, node_j(metrics, "package")
+
+
+def a_source_that_stands_still():
+    """Powercap goes before hwmon, which counts the same, and shows a counter that never moves."""
+    chip = "class/hwmon/hwmon1"
+    sensor = [f"{chip}/name text amd_energy", f"{chip}/device link ../../../devices/platform/amd_energy.0",
+              f"{chip}/energy1_label text Esocket0", f"{chip}/energy1_input counter 50000000 {1 << 62}"]
+    with machine(rapl_zone("intel-rapl:0", "package-0", 0) + sensor) as (_, exporter, where):
+        metrics = balanced(exporter.intervals(20))
+        assert float(metrics.sum("kepler_node_package_joules_total", source="rapl-sysfs")) == 0
+        assert float(metrics.sum("kepler_node_package_joules_total", source="hwmon")) > 100, metrics.text
+        assert float(metrics.sum("kepler_node_joules_total")) > 100
+        assert exporter.output().count("package-0 (rapl-sysfs, intel-rapl:0) stands still") == 1, exporter.output()
+        said = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", *where], capture_output=True,
+                              text=True, check=False)
+        assert said.returncode == 1 and "stands still while another source" in said.stdout, said.stdout
+
+
 if __name__ == "__main__":
-    run_tests([gpus_beside_psys, a_platform_of_one_of_two_supplies, a_psys_that_never_moves], at_once=4)
+    run_tests([gpus_beside_psys, a_platform_of_one_of_two_supplies, a_psys_that_never_moves,
+               a_twin_that_stands_still, a_source_that_stands_still], at_once=5)

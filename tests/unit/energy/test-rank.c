@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/rank.h"
 
+#include "base/num.h"
 #include "tests/unit/unit.h"
 
 #define ZONES 4
@@ -213,12 +214,65 @@ static void one_counts_in_each_history(void **state)
 	}
 }
 
+/* A second in which each of @contenders was read; those in @moving counted energy. */
+static void pass_second(struct contender *contenders, size_t count, uint64_t second,
+			unsigned moving)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct contender *own = &contenders[i];
+
+		own->read_ns = second * NSEC_PER_SEC;
+		if (moving & 1U << i || !own->has_begun)
+			own->moved_ns = own->read_ns;
+		own->has_moved |= (moving & 1U << i) != 0;
+		own->has_begun = own->was_read = own->is_ready = true;
+	}
+	rank_settle(contenders, count);
+}
+
+/* It is charged no more while a rival moves, and has its place again when that one stands still. */
+static void one_that_stands_still_gives_way(void **state)
+{
+	struct contender contenders[] = { { .zone = &best }, { .zone = &good }, { .zone = &all } };
+	uint64_t second = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(contenders); i++)
+		rank_enter(contenders, i + 1);
+	for (; second <= 3; second++) { /* the best one never moves */
+		pass_second(contenders, ARRAY_SIZE(contenders), second, second > 1 ? 6 : 0);
+		assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+	}
+	pass_second(contenders, ARRAY_SIZE(contenders), second++, 6);
+	assert_int_equal(contenders[0].standing, STANDING_ENDED);
+	assert_true(contenders[0].is_still);
+	assert_int_equal(contenders[1].standing, STANDING_COUNTS);
+	assert_int_equal(contenders[2].standing, STANDING_ENDED);
+	/* That it moves again is no reason for another change. */
+	for (; second <= 20; second++)
+		pass_second(contenders, ARRAY_SIZE(contenders), second, 7);
+	assert_int_equal(contenders[1].standing, STANDING_COUNTS);
+	/* One that has moved gives way after a minute. */
+	for (; second < 80; second++) {
+		pass_second(contenders, ARRAY_SIZE(contenders), second, 5);
+		assert_int_equal(contenders[1].standing, STANDING_COUNTS);
+	}
+	pass_second(contenders, ARRAY_SIZE(contenders), second, 5);
+	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+	assert_false(contenders[0].is_still);
+	assert_int_equal(contenders[1].standing, STANDING_ENDED);
+	/* Where nothing moves, nothing changes. */
+	for (second++; second < 300; second++)
+		pass_second(contenders, ARRAY_SIZE(contenders), second, 0);
+	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rivals_are_of_one_thing),
 		cmocka_unit_test(the_best_that_counts_is_charged),
 		cmocka_unit_test(one_counts_in_each_history),
+		cmocka_unit_test(one_that_stands_still_gives_way),
 	};
 
 	return unit_run(tests);
