@@ -146,7 +146,7 @@ def main():
     say('0 c1 0 40 25')  # two supplies take 25 steps of 8 W each
     with Exporter(*OPTIONS, prefix=unprivileged('bpf', 'perfmon', 'dac_read_search')) as exporter:
         # Until they are found energy is estimated.
-        wait_until(exporter, lambda metrics: 'the meters count from now on: measured (ipmi)' in exporter.output(), 200)
+        wait_until(exporter, lambda metrics: 'measured energy counts from now on: measured (ipmi)' in exporter.output(), 200)
         exporter.intervals(3)
         power_is_right(exporter, 400)
         assert exporter.stop() == 0, exporter.output()

@@ -89,7 +89,7 @@ def check_state(exporter, mount):
     """It says so, once; measures; and ends in time."""
     exporter.wait_url(PATIENCE_S)
     assert not exporter.intervals(2).imbalance_uj()
-    assert exporter.output().count(f"{mount}/state does not answer: until a restart") == 1, exporter.output()
+    assert exporter.output().count(f"{mount}/state does not respond: until Kepler restarts") == 1, exporter.output()
     ends(exporter)
 
 

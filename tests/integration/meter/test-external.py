@@ -158,7 +158,7 @@ def doctor_says_what_is_wrong():
                               capture_output=True, text=True, timeout=60, check=False,
                               env=OTHERS_ENVIRONMENT)
         text = " ".join(done.stdout.split())
-        assert 'plug (--meter.external): line 2: "watts=5" is none of zone=' in text, done.stdout + done.stderr
+        assert 'plug (--meter.external): line 2: "watts=5" is not one of zone=' in text, done.stdout + done.stderr
 
 
 def ten_minutes_of_varying_load():

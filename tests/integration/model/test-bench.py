@@ -107,7 +107,7 @@ def check_models(folder):
             assert result["mae_w"] <= 2 * errors[result["component"]]["mae_w"] + 0.5 < 8, (result, errors)
         assert "<svg" in pathlib.Path(folder, f"{kind}.html").read_text()
     summary = pathlib.Path(folder, "summary.txt").read_text()
-    assert len(re.findall("rows that it had not seen, in blocks of time", summary)) == 4, summary
+    assert len(re.findall("held-out rows, in blocks of time", summary)) == 4, summary
     watts = [float(row["package_power"]) for row in rows]
     assert ("AbsPower.json: package: the loads changed its power by less" in summary) == (
         max(watts) - min(watts) < 0.1 * max(watts)), (watts, summary)

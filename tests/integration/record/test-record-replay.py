@@ -129,7 +129,7 @@ def across_a_reload():
         files = sorted(pathlib.Path(folder).glob("*.krec"))
         assert len(files) == 2, files
         done = subprocess.run([KEPLER, "replay", *files], capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and f"{files[1]}: recorded with another idle.mode" in done.stderr, done
+        assert done.returncode == 0 and f"{files[1]}: recorded with a different idle.mode" in done.stderr, done
         replay(files[1])
 
 
