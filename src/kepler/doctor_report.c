@@ -158,6 +158,20 @@ static void read_sysfs(struct doctor_report *report, enum sysfs_shape_part part,
 		strbuf_addf(out, "# sysfs was not read: %s\n", strerrordesc_np(-r));
 }
 
+/* To the user who calls with sudo, so that it can be read and sent without sudo. */
+static void give_to_caller(int fd)
+{
+	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
+	uint64_t uid, gid;
+
+	if (geteuid() == 0 && uid_text && gid_text &&
+	    parse_u64(uid_text, strlen(uid_text), &uid) == 0 &&
+	    parse_u64(gid_text, strlen(gid_text), &gid) == 0 && uid < UINT32_MAX &&
+	    gid < UINT32_MAX && fchown(fd, (uid_t)uid, (gid_t)gid) < 0)
+		(void)fprintf(stderr, "kepler: the report stays root's: %s\n",
+			      strerrordesc_np(errno));
+}
+
 int doctor_report_open(struct doctor_report *report, const char *path, const struct config *config,
 		       struct diag *diag)
 {
@@ -165,6 +179,7 @@ int doctor_report_open(struct doctor_report *report, const char *path, const str
 	report->fd = record_store_create(path, diag);
 	if (report->fd < 0)
 		return report->fd;
+	give_to_caller(report->fd);
 	report->recording_fd = memfd_create("kepler-report", MFD_CLOEXEC);
 	if (report->recording_fd < 0)
 		return diag_set(diag, -errno, "no memory for a recording: %s",

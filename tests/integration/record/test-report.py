@@ -247,6 +247,14 @@ def what_was_there_stays():
         assert list(pathlib.Path(folder).iterdir()) == [path]
 
 
+def it_belongs_to_who_calls_sudo():
+    with tempfile.TemporaryDirectory() as folder:
+        report, _ = make_report(folder, "--report-time=1s", "--host.state-dir=", "--no-meter.enabled",
+                                env={"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)})
+        made = report.path.stat()
+        assert (made.st_uid, made.st_gid, made.st_mode & 0o777) == (NOBODY, NOBODY, 0o600), made
+
+
 def not_with_json():
     with tempfile.TemporaryDirectory() as folder:
         _, done = make_report(folder, "--json", status=2)
@@ -276,4 +284,4 @@ def its_default_name():
 
 
 run_tests([nothing_of_a_machine_is_named, nothing_of_other_machines_is_named, a_maintainer_replays_it, what_was_there_stays,
-           not_with_json, without_root, its_default_name])
+           it_belongs_to_who_calls_sudo, not_with_json, without_root, its_default_name])
