@@ -100,20 +100,25 @@ static void test_nothing_that_is_expected_to_be_far_off(void **state)
 static void test_the_bound_grows_with_the_distance(void **state)
 {
 	static const struct machine_spec nameless = { .cores = 112 };
-	struct model_choice itself, larger, family, older, dram, unknown;
+	struct model_choice itself, larger, family, package, older, dram, unknown;
 	struct model_candidate of_memory = candidates[LARGER], of_nothing = candidates[ITSELF];
+	struct model_candidate of_package = candidates[FAMILY];
 
+	of_package.component = "package";
 	of_memory.component = "dram";
 	of_nothing.machine = &nameless;
 	model_judge(&candidates[ITSELF], &machines[ITSELF], &itself);
 	model_judge(&candidates[LARGER], &machines[ITSELF], &larger);
 	model_judge(&candidates[FAMILY], &machines[ITSELF], &family);
 	model_judge(&candidates[OLDER], &machines[ITSELF], &older);
+	model_judge(&of_package, &machines[ITSELF], &package);
 	model_judge(&of_memory, &machines[ITSELF], &dram);
 	model_judge(&of_nothing, &machines[ITSELF], &unknown);
 	assert_true(itself.bound_ratio < 1e-9);
 	assert_true(larger.bound_ratio > 0.4 && family.bound_ratio > larger.bound_ratio);
 	assert_true(older.bound_ratio > family.bound_ratio);
+	/* Not less than a whole machine of the family at no distance. */
+	assert_true(package.bound_ratio > 0.305 && package.bound_ratio < family.bound_ratio);
 	assert_true(larger.expected_error < SELECTION_ERROR_MAX);
 	assert_true(dram.expected_error > SELECTION_ERROR_MAX);
 	assert_int_equal(unknown.match, MATCH_UNKNOWN);
