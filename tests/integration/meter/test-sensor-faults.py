@@ -115,7 +115,7 @@ def taken_over(exporter):
     assert node(metrics, "platform") == estimated and node(metrics, "package") > seen[-1]
     assert power_sources(metrics) == ("rapl-sysfs", ""), power_sources(metrics)
     assert not metrics.select("kepler_exporter_source_up", zone="platform") and up(metrics, "package")
-    assert "meters were found" in exporter.output() and "measured energy counts from now on: measured" in exporter.output()
+    assert "found meters" in exporter.output() and "measured energy counts from now on: measured" in exporter.output()
 
 
 def check_found_later(lines, hide, show, searching):
