@@ -255,9 +255,10 @@ int offload_submit(struct offload *offload, struct offload_job *job)
 		job->state = JOB_WAITING;
 		job->abandoned = false;
 		queue_add(&offload->waiting, job);
-		pthread_cond_signal(&offload->work);
 	}
 	pthread_mutex_unlock(&offload->lock);
+	if (r == 0) /* without the lock, for which the thread would only wait again */
+		pthread_cond_signal(&offload->work);
 	return r;
 }
 
