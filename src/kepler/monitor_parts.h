@@ -41,6 +41,7 @@ struct monitor {
 	struct idle_state_keeper idle_state;
 	struct model_watch model_watch;
 	struct schedule schedule;
+	int meters_fd; /* readable once the meters of the next interval are read; -1: see there */
 	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */
 	int signal_fd;
 	unsigned early_wishes; /* enum signal_wish, that came during the start */

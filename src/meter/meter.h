@@ -227,6 +227,15 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
  * the read returns.
  */
 void meter_table_close(struct meter_table *table);
+/*
+ * The next calls of meter_table_read() will be at @at_ns (MONOTONIC) and every @period_ns from then
+ * on. To be called after each of them. Where all files are read by one thread, and nothing is
+ * looked for, that begins by itself: the descriptor, which is the table's, is then readable once
+ * meter_table_read() has to wait for nothing, and what was begun more than @fresh_ns before that
+ * call is read anew. Else -1.
+ */
+int meter_table_expect(struct meter_table *table, uint64_t at_ns, uint64_t period_ns,
+		       uint64_t fresh_ns);
 /* False while the first search of some source is still under way: a driver hangs, or is slow. */
 bool meter_table_has_searched(const struct meter_table *table);
 /* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */

@@ -279,6 +279,24 @@ size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
 	return up;
 }
 
+int meter_table_expect(struct meter_table *table, uint64_t at_ns, uint64_t period_ns,
+		       uint64_t fresh_ns)
+{
+	const struct source *only = NULL;
+	size_t readers = 0;
+
+	for (size_t i = 0; i < table->source_count; i++) {
+		if (!table->sources[i].reader)
+			continue;
+		only = &table->sources[i];
+		readers++;
+	}
+	if (readers != 1)
+		return -1;
+	return reader_expect(only->reader, at_ns, rescan_is_due(table, only) ? 0 : period_ns,
+			     fresh_ns, table->options.read_deadline_ns);
+}
+
 bool meter_table_has_searched(const struct meter_table *table)
 {
 	bool all = true;

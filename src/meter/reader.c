@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A slot is one thing to do: slot 0 is the rescan, slot i + 1 the read of zone i. A pass marks
- * slots as wanted; so does the worker itself when a zone is due between two passes. The worker in
- * charge takes them in order, and does each without the lock. When its call returns it stores the
- * result, which frees the slot, also when it is no longer in charge.
+ * slots as wanted; so does the worker itself when a zone is due between two passes, or when a pass
+ * is expected to begin. The worker in charge takes them in order, and does each without the lock.
+ * When its call returns it stores the result, which frees the slot, also when it is no longer in
+ * charge.
  *
  * Patience with one slot is a quarter of the deadline, and only while another one waits: then the
  * charge goes to a spare worker. Whatever worker finds none in charge takes it: a spare that is
@@ -17,6 +18,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
@@ -38,6 +41,14 @@ struct slot {
 	bool has_value;              /* a reading was good, at least once */
 };
 
+/* Passes that the worker begins by itself. */
+struct expected_pass {
+	uint64_t at_ns, period_ns; /* period 0: there is none */
+	uint64_t fresh_ns, deadline_ns;
+	uint64_t begun_ns; /* and is not taken; 0: it has not begun */
+	bool told;         /* that it is over, by the descriptor */
+};
+
 struct reader {
 	const struct meter_ops *ops;
 	struct meter *meter;
@@ -55,8 +66,10 @@ struct reader {
 	unsigned long last_worker;
 	bool closing;
 	bool searched;
-	bool reading;        /* a pass over the zones is going on */
-	unsigned long pass;  /* number of this or the last one */
+	bool reading;       /* a pass over the zones is going on */
+	unsigned long pass; /* number of this or the last one */
+	struct expected_pass expected;
+	int over_fd;         /* an eventfd: the expected pass is over; -1: there is none */
 	size_t busy_slot;    /* of the worker in charge; SLOT_COUNT: none */
 	size_t first_wanted; /* no slot before it is wanted */
 	size_t zone_count;
@@ -76,6 +89,8 @@ static void reader_destroy(struct reader *reader)
 	(void)pthread_cond_destroy(&reader->takeover);
 	(void)pthread_cond_destroy(&reader->progress);
 	(void)pthread_mutex_destroy(&reader->lock);
+	if (reader->over_fd >= 0)
+		(void)close(reader->over_fd);
 	free(reader);
 }
 
@@ -110,10 +125,23 @@ static size_t next_wanted(struct reader *reader)
 	return SLOT_COUNT;
 }
 
-/* When the first zone that is not under way must be read again; UINT64_MAX: none. */
+/* Of the expected pass, or of the one after it. */
+static uint64_t expected_ns(const struct reader *reader)
+{
+	const struct expected_pass *expected = &reader->expected;
+
+	if (!expected->period_ns)
+		return UINT64_MAX;
+	return expected->begun_ns ? expected->at_ns + expected->period_ns : expected->at_ns;
+}
+
+/*
+ * When the expected pass begins, or the first zone that is not under way must be read again;
+ * UINT64_MAX: never.
+ */
 static uint64_t next_due_ns(const struct reader *reader)
 {
-	uint64_t first_ns = UINT64_MAX;
+	uint64_t first_ns = expected_ns(reader);
 
 	for (size_t i = 1; i <= reader->zone_count; i++) {
 		uint64_t due_ns = zone_samples_due_ns(&reader->slots[i].samples);
@@ -213,6 +241,46 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 		pthread_cond_signal(&reader->progress);
 }
 
+static void begin_pass(struct reader *reader, bool rescan, bool reading, uint64_t now_ns,
+		       uint64_t deadline_ns)
+{
+	reader->pass++;
+	reader->reading = reading;
+	for (size_t i = 0; i <= reader->zone_count; i++) {
+		struct slot *slot = &reader->slots[i];
+
+		slot->done = false;
+		want(reader, i, (i == SLOT_RESCAN ? rescan : reading) && !slot->in_flight);
+		/* A read between passes that has just begun is as good as one of this pass. */
+		slot->overdue |= slot->in_flight && now_ns > slot->begun_ns + deadline_ns;
+	}
+}
+
+static void begin_expected(struct reader *reader)
+{
+	struct expected_pass *expected = &reader->expected;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (now_ns < expected_ns(reader))
+		return;
+	if (expected->begun_ns || reader->reading) {
+		expected->period_ns = 0; /* the last one is not taken yet: nothing waits for this */
+		return;
+	}
+	expected->begun_ns = now_ns;
+	begin_pass(reader, false, true, now_ns, expected->deadline_ns);
+}
+
+static void tell_expected(struct reader *reader)
+{
+	struct expected_pass *expected = &reader->expected;
+
+	if (!expected->begun_ns || expected->told || !pass_over(reader))
+		return;
+	expected->told = true;
+	(void)eventfd_write(reader->over_fd, 1); /* at most 1 is in it: cannot fail */
+}
+
 static int start_worker(struct reader *reader, bool is_spare);
 
 static bool needs_spare(const struct reader *reader)
@@ -233,9 +301,11 @@ static void make_spare(struct reader *reader)
 
 static void work_in_charge(struct reader *reader, unsigned long number)
 {
-	size_t slot = next_wanted(reader);
+	size_t slot;
 	uint64_t due_ns;
 
+	begin_expected(reader);
+	slot = next_wanted(reader);
 	if (slot == SLOT_COUNT) {
 		want_due_zones(reader);
 		slot = next_wanted(reader);
@@ -249,6 +319,7 @@ static void work_in_charge(struct reader *reader, unsigned long number)
 		return;
 	}
 	pthread_cond_signal(&reader->progress);
+	tell_expected(reader);
 	due_ns = next_due_ns(reader);
 	if (due_ns == UINT64_MAX) {
 		pthread_cond_wait(&reader->work, &reader->lock);
@@ -376,21 +447,6 @@ static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t dea
 		hand_over(reader);
 }
 
-static void begin_pass(struct reader *reader, bool rescan, bool reading, uint64_t now_ns,
-		       uint64_t deadline_ns)
-{
-	reader->pass++;
-	reader->reading = reading;
-	for (size_t i = 0; i <= reader->zone_count; i++) {
-		struct slot *slot = &reader->slots[i];
-
-		slot->done = false;
-		want(reader, i, (i == SLOT_RESCAN ? rescan : reading) && !slot->in_flight);
-		/* A read between passes that has just begun is as good as one of this pass. */
-		slot->overdue |= slot->in_flight && now_ns > slot->begun_ns + deadline_ns;
-	}
-}
-
 static struct read_result collect_zone(struct slot *slot)
 {
 	struct read_result result;
@@ -424,12 +480,33 @@ static void end_pass(struct reader *reader, struct read_result *results)
 	reader->reading = false;
 }
 
+/* Whether the expected pass is as good as one that begins at @now_ns; the next one is expected. */
+static bool take_expected(struct reader *reader, uint64_t now_ns)
+{
+	struct expected_pass *expected = &reader->expected;
+	bool is_fresh = expected->begun_ns && now_ns - expected->begun_ns <= expected->fresh_ns;
+	eventfd_t count;
+
+	if (expected->told)
+		(void)eventfd_read(reader->over_fd, &count);
+	expected->told = false;
+	expected->begun_ns = 0;
+	if (expected->period_ns && now_ns >= expected->at_ns)
+		expected->at_ns += ((now_ns - expected->at_ns) / expected->period_ns + 1) *
+				   expected->period_ns;
+	return is_fresh;
+}
+
 /* With the lock held. */
 static void do_pass(struct reader *reader, bool rescan, bool reading, uint64_t deadline_ns)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+	bool has_begun = take_expected(reader, start_ns) && !rescan;
 
-	begin_pass(reader, rescan, reading, start_ns, deadline_ns);
+	if (has_begun && pass_over(reader))
+		return;
+	if (!has_begun)
+		begin_pass(reader, rescan, reading, start_ns, deadline_ns);
 	if (reader->workers == 0 &&
 	    (next_wanted(reader) == SLOT_COUNT || start_worker(reader, false) < 0))
 		return;
@@ -475,6 +552,36 @@ size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 	return count;
 }
 
+static bool any_in_flight(const struct reader *reader)
+{
+	bool any = false;
+
+	for (size_t i = 0; i <= reader->zone_count; i++)
+		any |= reader->slots[i].in_flight;
+	return any;
+}
+
+int reader_expect(struct reader *reader, uint64_t at_ns, uint64_t period_ns, uint64_t fresh_ns,
+		  uint64_t deadline_ns)
+{
+	struct expected_pass *expected = &reader->expected;
+	bool can, is_new;
+
+	pthread_mutex_lock(&reader->lock);
+	if (reader->over_fd < 0)
+		reader->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	can = period_ns && reader->over_fd >= 0 && reader->workers > 0 && !any_in_flight(reader);
+	is_new = can && (expected->period_ns != period_ns || expected->at_ns != at_ns);
+	expected->at_ns = at_ns;
+	expected->period_ns = can ? period_ns : 0;
+	expected->fresh_ns = fresh_ns;
+	expected->deadline_ns = deadline_ns;
+	pthread_mutex_unlock(&reader->lock);
+	if (is_new)
+		pthread_cond_signal(&reader->work);
+	return can ? reader->over_fd : -1;
+}
+
 bool reader_has_searched(struct reader *reader)
 {
 	bool searched;
@@ -518,6 +625,7 @@ int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	reader->max_power_uw = max_power_uw;
 	reader->refs = 1;
 	reader->busy_slot = SLOT_COUNT;
+	reader->over_fd = -1;
 	init_locks(reader);
 	*ret = reader;
 	return 0;

@@ -71,6 +71,16 @@ size_t reader_search(struct reader *reader, uint64_t deadline_ns,
  */
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 		   struct read_result results[static METER_ZONES_MAX]);
+/*
+ * The next passes will be at @at_ns (MONOTONIC) and every @period_ns from then on, without a
+ * rescan: the thread begins each by itself, so that the caller sleeps once for it instead of twice.
+ * The descriptor, which is the reader's, is readable from the end of such a pass to the call of
+ * reader_pass(). That takes what was read, if it comes at most @fresh_ns after the begin; else all
+ * is read anew. To be called after each pass: where nothing has changed it wakes no thread. -1: the
+ * thread will not begin, because a read is stuck, or there is no thread; @period_ns 0 says so.
+ */
+int reader_expect(struct reader *reader, uint64_t at_ns, uint64_t period_ns, uint64_t fresh_ns,
+		  uint64_t deadline_ns);
 /* A search for zones has come to its end, at least once. */
 bool reader_has_searched(struct reader *reader);
 /* Borrowed, for calls that do no I/O. */

@@ -5,6 +5,7 @@
  */
 #include "meter/meter.h"
 
+#include <poll.h>
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -313,6 +314,71 @@ static void test_gone_zone_makes_the_tree_be_searched(void **state)
 	assert_int_equal(switches.rescans, before);
 	meter_table_close(table);
 	meter_table_close(NULL);
+	wait_until_closed();
+}
+
+/* Whether it is readable, or becomes so in that time. */
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+/* A pass that begins by itself; @raw_uj is what another would read after it. */
+static void expect_one(struct meter_table *table, uint64_t fresh_ns, uint64_t raw_uj)
+{
+	const uint64_t hour_ns = 3600 * NSEC_PER_SEC;
+	int fd = meter_table_expect(table, clock_ns(CLOCK_MONOTONIC), hour_ns, fresh_ns);
+
+	assert_true(fd >= 0);
+	assert_true(is_readable(fd, PATIENCE_S * 1000));
+	for (size_t z = 0; z < ZONES; z++)
+		set_zone(z, 0, raw_uj);
+	assert_int_equal(read_all(table), ZONES);
+	assert_false(is_readable(fd, 0));
+}
+
+static void test_an_expected_pass_begins_by_itself(void **state)
+{
+	struct meter_table *table = open_table(60000);
+
+	(void)state;
+	read_all(table);
+	for (size_t z = 0; z < ZONES; z++)
+		set_zone(z, 0, 100);
+	expect_one(table, UINT64_MAX, 500); /* what it has read counts */
+	for (size_t z = 0; z < ZONES; z++)
+		assert_int_equal(readings[z].energy_uj, 100);
+	expect_one(table, 0, 900); /* too old: all is read anew */
+	for (size_t z = 0; z < ZONES; z++)
+		assert_int_equal(readings[z].energy_uj, 900);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+static void test_no_pass_is_expected_where_it_would_be_another(void **state)
+{
+	const uint64_t hour_ns = 3600 * NSEC_PER_SEC;
+	uint64_t later_ns = clock_ns(CLOCK_MONOTONIC) + hour_ns;
+	struct meter_table *table = open_table(100);
+	unsigned before, searches = 0;
+
+	(void)state;
+	read_until_all_up(table);
+	before = switches.rescans;
+	for (unsigned i = 0; i < 60; i++) {
+		searches += meter_table_expect(table, later_ns, hour_ns, hour_ns) < 0;
+		read_all(table);
+	}
+	assert_int_equal(searches, switches.rescans - before);
+	assert_true(meter_table_expect(table, later_ns, hour_ns, hour_ns) >= 0);
+	set_stuck(1, true);
+	read_all(table);
+	assert_int_equal(readings[1].state, ZONE_STALLED);
+	assert_int_equal(meter_table_expect(table, later_ns, hour_ns, hour_ns), -1);
+	set_stuck(1, false);
+	meter_table_close(table);
 	wait_until_closed();
 }
 
@@ -672,6 +738,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_kernel_errors_are_state_and_pass, let_all_go),
 		cmocka_unit_test_teardown(test_gone_zone_makes_the_tree_be_searched, let_all_go),
+		cmocka_unit_test_teardown(test_an_expected_pass_begins_by_itself, let_all_go),
+		cmocka_unit_test_teardown(test_no_pass_is_expected_where_it_would_be_another,
+					  let_all_go),
 		cmocka_unit_test(test_what_is_not_wanted_is_not_opened),
 		cmocka_unit_test(test_sources_are_chosen_by_name),
 		cmocka_unit_test(test_a_source_that_there_is_not_is_named),
