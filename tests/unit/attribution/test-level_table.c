@@ -133,7 +133,7 @@ static void test_rows_are_small(void **state)
 {
 	assert_true(sizeof(struct level_row) <= 16);
 	assert_true(sizeof(struct ledger_process) <= 48);
-	assert_true(sizeof(struct ledger_container) <= 64);
+	assert_true(sizeof(struct ledger_container) <= 80);
 	assert_true(sizeof(struct ledger_group) <= 40);
 }
 

@@ -174,7 +174,7 @@ static void test_what_a_container_costs(void **state)
 static void test_structs(void **state)
 {
 	is_within("struct ledger_process", sizeof(struct ledger_process), 48);
-	is_within("struct ledger_container", sizeof(struct ledger_container), 72);
+	is_within("struct ledger_container", sizeof(struct ledger_container), 80);
 	is_within("struct series_labels", sizeof(struct series_labels), 48);
 	is_within("struct snapshot_row", sizeof(struct snapshot_row), 24);
 }
