@@ -87,7 +87,7 @@ def check_energy(sensors, exporter):
     assert not metrics.select("kepler_exporter_source_dropped_total") or \
         metrics.sum("kepler_exporter_source_dropped_total", source="hwmon") == 0
     total = {(labels["source"], labels["zone"]) for labels, _ in metrics.select("kepler_zone_info", in_total="true")}
-    assert total == {("hwmon", "platform")}, total
+    assert total == {("hwmon", "package"), ("rapl-sysfs", "package"), ("rapl-sysfs", "dram"), ("remainder", "other")}, total
 
 
 def check_fault(sensors, exporter, fault, undo):

@@ -34,7 +34,7 @@ def counts(shape, *options, slash=False, percent=4, seconds=6):
         assert last.value("kepler_exporter_source_unverified", zone="platform") == 0
         assert lab.service.most_at_once == 1 and lab.service.denied == 0
         sums = {labels["zone"] for labels, _ in last.select("kepler_zone_info", in_total="true")}
-        assert sums == {"platform"}, sums
+        assert sums == {"package", "other"}, sums
     assert not lab.service.tokens, "a session is left"
     return lab
 
