@@ -55,7 +55,7 @@ def the_type_says_the_host():
         assert machine.share() == (CPUS / 192, "instance_type")
         said = machine.doctor()
         assert "an instance of type m7i.2xlarge (Amazon EC2) has 192 logical CPUs, on 96 cores" in said, said
-        assert f"by the instance type m7i.2xlarge it is {NAMED}" in said, said
+        assert f"according to the instance type m7i.2xlarge it is {NAMED}" in said, said
         assert "of 96 cores in 2 sockets" in said, said
 
 

@@ -61,7 +61,7 @@ def a_changed_file():
             assert model_of(first) == "lab-1" and first.value("kepler_node_model_error_watts") == 2
             assert first.value("kepler_exporter_model_files_up") == 1
             write(path, "lab-2", 30)
-            second = reload_until(exporter, 'the model \\"lab-2\\" is used')
+            second = reload_until(exporter, 'using the model \\"lab-2\\"')
             assert model_of(second) == "lab-2" and second.value("kepler_node_model_error_watts") == 3
             assert second.value("kepler_node_model_changes_total", zone="platform") == 1
             assert second.value("kepler_exporter_model_files_changes_total") == 1
@@ -84,7 +84,7 @@ def a_changed_file():
             os.unlink(path)
             reload_until(exporter, "cannot be read")
             write(path, "lab-4", 40)
-            assert model_of(reload_until(exporter, 'the model \\"lab-4\\" is used', by_signal=False)) == "lab-4"
+            assert model_of(reload_until(exporter, 'using the model \\"lab-4\\"', by_signal=False)) == "lab-4"
             assert exporter.stop() == 0
 
 
@@ -99,7 +99,7 @@ def a_file_that_was_bad_at_the_start():
             assert model_of(first).startswith("specpower-platform") and first.value("kepler_node_model_error_watts") > 0
             assert first.value("kepler_exporter_model_files_up") == 0
             write(path, "lab-1", 20)
-            reload_until(exporter, 'the model \\"lab-1\\" is used')
+            reload_until(exporter, 'using the model \\"lab-1\\"')
             last = balanced(exporter.intervals(3))
             assert last.value("kepler_node_model_error_watts", zone="platform") == 2, last.select("kepler_node_model_info")
             assert last.value("kepler_exporter_model_files_up") == 1

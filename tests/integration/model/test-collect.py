@@ -157,7 +157,7 @@ def killed_run_is_continued():
         collect(prometheus, whole, began, ended)
         assert json.loads(whole.read_text()) == json.loads(parts.read_text())
         refused = program("collect", whole, f"--server=http://127.0.0.1:{gate.port}", status=1)
-        assert "exists already" in refused.stderr, refused.stderr
+        assert "already exists" in refused.stderr, refused.stderr
         gate.server.shutdown()
 
 

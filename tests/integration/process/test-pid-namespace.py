@@ -80,7 +80,7 @@ def charged_is_what_ran():
             assert old <= truth + 0.01, "a life is charged"
             assert after.value("kepler_exporter_own_pid_namespace") == 1
             assert after.value("kepler_exporter_activity_partial") == 0
-            assert re.search(r"pid namespace of its own.*\(hostPID: true\)", exporter.output()), exporter.output()
+            assert re.search(r"its own PID namespace.*\(hostPID: true\)", exporter.output()), exporter.output()
 
 
 def doctor_says_it():

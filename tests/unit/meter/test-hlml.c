@@ -103,7 +103,7 @@ static void a_driver_that_does_not_answer_is_remarked(void **state)
 	assert_int_equal(hlml_meter.open(&options, &meter), 0);
 	assert_int_equal(hlml_meter.rescan(meter), -ENODEV);
 	assert_true(hlml_meter.remark(meter, 0, &remark));
-	assert_string_equal(remark.what, "the Gaudi driver does not answer (HLML error 9)");
+	assert_string_equal(remark.what, "the Gaudi driver does not respond (HLML error 9)");
 	assert_int_equal(hlml_meter.zone_count(meter), 0);
 	say("gaudi 0 400000 50\n");
 	assert_int_equal(hlml_meter.rescan(meter), 0);

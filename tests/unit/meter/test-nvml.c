@@ -267,7 +267,7 @@ static void an_instance_without_activity_is_as_large_as_it_is(void **state)
 	assert_ratio(busy_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 2);
 	assert_true(nvml_meter.remark(meter, 0, &remark));
 	assert_false(remark.is_failure);
-	assert_non_null(strstr(remark.what, "by their size"));
+	assert_non_null(strstr(remark.what, "in use by size"));
 	assert_false(nvml_meter.remark(meter, 1, &remark));
 	say(MIG_BOARD);
 	(void)read_use(meter, 10, &count); /* the board is the same: what it can do is known */
