@@ -383,7 +383,7 @@ int redfish_power_find(struct redfish_client *client, const char *system, struct
 {
 	CLEANUP_FREE struct chassis_list *list = calloc(1, sizeof(*list));
 	CLEANUP(answer_object_release) json_t *root = NULL;
-	struct redfish_path ours;
+	struct redfish_path ours = { "" };
 	bool is_only = false;
 	int r;
 

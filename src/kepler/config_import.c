@@ -492,7 +492,7 @@ int config_import(const char *name, const char *text, size_t len, struct strbuf 
 
 	if (r < 0)
 		return r;
-	import.setters = calloc(count, sizeof(import.setters[0]));
+	import.setters = calloc(count, sizeof(const struct import_row *));
 	import.notes = calloc(count, sizeof(import.notes[0]));
 	r = import.setters && import.notes ? translate(&import, name, text, len, out, diag)
 					   : diag_set(diag, -ENOMEM, "out of memory");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model-server/estimator.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -175,8 +176,10 @@ static int add_powers(struct estimator *estimator, const struct estimate_request
 	int r = choose(estimator, request, &choice, &loaded, diag);
 
 	strbuf_add_str(out, "{\"powers\":{");
-	if (r == 0)
-		r = add_components(request, &loaded->model, out, diag);
+	if (r < 0)
+		return r;
+	assert(loaded);
+	r = add_components(request, &loaded->model, out, diag);
 	if (r < 0)
 		return r;
 	strbuf_addf(out, "},\"msg\":\"\",\"core_ratio\":%.6g,\"model\":\"", choice.core_ratio);

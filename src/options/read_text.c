@@ -111,7 +111,7 @@ int options_read_flags(const struct option_set *set, struct option_values *value
 {
 	int result = 0;
 
-	for (int i = 0; i < argc && result != -ENOMEM; i++) {
+	for (int i = 0; i < argc && argv[i] && result != -ENOMEM; i++) {
 		const char *next = i + 1 < argc ? argv[i + 1] : NULL;
 		struct flag flag = { 0 };
 		bool took_next = false;

@@ -40,8 +40,7 @@ static const char *const lacking[CONDITION_COUNT] = {
 	[WANTS_MACHINE] = "no model was trained on this machine or on a similar one",
 	[WANTS_ERROR] = "the expected errors are above the limit",
 	[WANTS_FILTER] = "no model passes the filter",
-	[WANTS_USE] = "the matching models cannot be loaded or would be misleading; see the "
-		      "server's log",
+	[WANTS_USE] = "the matching models cannot be loaded or would mislead; see the log",
 };
 
 const char *choice_source(const char *source)

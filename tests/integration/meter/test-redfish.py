@@ -295,7 +295,7 @@ def what_is_wrong_is_one_clear_line():
         lab.write(f"*,kepler,{QUOTED},{lab.service.url}\n")
         lab.service.shape = bmc.blades
         says = doctor(*lab.options)
-        assert "Node1, Node2, Node3, Node4" in says and "meter.redfish.system" in says, says
+        assert '"Node1", "Node2", "Node3", "Node4"' in says and "meter.redfish.system" in says, says
         lab.service.close()
 
 
