@@ -97,7 +97,7 @@ def check_names(exporter, mount):
     exporter.wait_url(PATIENCE_S)
     metrics = exporter.intervals(2)
     assert metrics.value("kepler_exporter_name_source_up", source="kubernetes") == 0
-    assert f"{mount}/kubeconfig does not answer" in exporter.output(), exporter.output()
+    assert f"{mount}/kubeconfig does not respond" in exporter.output(), exporter.output()
     ends(exporter)
 
 

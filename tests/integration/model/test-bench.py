@@ -230,7 +230,7 @@ def refusals():
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         for args, why in (([f"--exporter=http://127.0.0.1:{port}/metrics"], "nothing can be read from the exporter"),
-                          (["--from=train"], "begin with --from=stress"), (["--folds=1"], "folds"),
+                          (["--from=train"], "start with --from=stress"), (["--folds=1"], "folds"),
                           (["--exporter=localhost:1"], "must begin with http://"), (["--benchmark=a/b"], "without a slash"),
                           (["--step=1500ms"], "whole seconds"),
                           ([f"--recording-dir={folder}"], "does kepler run with --record.dir?")):

@@ -141,7 +141,7 @@ def own_names():
             refused = exporter.scrape().value("kepler_exporter_http_misdirected_requests_total")
             assert refused == (2 if want == 200 else 4), refused
             assert exporter.stop() == 0
-            assert exporter.output().count('HTTP requests for evil.example are answered with 421') == 1, exporter.output()
+            assert exporter.output().count('HTTP requests for evil.example are refused with status 421') == 1, exporter.output()
             assert "--web.allowed-hosts=evil.example" in exporter.output() and "denied" not in exporter.output()
 
 
