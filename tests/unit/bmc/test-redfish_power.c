@@ -151,7 +151,7 @@ static void a_service_without_systems(void **state)
 	fake_set("/Systems", "{\"Members\":[]}");
 	(void)expect(200);
 	assert_int_equal(find("1", 0, "").method, REDFISH_POWER_CONTROL);
-	(void)find("2", -EXDEV, "the machines 1");
+	(void)find("2", -EXDEV, "the machines \"1\"");
 	fake_set("", "{\"Chassis\":" LINK("/Chassis") "}");
 	(void)expect(200);
 	/* They do not, and there is one that may be it. */
