@@ -78,8 +78,8 @@ static bool is_all(const char *device)
 	return strncmp(device, "LNXSYBUS", 8) == 0 || strncmp(device, "LNXSYSTM", 8) == 0;
 }
 
-/* By the devices that it is said to measure; HWMON_UNSAID: there are none. */
-static enum hwmon_extent read_measures(int hwmon_fd)
+/* By the devices that it is said to measure; HWMON_UNSAID: there are none but the meter @own. */
+static enum hwmon_extent read_measures(int hwmon_fd, const char *own)
 {
 	int fd = openat(hwmon_fd, "device/measures", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -89,7 +89,7 @@ static enum hwmon_extent read_measures(int hwmon_fd)
 	if (!dir && fd >= 0)
 		(void)close(fd);
 	while (dir && extent != HWMON_OF_MACHINE && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0)
 			extent = is_all(entry->d_name) ? HWMON_OF_MACHINE : HWMON_OF_DEVICES;
 	}
 	if (dir)
@@ -97,10 +97,10 @@ static enum hwmon_extent read_measures(int hwmon_fd)
 	return extent;
 }
 
-static enum hwmon_extent read_extent(int hwmon_fd)
+static enum hwmon_extent read_extent(int hwmon_fd, const char *own)
 {
 	static const char root[] = "\\_SB_.";
-	enum hwmon_extent extent = read_measures(hwmon_fd);
+	enum hwmon_extent extent = read_measures(hwmon_fd, own);
 	char path[HWMON_LABEL_MAX];
 
 	if (extent != HWMON_UNSAID || read_text(hwmon_fd, "device/path", path, sizeof(path)) < 0)
@@ -222,7 +222,7 @@ static void look_at(struct walk *walk, int class_fd, const char *entry, const ch
 	if (!chip.name[0])
 		return;
 	if (strcmp(chip.name, "power_meter") == 0)
-		chip.extent = read_extent(hwmon_fd);
+		chip.extent = read_extent(hwmon_fd, chip.device);
 	dir_fd = openat(hwmon_fd, is_inner ? "device" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0 ||
 	    (is_inner && (size_t)snprintf(chip.dir_path, sizeof(chip.dir_path), "%s/%s/device",

@@ -114,6 +114,8 @@ static void test_what_acpi_meters_measure(void **state)
 	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:00/measures/LNXCPU:00", "");
 	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:01/path", "\\_SB_.SCK1.PM00\n");
 	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:02/path", "\\_SB_.PMT0\n");
+	/* A meter that lists itself says nothing. */
+	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:02/measures/ACPI000D:02", "");
 	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:03/measures/device:0a", "");
 	hwmon_put(tree, "../../devices/LNXSYSTM:00/ACPI000D:03/measures/LNXSYBUS:00", "");
 	check(tree, expected, ARRAY_SIZE(expected));
