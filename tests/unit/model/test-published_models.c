@@ -103,8 +103,8 @@ static void read_booster(const char *path, const char *name, const char *text, s
 	struct diag diag = { "" };
 
 	if (trained_model_parse(&model, name, text, size, &diag) < 0) {
-		assert_non_null(
-			strstr(diag.text, ends_with(name, ".pkl") ? "it is a pickle" : "no model"));
+		assert_non_null(strstr(diag.text, ends_with(name, ".pkl") ? "it is a pickle"
+									  : "not a known model"));
 		return;
 	}
 	tally->boosters++;
