@@ -73,10 +73,10 @@ static void tell_unknown(struct import *import, const struct import_setting *at)
 	for (size_t i = 0; i < import_row_count; i++)
 		spelling_consider(&best, import_rows[i].key, SIZE_MAX);
 	if (best.name)
-		(void)snprintf(why, sizeof(why), "not a key of Kepler's; did you mean %s?",
+		(void)snprintf(why, sizeof(why), "not an upstream key; did you mean %s?",
 			       best.name);
 	else
-		(void)snprintf(why, sizeof(why), "not a key of Kepler's");
+		(void)snprintf(why, sizeof(why), "not an upstream key");
 	tell(import, at, false, why);
 }
 

@@ -109,8 +109,8 @@ static void examine_reader(struct findings *findings, const struct sources *sour
 	examine_switches(findings, &info);
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "%u process%s (the first is pid %u) hidden from BPF by this kernel; "
-			     "CPU time comes from /proc, in ticks",
+			     "%u process%s hidden from BPF by this kernel; "
+			     "CPU time comes from /proc, in ticks (first: pid %u)",
 			     info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 	if (info.exits_seen)
 		findings_add(findings, FINDING_OK, "processes", NULL,

@@ -211,8 +211,8 @@ static void tell(const struct doctor_report *report, size_t len)
 	(void)printf(
 		"%s: written, %zu kB. It is meant to be public: names, addresses, paths and "
 		"secrets\nare left out or replaced. Look at it before you send it:\n"
-		"  tar -tvzf %s                      what it has\n"
-		"  tar -xOzf %s doctor.txt           one of its texts\n"
+		"  tar -tvzf %s                      lists its files\n"
+		"  tar -xOzf %s doctor.txt           prints one of them\n"
 		"  tar -xzf %s recording.krec && kepler replay recording.krec\n"
 		"Attach it to an issue, as \"How to send a report of a meter\" in docs/meters.md "
 		"says.\n",

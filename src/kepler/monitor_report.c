@@ -173,8 +173,8 @@ void monitor_tell_of_unseen(struct monitor *monitor)
 		return;
 	monitor->told_unseen = true;
 	activity_get_info(monitor->session.sources.activity, &info);
-	log_info("%u process%s (the first is pid %u) hidden from BPF by this kernel; CPU time "
-		 "comes from /proc, in ticks",
+	log_info("%u process%s hidden from BPF by this kernel; CPU time "
+		 "comes from /proc, in ticks (first: pid %u)",
 		 info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 }
 

@@ -213,7 +213,7 @@ static void a_current_file(void **state)
 		"level: debug  # log.level\n",
 		"interval: 5s  # monitor.interval\n",
 		"pods: \"off\"  # kube.enabled\n",
-		"left out: not a key of Kepler's; did you mean monitor.staleness?",
+		"left out: not an upstream key; did you mean monitor.staleness?",
 		"old:4:3: monitor.stalenes: ",
 		"old:5:3: monitor.staleness: not needed: ",
 		"old:8:5: exporter.prometheus.metricsLevel: not needed: ",
@@ -275,7 +275,7 @@ static void lines_of_an_environment(void **state)
 	static const char *const lines[] = {
 		"procfs: \"/host/proc\"  # PROC_DIR\n",
 		"url: \"http://m:8100/x=y\"  # MODEL_SERVER_URL\n",
-		"old:7:1: BIND_ADDRES: left out: not a key of Kepler's; did you mean BIND_ADDRESS?",
+		"old:7:1: BIND_ADDRES: left out: not an upstream key; did you mean BIND_ADDRESS?",
 		"old:8:1: SAMPLE_PERIOD_SEC: left out: monitor.interval must be a duration from ",
 	};
 
