@@ -25,7 +25,7 @@
 #include "gpu/nvml_library.h"
 #include "kepler/model_url.h"
 #include "kube/pod_resources.h"
-#include "meter/component_meter.h"
+#include "model/component_power.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -50,16 +49,6 @@ static uint32_t waiting_signal(const struct model_surroundings *around, bool has
 	return around->host->is_vm && has_steal ? MODEL_SIGNAL_WAITED : 0;
 }
 
-/* Whether CPUs have a frequency is known once it has been read. */
-static bool has_frequency(struct machine_reads *reads)
-{
-	if (!reads)
-		return false;
-	machine_reads_begin(reads, clock_ns(CLOCK_MONOTONIC));
-	machine_reads_take(reads);
-	return machine_reads_frequencies(reads)->mean_khz;
-}
-
 static uint32_t counted_signals(const struct model_surroundings *around)
 {
 	struct activity_info info;
@@ -67,7 +56,7 @@ static uint32_t counted_signals(const struct model_surroundings *around)
 	activity_get_info(around->activity, &info);
 	return (info.counts_switches ? info.signals : 0) | info.io.signals |
 	       waiting_signal(around, info.has_steal) |
-	       (has_frequency(around->reads) ? SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) : 0);
+	       (around->has_frequency ? SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) : 0);
 }
 
 static bool is_same(const struct model_stamp *a, const struct model_stamp *b)

@@ -10,7 +10,6 @@
 #include "base/diag.h"
 #include "host/host.h"
 #include "kepler/config.h"
-#include "kepler/machine_reads.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 
@@ -21,7 +20,7 @@
 struct model_surroundings {
 	const struct meter_table *meters; /* NULL: there are none */
 	const struct activity_reader *activity;
-	struct machine_reads *reads; /* NULL: none; read once, if there are models */
+	bool has_frequency; /* the frequency of the machine's CPUs can be read */
 	const struct host_info *host;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
@@ -141,6 +142,21 @@ struct meter_options sources_meter_options(const struct config *config,
 	return options;
 }
 
+static bool wants_models(const struct config *config)
+{
+	return config->model_file_count > 0 || config->model_url[0];
+}
+
+/* The first reading shows whether the CPUs have a frequency. */
+static bool has_frequency(struct machine_reads *reads)
+{
+	if (!reads)
+		return false;
+	machine_reads_begin(reads, clock_ns(CLOCK_MONOTONIC));
+	machine_reads_take(reads);
+	return machine_reads_frequencies(reads)->mean_khz;
+}
+
 /*
  * Where no zone was found, or none has given a value, the table stays open: a driver may be loaded,
  * or answer, later. Until then the power is estimated. Models of --model.file replace the built-in
@@ -149,8 +165,8 @@ struct meter_options sources_meter_options(const struct config *config,
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
-	struct model_surroundings around = { NULL, sources->activity, sources->reads,
-					     &sources->host };
+	struct model_surroundings around = { .activity = sources->activity,
+					     .host = &sources->host };
 	const struct meter_options options = sources_meter_options(config, sources);
 	size_t from_files;
 	int r;
@@ -163,6 +179,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 					config->host.sysfs, strerrordesc_np(-r));
 	}
 	around.meters = sources->meters;
+	around.has_frequency = wants_models(config) && has_frequency(sources->reads);
 	r = model_files_open(config, &around, &sources->models, &sources->model_files);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");

@@ -17,6 +17,7 @@
 #include "kepler/model_updates.h"
 #include "kepler/names.h"
 #include "meter/component_meter.h"
+#include "meter/estimated_meter.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "workload/identity.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/host.h"
-#include "meter/meter.h"
+#include "meter/estimated_meter.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 

@@ -13,12 +13,9 @@
 
 #include "energy/span.h"
 #include "energy/zone.h"
-#include "meter/meter.h"
+#include "meter/estimated_meter.h"
 #include "meter/model_meter.h"
 #include "model/component_power.h"
-
-#define COMPONENT_BIT(component) (1U << (component))
-#define COMPONENT_ALL            (COMPONENT_BIT(COMPONENT_COUNT) - 1)
 
 struct component_meter;
 

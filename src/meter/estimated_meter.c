@@ -7,6 +7,8 @@
  * its part of the dynamic power of a typical host of that CPU, at all loads that its neighbours can
  * have (model/vm_share.h).
  */
+#include "meter/estimated_meter.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,13 +17,8 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "host/host.h"
-#include "meter/meter.h"
-#include "meter/model_meter.h"
 #include "meter/power_integral.h"
-#include "model/platform_power.h"
 #include "model/vm_full.h"
-#include "model/vm_share.h"
 
 struct estimated_meter {
 	const struct power_model *model;

@@ -27,6 +27,10 @@ enum component {
 	COMPONENT_COUNT
 };
 
+/* A set of components. */
+#define COMPONENT_BIT(component) (1U << (component))
+#define COMPONENT_ALL            (COMPONENT_BIT(COMPONENT_COUNT) - 1)
+
 struct component_weights {
 	/* Package: W over the design power of all packages. Dram: W over fourth root of GiB. */
 	double share[COMPONENT_COUNT][COMPONENT_LEVELS];

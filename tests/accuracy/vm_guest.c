@@ -17,6 +17,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/vm_hints.h"
+#include "meter/estimated_meter.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "model/platform_power.h"

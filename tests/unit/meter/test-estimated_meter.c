@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/num.h"
 #include "host/host.h"
+#include "meter/estimated_meter.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "model/platform_power.h"
