@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "options/render.h"
 #include "options/schema.h"
 

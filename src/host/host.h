@@ -25,7 +25,7 @@ struct host_info {
 	bool is_vm;
 	char hypervisor[32]; /* "kvm", "firecracker", "vmware", … or "unknown" when is_vm */
 	char dmi_vendor[64], dmi_product[64]; /* of the firmware: "Amazon EC2", "m5.large" */
-	/* Of a virtual machine's host, by kepler/vm_hints.h; 0 unknown. */
+	/* Of a virtual machine's host, by config/vm_hints.h; 0 unknown. */
 	unsigned vm_host_cpus;  /* logical */
 	unsigned vm_host_cores; /* physical */
 	unsigned vm_host_sockets;

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "kepler/config_import.h"
+#include "config/config_import.h"
 #include "options/render.h"
 #include "options/schema.h"
 #include "options/spelling.h"

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "kepler/config.h"
+#include "config/config.h"
 
 /*
  * `kepler config …`: @args holds what follows "config". Writes to @out, errors to @err. The

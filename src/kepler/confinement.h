@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/sources.h"
 
 /* Between sources_open_processes() and sources_open_meters(): capabilities. */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/diag.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "meter/device_files.h"
 
 struct device_holders;

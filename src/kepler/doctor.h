@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 #include "kepler/redaction.h"
 

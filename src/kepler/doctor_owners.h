@@ -2,7 +2,7 @@
 /* What doctor says of the owners of processes and devices: by what they are known and named. */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 #include "kepler/sources.h"
 

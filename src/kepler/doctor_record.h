@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 
 /* @now_ms: CLOCK_REALTIME. */

@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 #include "kepler/redaction.h"
 

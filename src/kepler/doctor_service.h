@@ -2,7 +2,7 @@
 /* What doctor says of the exporter as a service: what it keeps, shows, and may write. */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 
 /* Its state directory, its recordings, how its series begin, and the limits on its files. */

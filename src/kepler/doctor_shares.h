@@ -2,7 +2,7 @@
 /* What doctor says of how energy is shared: each zone's idle power, each kind's rule. */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 #include "kepler/interval.h"
 

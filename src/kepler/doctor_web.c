@@ -5,7 +5,7 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "kepler/own_names.h"
+#include "config/own_names.h"
 #include "service/privileges.h"
 
 /* "127.0.0.1:28282, unix:/run/kepler.sock" */

@@ -2,7 +2,7 @@
 /* What doctor says of scrapes: from where Kepler can be reached, and by which names. */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/findings.h"
 #include "service/name_finder.h"
 

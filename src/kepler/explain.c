@@ -17,7 +17,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/explain_page.h"
 #include "kepler/explain_print.h"
 #include "net/http_address.h"

@@ -2,7 +2,7 @@
 /* The Landlock rules (service/landlock.h) of a configuration. */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 
 /*
  * Limits writes of this process to host.state-dir, which it creates if it is missing, and reads in

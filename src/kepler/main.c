@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The exporter: its commands, each a function in a file of its own. */
 #include "base/macro.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/config_command.h"
 #include "kepler/doctor.h"
 #include "kepler/explain.h"

@@ -8,8 +8,8 @@
 
 #include "activity/activity.h"
 #include "base/diag.h"
+#include "config/config.h"
 #include "host/host.h"
-#include "kepler/config.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 

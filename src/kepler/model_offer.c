@@ -10,7 +10,7 @@
 
 #include "base/ascii.h"
 #include "base/macro.h"
-#include "kepler/model_url.h"
+#include "config/model_url.h"
 #include "kube/json_bounded.h"
 #include "net/http_url.h"
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/diag.h"
+#include "config/config.h"
 #include "host/host.h"
-#include "kepler/config.h"
 #include "kepler/model_fetch.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"

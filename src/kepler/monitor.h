@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 
 /*
  * The command: flags of run in @argv. Returns the exit status: 0 stopped on request, 1 failed, 2

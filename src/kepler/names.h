@@ -13,7 +13,7 @@
 
 #include "base/diag.h"
 #include "base/offload.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kube/kube.h"
 #include "runtimes/runtimes.h"
 #include "workload/directory.h"

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/session.h"
 #include "options/operands.h"
 #include "options/program.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "kepler/replay_options.h"
+#include "config/replay_options.h"
 #include "options/version.h"
 #include "record/record_encode.h"
 

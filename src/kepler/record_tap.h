@@ -11,7 +11,7 @@
 
 #include "activity/activity.h"
 #include "attribution/books.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "record/record_mask.h"
 #include "record/record_store.h"
 

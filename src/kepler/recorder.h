@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/record_tap.h"
 #include "record/record_store.h"
 #include "snapshot/snapshot.h"

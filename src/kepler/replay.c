@@ -13,9 +13,9 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "kepler/config.h"
+#include "config/config.h"
+#include "config/replay_options.h"
 #include "kepler/replay_books.h"
-#include "kepler/replay_options.h"
 #include "kepler/replay_table.h"
 #include "options/operands.h"
 #include "options/program.h"

@@ -11,7 +11,7 @@
 
 #include "attribution/books.h"
 #include "base/diag.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "record/recording.h"
 
 struct replay_zone {

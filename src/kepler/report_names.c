@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler/own_names.h"
+#include "config/own_names.h"
 
 #define PERSON_UID_MIN 1000 /* the first of a person, as Debian and Red Hat have it */
 #define PERSONS_MAX    400

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/redaction.h"
 
 /*

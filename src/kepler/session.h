@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "kepler/interval.h"
 #include "kepler/recorder.h"
 #include "kepler/self_stats.h"

@@ -11,9 +11,9 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
-#include "kepler/host_override.h"
+#include "config/host_override.h"
+#include "config/vm_hints.h"
 #include "kepler/model_files.h"
-#include "kepler/vm_hints.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 

@@ -7,8 +7,8 @@
 
 #include "activity/activity.h"
 #include "base/diag.h"
+#include "config/config.h"
 #include "host/host.h"
-#include "kepler/config.h"
 #include "kepler/device_allocations.h"
 #include "kepler/device_holders.h"
 #include "kepler/machine_reads.h"

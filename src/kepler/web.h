@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "config/config.h"
 #include "export/scrape_pace.h"
-#include "kepler/config.h"
 #include "kepler/explain_desk.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/vm_hints.h"
+#include "config/vm_hints.h"
 #include "meter/estimated_meter.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"

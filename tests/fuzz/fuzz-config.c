@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/macro.h"
-#include "kepler/config.h"
+#include "config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

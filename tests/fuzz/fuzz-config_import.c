@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "kepler/config.h"
-#include "kepler/config_import.h"
+#include "config/config.h"
+#include "config/config_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

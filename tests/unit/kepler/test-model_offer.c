@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/model_offer.h"
 
-#include "kepler/model_url.h"
+#include "config/model_url.h"
 #include "tests/unit/unit.h"
 
 #define SUM "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/operands.h"
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "options/render.h"
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,7 @@
  * The keys are those that the two Keplers document and those that they read; sources are their
  * tables of options. A key that Kepler itself does not follow is needless here, too.
  */
-#include "kepler/import_rows.h"
+#include "config/import_rows.h"
 
 #include "base/macro.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/vm_hints.h"
+#include "config/vm_hints.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * walk counts the nodes that it visits, and ends at a limit. Its depth is bounded by the length of
  * a key, and by one level of files within a manifest.
  */
-#include "kepler/import_source.h"
+#include "config/import_source.h"
 
 #include <errno.h>
 #include <stdio.h>

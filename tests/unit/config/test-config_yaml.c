@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a configuration file may hold, and what is said about the rest. */
 #include "base/num.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "tests/unit/unit.h"
 
 static int load(const char *text, struct config *ret, struct diag *diag)

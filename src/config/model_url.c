@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_url.h"
+#include "config/model_url.h"
 
 #include <errno.h>
 #include <string.h>

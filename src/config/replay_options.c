@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/replay_options.h"
+#include "config/replay_options.h"
 
 #include <string.h>
 

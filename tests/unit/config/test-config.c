@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Layers and where values come from: flags, environment, files. */
-#include "kepler/config.h"
+#include "config/config.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "attribution/idle.h"
 #include "base/log.h"
 #include "base/num.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "tests/unit/unit.h"
 
 #define ENVIRONMENT(...) ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })

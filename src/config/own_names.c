@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/own_names.h"
+#include "config/own_names.h"
 
 #include <fcntl.h>
 #include <limits.h>

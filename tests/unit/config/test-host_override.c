@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/host_override.h"
+#include "config/host_override.h"
 #include "tests/unit/unit.h"
 
 static void test_sets_what_is_named(void **state)

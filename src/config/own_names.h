@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kepler/config.h"
+#include "config/config.h"
 #include "net/http_own_names.h"
 
 #define OWN_NAMES 5 /* at most: of the host, the node and the pod */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Property: what config_show() prints loads back to the same values, for any values. */
 #include "base/num.h"
-#include "kepler/config.h"
+#include "config/config.h"
 #include "tests/unit/unit.h"
 
 #define CASES 2000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/reload.h"
+#include "config/reload.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 /*
  * All documents from the table name every option, and the sample and schema are valid.
  */
-#include "kepler/config.h"
+#include "config/config.h"
 #include "options/render.h"
 #include "options/schema.h"
 #include "tests/unit/unit.h"

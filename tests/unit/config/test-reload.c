@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The pool is real, times are given: a job that was not taken yet is as good as one that hangs. */
-#include "kepler/reload.h"
+#include "config/reload.h"
 
 #include <fcntl.h>
 #include <poll.h>

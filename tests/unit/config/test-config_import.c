@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Each key that is translated: what is printed is loaded, and has the value. */
-#include "kepler/config_import.h"
+#include "config/config_import.h"
 
-#include "kepler/config.h"
-#include "kepler/import_rows.h"
-#include "kepler/import_source.h"
+#include "config/config.h"
+#include "config/import_rows.h"
+#include "config/import_source.h"
 #include "tests/unit/unit.h"
 
 struct imported {

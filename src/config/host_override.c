@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/host_override.h"
+#include "config/host_override.h"
 
 #include <errno.h>
 #include <math.h>

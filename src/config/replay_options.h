@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "kepler/config.h"
+#include "config/config.h"
 
 /* Appends a record for each of them. */
 void replay_options_tell(const struct config *config, struct strbuf *out);

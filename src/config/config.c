@@ -6,7 +6,7 @@
  *
  * A list's default and environment form separate items by commas; its flag is repeated instead.
  */
-#include "kepler/config.h"
+#include "config/config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "bmc/service_target.h"
+#include "config/model_url.h"
 #include "export/prometheus.h"
 #include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
-#include "kepler/model_url.h"
 #include "kube/pod_resources.h"
-#include "model/component_power.h"
 #include "meter/hwmon_rule.h"
+#include "model/component_power.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
 #include "net/http_unix.h"
@@ -763,7 +763,7 @@ static const char *const foreign_keys[] = { "rapl",         "exporter",   "debug
 
 static const char reference_head[] =
 	"# Configuration reference\n\n"
-	"<!-- Made from the option table in src/kepler/config.c: `ninja -C DIR "
+	"<!-- Made from the option table in src/config/config.c: `ninja -C DIR "
 	"docs-update`. -->\n\n"
 	"Each option can be given as a flag, as an environment variable and in the "
 	"configuration "

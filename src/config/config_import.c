@@ -3,7 +3,7 @@
  * Each setting of the source is looked up in a table (import_rows.h). Translated values are set as
  * those of a file, so that they are checked as in a file, and what is printed is what was set.
  */
-#include "kepler/config_import.h"
+#include "config/config_import.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 #include "base/ascii.h"
 #include "base/macro.h"
-#include "kepler/config.h"
-#include "kepler/import_rows.h"
-#include "kepler/import_source.h"
+#include "config/config.h"
+#include "config/import_rows.h"
+#include "config/import_source.h"
 #include "options/render.h"
 #include "options/spelling.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/diag.h"
 #include "base/offload.h"
-#include "kepler/config.h"
+#include "config/config.h"
 
 #define RELOAD_LIMIT_NS       (5ULL * 1000000000)
 #define RELOAD_FIRST_LIMIT_NS (5ULL * 1000000000)
