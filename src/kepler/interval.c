@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "energy/deviation.h"
+#include "estimate/component_meter.h"
 #include "host/topology.h"
 #include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
@@ -33,7 +34,6 @@
 #include "kepler/sleepers.h"
 #include "kepler/vm_picture.h"
 #include "kepler/zone_picture.h"
-#include "meter/component_meter.h"
 
 #define ANNOUNCE_ROUNDS 16
 

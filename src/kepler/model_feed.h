@@ -3,9 +3,9 @@
 #pragma once
 
 #include "activity/activity.h"
-#include "meter/component_meter.h"
+#include "estimate/component_meter.h"
+#include "estimate/model_meter.h"
 #include "meter/meter.h"
-#include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
 /* All that @activity says of @signal, whether it found its party or not. */

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "config/host_override.h"
 #include "config/vm_hints.h"
-#include "kepler/model_files.h"
+#include "estimate/model_files.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 

@@ -2,9 +2,9 @@
 /* What a snapshot says of estimates in a virtual machine, and of the host that they assume. */
 #pragma once
 
+#include "estimate/estimated_meter.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
-#include "meter/estimated_meter.h"
-#include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
 /*

@@ -17,9 +17,9 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "config/vm_hints.h"
-#include "meter/estimated_meter.h"
+#include "estimate/estimated_meter.h"
+#include "estimate/model_meter.h"
 #include "meter/meter.h"
-#include "meter/model_meter.h"
 #include "model/platform_power.h"
 
 struct guest {

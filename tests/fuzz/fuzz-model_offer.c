@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kepler/model_cache.h"
-#include "kepler/model_offer.h"
+#include "estimate/model_cache.h"
+#include "estimate/model_offer.h"
 
 #define URL "http://models/lab.json"
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
-#include "meter/model_meter.h"
 #include "model/trained_model.h"
 
 /* @host as models name machines; of a virtual machine its own host, as far as that is known. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/num.h"
+#include "estimate/estimated_meter.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
-#include "meter/estimated_meter.h"
 #include "meter/meter.h"
-#include "meter/model_meter.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/component_meter.h"
+#include "estimate/component_meter.h"
 
 #include "base/num.h"
 #include "energy/rank.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/model_meter.h"
+#include "estimate/model_meter.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_fetch.h"
+#include "estimate/model_fetch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "base/num.h"
 #include "base/thread.h"
 #include "config/model_url.h"
-#include "kepler/model_cache.h"
+#include "estimate/model_cache.h"
 #include "kube/kube_access.h"
 #include "net/backoff.h"
 #include "net/http_client.h"

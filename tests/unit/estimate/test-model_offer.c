@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_offer.h"
+#include "estimate/model_offer.h"
 
 #include "config/model_url.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_cache.h"
+#include "estimate/model_cache.h"
 
 #include <unistd.h>
 

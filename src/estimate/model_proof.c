@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_proof.h"
+#include "estimate/model_proof.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  * its part of the dynamic power of a typical host of that CPU, at all loads that its neighbours can
  * have (model/vm_share.h).
  */
-#include "meter/estimated_meter.h"
+#include "estimate/estimated_meter.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_choice.h"
+#include "estimate/model_choice.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/offload.h"
-#include "kepler/model_files.h"
-#include "meter/model_meter.h"
+#include "estimate/model_files.h"
+#include "estimate/model_meter.h"
 #include "snapshot/snapshot.h"
 
 #define MODEL_WATCH_NS       (10ULL * 1000000000)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_updates.h"
+#include "estimate/model_updates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/num.h"
-#include "kepler/model_choice.h"
-#include "kepler/model_files.h"
+#include "estimate/model_choice.h"
+#include "estimate/model_files.h"
 #include "service/privileges.h"
 
 /* How long a start waits for the cache, or without one for the first answer. */

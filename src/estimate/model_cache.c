@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_cache.h"
+#include "estimate/model_cache.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
-#include "kepler/model_offer.h"
+#include "estimate/model_offer.h"
 
 #define HEADER    "kepler-model-cache 2 "
 #define HEAD_MAX  8192

@@ -7,9 +7,9 @@
 
 #include "base/diag.h"
 #include "config/config.h"
+#include "estimate/model_fetch.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
-#include "kepler/model_fetch.h"
-#include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
 /* All zero: there is no --model.url. Belongs to one thread. */

@@ -10,8 +10,8 @@
 
 #include "energy/span.h"
 #include "energy/zone.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
-#include "meter/model_meter.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_watch.h"
+#include "estimate/model_watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
-#include "kepler/model_choice.h"
+#include "estimate/model_choice.h"
 
 /* One look at all files; it owns all its data. */
 struct watch_job {

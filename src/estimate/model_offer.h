@@ -10,7 +10,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "kepler/model_proof.h"
+#include "estimate/model_proof.h"
 #include "model/trained_model.h"
 
 #define MODEL_OFFER_MAX      65536 /* bytes of an answer */

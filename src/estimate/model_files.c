@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/model_files.h"
+#include "estimate/model_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/model_choice.h"
-#include "meter/component_meter.h"
+#include "estimate/component_meter.h"
+#include "estimate/model_choice.h"
 #include "model/component_power.h"
 #include "model/platform_power.h"
 

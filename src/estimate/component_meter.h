@@ -13,8 +13,8 @@
 
 #include "energy/span.h"
 #include "energy/zone.h"
-#include "meter/estimated_meter.h"
-#include "meter/model_meter.h"
+#include "estimate/estimated_meter.h"
+#include "estimate/model_meter.h"
 #include "model/component_power.h"
 
 struct component_meter;

@@ -9,9 +9,9 @@
 #include "activity/activity.h"
 #include "base/diag.h"
 #include "config/config.h"
+#include "estimate/model_meter.h"
 #include "host/host.h"
 #include "meter/meter.h"
-#include "meter/model_meter.h"
 
 /* Of the model of --model.url; those of files have their index. */
 #define MODEL_PLACE_URL CONFIG_MODELS_MAX

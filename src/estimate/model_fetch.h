@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "kepler/model_offer.h"
+#include "estimate/model_offer.h"
 #include "model/trained_model.h"
 
 /* Milliseconds; 0: the usual ones. */
