@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "energy/zone_coverage.h"
 #include "kepler/doctor_estimate.h"
 #include "kepler/doctor_meters.h"
-#include "kepler/zone_coverage.h"
 
 /* One that is read: that, and whether it is charged. */
 static void examine_reading(struct findings *findings, const struct interval_engine *engine,

@@ -33,7 +33,7 @@
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
 #include "kepler/vm_picture.h"
-#include "kepler/zone_picture.h"
+#include "snapshot/zone_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
 

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/terminal.h"
-#include "kepler/live_table.h"
+#include "export/live_table.h"
 #include "kepler/monitor_parts.h"
 #include "service/privileges.h"
 

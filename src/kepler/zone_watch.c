@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "kepler/zone_coverage.h"
+#include "energy/zone_coverage.h"
 #include "service/privileges.h"
 
 /* One may be a reset; so many in a row mean that the limit is wrong, or the counter. */

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
+#include "energy/zone_sums.h"
 #include "kepler/interval.h"
 #include "kepler/sources.h"
-#include "kepler/zone_sums.h"
 
 /* Zeroed: nothing was said yet. */
 struct zone_watch {

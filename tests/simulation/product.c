@@ -16,9 +16,9 @@
 
 #include "attribution/books.h"
 #include "base/macro.h"
-#include "kepler/zone_picture.h"
 #include "meter/zone_samples.h"
 #include "snapshot/publisher.h"
+#include "snapshot/zone_picture.h"
 
 static const enum signal signals[WORLD_COUNTERS] = { SIGNAL_NET_BYTES, SIGNAL_BLOCK_BYTES };
 

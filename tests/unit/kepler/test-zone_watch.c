@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/watts_text.h"
-#include "kepler/live_table.h"
+#include "export/live_table.h"
 #include "snapshot/snapshot_holder.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/zone_sums.h"
+#include "energy/zone_sums.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/live_table.h"
+#include "export/live_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/zone_picture.h"
+#include "snapshot/zone_picture.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/zone_coverage.h"
+#include "energy/zone_coverage.h"
 
 #include <stdio.h>
 
