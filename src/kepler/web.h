@@ -12,8 +12,8 @@
 
 #include "base/diag.h"
 #include "config/config.h"
+#include "explain/explain_desk.h"
 #include "export/scrape_pace.h"
-#include "kepler/explain_desk.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
 

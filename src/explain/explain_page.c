@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/explain_page.h"
+#include "explain/explain_page.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "kepler/explain_print.h"
+#include "explain/explain_print.h"
 #include "net/http_url.h"
 
 static void answer_static(struct http_response *response, int status, const char *text)

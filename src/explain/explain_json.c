@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/macro.h"
-#include "kepler/explain_print.h"
+#include "explain/explain_print.h"
 
 const char *explained_level_name(enum level level)
 {

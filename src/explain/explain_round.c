@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/explain_round.h"
+#include "explain/explain_round.h"
 
 #include <string.h>
 
 #include "base/num.h"
-#include "kepler/explain_find.h"
+#include "explain/explain_find.h"
 
 /* A process may have started after the pass looked at the clock. */
 static int64_t realtime_of(const struct explain_times *times, uint64_t boottime_ns)

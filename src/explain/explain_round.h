@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "kepler/explain_desk.h"
+#include "explain/explain_desk.h"
 #include "snapshot/publisher.h"
 
 struct explain_round {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/explain_desk.h"
+#include "explain/explain_desk.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Questions that a ledger and a publisher answer, interval by interval. */
-#include "kepler/explain_round.h"
+#include "explain/explain_round.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../snapshot/stage.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "kepler/explain_print.h"
+#include "explain/explain_print.h"
 
 #define NOW_MS 1795383047451LL
 

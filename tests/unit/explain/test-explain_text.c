@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
-#include "kepler/explain_print.h"
+#include "explain/explain_print.h"
 #include "tests/unit/unit.h"
 
 #define NOW_MS 1795383047451LL
@@ -199,7 +199,7 @@ static void check_golden(const struct strbuf *out, const char *file)
 	char path[4096];
 	size_t len = 0;
 
-	(void)snprintf(path, sizeof(path), "%s/tests/unit/kepler/golden/%s", root ? root : ".",
+	(void)snprintf(path, sizeof(path), "%s/tests/unit/explain/golden/%s", root ? root : ".",
 		       file);
 	assert_int_equal(strbuf_error(out), 0);
 	if (getenv("TEST_UPDATE_GOLDEN"))

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "kepler/explain_answer.h"
+#include "explain/explain_answer.h"
 
 #define EXPLAIN_SLOTS     8
 #define EXPLAIN_AT_ONCE   2

@@ -4,7 +4,7 @@
  * so, then the command of a process. Where several rows are called so, whatever lives goes before
  * what has ended, and if that leaves more than one, all of them are told.
  */
-#include "kepler/explain_find.h"
+#include "explain/explain_find.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/explain_find.h"
+#include "explain/explain_find.h"
 
 #include <stdio.h>
 #include <string.h>

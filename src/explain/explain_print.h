@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "kepler/explain_answer.h"
+#include "explain/explain_answer.h"
 
 void explain_print(const struct explain_answer *answer, struct strbuf *out);
 /* All amounts are integers, in the unit that their key ends with. */

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "attribution/ledger.h"
-#include "kepler/explain_answer.h"
+#include "explain/explain_answer.h"
 
 /*
  * Looks for @answer->target: sets what is said of the row, or which rows it may be. Of several

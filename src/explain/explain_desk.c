@@ -4,7 +4,7 @@
  * is changes under the lock, and what is in it is filled and read without. The lock is held for a
  * look at the slots.
  */
-#include "kepler/explain_desk.h"
+#include "explain/explain_desk.h"
 
 #include <errno.h>
 #include <pthread.h>

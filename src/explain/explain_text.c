@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "base/watts_text.h"
-#include "kepler/explain_print.h"
+#include "explain/explain_print.h"
 
 #define COLUMNS 79
 #define LABEL   10 /* columns of what a line is about */
