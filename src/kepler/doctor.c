@@ -15,6 +15,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/terminal.h"
+#include "engine/session.h"
 #include "export/live_table.h"
 #include "kepler/doctor_energy.h"
 #include "kepler/doctor_owners.h"
@@ -23,7 +24,6 @@
 #include "kepler/doctor_service.h"
 #include "kepler/doctor_shares.h"
 #include "kepler/doctor_web.h"
-#include "kepler/session.h"
 #include "snapshot/power_text.h"
 
 #define TEXT_WIDTH_MAX 100

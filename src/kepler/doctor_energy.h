@@ -2,9 +2,9 @@
 /* What doctor says of each zone: from where it is read, and why another one is not. */
 #pragma once
 
+#include "engine/interval.h"
+#include "engine/sources.h"
 #include "kepler/findings.h"
-#include "kepler/interval.h"
-#include "kepler/sources.h"
 
 /* @engine has measured for a second. Without meters it says what is estimated in their place. */
 void doctor_examine_energy(struct findings *findings, const struct sources *sources,

@@ -7,8 +7,8 @@
 
 #include "base/macro.h"
 #include "base/watts_text.h"
+#include "engine/vm_picture.h"
 #include "kepler/doctor_meters.h"
-#include "kepler/vm_picture.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 

@@ -2,8 +2,8 @@
 /* What doctor says of energy that is estimated: by which model, for what machine, how well. */
 #pragma once
 
+#include "engine/sources.h"
 #include "kepler/findings.h"
-#include "kepler/sources.h"
 
 /* Where there is no meter: why not, and what the built-in models put in its place. */
 void doctor_examine_estimate(struct findings *findings, const struct sources *sources,

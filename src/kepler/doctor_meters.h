@@ -2,8 +2,8 @@
 /* What doctor says of meters that were not found, give no value, or cannot be read. */
 #pragma once
 
+#include "engine/sources.h"
 #include "kepler/findings.h"
-#include "kepler/sources.h"
 
 /* Why there is none. Where --meters left sources out, these are opened to see what they have. */
 void doctor_examine_no_meter(struct findings *findings, const struct sources *sources,

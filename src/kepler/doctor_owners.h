@@ -3,8 +3,8 @@
 #pragma once
 
 #include "config/config.h"
+#include "engine/sources.h"
 #include "kepler/findings.h"
-#include "kepler/sources.h"
 
 void doctor_examine_owners(struct findings *findings, const struct sources *sources,
 			   const struct config *config);

@@ -2,7 +2,7 @@
 /* What doctor says of signals that sysfs has: frequencies of CPUs, memory traffic. */
 #pragma once
 
+#include "engine/machine_reads.h"
 #include "kepler/findings.h"
-#include "kepler/machine_reads.h"
 
 void doctor_examine_reads(struct findings *findings, const struct machine_reads_info *info);

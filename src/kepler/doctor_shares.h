@@ -3,8 +3,8 @@
 #pragma once
 
 #include "config/config.h"
+#include "engine/interval.h"
 #include "kepler/findings.h"
-#include "kepler/interval.h"
 
 void doctor_examine_shares(struct findings *findings, const struct interval_engine *engine,
 			   const struct config *config);

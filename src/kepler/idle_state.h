@@ -17,8 +17,8 @@
 
 #include "base/diag.h"
 #include "base/offload.h"
+#include "engine/interval.h"
 #include "host/host.h"
-#include "kepler/interval.h"
 #include "service/state_file.h"
 
 #define IDLE_STATE_LIMIT_NS (10ULL * 1000000000)

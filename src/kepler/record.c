@@ -12,7 +12,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "config/config.h"
-#include "kepler/session.h"
+#include "engine/session.h"
 #include "options/operands.h"
 #include "options/program.h"
 #include "service/schedule.h"

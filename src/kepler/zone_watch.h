@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "energy/zone_sums.h"
-#include "kepler/interval.h"
-#include "kepler/sources.h"
+#include "engine/interval.h"
+#include "engine/sources.h"
 
 /* Zeroed: nothing was said yet. */
 struct zone_watch {

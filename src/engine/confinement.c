@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/confinement.h"
+
+#include "base/log.h"
+#include "service/confine.h"
+#include "service/privileges.h"
+
+/* The needs of the configuration, without those of parts that this machine does not have. */
+static unsigned needs_left(const struct config *config, const struct sources *sources)
+{
+	const unsigned needs = config_needs(config);
+	struct activity_info info;
+
+	activity_get_info(sources->activity, &info);
+	return info.by_bpf ? needs : needs & ~(unsigned)(NEED_BPF | NEED_CGROUP_HANDLE);
+}
+
+/* Those of meters are known for good once they are open: a driver may be loaded at any time. */
+static unsigned needs_of_meters(const struct sources *sources)
+{
+	const struct meter_table *meters = sources->meters;
+
+	return meters && meter_table_has_source(meters, &rapl_perf_meter) ? NEED_PERF_ENERGY : 0;
+}
+
+void confinement_drop_privileges(const struct config *config, const struct sources *sources)
+{
+	struct diag diag = { "" };
+
+	if (config->security.drop_capabilities &&
+	    privileges_drop(needs_left(config, sources), &diag) < 0)
+		log_warn("more privileges than needed are kept: %s", diag.text);
+}
+
+void confinement_filter_calls(const struct config *config, const struct sources *sources)
+{
+	const unsigned needs = needs_left(config, sources) | needs_of_meters(sources);
+	struct diag diag = { "" };
+
+	if (config->security.seccomp &&
+	    confine_enter(needs, config->security.seccomp_log, &diag) < 0)
+		log_warn("system calls are not confined: %s", diag.text);
+}

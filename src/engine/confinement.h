@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gives up, step by step and for good, what the process does not need to go on measuring. Before
+ * these steps come device_holders_start(), for a process that keeps what it needs, and then
+ * file_limits_enter(). A step that fails is logged, and the process goes on with more rights.
+ */
+#pragma once
+
+#include "config/config.h"
+#include "engine/sources.h"
+
+/* Between sources_open_processes() and sources_open_meters(): capabilities. */
+void confinement_drop_privileges(const struct config *config, const struct sources *sources);
+/* After sources_open_meters(): system calls. Clients' sockets are connected before, or allowed. */
+void confinement_filter_calls(const struct config *config, const struct sources *sources);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Rules are made from open directories, and any of them may be on a mount that hangs: so a thread
+ * opens them. If it does not answer in time it is abandoned, and another thread makes all rules
+ * again without the path at which the first one hangs. Threads that hang keep no capability.
+ */
+#include "engine/file_limits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/offload.h"
+#include "engine/names.h"
+#include "kube/kube_access.h"
+#include "meter/meter.h"
+#include "net/http_unix.h"
+#include "service/landlock.h"
+#include "service/privileges.h"
+
+#define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
+#define HANGING_MAX 3
+
+enum text {
+	TEXT_STATE_DIR,
+	TEXT_RECORD_DIR,
+	TEXT_KUBECONFIG,
+	TEXT_KUBE_CONTEXT,
+	TEXT_CONFIG_FILE,
+	TEXT_SYSFS,
+	TEXT_PROCFS,
+	TEXT_CGROUPFS,
+	TEXT_KUBELET_CA,
+	TEXT_REDFISH_CREDENTIALS,
+	TEXT_REDFISH_CA,
+	TEXT_HMC_CREDENTIALS,
+	TEXT_HMC_CA,
+	TEXT_MODEL_CA,
+	TEXT_MODEL_TOKEN,
+	TEXT_MODEL_KEY,
+	TEXT_MSR_DEVICES,
+	TEXT_MODELS,                                     /* and those behind it: files of models */
+	TEXT_EXTERNAL = TEXT_MODELS + CONFIG_MODELS_MAX, /* likewise of meters */
+	TEXTS = TEXT_EXTERNAL + METER_EXTERNAL_MAX
+};
+
+/* Paths that hang: those that were found before, and last the current one. */
+struct hanging {
+	char paths[HANGING_MAX][PATH_MAX];
+	size_t count;
+};
+
+struct limits_job {
+	struct offload_job job;
+	char *texts[TEXTS]; /* of its own; NULL: none */
+	char socket_folders[CONFIG_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
+	size_t socket_folder_count;
+	const char *devices[LANDLOCK_DEVICES_MAX]; /* static */
+	struct hanging hanging;
+	pthread_mutex_t lock; /* of `touched` */
+	char touched[PATH_MAX];
+	int result; /* a descriptor, or -errno */
+	struct diag diag;
+};
+
+static void job_free(struct limits_job *job)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(job->texts); i++)
+		free(job->texts[i]);
+	if (job->result >= 0)
+		(void)close(job->result);
+	(void)pthread_mutex_destroy(&job->lock);
+	free(job);
+}
+
+static void job_drop(struct offload_job *job)
+{
+	job_free((struct limits_job *)job);
+}
+
+static bool may_touch(void *userdata, const char *path)
+{
+	struct limits_job *job = userdata;
+
+	for (size_t i = 0; i < job->hanging.count; i++) {
+		if (strcmp(job->hanging.paths[i], path) == 0)
+			return false;
+	}
+	(void)pthread_mutex_lock(&job->lock);
+	(void)snprintf(job->touched, sizeof(job->touched), "%s", path);
+	(void)pthread_mutex_unlock(&job->lock);
+	return true;
+}
+
+static void add(struct landlock_paths *paths, const char *path)
+{
+	if (path && paths->used_count < LANDLOCK_PATHS_MAX)
+		paths->used[paths->used_count++] = path;
+}
+
+/* Errors in a kubeconfig are reported where it is used. */
+static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
+			   struct landlock_paths *paths)
+{
+	const char *path = job->texts[TEXT_KUBECONFIG];
+	struct diag unused = { "" };
+
+	if (!path || !may_touch(job, path))
+		return;
+	add(paths, path);
+	if (kube_access_from_kubeconfig(path, job->texts[TEXT_KUBE_CONTEXT], access, &unused) < 0)
+		return;
+	add(paths, access->ca_file);
+	add(paths, access->client_cert_file);
+	add(paths, access->client_key_file);
+	add(paths, access->token_file);
+}
+
+static void job_run(struct offload_job *base)
+{
+	struct limits_job *job = (struct limits_job *)base;
+	const char *state_dir = job->texts[TEXT_STATE_DIR];
+	CLEANUP(kube_access_release) struct kube_access access = { 0 };
+	struct landlock_paths paths = { 0 };
+
+	for (size_t i = TEXT_CONFIG_FILE; i < TEXTS; i++)
+		add(&paths, job->texts[i]);
+	add_kubeconfig(job, &access, &paths);
+	/*
+	 * It could not be created later. An error now occurs again, and is reported, when it is
+	 * used.
+	 */
+	if (state_dir && may_touch(job, state_dir)) {
+		(void)mkdir(state_dir, 0755);
+		paths.writable[paths.writable_count++] = state_dir;
+	}
+	if (job->texts[TEXT_RECORD_DIR] && may_touch(job, job->texts[TEXT_RECORD_DIR]))
+		paths.writable[paths.writable_count++] = job->texts[TEXT_RECORD_DIR];
+	for (size_t i = 0; i < job->socket_folder_count; i++)
+		paths.sockets[paths.socket_count++] = job->socket_folders[i];
+	memcpy(paths.devices, job->devices, sizeof(paths.devices));
+	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
+}
+
+/* Of unix sockets to listen on: these are made, renamed and removed. */
+static void add_socket_folders(struct limits_job *job, const struct config *config)
+{
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		const char *path = http_unix_path(config->web.listen[i]);
+		const char *end = path ? strrchr(path, '/') : NULL;
+		char *folder = job->socket_folders[job->socket_folder_count];
+
+		if (!end)
+			continue;
+		(void)snprintf(folder, HTTP_UNIX_PATH_MAX + 1, "%.*s",
+			       end > path ? (int)(end - path) : 1, path);
+		job->socket_folder_count++;
+	}
+}
+
+/*
+ * Vendors' libraries open them for writing. Whether there is a board is not asked: it would be
+ * looked for in sysfs, and what is not there cannot be opened.
+ */
+static void add_devices(struct limits_job *job, const struct config *config)
+{
+	size_t count = 0;
+
+	if (config_reads_meter(config, &nvml_meter))
+		job->devices[count++] = "/dev/nvidia";
+	if (config->meter_enabled) {
+		job->devices[count++] = "/dev/accel/";
+		job->devices[count++] = "/dev/hl";
+	}
+}
+
+/* It runs before anything is served: nothing here may look into a file system that hangs. */
+static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
+{
+	const char *given[TEXTS] = {
+		[TEXT_STATE_DIR] = config->host.state_dir,
+		[TEXT_RECORD_DIR] = config->record.dir,
+		[TEXT_KUBECONFIG] =
+			config_wants_kubernetes(config) ? config->kube.kubeconfig : NULL,
+		[TEXT_KUBE_CONTEXT] = config->kube.context,
+		[TEXT_CONFIG_FILE] = config->options.file,
+		[TEXT_SYSFS] = config->host.sysfs,
+		[TEXT_PROCFS] = config->host.procfs,
+		[TEXT_CGROUPFS] = config->host.cgroupfs,
+		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
+		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
+		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
+		[TEXT_HMC_CREDENTIALS] = config->meter.hmc_credentials,
+		[TEXT_HMC_CA] = config->meter.hmc_ca_file,
+		[TEXT_MODEL_CA] = config->model_ca_file,
+		[TEXT_MODEL_TOKEN] = config->model_token_file,
+		[TEXT_MODEL_KEY] = config->model_public_key,
+		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
+					     ? config->meter.msr_devices
+					     : NULL,
+	};
+	struct limits_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	for (size_t i = 0; i < config->meter.external_count; i++)
+		given[TEXT_EXTERNAL + i] = config->meter.external[i];
+	for (size_t i = 0; i < config->model_file_count; i++)
+		given[TEXT_MODELS + i] = config->model_files[i];
+	job->job.run = job_run;
+	job->job.drop = job_drop;
+	job->result = -ETIMEDOUT;
+	job->hanging = *hanging;
+	(void)pthread_mutex_init(&job->lock, NULL);
+	add_socket_folders(job, config);
+	add_devices(job, config);
+	for (size_t i = 0; i < TEXTS; i++) {
+		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
+		if (given[i] && given[i][0] && !job->texts[i]) {
+			job_free(job);
+			return NULL;
+		}
+	}
+	return job;
+}
+
+static bool wait_for(struct offload *pool)
+{
+	struct pollfd ready = { .fd = offload_fd(pool), .events = POLLIN };
+
+	return poll(&ready, 1, (int)(PATIENCE_NS / NSEC_PER_MSEC)) == 1;
+}
+
+/* -ETIMEDOUT: one more path is in @hanging. */
+static int make_rules(struct offload *pool, const struct config *config, struct hanging *hanging,
+		      struct diag *diag)
+{
+	struct limits_job *job = job_new(config, hanging);
+	int r = job ? offload_submit(pool, &job->job) : -ENOMEM;
+
+	if (r < 0) {
+		if (job)
+			job_free(job);
+		return diag_set(diag, r, "%s", strerrordesc_np(-r));
+	}
+	if (wait_for(pool) && offload_take(pool) == &job->job) {
+		*diag = job->diag;
+		r = job->result;
+		job->result = -1;
+		job_free(job);
+		return r;
+	}
+	(void)pthread_mutex_lock(&job->lock);
+	(void)snprintf(hanging->paths[hanging->count], PATH_MAX, "%s", job->touched);
+	(void)pthread_mutex_unlock(&job->lock);
+	log_warn("%s does not respond: until Kepler restarts, nothing there can be written, or "
+		 "read if it is in /home or similar",
+		 hanging->paths[hanging->count++]);
+	offload_abandon(pool, &job->job);
+	return diag_set(diag, -ETIMEDOUT, "too many paths do not respond");
+}
+
+static int enter(const struct config *config, struct diag *diag)
+{
+	static const struct offload_options options = { .max_threads = HANGING_MAX,
+							.start_thread = privileges_drop_thread };
+	CLEANUP_FREE struct hanging *hanging = calloc(1, sizeof(*hanging));
+	struct offload *pool = NULL;
+	CLEANUP_FD int rules = -1;
+	int r = hanging ? offload_new(&options, &pool) : -ENOMEM;
+
+	if (r < 0)
+		return diag_set(diag, r, "%s", strerrordesc_np(-r));
+	do
+		rules = make_rules(pool, config, hanging, diag);
+	while (rules == -ETIMEDOUT && hanging->count < HANGING_MAX);
+	/* No thread without these limits may be left, except those that hang. */
+	offload_free(pool, hanging->count ? 0 : PATIENCE_NS);
+	return rules < 0 ? rules : landlock_enter(rules, diag);
+}
+
+int file_limits_enter(const struct config *config)
+{
+	struct diag diag = { "" };
+	int r;
+
+	if (!config->security.landlock)
+		return 0;
+	r = enter(config, &diag);
+	if (r == -EOPNOTSUPP)
+		log_info("file access is not limited: %s", diag.text);
+	else if (r < 0)
+		log_warn("file access is not limited: %s", diag.text);
+	return r < 0 ? 0 : r;
+}

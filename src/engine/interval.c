@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The order inside an interval:
+ *
+ *   1. read all zones, then the processes, back to back (each with its own time);
+ *   2. resolve owners and find the ledger rows of those that ran, or used a device: the "parties"
+ *      of this interval;
+ *   3. book it: each zone's energy over the parties, into the ledger (accountant.h);
+ *   4. publish.
+ */
+#include "engine/interval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribution/books.h"
+#include "base/clock.h"
+#include "base/num.h"
+#include "energy/deviation.h"
+#include "engine/device_allocations.h"
+#include "engine/device_users.h"
+#include "engine/machine_reads.h"
+#include "engine/memory_signals.h"
+#include "engine/model_feed.h"
+#include "engine/owner.h"
+#include "engine/party_entry.h"
+#include "engine/record_tap.h"
+#include "engine/self_stats.h"
+#include "engine/sleepers.h"
+#include "engine/vm_picture.h"
+#include "estimate/component_meter.h"
+#include "explain/explain_round.h"
+#include "host/topology.h"
+#include "snapshot/zone_picture.h"
+
+#define ANNOUNCE_ROUNDS 16
+
+struct interval_engine {
+	struct sources *sources;
+	struct interval_peers peers;
+	unsigned cpus; /* that busy time is a part of */
+	struct books books;
+	struct publisher *publisher;
+	struct publisher_options publication;
+	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
+	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
+	struct device_users device_users;
+	/* Zones of trained models and of meters, as they are adopted: the index of each here. */
+	struct model_zones places;
+	size_t meter_zones[METER_ZONES_MAX], meters_known;
+	struct deviations deviations;              /* of what is read and not charged */
+	struct explain_round round;                /* questions that this interval answers */
+	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
+	uint64_t slept_ns;                         /* when sleepers were looked at */
+	uint64_t pass_monotonic_ns;                /* of the last pass, 0 before the first */
+	uint64_t pass_boottime_ns;
+	uint64_t elapsed_ns;
+	uint32_t online;             /* CPUs, as the last pass had them; 0 unknown */
+	const struct config *config; /* of the last (re)configuration */
+};
+
+/* Of a series that is born, or still shows 0, at @now_ns. */
+static struct scrape_pace_state settle_at(const struct interval_engine *engine, uint64_t now_ns)
+{
+	uint64_t settle_ns = engine->config->publication.settle_ns;
+	struct scrape_pace_state state = { .settle_ns = SCRAPE_PACE_UNKNOWN_NS };
+
+	if (engine->peers.pace)
+		state = scrape_pace_look(engine->peers.pace, now_ns);
+	if (settle_ns != SETTLE_AUTO)
+		state.settle_ns = settle_ns;
+	return state;
+}
+
+/*
+ * Of a row of any level, at most: classic names are one an account and mode, today's are one an
+ * account for joules and one for watts; each schema has CPU time and the counters, both the totals
+ * of each mode, as joules and watts.
+ */
+static uint32_t series_per_row(const struct interval_engine *engine)
+{
+	const struct layout *layout = ledger_layout(engine->books.ledger);
+	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
+	uint32_t series = engine->books.accountant.totals * modes * 2;
+
+	if (engine->config->pages.schema != SCHEMA_CURRENT)
+		series += layout->columns;
+	if (engine->config->pages.schema != SCHEMA_CLASSIC)
+		series += layout->account_count * 2 + 1 +
+			  (uint32_t)__builtin_popcount(layout->counters);
+	return series;
+}
+
+/* To be called whenever one of these changes. */
+static void set_publication(struct interval_engine *engine)
+{
+	const struct config *config = engine->config;
+
+	engine->publication = config->publication;
+	engine->publication.settle_ns = engine->books.accountant.settle_ns;
+	engine->publication.max_rows = config->metrics.max_series / series_per_row(engine);
+	if (engine->publisher)
+		publisher_set_options(engine->publisher, &engine->publication);
+}
+
+/* The index of the zone, if it is adopted, goes to @zones. 0 or -ENOMEM. */
+static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t boottime_ms,
+		 size_t *zones, size_t *known)
+{
+	int z = books_adopt(&engine->books, zone, boottime_ms);
+
+	if (z < 0)
+		return z;
+	zones[(*known)++] = (size_t)z;
+	return 0;
+}
+
+/* A model that was fetched while we run has new ones. Without memory they wait. */
+static int find_estimated_zones(struct interval_engine *engine, int64_t boottime_ms)
+{
+	int r = 0;
+
+	if (engine->sources->estimate && !engine->books.accountant.zone_count)
+		r = books_adopt(&engine->books, estimated_meter_zone(engine->sources->estimate),
+				boottime_ms);
+	for (size_t at = engine->places.component_count;
+	     r >= 0 && at < component_meter_count(engine->sources->components); at++)
+		r = adopt(engine, component_meter_zone(engine->sources->components, at),
+			  boottime_ms, engine->places.components, &engine->places.component_count);
+	for (size_t at = engine->places.model_count;
+	     r >= 0 && at < model_meter_count(engine->sources->models); at++)
+		r = adopt(engine, model_meter_zone(engine->sources->models, at), boottime_ms,
+			  engine->places.models, &engine->places.model_count);
+	return r;
+}
+
+/*
+ * Zones can appear while we run (a socket comes online); they never leave their index. Without
+ * memory new ones wait; those that there are count on.
+ */
+int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms)
+{
+	const struct meter_table *meters = engine->sources->meters;
+	struct books *books = &engine->books;
+	size_t known = books->accountant.zone_count, count = meters ? meter_table_count(meters) : 0;
+	uint32_t columns = ledger_columns(books->ledger);
+	int r = find_estimated_zones(engine, boottime_ms), chosen;
+
+	for (size_t at = engine->meters_known; r >= 0 && at < count; at++)
+		r = adopt(engine, meter_table_zone(meters, at), boottime_ms, engine->meter_zones,
+			  &engine->meters_known);
+	if (r >= 0)
+		r = books_find_remainder(books, boottime_ms);
+	chosen = books_choose_totals(books);
+	if (known < books->accountant.zone_count || ledger_columns(books->ledger) != columns)
+		set_publication(engine);
+	return r < 0 ? r : chosen;
+}
+
+static int follow_counters(struct interval_engine *engine, const struct activity *activity)
+{
+	uint32_t columns = ledger_columns(engine->books.ledger);
+	int r;
+
+	if (engine->config->metrics.counters == COUNTERS_OFF)
+		return 0;
+	r = counters_follow(&engine->books.counters, engine->books.ledger, activity->signals,
+			    !engine->books.accountant.has_begun, activity->time_ns);
+	if (ledger_columns(engine->books.ledger) != columns)
+		set_publication(engine);
+	return r;
+}
+
+int interval_engine_new(struct sources *sources, const struct interval_peers *peers,
+			const struct config *config, struct interval_engine **ret)
+{
+	const struct ledger_options options = {
+		.max_processes = config->monitor.max_processes,
+		.max_containers = config->monitor.max_containers,
+		.names = identity_resolver_names(sources->identities),
+		.by_zone = config->metrics.per_package,
+	};
+	struct interval_engine *engine = calloc(1, sizeof(*engine));
+	int r;
+
+	if (!engine)
+		return -ENOMEM;
+	engine->sources = sources;
+	engine->peers = *peers;
+	engine->cpus = sources->host.cpus;
+	device_users_init(&engine->device_users);
+	engine->config = config;
+	r = books_open(&engine->books, &options);
+	if (r == 0) {
+		books_configure(&engine->books, &config->idle, &config->share,
+				settle_at(engine, 0).settle_ns);
+		set_publication(engine);
+		r = publisher_new(&engine->publication, engine->books.ledger, peers->holder,
+				  &engine->publisher);
+	}
+	if (r < 0) {
+		interval_engine_free(engine);
+		return r;
+	}
+	*ret = engine;
+	return 0;
+}
+
+void interval_engine_free(struct interval_engine *engine)
+{
+	if (!engine)
+		return;
+	publisher_free(engine->publisher);
+	device_users_release(&engine->device_users);
+	books_release(&engine->books);
+	free(engine);
+}
+
+void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config)
+{
+	if (engine->books.accountant.has_begun &&
+	    engine->books.accountant.idle_share != IDLE_SHARE_EQUAL)
+		engine->sleepers_are_due = config->idle.share == IDLE_SHARE_EQUAL;
+	engine->config = config;
+	books_configure(&engine->books, &config->idle, &config->share,
+			engine->books.accountant.settle_ns);
+	if (engine->peers.tap)
+		record_tap_reconfigure(engine->peers.tap, config);
+	set_publication(engine);
+}
+
+/* Begins the interval. Scrapes, or a reload, may have changed how long series settle. */
+static void begin_books(struct interval_engine *engine, uint64_t now_ns, struct snapshot_self *self)
+{
+	const struct scrape_pace_state state = settle_at(engine, now_ns);
+	bool is_new;
+
+	self->settle_s = (double)state.settle_ns / 1e9;
+	self->scrape_clients = state.clients;
+	self->scrape_clients_forgotten = state.forgotten;
+	is_new = state.settle_ns != engine->books.accountant.settle_ns;
+	books_begin(&engine->books, now_ns, state.settle_ns);
+	if (is_new)
+		set_publication(engine);
+}
+
+static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
+{
+	identity_resolver_learn(userdata, cgroup_id, path);
+}
+
+/* What may hang is asked for all at once, and waited for once; in more rounds if it is much. */
+static void announce_processes(struct interval_engine *engine, const struct activity *activity)
+{
+	struct identity_resolver *identities = engine->sources->identities;
+	unsigned rounds = 0;
+
+	do {
+		for (size_t i = 0; i < activity->count; i++) {
+			const struct process_ref process = process_ref_of(&activity->samples[i]);
+
+			identity_resolver_announce(identities, &process);
+		}
+		device_users_announce(&engine->device_users, identities);
+	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
+}
+
+/* An account may be a container's, and change with its limits: the tree is the machine's. */
+static uint32_t cpus_of_machine(const struct interval_engine *engine, uint32_t account)
+{
+	struct topology topology = { 0 };
+
+	if (engine->config->host.sysfs)
+		(void)topology_read(engine->config->host.sysfs, &topology);
+	return topology.cpus ? topology.cpus : account;
+}
+
+/*
+ * CPUs that come or go while we run change what busy time is a part of. What the machine had at the
+ * start is told by its host: a container's account may have fewer, without any of them having gone.
+ */
+static void follow_cpus(struct interval_engine *engine, uint32_t online)
+{
+	if (online && engine->online && online != engine->online) {
+		uint32_t cpus = cpus_of_machine(engine, online);
+
+		engine->cpus = cpus;
+		if (engine->sources->sockets)
+			(void)cpu_sockets_read(engine->config->host.sysfs,
+					       engine->sources->sockets);
+		if (engine->sources->estimate)
+			estimated_meter_set_cpus(engine->sources->estimate, cpus);
+		if (engine->sources->models)
+			model_meter_set_cpus(engine->sources->models, cpus);
+	}
+	if (online)
+		engine->online = online;
+}
+
+static struct zone_activity measure_activity(struct interval_engine *engine,
+					     const struct activity *activity)
+{
+	struct zone_activity measured = { 0 };
+
+	if (engine->pass_monotonic_ns) {
+		uint64_t boot_ns = activity->boottime_ns - engine->pass_boottime_ns;
+
+		measured.dt_ns = activity->time_ns - engine->pass_monotonic_ns;
+		/* The two clocks are read one after the other: less than 10 ms is no sleep. */
+		if (boot_ns > measured.dt_ns + 10 * NSEC_PER_MSEC)
+			measured.asleep_ns = boot_ns - measured.dt_ns;
+	}
+	if (measured.dt_ns && engine->cpus)
+		measured.utilisation = fmin(1.0, (double)activity->busy_ns /
+							 ((double)measured.dt_ns * engine->cpus));
+	engine->pass_monotonic_ns = activity->time_ns;
+	engine->pass_boottime_ns = activity->boottime_ns;
+	engine->elapsed_ns = measured.dt_ns;
+	return measured;
+}
+
+/* Of zone @at of the meters: those that are read for the first time are adopted next, in order. */
+static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
+{
+	return at < engine->meters_known
+		       ? engine->meter_zones[at]
+		       : engine->books.accountant.zone_count + at - engine->meters_known;
+}
+
+static void read_zones(struct interval_engine *engine)
+{
+	struct meter_pass pass = { 0 };
+
+	if (engine->sources->meters)
+		(void)meter_table_read(engine->sources->meters, &pass);
+	for (size_t i = 0; i < pass.zone_count; i++)
+		engine->books.status[zone_of_meter(engine, i)] = pass.status[i];
+	engine->books.span_count = 0;
+	for (size_t i = 0; i < pass.span_count; i++)
+		books_put_span(&engine->books, zone_of_meter(engine, pass.spans[i].zone),
+			       pass.spans[i]);
+	engine->device_uses = pass.uses;
+}
+
+/* Whether zone @z, which is estimated, is due in this interval. */
+static bool is_due(struct interval_engine *engine, size_t z, bool has_passed)
+{
+	struct zone_status *status = &engine->books.status[z];
+
+	status->state = accountant_has_ended(&engine->books.accountant, z) ? ZONE_ABSENT : ZONE_UP;
+	status->error = 0;
+	status->reads += status->state == ZONE_UP && has_passed;
+	return status->state == ZONE_UP && has_passed;
+}
+
+/* What a failed pass did not see comes with the next, and so must its time. */
+static void advance_estimate(struct interval_engine *engine, const struct activity *activity,
+			     bool has_passed)
+{
+	struct energy_span span;
+
+	if (is_due(engine, 0, has_passed) &&
+	    estimated_meter_advance(engine->sources->estimate, activity->time_ns,
+				    activity->busy_ns - activity->stolen_ns, activity->steal_ns,
+				    &span))
+		books_put_span(&engine->books, 0, span);
+}
+
+/* As the estimate, of which they are parts. */
+static void advance_components(struct interval_engine *engine, const struct activity *activity,
+			       bool has_passed)
+{
+	struct energy_span spans[COMPONENT_COUNT];
+	bool has_spans = has_passed &&
+			 component_meter_advance(engine->sources->components, activity->time_ns,
+						 activity->busy_ns - activity->stolen_ns, spans);
+
+	for (size_t i = 0; i < engine->places.component_count; i++) {
+		if (is_due(engine, engine->places.components[i], has_passed) && has_spans)
+			books_put_span(&engine->books, engine->places.components[i], spans[i]);
+	}
+}
+
+/* What the model needs is not known in this interval. */
+static void miss_estimate(struct zone_status *status)
+{
+	status->state = ZONE_ERROR;
+	status->error = -ENODATA;
+	status->errors++;
+}
+
+/* As the estimate: what a failed pass did not see comes with the next. */
+static void advance_models(struct interval_engine *engine, const struct activity *activity,
+			   bool has_passed)
+{
+	struct energy_span span;
+
+	if (has_passed)
+		model_feed(engine->sources->models, activity);
+	for (size_t i = 0; i < engine->places.model_count; i++) {
+		size_t z = engine->places.models[i];
+
+		if (!is_due(engine, z, has_passed))
+			continue;
+		if (model_meter_advance(engine->sources->models, i, &span))
+			books_put_span(&engine->books, z, span);
+		else
+			miss_estimate(&engine->books.status[z]);
+	}
+}
+
+static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
+			  struct snapshot_self *self)
+{
+	struct activity_info info;
+
+	activity_get_info(engine->sources->activity, &info);
+	self_stats_activity(self, &info);
+	self_stats_identities(self, engine->sources->identities);
+	if (engine->sources->reads)
+		self_stats_idle_states(self, engine->sources->reads);
+	self->process_overflows =
+		ledger_overflows(engine->books.ledger, LEVEL_PROCESS) + info.overflows;
+	self->container_overflows = ledger_overflows(engine->books.ledger, LEVEL_CONTAINER);
+	self->elapsed_ns = measured->dt_ns;
+	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
+	self->node_cpu_ns = ledger_node_cpu_value(engine->books.ledger);
+	vm_picture_self(engine->sources->models, engine->sources->estimate, &engine->sources->host,
+			self);
+	self->max_series = engine->config->metrics.max_series;
+}
+
+static void copy_places(const struct cpu_sockets *sockets, struct work_places *ret)
+{
+	_Static_assert(SOCKETS_MAX == PLACES_MAX, "a place for each socket");
+
+	ret->count = sockets ? sockets->count : 0;
+	for (uint32_t place = 0; place < ret->count; place++) {
+		ret->package[place] = sockets->id[place];
+		ret->cpus[place] = sockets->cpus[place];
+	}
+}
+
+/* [SIGNAL_COUNT]: all that was counted of the signals that are counters of rows. */
+static void sum_counters(const struct interval_engine *engine, const struct activity *activity,
+			 uint64_t *ret)
+{
+	for (uint32_t left = ledger_layout(engine->books.ledger)->counters & activity->signals;
+	     left; left &= left - 1) {
+		enum signal signal = (enum signal)__builtin_ctz(left);
+
+		ret[signal] = activity_signal_sum(activity, signal);
+	}
+}
+
+static void book(struct interval_engine *engine, const struct activity *activity,
+		 const struct zone_activity *measured, int64_t realtime_ms)
+{
+	const struct record_moment moment = { activity->boottime_ns, realtime_ms, activity };
+	struct accountant *accountant = &engine->books.accountant;
+	struct interval interval = books_interval(&engine->books, activity->time_ns);
+	uint64_t counted[SIGNAL_COUNT] = { 0 };
+
+	interval.work =
+		(struct work_sums){ activity->busy_ns, activity->dropped_ns, activity->unseen_ns };
+	interval.measured = *measured;
+	copy_places(engine->sources->sockets, &interval.places);
+	sum_counters(engine, activity, counted);
+	if (engine->peers.tap)
+		record_tap_tell(engine->peers.tap, &engine->books, &interval, &moment);
+	books_book(&engine->books, &interval, counted);
+	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
+		       engine->books.spans, engine->books.span_count, activity->time_ns);
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
+			     activity->time_ns, &engine->published[z]);
+		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
+		engine->published[z].coverage_ratio =
+			remainder_coverage(&engine->books.remainder, z, NULL);
+		engine->published[z].share_error_ratio =
+			zone_fits_error_ratio(&accountant->fits, z);
+		engine->published[z].share_half_width =
+			zone_fits_share_half_width(&accountant->fits, z);
+		engine->published[z].smt_factor = zone_fits_smt_factor(&accountant->fits, z);
+	}
+}
+
+static void take_questions(struct interval_engine *engine, const struct activity *activity,
+			   int error, int64_t realtime_ms)
+{
+	const struct explain_times times = {
+		.now_ns = activity->time_ns,
+		.boottime_ns = activity->boottime_ns,
+		.now_ms = realtime_ms,
+		.span_ns = engine->elapsed_ns,
+		.busy_ns = activity->busy_ns,
+		.error = error,
+	};
+
+	explain_round_begin(&engine->round, engine->peers.desk, engine->books.ledger, &times);
+	engine->books.accountant.explained = engine->round.found;
+	engine->books.accountant.explained_count = engine->round.found_count;
+}
+
+static struct party_entry entry_of(struct interval_engine *engine)
+{
+	return (struct party_entry){
+		.ledger = engine->books.ledger,
+		.identities = engine->sources->identities,
+		.parties = &engine->books.parties,
+		.has_begun = engine->books.accountant.has_begun,
+		.sleepers_count = engine->books.accountant.idle_share == IDLE_SHARE_EQUAL,
+	};
+}
+
+/* What used devices, and the containers that hold them. */
+static void enter_devices(struct interval_engine *engine)
+{
+	const struct accountant *accountant = &engine->books.accountant;
+	struct sources *sources = engine->sources;
+	const struct zone *zones[ZONES_MAX];
+
+	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
+			   engine->books.ledger, &engine->books.devices);
+	if (!sources->meters)
+		return;
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zones[z] = accountant->zones[z].zone;
+	device_allocations_enter(&sources->allocations, sources->meters, zones,
+				 accountant->zone_count, sources->identities, engine->books.ledger,
+				 &engine->books.devices);
+}
+
+static void enter_step(const struct interval_engine *engine, enum loop_step step)
+{
+	if (engine->peers.steps)
+		loop_steps_enter(engine->peers.steps, step, clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Owners that are new, or whose names are awaited, and what sleeps. */
+static void enter_identities(struct interval_engine *engine, const struct party_entry *entry,
+			     uint64_t boottime_ns)
+{
+	identity_resolver_begin(engine->sources->identities, boottime_ns);
+	activity_visit_new_cgroups(engine->sources->activity, learn_cgroup,
+				   engine->sources->identities);
+	party_entry_name_waiting(entry);
+	if (engine->sleepers_are_due)
+		party_entry_take_sleepers(entry, engine->sources->activity);
+	engine->sleepers_are_due = false;
+}
+
+/* Meters, then the pass, back to back. 0, or the -errno of a pass that failed. */
+static int read_all(struct interval_engine *engine, struct activity *activity)
+{
+	struct sources *sources = engine->sources;
+	int pass;
+
+	enter_step(engine, STEP_METERS);
+	if (sources->reads)
+		machine_reads_begin(sources->reads, clock_ns(CLOCK_MONOTONIC));
+	read_zones(engine);
+	enter_step(engine, STEP_ACTIVITY);
+	if (sources->reads)
+		machine_reads_take(sources->reads);
+	pass = activity_read(sources->activity, activity);
+	if (pass == 0 && sources->reads)
+		machine_reads_add(sources->reads, activity);
+	if (pass == 0 && sources->memory)
+		memory_signals_add(sources->memory, activity);
+	if (pass < 0) {
+		*activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
+					       .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
+	}
+	return pass;
+}
+
+struct interval_moment interval_moment_now(void)
+{
+	return (struct interval_moment){
+		.boottime_ms = (int64_t)(clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC),
+		.realtime_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC),
+	};
+}
+
+static int publish(struct interval_engine *engine, const struct activity *activity,
+		   const struct interval_moment *now, struct snapshot_self *self)
+{
+	const struct publication_time time = { activity->time_ns, now->boottime_ms,
+					       now->realtime_ms };
+	struct explain_publication publication = { engine->publisher, engine->peers.holder,
+						   &engine->publication, 0 };
+
+	enter_step(engine, STEP_PUBLICATION);
+	explain_round_book(&engine->round, engine->books.ledger);
+	publication.result = publisher_publish(engine->publisher, &time, engine->published, self);
+	explain_round_end(&engine->round, engine->peers.desk, &publication, activity->time_ns);
+	return publication.result;
+}
+
+int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
+			struct snapshot_self *self)
+{
+	struct activity activity = { 0 };
+	struct zone_activity measured = { 0 };
+	struct party_entry entry;
+	int r, pass, entered, published;
+
+	engine->elapsed_ns = 0;
+	/* Before meters are read, which may have new zones, too: these come behind. */
+	if (engine->places.model_count < model_meter_count(engine->sources->models))
+		(void)interval_engine_find_zones(engine, now->boottime_ms);
+	pass = read_all(engine, &activity);
+	enter_step(engine, STEP_IDENTITY);
+	r = interval_engine_find_zones(engine, now->boottime_ms);
+	if (r == 0)
+		r = follow_counters(engine, &activity);
+	begin_books(engine, activity.time_ns, self);
+	follow_cpus(engine, activity.cpus);
+	if (engine->sources->estimate)
+		advance_estimate(engine, &activity, pass == 0);
+	if (engine->sources->components)
+		advance_components(engine, &activity, pass == 0);
+	if (engine->sources->models)
+		advance_models(engine, &activity, pass == 0);
+	books_advance_remainder(&engine->books);
+	entry = entry_of(engine);
+	if (pass == 0) {
+		measured = measure_activity(engine, &activity);
+		enter_identities(engine, &entry, activity.boottime_ns);
+	}
+	if (engine->device_uses)
+		device_users_find(&engine->device_users, engine->device_uses,
+				  engine->sources->identities, &activity,
+				  engine->sources->activity);
+	announce_processes(engine, &activity);
+	entered = party_entry_take(&entry, &activity);
+	if (entered < 0)
+		engine->books.parties.count = 0;
+	if (engine->device_uses)
+		enter_devices(engine);
+	enter_step(engine, STEP_ATTRIBUTION);
+	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
+	book(engine, &activity, &measured, now->realtime_ms);
+	model_pictures(engine->sources->estimate, engine->sources->components,
+		       engine->sources->models, &engine->places, engine->published, self);
+	party_entry_end_processes(engine->books.ledger, &activity);
+	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
+		      &engine->slept_ns);
+	describe_self(engine, &measured, self);
+	published = publish(engine, &activity, now, self);
+	if (pass < 0)
+		return pass;
+	return r < 0 ? r : published;
+}
+
+size_t interval_engine_zone_count(const struct interval_engine *engine)
+{
+	return engine->books.accountant.zone_count;
+}
+
+bool interval_engine_is_estimated(const struct interval_engine *engine)
+{
+	const struct accountant *accountant = &engine->books.accountant;
+	bool is_estimated = engine->sources->estimate || model_meter_count(engine->sources->models);
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone *zone = accountant->zones[z].zone;
+
+		if (zone->rank == RANK_ESTIMATED)
+			is_estimated &=
+				engine->places.model_count || !accountant_has_ended(accountant, z);
+		else if (zone->rank != RANK_MODEL && !zone_kind_is_device(zone->kind) &&
+			 zone_kind_is_metered(zone->kind))
+			is_estimated &= !interval_engine_is_charged(engine, z);
+	}
+	return is_estimated;
+}
+
+const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.zones[index].zone;
+}
+
+double interval_engine_error_w(const struct interval_engine *engine, size_t index)
+{
+	return engine->published[index].model_error_w;
+}
+
+enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.zones[index].idle_state;
+}
+
+uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.zones[index].idle_power_uw;
+}
+
+bool interval_engine_is_charged(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.contenders[index].standing == STANDING_COUNTS;
+}
+
+bool interval_engine_is_still(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.contenders[index].is_still;
+}
+
+double interval_engine_deviation(const struct interval_engine *engine, size_t index)
+{
+	return deviations_ratio(&engine->deviations, index);
+}
+
+double interval_engine_coverage(const struct interval_engine *engine, size_t index,
+				bool *ret_is_of_minute)
+{
+	return remainder_coverage(&engine->books.remainder, index, ret_is_of_minute);
+}
+
+enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index)
+{
+	return engine->books.accountant.zones[index].rule;
+}
+
+uint32_t interval_engine_signals(const struct interval_engine *engine)
+{
+	return engine->books.accountant.signals;
+}
+
+const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
+						   size_t index)
+{
+	return &engine->books.accountant.zones[index].learner;
+}
+
+void interval_engine_restore(struct interval_engine *engine, size_t index,
+			     const struct idle_learner *learner)
+{
+	books_restore(&engine->books, index, learner);
+	if (engine->peers.tap)
+		record_tap_restored(engine->peers.tap, index);
+}
+
+const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
+						   size_t index)
+{
+	return zone_fits_learned(&engine->books.accountant.fits, index);
+}
+
+void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
+				     const struct power_owners *owners)
+{
+	zone_fits_restore(&engine->books.accountant.fits, index, owners,
+			  engine->books.accountant.share.owner_factors);
+}
+
+const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)
+{
+	return &engine->books.accountant.zones[index].last;
+}
+
+const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
+						size_t *ret_count)
+{
+	*ret_count = engine->books.span_count;
+	return engine->books.spans;
+}
+
+const struct power_picture *interval_engine_power(const struct interval_engine *engine)
+{
+	return publisher_power(engine->publisher);
+}
+
+const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
+{
+	return engine->books.ledger;
+}
+
+uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)
+{
+	return engine->elapsed_ns;
+}

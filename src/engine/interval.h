@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One interval, from readings to a published snapshot: the place where energy meets activity.
+ *
+ * The engine owns what lives from interval to interval: the sources, the ledger, the learners of
+ * idle power, the publisher. It has no clock of its own: times come with the readings and the pass.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attribution/idle.h"
+#include "attribution/ledger.h"
+#include "attribution/share_rule.h"
+#include "engine/loop_steps.h"
+#include "engine/sources.h"
+#include "explain/explain_desk.h"
+#include "export/scrape_pace.h"
+#include "snapshot/publisher.h"
+#include "snapshot/snapshot.h"
+
+struct interval_engine;
+struct record_tap;
+
+/* What an engine serves and asks, besides its sources; borrowed, must outlive it. */
+struct interval_peers {
+	struct snapshot_holder *holder;
+	struct scrape_pace *pace;  /* NULL: nothing is known of scrapes */
+	struct loop_steps *steps;  /* NULL: not timed */
+	struct explain_desk *desk; /* where questions about rows come from; NULL: none do */
+	struct record_tap *tap;    /* which records each interval; NULL: none is recorded */
+};
+
+/*
+ * @sources and @config are borrowed. Where the sources have meters and an estimate, the estimate
+ * stands in until the meters, in which no zone was found yet, have one: it ends where the first of
+ * them begins to count. 0 or -errno.
+ */
+int interval_engine_new(struct sources *sources, const struct interval_peers *peers,
+			const struct config *config, struct interval_engine **ret);
+void interval_engine_free(struct interval_engine *engine);
+
+/* Takes what may change while running from a reloaded config. */
+void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config);
+
+/*
+ * The clock that births are kept by, and the one that they are shown by, at one moment: what lies
+ * between two readings, such as a slow pass, would move births that were shown.
+ */
+struct interval_moment {
+	int64_t boottime_ms, realtime_ms;
+};
+
+/* Now, by the kernel's clocks. */
+struct interval_moment interval_moment_now(void);
+/*
+ * Adopts the zones that there are, as each interval does: before the first one, so that what was
+ * learned of them can be restored. 0 or -errno.
+ */
+int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms);
+/*
+ * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
+ * every series is seen from its start. 0; a failed pass over the processes (-errno) still
+ * publishes: the zones' energy goes to unattributed, reason no_activity. So does -ENOMEM for zones
+ * that are new: they wait for the next interval. @now is the beginning. @self carries everything
+ * about the program but what the engine knows itself.
+ */
+int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
+			struct snapshot_self *self);
+
+/* Whether models estimate all energy now; false from the first interval that a meter counts. */
+bool interval_engine_is_estimated(const struct interval_engine *engine);
+
+/* Idle power that was learned, for the state file: key "package-0" and the learner. */
+size_t interval_engine_zone_count(const struct interval_engine *engine);
+const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
+/* Whether its energy is charged; else that of another source is, which counts the same. */
+bool interval_engine_is_charged(const struct interval_engine *engine, size_t index);
+/* Whether another source is charged in its place because it stands still. */
+bool interval_engine_is_still(const struct interval_engine *engine, size_t index);
+/* How far it reads from the one that is charged: deviations_ratio() (energy). */
+double interval_engine_deviation(const struct interval_engine *engine, size_t index);
+/* What it counts as a whole, over what its parts do: remainder_coverage() (energy). */
+double interval_engine_coverage(const struct interval_engine *engine, size_t index,
+				bool *ret_is_of_minute);
+/* Half-width of the 90 % interval of its power in that interval, which a model says; NaN: none. */
+double interval_engine_error_w(const struct interval_engine *engine, size_t index);
+enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
+/* With idle_state_has_power(). */
+uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index);
+/* By which its dynamic energy was shared in the last interval. */
+enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index);
+/* SIGNAL_BIT()s of what could weigh the work of the last interval. */
+uint32_t interval_engine_signals(const struct interval_engine *engine);
+const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
+						   size_t index);
+void interval_engine_restore(struct interval_engine *engine, size_t index,
+			     const struct idle_learner *learner);
+/* Likewise what is learned of costs of work, for the state file; NULL: nothing. */
+const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
+						   size_t index);
+void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
+				     const struct power_owners *owners);
+const struct zone_status *interval_engine_status(const struct interval_engine *engine,
+						 size_t index);
+/* Of the interval just run, in the order of zones. */
+const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
+						size_t *ret_count);
+
+/* Which process draws how much, as the snapshot of the interval just run has it. */
+const struct power_picture *interval_engine_power(const struct interval_engine *engine);
+/* The ledger of the interval just run, and its length. */
+const struct ledger *interval_engine_ledger(const struct interval_engine *engine);
+uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);
