@@ -7,8 +7,8 @@
 #include "kepler/explain.h"
 #include "kepler/monitor.h"
 #include "kepler/record.h"
-#include "kepler/replay.h"
 #include "options/program.h"
+#include "replay/replay.h"
 
 static const struct command commands[] = {
 	{ "run", monitor_main, "measure and serve", .what = "Measures and serves.",

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler/replay_books.h"
-#include "kepler/replay_table.h"
 #include "record/record_decode.h"
 #include "record/record_reader.h"
+#include "replay/replay_books.h"
+#include "replay/replay_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "kepler/replay_books.h"
 #include "made_up_machine.h"
 #include "record/record_reader.h"
+#include "replay/replay_books.h"
 
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define SECONDS     20

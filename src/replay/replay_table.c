@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/replay_table.h"
+#include "replay/replay_table.h"
 
 #include <errno.h>
 #include <math.h>

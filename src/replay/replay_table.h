@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "kepler/replay_books.h"
+#include "replay/replay_books.h"
 
 enum replay_format { REPLAY_TABLE, REPLAY_JSON, REPLAY_CSV };
 

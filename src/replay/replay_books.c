@@ -3,7 +3,7 @@
  * Definitions are kept until the interval that follows them, because rows are made between
  * ledger_begin() and ledger_close() only.
  */
-#include "kepler/replay_books.h"
+#include "replay/replay_books.h"
 
 #include <errno.h>
 #include <stdio.h>

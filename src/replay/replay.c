@@ -4,7 +4,7 @@
  * environment and the configuration file of this machine, which is another one. All files are read
  * once for that, and once to be booked.
  */
-#include "kepler/replay.h"
+#include "replay/replay.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #include "base/macro.h"
 #include "config/config.h"
 #include "config/replay_options.h"
-#include "kepler/replay_books.h"
-#include "kepler/replay_table.h"
 #include "options/operands.h"
 #include "options/program.h"
 #include "record/record_reader.h"
+#include "replay/replay_books.h"
+#include "replay/replay_table.h"
 
 #define EXIT_DAMAGED 1
 #define EXIT_USAGE   2

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/replay_books.h"
+#include "replay/replay_books.h"
 
 #include "base/num.h"
-#include "kepler/replay_table.h"
+#include "replay/replay_table.h"
 #include "tests/unit/unit.h"
 
 #define S NSEC_PER_SEC
