@@ -2,8 +2,8 @@
 /* The exporter: its commands, each a function in a file of its own. */
 #include "base/macro.h"
 #include "config/config.h"
+#include "doctor/doctor.h"
 #include "kepler/config_command.h"
-#include "kepler/doctor.h"
 #include "kepler/explain.h"
 #include "kepler/monitor.h"
 #include "kepler/record.h"

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each doctor_examine_… looks at one topic and adds what it found; doctor_examine() is the order in
+ * which a person wants to read it.
+ */
+#include "doctor/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/terminal.h"
+#include "doctor/doctor_energy.h"
+#include "doctor/doctor_owners.h"
+#include "doctor/doctor_processes.h"
+#include "doctor/doctor_report.h"
+#include "doctor/doctor_service.h"
+#include "doctor/doctor_shares.h"
+#include "doctor/doctor_web.h"
+#include "engine/session.h"
+#include "export/live_table.h"
+#include "snapshot/power_text.h"
+
+#define TEXT_WIDTH_MAX 100
+/* Sources that are polled have their first reading within two, and are compared from 3 s on. */
+#define COMPARE_SECONDS 6
+#define RECORDING_MAX   (32U << 20)         /* bytes */
+#define PATIENCE_NS     (10 * NSEC_PER_SEC) /* for the disk */
+
+static void examine_machine(struct findings *findings, const struct host_info *host)
+{
+	findings_add(
+		findings, FINDING_OK, "machine", NULL,
+		"%s: Linux %s on %s, %s (%s), %u logical CPUs, %u cores, %u socket%s, %.0f GiB",
+		host->node_name, host->kernel, host->machine,
+		host->cpu_model[0] ? host->cpu_model : "unknown CPU", host->cpu_architecture,
+		host->cpus, host->cores, host->sockets, host->sockets == 1 ? "" : "s",
+		host->memory_gib);
+	if (host->is_vm)
+		findings_add(findings, FINDING_NOTE, "machine", NULL,
+			     "a virtual machine (%s): the host's energy is not visible from here",
+			     host->hypervisor);
+}
+
+/* The headline: "Power of the node: 198.0 W = package 92.0 · dram 9.0 · other 97.0" */
+static void say_power(struct findings *findings, const struct power_picture *power)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (!power->is_known)
+		return;
+	strbuf_add_str(&text, "Power of the node: ");
+	power_text_total(power, &text);
+	strbuf_add_str(&text, " = ");
+	power_text_parts(power, &text);
+	(void)snprintf(findings->headline, sizeof(findings->headline), "%s",
+		       text.data ? text.data : "");
+}
+
+/* A second's measurement, shown as the first frame of the live table. */
+static void examine_users(struct findings *findings, const struct interval_engine *engine)
+{
+	const struct live_table_view view = { .url = "", .source = "", .rows = 18, .columns = 80 };
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+	char *line, *rest;
+
+	say_power(findings, interval_engine_power(engine));
+	if (live_table_draw(interval_engine_power(engine), &view, &frame) < 0)
+		return;
+	for (rest = frame.data; (line = strsep(&rest, "\n"));) {
+		if (*line)
+			findings_add(findings, FINDING_SHOW, "ran in the last second", NULL, "%s",
+				     line);
+	}
+}
+
+static void wait_a_second(void)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	(void)nanosleep(&second, NULL);
+}
+
+/* Whether there are several meters of the same energy, or of the whole beside its parts. */
+static bool can_compare(const struct interval_engine *engine)
+{
+	bool some = false;
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		some |= !zone_kind_is_metered(zone->kind) ||
+			(!interval_engine_is_charged(engine, z) &&
+			 zone->quality == QUALITY_MEASURED);
+	}
+	return some;
+}
+
+/* For @seconds; where sources can be compared, for as long as that takes, too. */
+static int measure(struct session *session, unsigned seconds)
+{
+	struct interval_engine *engine = session->engine;
+	struct interval_moment now = interval_moment_now();
+	int r;
+
+	now.realtime_ms = 0; /* a report has no time of day */
+	r = interval_engine_run(engine, &now, &session->stats.self);
+	for (unsigned second = 1; r == 0 && second <= seconds; second++) {
+		wait_a_second();
+		now.boottime_ms += 1000;
+		now.realtime_ms += 1000;
+		r = interval_engine_run(engine, &now, &session->stats.self);
+		if (second == 1 && can_compare(engine))
+			seconds += COMPARE_SECONDS;
+	}
+	return r;
+}
+
+/* Without a recording the rest goes on. */
+static void open_recorder(struct session *session, struct findings *findings,
+			  const struct config *config, const struct doctor_recording *recording)
+{
+	int fd = fcntl(recording->fd, F_DUPFD_CLOEXEC, 0);
+	struct config masked = *config;
+	struct diag diag = { "" };
+
+	masked.record.anonymize = true;
+	if (fd < 0)
+		(void)diag_set(&diag, -errno, "%s", strerrordesc_np(errno));
+	if (fd < 0 || recorder_open_file(&session->recorder, &masked, session->sources.host.cpus,
+					 "the recording", fd, RECORDING_MAX, &diag) < 0)
+		findings_add(findings, FINDING_FIX, "recordings", NULL,
+			     "nothing is recorded for the report: %s", diag.text);
+	else
+		record_tap_reconfigure(recorder_tap(&session->recorder), config);
+}
+
+/* Names that stand in findings without a form that tells them from words. */
+static void add_names(struct redaction *names, const struct sources *sources,
+		      const struct interval_engine *engine)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		if (zone->is_remote || strcmp(zone->source, external_meter.name) == 0)
+			redaction_add(names, REDACTED_NAME, zone->path);
+	}
+	for (size_t i = 0; sources->models && i < model_meter_count(sources->models); i++) {
+		struct model_state state;
+
+		model_meter_state(sources->models, i, &state);
+		redaction_add(names, REDACTED_NAME, state.model);
+		if (strcmp(state.machine, sources->host.cpu_model) != 0)
+			redaction_add(names, REDACTED_NAME, state.machine);
+	}
+}
+
+static void examine_session(struct findings *findings, struct session *session,
+			    const struct config *config, const struct doctor_recording *recording,
+			    struct name_finder *finder)
+{
+	const struct sources *sources = &session->sources;
+	struct diag diag = { "" };
+	int r;
+
+	if (recording)
+		open_recorder(session, findings, config, recording);
+	r = session_open_engine(session, &diag);
+	if (r == 0)
+		r = measure(session, recording ? recording->seconds : 1);
+	if (recording && session->engine)
+		add_names(recording->names, sources, session->engine);
+	examine_machine(findings, &sources->host);
+	if (r < 0) {
+		findings_add(findings, FINDING_FAIL, "processes", NULL, "cannot be read: %s",
+			     strerrordesc_np(-r));
+		return;
+	}
+	doctor_examine_energy(findings, sources, config, session->engine);
+	doctor_examine_processes(findings, sources);
+	doctor_examine_owners(findings, sources, config);
+	doctor_examine_shares(findings, session->engine, config);
+	doctor_examine_service(findings, config);
+	doctor_examine_web(findings, config, finder);
+	examine_users(findings, session->engine);
+}
+
+/* It keeps its privileges, which it looks at, and ends within seconds. */
+static int open_session(struct session *session, const struct config *config, struct diag *diag)
+{
+	int r = session_begin(session, config, false, diag);
+
+	if (r == 0)
+		r = session_open_processes(session, diag);
+	return r < 0 ? r : session_open_meters(session, diag);
+}
+
+struct findings *doctor_examine(const struct config *config,
+				const struct doctor_recording *recording)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct name_finder finder = NAME_FINDER_INIT;
+	struct session session = SESSION_INIT;
+	struct diag diag = { "" };
+
+	if (!findings)
+		return NULL;
+	if (config_reachable_address(config))
+		(void)name_finder_start(&finder, &address_names_system, NULL);
+	if (open_session(&session, config, &diag) < 0)
+		findings_add(findings, FINDING_FAIL, "start", NULL, "%s", diag.text);
+	else
+		examine_session(findings, &session, config, recording, &finder);
+	(void)session_close(&session, PATIENCE_NS);
+	name_finder_close(&finder);
+	return findings;
+}
+
+/* Of a terminal, as long as its lines can be read well; 0: none. */
+static size_t text_width(void)
+{
+	unsigned rows, columns;
+
+	terminal_size(STDOUT_FILENO, &rows, &columns);
+	return columns > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : columns;
+}
+
+/* The exit status; 2 when nothing could be said, and why is said instead. */
+static int tell(const struct findings *findings, bool json, bool verbose)
+{
+	const struct findings_view view = { verbose, terminal_wants_colour(STDOUT_FILENO),
+					    text_width() };
+	struct strbuf out = STRBUF_INIT;
+	int status = 2;
+
+	if (findings && json)
+		findings_print_json(findings, &out);
+	else if (findings)
+		findings_print(findings, &view, &out);
+	if (!findings || strbuf_error(&out) < 0)
+		(void)fputs("kepler: out of memory\n", stderr);
+	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		(void)fprintf(stderr, "kepler: standard output: %s\n", strerrordesc_np(errno));
+	else
+		status = findings_exit_status(findings);
+	strbuf_release(&out);
+	return status;
+}
+
+struct doctor_config {
+	struct config config;
+	bool json, verbose;
+	char *report; /* "": none */
+	uint64_t report_time_ns;
+};
+
+static const struct option own_rows[] = {
+	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, json),
+	  .default_text = "false", .only_flag = true, .help = "Print the findings as JSON." },
+	{ "verbose", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, verbose),
+	  .default_text = "false", .only_flag = true,
+	  .help = "Also print findings that are fine, or that cannot be changed on this machine." },
+	{ "report", NULL, OPTION_STRING, .offset = offsetof(struct doctor_config, report),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .only_flag = true,
+	  .bare = DOCTOR_REPORT_FILE,
+	  .help = "Write a report of the findings to FILE, by default " DOCTOR_REPORT_FILE
+		  ", for an issue: "
+		  "versions, findings, sensors and a short recording, without names, addresses and "
+		  "secrets. FILE must not exist." },
+	{ "report-time", NULL, OPTION_DURATION,
+	  .offset = offsetof(struct doctor_config, report_time_ns), .min = NSEC_PER_SEC,
+	  .max = 600 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
+	  .only_flag = true, .help = "How long the recording of a report is." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct doctor_config *own = (const struct doctor_config *)(const void *)values;
+
+	if (own->report[0] && (own->json || own->verbose))
+		return diag_set(
+			diag, -EINVAL,
+			"report: goes with neither --json nor --verbose; it has all findings");
+	return config_check(values, diag);
+}
+
+const struct option_set doctor_options = {
+	.program = &config_program,
+	.base = &config_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct doctor_config),
+	.check = check,
+};
+
+/* The exit status. */
+static int write_report(const struct doctor_config *doctor)
+{
+	struct doctor_recording recording = { .seconds = (unsigned)(doctor->report_time_ns /
+								    NSEC_PER_SEC) };
+	CLEANUP_FREE struct findings *findings = NULL;
+	struct doctor_report report;
+	struct diag diag = { "" };
+	int r = doctor_report_open(&report, doctor->report, &doctor->config, &diag);
+
+	if (r == 0) {
+		recording.fd = report.recording_fd;
+		recording.names = report.redaction;
+		findings = doctor_examine(&doctor->config, &recording);
+		r = findings ? doctor_report_write(&report, findings, &diag)
+			     : diag_set(&diag, -ENOMEM, "out of memory");
+	}
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	doctor_report_close(&report);
+	return r < 0 ? 2 : 0;
+}
+
+int doctor_main(int argc, char *const *argv, char *const *environ_)
+{
+	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+	CLEANUP_FREE struct findings *findings = NULL;
+	struct doctor_config doctor = { .json = false };
+	int status;
+
+	if (options_load_or_print(&doctor_options, &args, &doctor.config.options, stderr) < 0)
+		return 2;
+	if (doctor.report[0]) {
+		status = write_report(&doctor);
+	} else {
+		findings = doctor_examine(&doctor.config, NULL);
+		status = tell(findings, doctor.json, doctor.verbose);
+	}
+	options_release(&doctor_options, &doctor.config.options);
+	return status;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/doctor_estimate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/watts_text.h"
+#include "doctor/doctor_meters.h"
+#include "engine/vm_picture.h"
+#include "model/platform_power.h"
+#include "model/vm_share.h"
+
+/* What the estimate is for this machine, and what that is worth. */
+static void examine_bound(struct findings *findings, const struct sources *sources)
+{
+	char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
+	struct power_estimate idle, full;
+	struct machine_facts facts;
+	struct vm_share share;
+
+	if (!sources->estimate)
+		return;
+	estimated_meter_facts(sources->estimate, &facts, &share);
+	power_model_estimate(&platform_power_model, &facts, 0, &idle);
+	power_model_estimate(&platform_power_model, &facts, 1, &full);
+	watts_bound_text(idle_bound, idle.bound_w);
+	watts_bound_text(full_bound, full.bound_w);
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "for %s of %u cores in %u %s, design power %u W each, the model estimates "
+		     "%.0f W idle and %.0f W at full load; nine of ten unseen machines were within "
+		     "±%s W idle and ±%s W at full load",
+		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
+		     facts.cores, facts.sockets, facts.sockets == 1 ? "socket" : "sockets",
+		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle_bound,
+		     full_bound);
+	if (full.outside)
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "this machine is outside the model's population (servers of %.0f to "
+			     "%.0f): the bound is doubled and only a guess",
+			     platform_power_model.weights->year.least,
+			     platform_power_model.weights->year.most);
+}
+
+/* What --model.url gives. */
+void doctor_examine_fetch(struct findings *findings, const struct sources *sources,
+			  const struct config *config)
+{
+	const struct model_updates *updates = &sources->updates;
+	struct model_fetch_stats stats;
+
+	if (!updates->is_wanted)
+		return;
+	model_updates_fault(updates, &stats);
+	if (updates->refused.text[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "docs/models.md lists the counters that each model needs",
+			     "the model of --model.url is not used: %s", updates->refused.text);
+	if (stats.last_error[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "kepler retries by itself; check model.url", "no newer model: %s; %s",
+			     stats.last_error,
+			     stats.model[0] ? "the last good model is used" : "there is none yet");
+	if (stats.cache_error[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "check that kepler can write to "
+			     "host.state-dir",
+			     "the fetched model is not cached: %s", stats.cache_error);
+	if (stats.model[0])
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "the model \"%.90s\" was fetched from %.200s%s", stats.model,
+			     config->model_url,
+			     stats.is_cached ? " at an earlier start (cache)" : "");
+}
+
+/* Trained models, and why one is not used. */
+void doctor_examine_models(struct findings *findings, const struct sources *sources)
+{
+	const struct model_meter *models = sources->models;
+
+	if (sources->model_files.refused.text[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "train or fetch another one; docs/models.md explains what makes a "
+			     "model unusable",
+			     "a model of --model.file is not used: %s",
+			     sources->model_files.refused.text);
+	if (sources->model_files.chosen.text[0])
+		findings_add(findings, FINDING_NOTE, "energy", NULL, "of several models: %s",
+			     sources->model_files.chosen.text);
+	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+		struct model_state state;
+		char error[64] = "its error is not known", bound[WATTS_TEXT_MAX];
+
+		model_meter_state(models, i, &state);
+		if (!isnan(state.error_w)) {
+			watts_bound_text(bound, state.error_w);
+			(void)snprintf(error, sizeof(error), "90 %% of its errors are below %s W",
+				       bound);
+		}
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s), %s; %s%s",
+			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
+			     state.output, state.reason, error,
+			     state.outside ? "; this machine's load is now outside the model's "
+					     "training data"
+					   : "");
+	}
+}
+
+static void examine_stand_in(struct findings *findings)
+{
+	const struct power_model *model = &platform_power_model;
+
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error on "
+		     "unseen machines averages %.0f %% (%.0f W); every series has "
+		     "source=\"trained_power_model\"",
+		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
+}
+
+/* Where the number of the host's CPUs is from, and what overrides that. */
+static const char *host_cpus_source(const struct host_info *host, bool by_model)
+{
+	static const char *const texts[][2] = {
+		{ "option", "--vm.host-cpus" },
+		{ "instance_type", "by the instance type" },
+		{ "model", "those of the model's machine; --vm.host-cpus" },
+		{ "processor", "by the processor's name, a guess; --vm.host-cpus" },
+	};
+	const char *source = vm_picture_cpus_source(host, by_model);
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (strcmp(texts[i][0], source) == 0)
+			return texts[i][1];
+	}
+	return "a typical host's, a guess; --vm.host-cpus";
+}
+
+static void examine_instance_type(struct findings *findings, const struct host_info *host)
+{
+	if (host->vm_cpus_by_type)
+		findings_add(findings, FINDING_NOTE, "energy", "if it does not: --vm.host-cpus",
+			     "the host of an instance of type %s (%s) has %u logical CPUs, on %u "
+			     "cores",
+			     host->dmi_product, host->dmi_vendor, host->vm_host_cpus,
+			     host->vm_host_cores);
+	if (host->vm_cpu_by_type)
+		findings_add(findings, FINDING_NOTE, "energy", "if it is not: --vm.host-processor",
+			     "the hypervisor hides the processor's name; according to the instance "
+			     "type %s it is %s",
+			     host->dmi_product, host->cpu_model);
+}
+
+/* What an estimate in a virtual machine assumes of its host. */
+static void examine_vm(struct findings *findings, const struct sources *sources)
+{
+	const struct host_info *host = &sources->host;
+	bool by_model = sources->models && model_meter_count(sources->models);
+	struct vm_share share = { 0 };
+	struct machine_facts facts;
+
+	if (by_model)
+		model_meter_vm_share(sources->models, 0, &share);
+	else if (sources->estimate)
+		estimated_meter_facts(sources->estimate, &facts, &share);
+	else
+		return;
+	findings_add(
+		findings, FINDING_NOTE, "energy", NULL,
+		"in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
+		"the host's and has no series here. Assumed: this VM has %.1f %% of its host's "
+		"logical CPUs (%s), and the host's other CPUs are busy for %.0f to %.0f %% of "
+		"the time (--vm.neighbour-load). What is known for certain narrows the error",
+		share.share * 100, host_cpus_source(host, by_model), share.load_low * 100,
+		share.load_high * 100);
+}
+
+/* Packages and memory, as far as they are estimated beside the machine. */
+static void examine_components(struct findings *findings, const struct sources *sources)
+{
+	const struct component_model *model = &builtin_component_model;
+	struct power_estimate idle[COMPONENT_COUNT], full[COMPONENT_COUNT];
+
+	if (sources->estimate && !sources->components)
+		findings_add(findings, FINDING_NOTE, "energy", "--model.parts=all",
+			     "package and dram are not estimated beside \"platform\"");
+	if (!sources->components)
+		return;
+	component_meter_estimate(sources->components, 0, idle);
+	component_meter_estimate(sources->components, 1, full);
+	findings_add(findings, FINDING_NOTE, "energy", "to have none of them: --model.parts=none",
+		     "parts of \"platform\" are ESTIMATED by model %s, fitted to %s, all of them "
+		     "Intel's; its error on unseen machines averages %.0f %% (package) and %.0f %% "
+		     "(dram)",
+		     model->name, model->trained_on, model->mape_percent[COMPONENT_PACKAGE],
+		     model->mape_percent[COMPONENT_DRAM]);
+	for (size_t i = 0; i < component_meter_count(sources->components); i++) {
+		const struct zone *zone = component_meter_zone(sources->components, i);
+		size_t c = zone->kind == ZONE_DRAM ? COMPONENT_DRAM : COMPONENT_PACKAGE;
+		char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
+
+		watts_bound_text(idle_bound, idle[c].bound_w);
+		watts_bound_text(full_bound, full[c].bound_w);
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "%s of %s: %.0f W idle and %.0f W at full load, 90 %% of machines "
+			     "within ±%s W and ±%s W%s",
+			     zone_kind_name(zone->kind),
+			     sources->host.is_vm ? "a typical host of this VM" : "this machine",
+			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle_bound,
+			     full_bound,
+			     full[c].outside ? "; the machine is unlike those of the data: the "
+					       "bound is doubled and only a guess"
+					     : "");
+	}
+}
+
+void doctor_examine_estimate(struct findings *findings, const struct sources *sources,
+			     const struct config *config)
+{
+	doctor_examine_no_meter(findings, sources, config);
+	if (sources->estimate)
+		examine_stand_in(findings);
+	examine_bound(findings, sources);
+	examine_components(findings, sources);
+	if (sources->host.is_vm) {
+		examine_instance_type(findings, &sources->host);
+		examine_vm(findings, sources);
+	}
+}

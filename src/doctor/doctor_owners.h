@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What doctor says of the owners of processes and devices: by what they are known and named. */
+#pragma once
+
+#include "config/config.h"
+#include "doctor/findings.h"
+#include "engine/sources.h"
+
+void doctor_examine_owners(struct findings *findings, const struct sources *sources,
+			   const struct config *config);

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of signals that sysfs has: frequencies of CPUs, memory traffic. */
-#pragma once
-
-#include "engine/machine_reads.h"
-#include "kepler/findings.h"
-
-void doctor_examine_reads(struct findings *findings, const struct machine_reads_info *info);
