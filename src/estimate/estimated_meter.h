@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Estimates the energy of a machine without a meter: one zone, platform. It is fed rather than read:
- * each interval gives the machine's busy CPU time, and the model's watts are integrated over it.
+ * Estimates the energy of a machine without a meter: one zone, platform. It is fed rather than
+ * read: each interval gives the machine's busy CPU time, and the model's watts are integrated over
+ * it.
  */
 #pragma once
 

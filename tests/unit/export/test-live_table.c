@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engine/made_up_machine.h"
 #include "base/macro.h"
-#include "made_up_machine.h"
 
 #define URL "http://127.0.0.1:28282/metrics"
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../engine/made_up_machine.h"
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/power_owners_line.h"
 #include "energy/total.h"
 #include "engine/interval.h"
 #include "kepler/monitor_parts.h"
-#include "made_up_machine.h"
 #include "meter/meter.h"
 
 /* Calls that are refused yet. */
