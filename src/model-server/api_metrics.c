@@ -60,6 +60,8 @@ static void print_http(const struct model_api *api, struct strbuf *out)
 			    (unsigned long long)stats.requests[i]);
 	print_one(out, "kepler_model_server_sent_bytes_total", "counter",
 		  "Bytes of response bodies sent.", stats.bytes_sent);
+	print_one(out, "kepler_model_server_unauthorized_total", "counter",
+		  "Requests without a valid token.", stats.unauthorized);
 	print_one(out, "kepler_model_server_connections", "gauge", "Open connections.",
 		  stats.connections);
 }
@@ -84,8 +86,6 @@ void api_metrics_print(const struct model_api *api, struct strbuf *out)
 		  "Bytes of all responses in memory, kept or being sent.", served_bodies_total());
 	print_one(out, "kepler_model_server_answers_kept", "gauge",
 		  "Model requests whose response is kept.", edition->kept_count);
-	print_one(out, "kepler_model_server_unauthorized_total", "counter",
-		  "Requests without a valid token.", api->unauthorized);
 	print_requests(api, out);
 	print_reloads(api, out);
 	print_http(api, out);

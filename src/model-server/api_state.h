@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model-server/access_tokens.h"
 #include "model-server/edition.h"
 #include "net/http_server.h"
 
@@ -21,9 +20,7 @@ struct model_api {
 	/* ---- under the lock ---- */
 	pthread_mutex_t lock;
 	struct edition *edition;
-	struct access_tokens tokens;
 	uint64_t answered[API_KIND_COUNT], refused[API_KIND_COUNT];
-	uint64_t unauthorized;
 	uint64_t reloads, failed_reloads;
 	const struct http_server *server; /* for /metrics; set before it is asked */
 };

@@ -17,7 +17,6 @@
 
 /* Fills @routes with all pages of @api. */
 void model_api_routes(struct model_api *api, struct http_route routes[MODEL_API_ROUTES]);
-/* Replaces edition and tokens, which are taken over. */
-void model_api_replace(struct model_api *api, struct edition *edition,
-		       struct access_tokens *tokens);
+/* Replaces the edition, which is taken over. */
+void model_api_replace(struct model_api *api, struct edition *edition);
 void model_api_note_failure(struct model_api *api);

@@ -15,45 +15,30 @@
 #include "model-server/model_api.h"
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
-#include "modelling/web_options.h"
-#include "net/http_listen.h"
 #include "net/http_server.h"
+#include "net/web_options.h"
 #include "options/layers.h"
 #include "service/notify.h"
 #include "service/signals.h"
 
-#define LISTEN_MAX 8
-#define MICRO      1e6
-#define POLL_MS    1000
+#define MICRO   1e6
+#define POLL_MS 1000
 /* Lines; all problems are counted. */
 #define PROBLEMS_LOGGED 100
 
 struct serve_config {
 	struct settings settings;
-	char *listen[LISTEN_MAX];
-	size_t listen_count;
 	struct web_values web;
 	struct security_values security;
-	char *tokens, *signing_key;
+	char *signing_key;
 	uint64_t rescan_ns, max_error;
 	bool pickles;
 };
 
 #define OWN(member) .offset = offsetof(struct serve_config, member)
-#define LIST(member, max)                                                                          \
-	.offset = offsetof(struct serve_config, member),                                           \
-	.count_offset = offsetof(struct serve_config, member##_count), .list_max = (max)
-
 static const struct option rows[] = {
-	{ "web.listen-address", NULL, OPTION_STRINGS, LIST(listen, LISTEN_MAX),
-	  .default_text = "127.0.0.1:8100", .metavar = "ADDRESS", .check = http_listen_check,
-	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
-		  "unix:PATH for a socket in an existing directory." },
-	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true,
-	  .help = "File with one token per line, readable only by its owner. With it, clients must "
-		  "send one of the tokens (Authorization: Bearer TOKEN), except for /healthz and "
-		  "/readyz. It is read again with the repository." },
+	WEB_LISTEN_OPTION(struct serve_config, "127.0.0.1:8100"),
+	WEB_CONNECTIONS_OPTION(struct serve_config, "512"),
 	{ "models.rescan", NULL, OPTION_DURATION, OWN(rescan_ns), .min = NSEC_PER_SEC,
 	  .max = 86400 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
 	  .help = "How often the server checks the repository for changes. SIGHUP makes it read "
@@ -108,16 +93,11 @@ struct serving {
 
 /* ---- editions ---- */
 
-static int read_edition(const struct serving *serving, struct edition **ret,
-			struct access_tokens *ret_tokens, struct diag *diag)
+static int read_edition(const struct serving *serving, struct edition **ret, struct diag *diag)
 {
 	struct repository *repository = NULL;
-	int r = 0;
+	int r = repository_open(serving->root, &repository, diag);
 
-	if (*serving->config->tokens)
-		r = access_tokens_read(serving->config->tokens, ret_tokens, diag);
-	if (r == 0)
-		r = repository_open(serving->root, &repository, diag);
 	if (r < 0 || !repository)
 		return r;
 	if (repository->entry_count == 0) {
@@ -136,11 +116,10 @@ static int read_edition(const struct serving *serving, struct edition **ret,
 
 static int load(struct serving *serving, struct diag *diag)
 {
-	CLEANUP(access_tokens_release) struct access_tokens tokens = { 0 };
 	uint64_t fingerprint = repository_fingerprint(serving->root);
 	struct edition *edition = NULL;
 	const struct repository *repository;
-	int r = read_edition(serving, &edition, &tokens, diag);
+	int r = read_edition(serving, &edition, diag);
 
 	serving->fingerprint = fingerprint;
 	if (r < 0 || !edition)
@@ -153,7 +132,7 @@ static int load(struct serving *serving, struct diag *diag)
 			 repository->problem_count - PROBLEMS_LOGGED);
 	log_info("%s: %zu models in %zu pipelines, %zu problems", serving->root,
 		 repository->entry_count, repository->pipeline_count, repository->problem_count);
-	model_api_replace(&serving->api, edition, &tokens);
+	model_api_replace(&serving->api, edition);
 	return 0;
 }
 
@@ -162,7 +141,7 @@ static void reload(struct serving *serving)
 	struct diag diag = { "" };
 
 	notify_reloading(serving->notify, clock_ns(CLOCK_MONOTONIC));
-	if (load(serving, &diag) < 0) {
+	if (http_server_reload_auth(serving->server, &diag) < 0 || load(serving, &diag) < 0) {
 		model_api_note_failure(&serving->api);
 		log_error("keeping the previous models: %s", diag.text);
 	}
@@ -195,9 +174,7 @@ static int read_signing_key(struct serving *serving, struct diag *diag)
 static int start_server(struct serving *serving, struct diag *diag)
 {
 	const struct serve_config *config = serving->config;
-	struct http_options options = {
-		.listen = (const char *const *)config->listen,
-		.listen_count = config->listen_count,
+	const struct http_options options = {
 		.routes = serving->routes,
 		.route_count = ARRAY_SIZE(serving->routes),
 	};
@@ -251,10 +228,8 @@ static void wait_for_signals(struct serving *serving, int signal_fd)
 
 static void stop(struct serving *serving)
 {
-	struct access_tokens none = { 0 };
-
 	http_server_stop(serving->server);
-	model_api_replace(&serving->api, NULL, &none);
+	model_api_replace(&serving->api, NULL);
 	signing_key_free(serving->signing_key);
 	notify_close(serving->notify);
 }

@@ -119,7 +119,6 @@ static void ask_handler(const struct http_answerer *answerer, const struct http_
 		.head = head,
 		.client = client_of(mhd, connection),
 		.if_none_match = header_or_empty(mhd, MHD_HTTP_HEADER_IF_NONE_MATCH),
-		.authorization = header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION),
 		.source = mhd,
 		.turn = answerer->turn,
 		.ticket = &connection->ticket,
@@ -297,7 +296,7 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 	struct MHD_Response *wrapped = wrap_body(response, connection);
 	bool page = route && !route->spare;
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
-		     (response->status == MHD_HTTP_UNAUTHORIZED && route && route->admits) ||
+		     response->status == MHD_HTTP_UNAUTHORIZED ||
 		     response->status == MHD_HTTP_CONTENT_TOO_LARGE ||
 		     http_connections_used(answerer->connections) >= answerer->busy_connections;
 	enum MHD_Result result;
@@ -356,13 +355,6 @@ static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_C
 	struct http_response response = { 0 };
 	uint64_t bytes = 0;
 
-	if (route->admits &&
-	    !route->admits(route->userdata, header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION))) {
-		static_answer(&response, MHD_HTTP_UNAUTHORIZED,
-			      "401: a token is required: Authorization: Bearer TOKEN\n");
-		return queue_answer(answerer, mhd, connection, &response, route, false);
-	}
-
 	if (*length && (parse_u64(length, strlen(length), &bytes) < 0 || bytes > route->post_max)) {
 		too_long_answer(&response);
 		return queue_answer(answerer, mhd, connection, &response, route, false);
@@ -389,6 +381,15 @@ static bool upload_is_unfit(const struct http_upload *upload, struct http_respon
 	return response->status != HTTP_ASK_AGAIN;
 }
 
+/* A path without a route needs a token, too: routes are not to be found by guessing. */
+static bool is_admitted(const struct http_answerer *answerer, struct MHD_Connection *mhd,
+			const struct http_route *route)
+{
+	return !answerer->auth || (route && route->is_open) ||
+	       http_auth_admits(answerer->auth,
+				header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION));
+}
+
 /* The request's headers are here, its end is not. */
 static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				     struct http_connection *connection, const char *target,
@@ -404,7 +405,11 @@ static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_
 
 	if (header && header->header_size > HTTP_HEADER_MAX)
 		return refuse_headers(answerer, connection);
-	if (route && route->post_max) {
+	if (!is_admitted(answerer, mhd, route)) {
+		http_count(&answerer->stats.unauthorized, 1);
+		static_answer(&response, MHD_HTTP_UNAUTHORIZED,
+			      "401: a token is required: Authorization: Bearer TOKEN\n");
+	} else if (route && route->post_max) {
 		if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
 			return begin_upload(answerer, mhd, connection, route);
 		static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: POST only\n");

@@ -11,6 +11,7 @@
 
 #include <microhttpd.h>
 
+#include "net/http_auth.h"
 #include "net/http_connections.h"
 #include "net/http_handler.h"
 #include "net/http_host.h"
@@ -20,6 +21,7 @@ struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
+	struct http_auth *auth;      /* borrowed; NULL: no tokens */
 	struct http_hosts hosts;     /* borrowed: which hosts requests may name */
 	unsigned busy_connections;   /* from this many on, answers close theirs */
 	bool tls;                    /* nothing may be sent beside the library */

@@ -24,7 +24,6 @@ struct http_request {
 	 */
 	uint64_t client;
 	const char *if_none_match; /* header or "" */
-	const char *authorization; /* header or "" */
 	/* Of a route that takes POST: what was sent. NULL and 0 for GET. */
 	const char *body;
 	size_t body_len;
@@ -81,13 +80,9 @@ struct http_route {
 	void *userdata;
 	bool spare;      /* small, and answered whatever other peers do: for health probes */
 	bool prefix;     /* all paths that begin with @path, which ends with a slash */
+	bool is_open;    /* needs no token (http_auth.h): for health checks */
 	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
 	size_t post_max; /* takes POST instead of GET, with a body of up to so many bytes; or 0 */
-	/*
-	 * Of POST: whether a request with this header Authorization may send its body, else it is
-	 * answered with 401 before it does; NULL: any.
-	 */
-	bool (*admits)(void *userdata, const char *authorization);
 	/*
 	 * How long its requests may be answered with HTTP_ASK_AGAIN; 0: HTTP_HOLD_NS, as for pages.
 	 */
@@ -105,5 +100,6 @@ struct http_stats {
 	uint64_t connections_total;
 	uint64_t bytes_sent;
 	uint64_t accept_errors; /* connections could not be accepted: descriptors, memory */
+	uint64_t unauthorized;  /* requests without a valid token: 401 */
 	uint64_t misdirected;   /* requests whose Host is no name of this machine: 421 */
 };

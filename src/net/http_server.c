@@ -56,6 +56,7 @@ struct http_server {
 	unsigned spare_count;
 	unsigned ended_seen; /* of connections.ended, when requests were last asked again */
 	uint64_t asked_again_ns;
+	struct http_auth *auth; /* owned once the server has started */
 	pthread_t thread;
 	bool started;
 };
@@ -361,6 +362,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
 		.tls = options->tls_certificate,
+		.auth = options->auth,
 		.max_bodies = options->max_bodies ? options->max_bodies : max,
 	};
 	if (!http_listen_is_open(options->listen, options->listen_count))
@@ -380,6 +382,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 				strerror(-r));
 	if (r < 0)
 		return diag_set(diag, r, "cannot start the HTTP server: %s", strerror(-r));
+	server->auth = options->auth;
 	*ret = TAKE_PTR(server);
 	return 0;
 }
@@ -399,6 +402,7 @@ void http_server_stop(struct http_server *server)
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
 	http_connections_release(&server->connections);
+	http_auth_free(server->auth);
 	while (give_spare(server))
 		;
 	if (server->epoll_fd >= 0)
@@ -413,6 +417,11 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
 	if (index >= server->listener_count)
 		return -ERANGE;
 	return http_listen_address(&server->listeners[index], buf, size);
+}
+
+int http_server_reload_auth(struct http_server *server, struct diag *diag)
+{
+	return server->auth ? http_auth_reload(server->auth, diag) : 0;
 }
 
 void http_server_sweep(struct http_server *server, uint64_t now_ns)
@@ -438,6 +447,7 @@ void http_server_get_stats(const struct http_server *server, struct http_stats *
 	*ret = (struct http_stats){
 		.connections = http_connections_used(&server->connections),
 		.connections_total = __atomic_load_n(&stats->connections_total, __ATOMIC_RELAXED),
+		.unauthorized = __atomic_load_n(&stats->unauthorized, __ATOMIC_RELAXED),
 		.misdirected = __atomic_load_n(&stats->misdirected, __ATOMIC_RELAXED),
 		.accept_errors = __atomic_load_n(&stats->accept_errors, __ATOMIC_RELAXED),
 		.bytes_sent = __atomic_load_n(&stats->bytes_sent, __ATOMIC_RELAXED),

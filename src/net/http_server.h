@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "net/http_auth.h"
 #include "net/http_handler.h"
 #include "net/http_host.h"
 
@@ -35,6 +36,11 @@ struct http_options {
 	struct http_hosts hosts;
 	/* PEM, copied: the chain of certificates and the key of TLS 1.2 and 1.3; NULL: no TLS */
 	const char *tls_certificate, *tls_key;
+	/*
+	 * Its tokens are asked for before any route, except those that are open; NULL: none. A
+	 * server that has started takes it over.
+	 */
+	struct http_auth *auth;
 };
 
 struct http_server;
@@ -48,6 +54,8 @@ int http_server_start(const struct http_options *options, struct http_server **r
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
 /* "127.0.0.1:28282" or "unix:PATH" of listener @index, terminated; 0 or -ERANGE. */
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
+/* Reads the file of tokens again, if there is one, as http_auth_reload(). */
+int http_server_reload_auth(struct http_server *server, struct diag *diag);
 /*
  * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread
  * does so by itself four times a second while a peer is connected; others may, from any thread.

@@ -7,12 +7,10 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "model-server/access_tokens.h"
 #include "model-server/api_metrics.h"
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
-#include "modelling/web_options.h"
-#include "net/http_listen.h"
+#include "net/web_options.h"
 #include "options/layers.h"
 #include "options/version.h"
 #include "service/notify.h"
@@ -20,7 +18,6 @@
 #include "trainers/train_body.h"
 #include "trainers/trainings.h"
 
-#define LISTEN_MAX 8
 #define ROUTES     3
 #define TEXT_TYPE  "text/plain; charset=utf-8"
 #define HOLD_MORE  (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
@@ -31,11 +28,9 @@
 
 struct trainer_config {
 	struct settings settings;
-	char *listen[LISTEN_MAX];
-	size_t listen_count;
 	struct web_values web;
 	struct security_values security;
-	char *tokens, *models;
+	char *models;
 	uint64_t deadline_ns;
 	uint32_t waiting, memory_mib;
 	bool only_idle;
@@ -52,16 +47,8 @@ static int check_models(const char *text, struct diag *diag)
 }
 
 static const struct option rows[] = {
-	{ "web.listen-address", NULL, OPTION_STRINGS, OWN(listen),
-	  .count_offset = offsetof(struct trainer_config, listen_count), .list_max = LISTEN_MAX,
-	  .default_text = "127.0.0.1:8102", .metavar = "ADDRESS", .check = http_listen_check,
-	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
-		  "unix:PATH for a socket in an existing directory." },
-	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true,
-	  .help = "File with one token per line, readable only by its owner. Clients must send one "
-		  "of the tokens (Authorization: Bearer TOKEN), except for /healthz. The trainer "
-		  "does not start without the file. SIGHUP makes it read the file again." },
+	WEB_LISTEN_OPTION(struct trainer_config, "127.0.0.1:8102"),
+	WEB_CONNECTIONS_OPTION(struct trainer_config, "512"),
 	{ "train.deadline", NULL, OPTION_DURATION, OWN(deadline_ns), .min = NSEC_PER_SEC,
 	  .max = 86400 * NSEC_PER_SEC, .default_text = "10m", .metavar = "DURATION",
 	  .help = "Time limit for waiting and training, after which a request is answered with "
@@ -91,7 +78,7 @@ static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct trainer_config *config = (const struct trainer_config *)(const void *)values;
 
-	if (!*config->tokens)
+	if (!*config->web.token_file)
 		return diag_set(diag, -EINVAL,
 				"web.token-file: must be given: a training needs a token, because "
 				"it takes CPU time and memory of this machine");
@@ -110,10 +97,6 @@ const struct option_set offline_trainer_options = {
 struct offline_trainer {
 	const struct trainer_config *config;
 	struct trainings trainings;
-	pthread_mutex_t lock; /* of what follows */
-	struct access_tokens tokens;
-	uint64_t unauthorized;
-	/* ---- without a lock ---- */
 	struct http_route routes[ROUTES];
 	struct http_server *server;
 	struct notify *notify;
@@ -126,18 +109,6 @@ static void answer_text(struct http_response *response, int status, const char *
 	*response = (struct http_response){
 		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
 	};
-}
-
-static bool is_admitted(void *userdata, const char *authorization)
-{
-	struct offline_trainer *trainer = userdata;
-	bool admitted;
-
-	(void)pthread_mutex_lock(&trainer->lock);
-	admitted = access_tokens_admit(&trainer->tokens, authorization);
-	trainer->unauthorized += !admitted;
-	(void)pthread_mutex_unlock(&trainer->lock);
-	return admitted;
 }
 
 static void submit(struct offline_trainer *trainer, const struct http_request *request,
@@ -210,19 +181,16 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 {
 	struct offline_trainer *trainer = userdata;
 	struct strbuf page = STRBUF_INIT;
+	struct http_stats stats;
 
-	if (!is_admitted(trainer, request->authorization)) {
-		answer_text(response, 401, "401: a token is required\n");
-		return;
-	}
+	(void)request;
 	trainings_print_metrics(&trainer->trainings, &page);
-	(void)pthread_mutex_lock(&trainer->lock);
+	http_server_get_stats(trainer->server, &stats);
 	strbuf_addf(&page,
 		    "# HELP kepler_model_trainer_unauthorized_total Requests without a valid "
 		    "token.\n# TYPE kepler_model_trainer_unauthorized_total "
 		    "counter\nkepler_model_trainer_unauthorized_total %llu\n",
-		    (unsigned long long)trainer->unauthorized);
-	(void)pthread_mutex_unlock(&trainer->lock);
+		    (unsigned long long)stats.unauthorized);
 	if (strbuf_error(&page) < 0) {
 		strbuf_release(&page);
 		answer_text(response, 503, "503: out of memory\n");
@@ -246,37 +214,16 @@ static void handle_healthz(void *userdata, const struct http_request *request,
 
 /* ---- life ---- */
 
-static int read_tokens(struct offline_trainer *trainer, struct diag *diag)
-{
-	struct access_tokens fresh = { 0 }, old;
-	int r = access_tokens_read(trainer->config->tokens, &fresh, diag);
-
-	if (r == 0 && fresh.count == 0)
-		r = diag_set(diag, -EINVAL, "%s: has no token", trainer->config->tokens);
-	if (r < 0) {
-		access_tokens_release(&fresh);
-		return r;
-	}
-	(void)pthread_mutex_lock(&trainer->lock);
-	old = trainer->tokens;
-	trainer->tokens = fresh;
-	(void)pthread_mutex_unlock(&trainer->lock);
-	access_tokens_release(&old);
-	return 0;
-}
-
 static int start(struct offline_trainer *trainer, struct diag *diag)
 {
 	const struct trainer_config *config = trainer->config;
 	const struct http_route routes[ROUTES] = {
 		{ "/train", handle_train, trainer, .post_max = TRAIN_BODY_MAX,
-		  .admits = is_admitted, .hold_ns = config->deadline_ns + HOLD_MORE },
+		  .hold_ns = config->deadline_ns + HOLD_MORE },
 		{ "/metrics", handle_metrics, trainer, .spare = true },
-		{ "/healthz", handle_healthz, trainer, .spare = true },
+		{ "/healthz", handle_healthz, trainer, .spare = true, .is_open = true },
 	};
 	const struct http_options options = {
-		.listen = (const char *const *)config->listen,
-		.listen_count = config->listen_count,
 		.routes = trainer->routes,
 		.route_count = ROUTES,
 		.max_bodies = BODIES,
@@ -290,10 +237,7 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 			    .file_bytes = FILE_BYTES,
 			    .only_idle = config->only_idle },
 	};
-	int r = read_tokens(trainer, diag);
 
-	if (r < 0)
-		return r;
 	trainings_init(&trainer->trainings, &limits);
 	memcpy(trainer->routes, routes, sizeof(routes));
 	return web_options_start(&config->web, &options, &trainer->server, diag);
@@ -304,7 +248,7 @@ static void reload(struct offline_trainer *trainer)
 	struct diag diag = { "" };
 
 	notify_reloading(trainer->notify, clock_ns(CLOCK_MONOTONIC));
-	if (read_tokens(trainer, &diag) < 0)
+	if (http_server_reload_auth(trainer->server, &diag) < 0)
 		log_error("keeping the previous tokens: %s", diag.text);
 	notify_ready(trainer->notify, NULL);
 }
@@ -331,7 +275,7 @@ static void wait_for_signals(struct offline_trainer *trainer, int signal_fd)
 
 static int run(const struct trainer_config *config, struct diag *diag)
 {
-	struct offline_trainer trainer = { .config = config, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct offline_trainer trainer = { .config = config };
 	int signal_fd = signals_open();
 	int r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
 					 strerrordesc_np(-signal_fd))
@@ -344,7 +288,6 @@ static int run(const struct trainer_config *config, struct diag *diag)
 	}
 	http_server_stop(trainer.server);
 	trainings_release(&trainer.trainings);
-	access_tokens_release(&trainer.tokens);
 	notify_close(trainer.notify);
 	if (signal_fd >= 0)
 		(void)close(signal_fd);
@@ -353,7 +296,7 @@ static int run(const struct trainer_config *config, struct diag *diag)
 
 int offline_trainer_main(int argc, char *const *argv, char *const *environ_)
 {
-	struct trainer_config config = { .tokens = NULL };
+	struct trainer_config config = { .models = NULL };
 	struct operands operands;
 	struct diag diag = { "" };
 	int status = settings_load(&offline_trainer_options, argc, argv, environ_, 0, 0,

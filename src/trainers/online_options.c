@@ -8,7 +8,6 @@
 #include "base/macro.h"
 #include "model/feature.h"
 #include "modelling/times.h"
-#include "net/http_listen.h"
 #include "options/layers.h"
 #include "training/running_fit.h"
 
@@ -26,15 +25,6 @@
 	}
 
 static const struct option rows[] = {
-	{ "web.listen-address", NULL, OPTION_STRINGS, OWN(listen),
-	  .count_offset = offsetof(struct online_config, listen_count),
-	  .list_max = ONLINE_LISTEN_MAX, .default_text = "127.0.0.1:8103", .metavar = "ADDRESS",
-	  .check = http_listen_check,
-	  .help = "Address of /metrics and /healthz: HOST:PORT, [IPV6]:PORT, :PORT for all "
-		  "addresses, or unix:PATH." },
-	TEXT("web.token-file", web_tokens, "FILE",
-	     "File with one token per line, readable only by its owner. With it, clients of "
-	     "/metrics must send one of the tokens (Authorization: Bearer TOKEN)."),
 	{ "server", NULL, OPTION_STRING, OWN(server), .default_text = "http://localhost:9090",
 	  .metavar = "URL", .help = "URL of a Prometheus-compatible server." },
 	TEXT("match", match, "MATCHERS",
@@ -86,6 +76,8 @@ static const struct option rows[] = {
 	{ "only-idle", NULL, OPTION_BOOL, OWN(only_idle), .default_text = "true",
 	  .help = "Run them only while CPUs are idle. On a machine that is always busy they may "
 		  "then never end in time." },
+	WEB_LISTEN_OPTION(struct online_config, "127.0.0.1:8103"),
+	WEB_CONNECTIONS_OPTION(struct online_config, "512"),
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },

@@ -8,17 +8,12 @@
 
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
-#include "modelling/web_options.h"
-
-#define ONLINE_LISTEN_MAX 8
+#include "net/web_options.h"
 
 struct online_config {
 	struct settings settings;
-	char *listen[ONLINE_LISTEN_MAX];
-	size_t listen_count;
 	struct web_values web;
 	struct security_values security;
-	char *web_tokens;
 	/* ---- the Prometheus, as collect has it ---- */
 	char *server, *match, *step, *ca_file, *token_file, *user, *password_file;
 	bool insecure, only_idle;

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include "base/strbuf.h"
-#include "model-server/access_tokens.h"
 #include "net/backoff.h"
 #include "trainers/online_clocks.h"
 #include "trainers/online_models.h"
@@ -34,7 +33,6 @@ struct online {
 	struct online_models models;
 	struct online_search search; /* which instances a collection has */
 	struct online_clocks clocks; /* of these */
-	struct access_tokens tokens; /* of clients; does not change */
 	struct backoff backoff;
 	/* ---- what is done now ---- */
 	enum online_task task;

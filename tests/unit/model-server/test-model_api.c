@@ -10,27 +10,21 @@ static struct http_route routes[MODEL_API_ROUTES];
 
 static int begin(void **state)
 {
-	struct access_tokens none = { 0 };
-
 	model_api_routes(&api, routes);
-	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL), &none);
+	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL));
 	return 0;
 }
 
 static int end(void **state)
 {
-	struct access_tokens none = { 0 };
-
-	model_api_replace(&api, NULL, &none);
+	model_api_replace(&api, NULL);
 	return 0;
 }
 
 /* HTTP_ASK_AGAIN: it waits for a later turn. */
 static int ask(const char *path, uint64_t turn)
 {
-	const struct http_request request = {
-		.path = path, .if_none_match = "", .authorization = "", .turn = turn
-	};
+	const struct http_request request = { .path = path, .if_none_match = "", .turn = turn };
 	struct http_response response = { .status = HTTP_ASK_AGAIN };
 
 	for (size_t i = 0; i < MODEL_API_ROUTES; i++)
@@ -57,9 +51,7 @@ static void a_turn_has_a_limit_of_work(void **state)
 static void an_answer_keeps_its_edition(void **state)
 {
 	struct edition *edition = edition_ref(api.edition);
-	struct access_tokens none = { 0 };
-
-	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL), &none);
+	model_api_replace(&api, edition_new(calloc(1, sizeof(struct repository)), NULL));
 	assert_ptr_not_equal(api.edition, edition);
 	assert_int_equal(edition->repository->entry_count, 0); /* it is still there */
 	edition_unref(edition);
@@ -91,12 +83,20 @@ static void kept_answers_have_a_limit_of_bytes(void **state)
 	served_body_unref(answer.refusal);
 }
 
+static void only_health_checks_need_no_token(void **state)
+{
+	for (size_t i = 0; i < MODEL_API_ROUTES; i++)
+		assert_int_equal(routes[i].is_open, strcmp(routes[i].path, "/healthz") == 0 ||
+							    strcmp(routes[i].path, "/readyz") == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_turn_has_a_limit_of_work, begin, end),
 		cmocka_unit_test_setup_teardown(an_answer_keeps_its_edition, begin, end),
 		cmocka_unit_test_setup_teardown(kept_answers_have_a_limit_of_bytes, begin, end),
+		cmocka_unit_test_setup_teardown(only_health_checks_need_no_token, begin, end),
 	};
 
 	return unit_run(tests);

@@ -89,11 +89,16 @@ const struct http_route routes[ROUTES] = {
 	{ "/", handle_hello, hello, false },
 	{ "/big", handle_big, NULL, false },
 	{ "/later", handle_later, NULL, false },
-	{ "/healthz", handle_health, NULL, true },
+	{ "/healthz", handle_health, NULL, .spare = true, .is_open = true },
 	{ "/echo", handle_echo, NULL, .post_max = ECHO_MAX },
 };
 
 struct http_server *start(unsigned max_connections)
+{
+	return start_with(max_connections, NULL);
+}
+
+struct http_server *start_with(unsigned max_connections, struct http_auth *auth)
 {
 	static const char *const listen[] = { "127.0.0.1:0" };
 	struct http_options options = {
@@ -102,6 +107,7 @@ struct http_server *start(unsigned max_connections)
 		.max_connections = max_connections,
 		.routes = routes,
 		.route_count = ARRAY_SIZE(routes),
+		.auth = auth,
 	};
 	struct http_server *server = NULL;
 	struct diag diag = { "" };

@@ -19,6 +19,7 @@ extern char hello[];
 extern const struct http_route routes[ROUTES]; /* "/", "/big", "/later", "/healthz", "/echo" */
 
 struct http_server *start(unsigned max_connections);
+struct http_server *start_with(unsigned max_connections, struct http_auth *auth);
 int dial(const struct http_server *server);
 void say(int fd, const char *text);
 ssize_t receive(int fd, char *buf, size_t size);

@@ -345,6 +345,55 @@ static void a_taken_address_is_named(void **state)
 	http_server_stop(server);
 }
 
+/* Whatever the method, and whether there is such a route: only an open one needs no token. */
+static void assert_unauthorized(const struct http_server *server, const char *path,
+				const char *headers)
+{
+	static const char *const methods[] = { "GET", "HEAD", "POST", "DELETE" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+		char request[300];
+		const char *answer;
+
+		(void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: h\r\n%s\r\n",
+			       methods[i], path, headers);
+		answer = exchange(server, request); /* which ends: the connection is closed */
+		assert_starts(answer, "HTTP/1.1 401 ");
+		assert_has(answer, "\r\nWWW-Authenticate: Bearer\r\n");
+	}
+}
+
+static void each_route_needs_a_token_unless_it_is_open(void **state)
+{
+	static const char right[] = "Authorization: Bearer 0123456789abcdef\r\n";
+	struct http_auth *auth = NULL;
+	struct http_server *server;
+	struct http_stats stats;
+	uint64_t refused = 0;
+
+	assert_int_equal(http_auth_parse("f", "0123456789abcdef\n", &auth, NULL), 0);
+	server = start_with(0, auth);
+	for (size_t i = 0; i <= ROUTES; i++) {
+		const char *path = i < ROUTES ? routes[i].path : "/there/is/none";
+		char request[300];
+
+		if (i < ROUTES && routes[i].is_open)
+			continue;
+		assert_unauthorized(server, path, "");
+		assert_unauthorized(server, path,
+				    "Authorization: Bearer 0123456789abcdeX\r\n"
+				    "Content-Length: 5\r\n");
+		refused += 8;
+		(void)snprintf(request, sizeof(request), "HEAD %s HTTP/1.0\r\n%s\r\n", path, right);
+		assert_null(strstr(exchange(server, request), " 401 "));
+	}
+	assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.unauthorized, refused);
+	assert_int_equal(stats.requests[4], refused + 2); /* no POST to /echo, and no such page */
+	http_server_stop(server);
+}
+
 static void say_path(void *userdata, const struct http_request *request,
 		     struct http_response *response)
 {
@@ -462,6 +511,7 @@ int main(void)
 		cmocka_unit_test(stop_closes_everything),
 		cmocka_unit_test(listens_in_several_places),
 		cmocka_unit_test(a_taken_address_is_named),
+		cmocka_unit_test(each_route_needs_a_token_unless_it_is_open),
 		cmocka_unit_test(a_request_can_wait_for_a_later_turn),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(knows_what_begins_so),

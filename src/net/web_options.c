@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "modelling/web_options.h"
+#include "net/web_options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,23 +29,30 @@ static int check_mode(const char *text, struct diag *diag)
 const struct option web_rows_of_options[WEB_OPTION_COUNT] = {
 	{ "web.socket-mode", NULL, OPTION_STRING, OWN(socket_mode), .default_text = "0660",
 	  .metavar = "MODE", .check = check_mode,
-	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
-		  "connect." },
+	  .help = "Mode of a Unix socket, in octal; write permission allows a process to connect. "
+		  "Its group is the program's group, or the group of its directory if the "
+		  "directory has the setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS, LIST(allowed_hosts, WEB_HOSTS_MAX),
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
 	  .help = "Names accepted in the Host header of a request, in addition to addresses, names "
-		  "without a dot, *.svc, *.cluster.local and, if the server listens beyond the "
-		  "loopback interface, HOST.* for this machine's host name. Values: NAME, *.NAME "
-		  "for all names below it, or * for any." },
-	{ "web.max-connections", NULL, OPTION_U32, OWN(max_connections), .min = 4, .max = 10000,
-	  .default_text = "512", .metavar = "N", .help = "Limit on simultaneous connections." },
+		  "without a dot, the names of this machine, *.svc and *.cluster.local. If the "
+		  "server listens beyond the loopback interface, also HOST.* for the names of this "
+		  "machine. NAME, *.NAME for all names below it, or * for any. Other requests get "
+		  "the status 421, so that no web page can read the server through its own domain "
+		  "name (DNS rebinding)." },
 	{ "web.tls-certificate", NULL, OPTION_STRING, OWN(certificate), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true,
-	  .help = "The server's certificate chain (PEM). With it, all addresses use TLS 1.2 or "
-		  "1.3." },
+	  .help = "The server's certificate chain (PEM), read at the start. With it, all addresses "
+		  "use TLS 1.2 or 1.3." },
 	{ "web.tls-key", NULL, OPTION_STRING, OWN(key), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
 	  .help = "The certificate's private key (PEM), readable only by its owner." },
+	{ "web.token-file", NULL, OPTION_STRING, OWN(token_file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true,
+	  .help = "File with one token per line, readable only by its owner. With it, every "
+		  "request "
+		  "must send one of the tokens (Authorization: Bearer TOKEN), except for health "
+		  "checks (/healthz and /readyz). SIGHUP makes the server read the file again." },
 };
 
 int web_options_check(const struct web_values *values, struct diag *diag)
@@ -67,30 +74,52 @@ int web_options_read_pem(const char *path, bool secret, char **ret, struct diag 
 	return r < 0 ? diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r)) : 0;
 }
 
+/* The names of a server that has none of its own. */
+static struct http_hosts names_of_host(const struct web_values *values)
+{
+	static struct http_own_names own; /* lives as long as the server */
+	char host[HOST_NAME_MAX + 1] = "";
+
+	if (gethostname(host, sizeof(host)) == 0)
+		http_own_names_add_host(&own, host);
+	return (struct http_hosts){ (const char *const *)values->allowed_hosts,
+				    values->allowed_hosts_count, &own };
+}
+
+static void free_auth(struct http_auth **auth)
+{
+	http_auth_free(*auth);
+}
+
 int web_options_start(const struct web_values *values, const struct http_options *options,
 		      struct http_server **ret, struct diag *diag)
 {
 	CLEANUP_FREE char *certificate = NULL;
 	CLEANUP_FREE char *key = NULL;
+	CLEANUP(free_auth) struct http_auth *auth = NULL;
 	struct http_options all = *options;
-	static struct http_own_names own; /* lives as long as the server */
-	char host[HOST_NAME_MAX + 1] = "";
 	int r = http_unix_parse_mode(values->socket_mode, &all.socket_mode, diag);
 
 	if (r == 0 && *values->certificate)
 		r = web_options_read_pem(values->certificate, false, &certificate, diag);
 	if (r == 0 && *values->key)
 		r = web_options_read_pem(values->key, true, &key, diag);
+	if (r == 0 && *values->token_file)
+		r = http_auth_open(values->token_file, &auth, diag);
 	if (r < 0)
 		return r;
-	if (gethostname(host, sizeof(host)) == 0)
-		http_own_names_add_host(&own, host);
+	all.listen = (const char *const *)values->listen;
+	all.listen_count = values->listen_count;
 	all.max_connections = values->max_connections;
-	all.hosts = (struct http_hosts){ (const char *const *)values->allowed_hosts,
-					 values->allowed_hosts_count, &own };
+	if (!all.hosts.own)
+		all.hosts = names_of_host(values);
 	all.tls_certificate = certificate;
 	all.tls_key = key;
-	return http_server_start(&all, ret, diag);
+	all.auth = auth;
+	r = http_server_start(&all, ret, diag);
+	if (r == 0)
+		auth = NULL; /* the server's now */
+	return r;
 }
 
 void web_options_say_addresses(const struct web_values *values, const struct http_server *server)
