@@ -1,55 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Books an interval: each zone's energy, dynamic and idle apart, over what ran, into the ledger.
+ * Books an interval: charges the energy of each zone, dynamic and idle separately, to the rows of
+ * the ledger that used it.
  *
- * Pure: what was read and what ran come as a value (struct interval), and all that is kept from one
- * interval to the next is here: each zone's status and what is known of its idle part, the
- * gaps of zones that could not be read, what ran before for those that tell late, and when shared
- * idle energy begins to count. Dynamic energy is shared by the rule of the zone's kind
- * (share_rule.h). Whatever fails, what cannot be charged is unattributed, and the
- * parts sum to what the meters said.
+ * Pure: readings and work come in as a value (struct interval). The state that is kept between
+ * intervals is here: each zone's account and its idle power, gaps of zones that could not be read,
+ * the work of earlier intervals for zones that report late, and when shared idle energy begins to
+ * count. Dynamic energy is shared by the rule of the zone's kind (share_rule.h). Energy that cannot
+ * be charged, for whatever reason, is unattributed, so that the parts sum to the meters' energy.
  *
- * Zones keep their index. Of those that rival each other the best that counts is charged
- * (energy/rank.h); what a better one tells counts from the span on that begins where the worse one
- * has ended, or later.
+ * Zones keep their index. Among sources that measure the same energy, only the best valid one is
+ * charged (energy/rank.h). A better source takes over at the first span that starts where the worse
+ * one's last span ended, or later.
  */
 #pragma once
 
-#include "attribution/device_parties.h"
-#include "attribution/energy_parties.h"
 #include "attribution/explanation.h"
 #include "attribution/gaps.h"
+#include "attribution/interval_work.h"
 #include "attribution/ledger.h"
-#include "attribution/parties.h"
-#include "attribution/share_rule.h"
-#include "attribution/share_weights.h"
 #include "attribution/split.h"
 #include "attribution/work_history.h"
 #include "attribution/zone_account.h"
 #include "attribution/zone_fits.h"
 #include "energy/rank.h"
-#include "energy/remainder.h"
-#include "energy/work.h"
-
-/* All that the arithmetic of one interval depends on. Borrowed for the call. */
-struct interval {
-	uint64_t time_ns;                 /* MONOTONIC; when it ended */
-	const struct zone_status *status; /* [zone_count] */
-	const struct energy_span *spans;  /* in the order of zones, at most one of each */
-	size_t span_count;
-	struct work_sums work;
-	struct work_places places;
-	struct zone_activity measured;
-	struct parties *parties; /* what ran; their idle weights are set here */
-	/* What used devices; closed here. NULL: no zone is a device's. */
-	struct device_parties *devices;
-};
-
-/* Weights of the interval are kept for the zones that follow with the same place and rule. */
-struct share_of_weights {
-	uint32_t place;
-	enum share_rule rule; /* SHARE_CPU_TIME: there are none */
-};
 
 struct accountant {
 	struct ledger *ledger; /* borrowed, and written to */
@@ -68,14 +42,12 @@ struct accountant {
 	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
 	struct parties gap_parties; /* of the zone whose gap ends just now, or which is late */
 	struct work_histories histories;
-	bool has_parts;              /* there is a zone of what they leave */
-	bool is_part[ZONES_MAX];     /* see accountant_follow() */
-	struct energy_parties parts; /* of an interval: what has used the energy of such zones */
-	struct share_options share;  /* see accountant_share_by() */
+	bool has_parts;             /* some zone follows the energy of the machine's parts */
+	bool is_part[ZONES_MAX];    /* its energy is that of a part (books.h) */
+	struct share_options share; /* see accountant_share_by() */
 	struct zone_fits fits;
-	uint32_t signals;             /* SIGNAL_BIT()s that can weigh the interval that is booked */
-	struct share_weights weights; /* the last that were made, ... */
-	struct share_of_weights weights_of; /* ... and of what they are */
+	uint32_t place[ZONES_MAX]; /* whose work each zone follows, in the booked interval */
+	struct interval_work work; /* of the interval that is booked */
 	struct split_scratch scratch;
 	/*
 	 * What is to be noted of the interval that is booked next, with its level and row set;
@@ -111,14 +83,6 @@ void accountant_choose_total(struct accountant *accountant, size_t known);
  * ledger, too.
  */
 void accountant_settle_ranks(struct accountant *accountant);
-/*
- * Between two intervals, or once the total has been chosen: which zones make @remainder. What has
- * used the energy of its parts in an interval shares that of the zone with DOMAIN_PARTS, where
- * there is one. 0 or -ENOMEM: it goes on as before. @ret, which may be NULL: the remainder's zone;
- * NULL where there is none.
- */
-int accountant_follow(struct accountant *accountant, struct remainder *remainder,
-		      const struct zone **ret);
 /* Whether a better source of its energy is charged, for good. */
 bool accountant_has_ended(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */

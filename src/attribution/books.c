@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "energy/total.h"
+
 int books_open(struct books *books, const struct ledger_options *options)
 {
 	int r;
@@ -53,13 +55,74 @@ static void choose_totals(struct books *books)
 	books->chosen = accountant->zone_count;
 }
 
+/* The fixed idle power of the wholes of @kind that make a remainder; ZONE_OTHER: of the parts. */
+static uint64_t fixed_idle_uw(const struct books *books, enum zone_kind kind)
+{
+	const struct remainder *remainder = &books->remainder;
+	bool of_wholes = kind != ZONE_OTHER;
+	uint64_t sum_uw = 0;
+
+	for (size_t i = 0; i < remainder->count; i++) {
+		const struct remainder_curve *curve = &remainder->curves[i];
+		const struct zone_account *state = &books->accountant.zones[curve->zone];
+
+		if (state->idle_state == IDLE_FIXED && curve->is_whole == of_wholes &&
+		    (!of_wholes || state->zone->kind == kind))
+			sum_uw += state->idle_power_uw;
+	}
+	return sum_uw;
+}
+
+/* A fixed idle power of the whole machine is that of its parts and their remainder. */
+static void derive_idle(struct books *books)
+{
+	struct zone_account *zones = books->accountant.zones;
+	uint64_t parts_uw = fixed_idle_uw(books, ZONE_OTHER);
+	uint64_t whole_uw = fixed_idle_uw(books, ZONE_PLATFORM);
+
+	if (!whole_uw)
+		whole_uw = fixed_idle_uw(books, ZONE_PSYS);
+	for (size_t z = 0; whole_uw && z < books->accountant.zone_count; z++) {
+		if (zones[z].zone->kind == ZONE_OTHER)
+			zone_account_derive_idle(&zones[z],
+						 whole_uw > parts_uw ? whole_uw - parts_uw : 0);
+	}
+}
+
+/* Which zones make the remainder now. @ret: its zone, or NULL. 0, or -ENOMEM: as before. */
+static int follow_remainder(struct books *books, const struct zone **ret)
+{
+	struct accountant *accountant = &books->accountant;
+	struct remainder_member members[ZONES_MAX];
+	int r;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone_account *state = &accountant->zones[z];
+
+		members[z] = (struct remainder_member){
+			.zone = state->zone,
+			.counts = accountant->contenders[z].standing == STANDING_COUNTS,
+			.in_total = state->total != TOTAL_NONE,
+			.counts_from_ns = state->late ? UINT64_MAX : state->count_from_ns,
+		};
+	}
+	r = remainder_follow(&books->remainder, members, accountant->zone_count,
+			     accountant->share.psys_gpus);
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		accountant->is_part[z] = remainder_has_part(&books->remainder, z);
+	derive_idle(books);
+	*ret = remainder_exists(&books->remainder) ? remainder_zone(&books->remainder, members)
+						   : NULL;
+	return r;
+}
+
 int books_find_remainder(struct books *books, int64_t found_ms)
 {
 	const struct zone *zone;
 	int r;
 
 	choose_totals(books); /* it is made of what is in them */
-	r = accountant_follow(&books->accountant, &books->remainder, &zone);
+	r = follow_remainder(books, &zone);
 	if (r < 0 || !zone || books->remainder_at != SIZE_MAX)
 		return r;
 	r = books_adopt(books, zone, found_ms);
@@ -125,13 +188,13 @@ void books_load(struct books *books, size_t zone, const struct zone_progress *pr
 void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
 {
 	struct accountant *accountant = &books->accountant;
+	const struct zone *zone;
 
 	ledger_begin(books->ledger, now_ns);
 	if (settle_ns != accountant->settle_ns)
 		accountant_set_settle(accountant, settle_ns);
 	accountant_settle_ranks(accountant);
-	/* Without memory it goes on as it was. */
-	(void)accountant_follow(accountant, &books->remainder, NULL);
+	(void)follow_remainder(books, &zone); /* without memory it goes on as it was */
 }
 
 void books_put_span(struct books *books, size_t zone, struct energy_span span)

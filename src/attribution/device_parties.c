@@ -189,6 +189,7 @@ int device_parties_close(struct device_parties *parties, enum idle_share share)
 	uint32_t next[DEVICES_MAX];
 	int r;
 
+	parties->share = share;
 	if (share == IDLE_SHARE_HOLDER)
 		settle_allocations(parties);
 	parties_begin(sorted, 0);
@@ -209,36 +210,28 @@ int device_parties_close(struct device_parties *parties, enum idle_share share)
 	return r;
 }
 
-void device_parties_work(const struct device_parties *parties, uint32_t device,
-			 struct device_work *ret)
+/* By holders only where some are known. */
+static enum idle_share share_of(const struct device_parties *parties, uint32_t device)
 {
-	const struct parties *sorted = &parties->sorted;
-	uint32_t first = parties->first[device];
-
-	*ret = (struct device_work){
-		.count = parties->first[device + 1] - first,
-		.dropped_ns = parties->dropped_ns[device],
-		.unseen_ns = parties->unseen_ns[device],
-		.has_holders = parties->holders[device] > 0,
-		.is_allocated = parties->allocated[device] > 0,
-		.nameless_weight = parties->nameless[device],
-	};
-	if (!ret->count)
-		return;
-	ret->party = sorted->party + first;
-	ret->busy_ns = sorted->cpu_ns + first;
-	ret->idle_weight = sorted->idle_weight + first;
-	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
-		ret->parts[mode] = sorted->parts[mode] + first;
+	if (parties->share != IDLE_SHARE_HOLDER)
+		return parties->share;
+	if (parties->allocated[device])
+		return IDLE_SHARE_ALLOCATION;
+	return parties->holders[device] ? IDLE_SHARE_HOLDER : IDLE_SHARE_USAGE;
 }
 
-uint64_t device_parties_busy_ns(const struct device_parties *parties, uint32_t device)
+struct domain_work device_parties_work(const struct device_parties *parties, uint32_t device)
 {
-	uint64_t busy_ns = parties->dropped_ns[device] + parties->unseen_ns[device];
+	uint32_t first = parties->first[device];
+	struct domain_work work =
+		parties_work(&parties->sorted, first, parties->first[device + 1] - first);
 
-	for (uint32_t i = parties->first[device]; i < parties->first[device + 1]; i++)
-		busy_ns += parties->sorted.cpu_ns[i];
-	return busy_ns;
+	work.input.rule = SHARE_DEVICE_TIME;
+	work.input.dropped_weight = parties->dropped_ns[device];
+	work.input.unseen_weight = parties->unseen_ns[device];
+	work.input.idle_share = share_of(parties, device);
+	work.input.idle_dropped_weight = parties->nameless[device];
+	return work;
 }
 
 void device_parties_release(struct device_parties *parties)

@@ -45,20 +45,7 @@ struct device_parties {
 	uint64_t dropped_ns[DEVICES_MAX]; /* time of what cannot be named any more */
 	uint64_t unseen_ns[DEVICES_MAX];  /* time that no process is known for */
 	uint32_t holders[DEVICES_MAX];    /* entries that hold it */
-};
-
-/* The work of one device: weights for a split, and what they belong to. */
-struct device_work {
-	const struct party *party;   /* [count] */
-	const uint64_t *busy_ns;     /* [count] */
-	const uint64_t *idle_weight; /* [count] */
-	uint64_t *parts[MODE_COUNT]; /* [count], room for the splitting */
-	size_t count;
-	uint64_t dropped_ns, unseen_ns;
-	bool has_holders;
-	bool is_allocated; /* to containers that are known */
-	/* Beside @idle_weight where it is allocated: of containers that are not known. */
-	uint64_t nameless_weight;
+	enum idle_share share;            /* as asked for in device_parties_close() */
 };
 
 /* A new interval. */
@@ -81,8 +68,5 @@ void device_parties_allocate_nameless(struct device_parties *parties, uint32_t d
  * When all has been added, before device_parties_work(). 0 or -ENOMEM: all time is dropped then.
  */
 int device_parties_close(struct device_parties *parties, enum idle_share share);
-void device_parties_work(const struct device_parties *parties, uint32_t device,
-			 struct device_work *ret);
-/* For how long the device was busy, as far as is known. */
-uint64_t device_parties_busy_ns(const struct device_parties *parties, uint32_t device);
+struct domain_work device_parties_work(const struct device_parties *parties, uint32_t device);
 void device_parties_release(struct device_parties *parties);

@@ -62,6 +62,19 @@ void energy_parties_add(struct energy_parties *parties, const struct party *part
 	}
 }
 
+struct domain_work energy_parties_work(const struct energy_parties *parties, enum idle_share share)
+{
+	struct domain_work work = parties_work(&parties->parties, 0, parties->parties.count);
+
+	work.input.rule = SHARE_PARTS;
+	work.input.dropped_weight = parties->dropped_uj;
+	work.input.unseen_weight = parties->unseen_uj;
+	work.input.idle_share = share;
+	if (share == IDLE_SHARE_USAGE)
+		work.input.idle_weights = work.input.dynamic_weights;
+	return work;
+}
+
 void energy_parties_release(struct energy_parties *parties)
 {
 	parties_release(&parties->parties);

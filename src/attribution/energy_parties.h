@@ -28,4 +28,6 @@ void energy_parties_begin(struct energy_parties *parties, const struct parties *
  */
 void energy_parties_add(struct energy_parties *parties, const struct party *party, size_t count,
 			const struct attribution_result *result);
+/* What was added, as work: idle energy is shared by @share. */
+struct domain_work energy_parties_work(const struct energy_parties *parties, enum idle_share share);
 void energy_parties_release(struct energy_parties *parties);

@@ -2,6 +2,7 @@
 #include "attribution/explanation.h"
 
 #include "attribution/parties.h"
+#include "attribution/share_weights.h"
 
 bool explanation_has_party(const struct explanation *explanation, const struct ledger *ledger,
 			   uint32_t process, uint32_t container)
@@ -58,16 +59,33 @@ static void note_mode(struct explained_mode *mode, const struct attribution_resu
 	mode->named_uj = left_uj;
 }
 
-void explanation_note_split(const struct explanation *explanation, struct explained_zone *zone,
-			    const struct attribution_input *input,
-			    const struct attribution_result *result, const struct party *party,
-			    const struct ledger *ledger)
+/* The factor of the container that the row is, or belongs to; 0: it has none, or several. */
+static double factor_of(const struct explanation *explanation, const struct explained_split *split,
+			const struct ledger *ledger)
 {
+	if (split->input->rule != SHARE_FIT || !split->factor ||
+	    explanation->level > LEVEL_CONTAINER)
+		return 0;
+	for (size_t i = 0; i < split->input->count; i++)
+		if (explanation_has_party(explanation, ledger, split->party[i].process,
+					  split->party[i].container))
+			return split->factor[i].work * split->factor[i].all;
+	return 0;
+}
+
+void explanation_note_split(const struct explanation *explanation, struct explained_zone *zone,
+			    const struct explained_split *split, const struct ledger *ledger)
+{
+	const struct attribution_input *input = split->input;
+	const struct attribution_result *result = split->result;
 	bool by_usage = input->idle_share == IDLE_SHARE_USAGE;
 	bool shared = input->idle_share != IDLE_SHARE_NODE;
 	struct explained_mode *dynamic = &zone->mode[MODE_DYNAMIC], *idle = &zone->mode[MODE_IDLE];
 
 	zone->rule = input->rule;
+	zone->factor = factor_of(explanation, split, ledger);
+	zone->asleep_uj = split->asleep_uj;
+	zone->asleep_ns = split->asleep_ns;
 	zone->idle_share = input->idle_share;
 	note_mode(dynamic, result, MODE_DYNAMIC);
 	note_mode(idle, result, MODE_IDLE);
@@ -78,8 +96,8 @@ void explanation_note_split(const struct explanation *explanation, struct explai
 		idle->dropped_weight = input->idle_dropped_weight;
 	idle->unseen_weight = by_usage ? attribution_time_unseen(input) : 0;
 	for (size_t i = 0; i < input->count; i++) {
-		bool its = explanation_has_party(explanation, ledger, party[i].process,
-						 party[i].container);
+		bool its = explanation_has_party(explanation, ledger, split->party[i].process,
+						 split->party[i].container);
 
 		dynamic->named_weight += input->dynamic_weights[i];
 		idle->named_weight += shared ? input->idle_weights[i] : 0;

@@ -97,18 +97,23 @@ struct explanation {
 };
 
 struct party;
+struct share_factor;
+
+/* One split of a zone's energy: @input and @result of attribute_zone(). All borrowed. */
+struct explained_split {
+	const struct attribution_input *input;
+	const struct attribution_result *result;
+	const struct party *party;         /* [input->count], rows of the ledger */
+	const struct share_factor *factor; /* of parties, with SHARE_FIT; NULL: none */
+	uint64_t asleep_uj, asleep_ns;     /* left out of the split: the machine was suspended */
+};
 
 /* Notes a zone's span of this interval, NULL none, before its account is advanced. */
 void explanation_note_span(struct explained_zone *zone, const struct zone_account *account,
 			   const struct zone_status *status, const struct energy_span *span);
-/*
- * Notes what one split gave to the row of @explanation: @input and @result of attribute_zone() over
- * @party [input->count], whose rows are the ledger's.
- */
+/* Notes what @split gave to the row of @explanation. */
 void explanation_note_split(const struct explanation *explanation, struct explained_zone *zone,
-			    const struct attribution_input *input,
-			    const struct attribution_result *result, const struct party *party,
-			    const struct ledger *ledger);
+			    const struct explained_split *split, const struct ledger *ledger);
 /* The sums of the row and of the zones, after ledger_close() and before rows are released. */
 void explanation_note_totals(struct explanation *explanation, const struct ledger *ledger);
 /* Is the party at (@process, @container) the row's, or a part of it? */

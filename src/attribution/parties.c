@@ -231,3 +231,36 @@ int parties_weigh_idle(struct parties *parties, const struct ledger *ledger, enu
 		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
 	return 0;
 }
+
+struct domain_work parties_work(const struct parties *parties, size_t first, size_t count)
+{
+	struct domain_work work = { .input = { .count = count } };
+
+	if (!count)
+		return work;
+	work.input.dynamic_weights = parties->cpu_ns + first;
+	work.input.idle_weights = parties->idle_weight + first;
+	work.party = parties->party + first;
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
+		work.parts[mode] = parties->parts[mode] + first;
+	return work;
+}
+
+struct domain_work parties_work_at(const struct parties *parties, uint32_t place,
+				   const struct work_sums *sums, enum idle_share share)
+{
+	struct domain_work work = parties_work(parties, 0, parties->count);
+
+	work.input.idle_share = share;
+	work.input.dropped_weight = sums->dropped_ns;
+	work.input.unseen_weight = sums->unseen_ns;
+	if (place >= parties->sockets)
+		return work;
+	/* The sockets are taken to have run nameless work in the same proportions as named. */
+	work.input.dynamic_weights = parties->socket_ns[place];
+	work.input.dropped_weight = parties_of_socket(parties, place, sums->dropped_ns);
+	work.input.unseen_weight = parties_of_socket(parties, place, sums->unseen_ns);
+	if (share == IDLE_SHARE_USAGE)
+		work.input.idle_weights = work.input.dynamic_weights;
+	return work;
+}

@@ -42,6 +42,13 @@ struct parties {
 	struct idle_size_scratch scratch;
 };
 
+/* The work that energy of one domain (a socket, a device, all CPUs) is shared by. */
+struct domain_work {
+	struct attribution_input input; /* the weights; the caller adds the energies */
+	const struct party *party;      /* [input.count] */
+	uint64_t *parts[MODE_COUNT];    /* [input.count], room for the split */
+};
+
 /* Room for @count in all. 0 or -ENOMEM. */
 int parties_reserve(struct parties *parties, size_t count);
 /* A new interval, in which @sockets places are told apart; at most PLACES_MAX. */
@@ -70,4 +77,12 @@ uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64
  */
 int parties_weigh_idle(struct parties *parties, const struct ledger *ledger, enum idle_share share,
 		       uint64_t dt_ns);
+/*
+ * The work of @count parties from @first on, by CPU time, with the idle weights as they are and
+ * without nameless work.
+ */
+struct domain_work parties_work(const struct parties *parties, size_t first, size_t count);
+/* The same of all parties in the socket at @place; beyond @sockets: in all of them. */
+struct domain_work parties_work_at(const struct parties *parties, uint32_t place,
+				   const struct work_sums *sums, enum idle_share share);
 void parties_release(struct parties *parties);

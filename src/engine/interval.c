@@ -727,7 +727,7 @@ enum share_rule interval_engine_rule(const struct interval_engine *engine, size_
 
 uint32_t interval_engine_signals(const struct interval_engine *engine)
 {
-	return engine->books.accountant.signals;
+	return engine->books.accountant.work.signals;
 }
 
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,

@@ -479,7 +479,8 @@ static void a_refused_reading_ends_no_estimate(void **state)
 						   .status = house.books.status,
 						   .spans = spans,
 						   .span_count = 2,
-						   .parties = &house.books.parties };
+						   .parties = &house.books.parties,
+						   .devices = &house.books.devices };
 
 		accountant_book(&house.books.accountant, &interval);
 		ledger_close(house.books.ledger);

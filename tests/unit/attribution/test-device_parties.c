@@ -6,7 +6,7 @@
 static void each_device_has_its_own(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 3, 7, 1, 30, 0), 0);
@@ -17,32 +17,30 @@ static void each_device_has_its_own(void **state)
 	device_parties_add_unseen(&parties, 1, 6);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
 
-	device_parties_work(&parties, 3, &work);
-	assert_int_equal(work.count, 2);
+	work = device_parties_work(&parties, 3);
+	assert_int_equal(work.input.count, 2);
 	assert_int_equal(work.party[0].process, 7);
 	assert_int_equal(work.party[1].process, 9);
-	assert_int_equal(work.busy_ns[0], 30);
-	assert_int_equal(work.idle_weight[1], 50);
-	assert_int_equal(work.dropped_ns, 4);
-	assert_int_equal(work.unseen_ns, 0);
-	assert_int_equal(device_parties_busy_ns(&parties, 3), 84);
+	assert_int_equal(work.input.dynamic_weights[0], 30);
+	assert_int_equal(work.input.idle_weights[1], 50);
+	assert_int_equal(work.input.dropped_weight, 4);
+	assert_int_equal(work.input.unseen_weight, 0);
 
-	device_parties_work(&parties, 0, &work);
-	assert_int_equal(work.count, 1);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.count, 1);
 	assert_int_equal(work.party[0].container, 2);
-	device_parties_work(&parties, DEVICES_MAX - 1, &work);
-	assert_int_equal(work.count, 1);
-	device_parties_work(&parties, 1, &work);
-	assert_int_equal(work.count, 0);
-	assert_int_equal(work.unseen_ns, 6);
-	assert_int_equal(device_parties_busy_ns(&parties, 1), 6);
+	work = device_parties_work(&parties, DEVICES_MAX - 1);
+	assert_int_equal(work.input.count, 1);
+	work = device_parties_work(&parties, 1);
+	assert_int_equal(work.input.count, 0);
+	assert_int_equal(work.input.unseen_weight, 6);
 	device_parties_release(&parties);
 }
 
 static void nothing_is_left_of_the_last_interval(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 2, 7, 1, 30, 0), 0);
@@ -51,32 +49,31 @@ static void nothing_is_left_of_the_last_interval(void **state)
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_NODE), 0);
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_NODE), 0);
-	device_parties_work(&parties, 2, &work);
-	assert_int_equal(work.count, 0);
-	assert_int_equal(device_parties_busy_ns(&parties, 2), 0);
+	work = device_parties_work(&parties, 2);
+	assert_int_equal(work.input.count, 0);
 	device_parties_release(&parties);
 }
 
 static void equal_shares_are_of_those_that_used_it(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, 0), 0);
 	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900, 0), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_EQUAL), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_int_equal(work.idle_weight[0], 1);
-	assert_int_equal(work.idle_weight[1], 1);
-	assert_int_equal(work.busy_ns[1], 900);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.idle_weights[0], 1);
+	assert_int_equal(work.input.idle_weights[1], 1);
+	assert_int_equal(work.input.dynamic_weights[1], 900);
 	device_parties_release(&parties);
 }
 
 static void holders_share_by_what_they_hold(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, 0), 0);
@@ -84,33 +81,33 @@ static void holders_share_by_what_they_hold(void **state)
 	assert_int_equal(device_parties_add(&parties, 0, 9, 1, 0, 3), 0);
 	assert_int_equal(device_parties_add(&parties, 1, 7, 1, 30, 0), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_true(work.has_holders);
-	assert_int_equal(work.idle_weight[0], 0);
-	assert_int_equal(work.idle_weight[1], 1);
-	assert_int_equal(work.idle_weight[2], 3);
-	device_parties_work(&parties, 1, &work);
-	assert_false(work.has_holders);
-	assert_int_equal(work.idle_weight[0], 30);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.idle_share, IDLE_SHARE_HOLDER);
+	assert_int_equal(work.input.idle_weights[0], 0);
+	assert_int_equal(work.input.idle_weights[1], 1);
+	assert_int_equal(work.input.idle_weights[2], 3);
+	work = device_parties_work(&parties, 1);
+	assert_int_equal(work.input.idle_share, IDLE_SHARE_USAGE);
+	assert_int_equal(work.input.idle_weights[0], 30);
 	/* By another policy a holder is what it uses. */
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_EQUAL), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_int_equal(work.idle_weight[0], 1);
-	assert_int_equal(work.idle_weight[2], 0);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.idle_weights[0], 1);
+	assert_int_equal(work.input.idle_weights[2], 0);
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_false(work.has_holders);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.idle_share, IDLE_SHARE_USAGE);
 	device_parties_release(&parties);
 }
 
-static uint64_t weight_of(const struct device_work *work, uint32_t process, uint32_t container)
+static uint64_t weight_of(const struct domain_work *work, uint32_t process, uint32_t container)
 {
 	uint64_t weight = 0;
 
-	for (size_t i = 0; i < work->count; i++) {
+	for (size_t i = 0; i < work->input.count; i++) {
 		if (work->party[i].process == process && work->party[i].container == container)
-			weight += work->idle_weight[i];
+			weight += work->input.idle_weights[i];
 	}
 	return weight;
 }
@@ -119,7 +116,7 @@ static uint64_t weight_of(const struct device_work *work, uint32_t process, uint
 static void containers_share_by_what_was_allocated(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 4, 7, 1, 0, true), 0);
@@ -132,24 +129,23 @@ static void containers_share_by_what_was_allocated(void **state)
 	assert_int_equal(device_parties_allocate(&parties, 4, 1, DEVICE_WHOLE), 0);
 	for (int twice = 0; twice < 2; twice++) {
 		assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-		device_parties_work(&parties, 4, &work);
-		assert_true(work.is_allocated);
-		assert_int_equal(work.nameless_weight, 0);
+		work = device_parties_work(&parties, 4);
+		assert_int_equal(work.input.idle_share, IDLE_SHARE_ALLOCATION);
+		assert_int_equal(work.input.idle_dropped_weight, 0);
 		assert_int_equal(weight_of(&work, 7, 1), 3 * DEVICE_WHOLE / 2);
 		assert_int_equal(weight_of(&work, 8, 1), 3 * DEVICE_WHOLE / 2);
 		assert_int_equal(weight_of(&work, 6, 1), 0);
 		assert_int_equal(weight_of(&work, 9, 3), 0);
 		assert_int_equal(weight_of(&work, LEDGER_NONE, 2), DEVICE_WHOLE);
-		assert_int_equal(device_parties_busy_ns(&parties, 4), 550);
-		device_parties_work(&parties, 5, &work);
-		assert_false(work.is_allocated);
+		work = device_parties_work(&parties, 5);
+		assert_int_equal(work.input.idle_share, IDLE_SHARE_HOLDER);
 		assert_int_equal(weight_of(&work, 9, 3), 1);
 	}
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 4, 9, 3, 0, true), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-	device_parties_work(&parties, 4, &work);
-	assert_false(work.is_allocated);
+	work = device_parties_work(&parties, 4);
+	assert_int_equal(work.input.idle_share, IDLE_SHARE_HOLDER);
 	assert_int_equal(weight_of(&work, 9, 3), 1);
 	device_parties_release(&parties);
 }
@@ -158,7 +154,7 @@ static void containers_share_by_what_was_allocated(void **state)
 static void parts_of_processes_are_all_of_their_container(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 	uint64_t sum = 0;
 
 	device_parties_begin(&parties);
@@ -167,14 +163,14 @@ static void parts_of_processes_are_all_of_their_container(void **state)
 	assert_int_equal(device_parties_allocate(&parties, 0, 1, DEVICE_WHOLE), 0);
 	device_parties_allocate_nameless(&parties, 0, 3 * DEVICE_WHOLE);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_int_equal(work.count, 7);
-	for (size_t i = 0; i < work.count; i++) {
-		assert_in_range(work.idle_weight[i], DEVICE_WHOLE / 7, DEVICE_WHOLE / 7 + 1);
-		sum += work.idle_weight[i];
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.count, 7);
+	for (size_t i = 0; i < work.input.count; i++) {
+		assert_in_range(work.input.idle_weights[i], DEVICE_WHOLE / 7, DEVICE_WHOLE / 7 + 1);
+		sum += work.input.idle_weights[i];
 	}
 	assert_int_equal(sum, DEVICE_WHOLE);
-	assert_int_equal(work.nameless_weight, 3 * DEVICE_WHOLE);
+	assert_int_equal(work.input.idle_dropped_weight, 3 * DEVICE_WHOLE);
 	device_parties_release(&parties);
 }
 
@@ -182,20 +178,19 @@ static void parts_of_processes_are_all_of_their_container(void **state)
 static void the_nameless_alone_are_no_holders(void **state)
 {
 	struct device_parties parties = { 0 };
-	struct device_work work;
+	struct domain_work work;
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, true), 0);
 	device_parties_allocate_nameless(&parties, 0, 3 * DEVICE_WHOLE);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
-	device_parties_work(&parties, 0, &work);
-	assert_false(work.is_allocated);
-	assert_true(work.has_holders);
+	work = device_parties_work(&parties, 0);
+	assert_int_equal(work.input.idle_share, IDLE_SHARE_HOLDER);
 	assert_int_equal(weight_of(&work, 7, 1), 1);
 	/* Another policy knows no allocations. */
 	assert_int_equal(device_parties_allocate(&parties, 0, 2, DEVICE_WHOLE), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
-	device_parties_work(&parties, 0, &work);
+	work = device_parties_work(&parties, 0);
 	assert_int_equal(weight_of(&work, 7, 1), 30);
 	assert_int_equal(weight_of(&work, LEDGER_NONE, 2), 0);
 	device_parties_release(&parties);
