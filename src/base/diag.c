@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/macro.h"
 #include "base/strbuf.h"
 
 int diag_set(struct diag *diag, int err, const char *fmt, ...)
@@ -40,19 +41,29 @@ int diag_add(struct diag *diag, int err, const char *fmt, ...)
 	return err;
 }
 
-void diag_print(const struct diag *diag, const char *program, FILE *out)
+void diag_join(const struct diag *diag, const char *between, struct strbuf *out)
 {
 	const char *line = diag->more && diag->more->data ? diag->more->data : "";
 	unsigned listed = 0;
 
-	(void)fprintf(out, "%s: %s\n", program, diag->text);
+	strbuf_add_str(out, diag->text);
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 
-		(void)fprintf(out, "%s: %.*s\n", program, (int)len, line);
+		strbuf_add_str(out, between);
+		strbuf_add(out, line, len);
 		line += len + (line[len] == '\n');
 		listed++;
 	}
 	if (diag->others > listed)
-		(void)fprintf(out, "%s: and %u more\n", program, diag->others - listed);
+		strbuf_addf(out, "%sand %u more", between, diag->others - listed);
+}
+
+void diag_print(const struct diag *diag, const char *program, FILE *out)
+{
+	CLEANUP(strbuf_release) struct strbuf between = STRBUF_INIT, text = STRBUF_INIT;
+
+	strbuf_addf(&between, "\n%s: ", program);
+	diag_join(diag, between.data ? between.data : "\n", &text);
+	(void)fprintf(out, "%s: %s\n", program, text.data ? text.data : diag->text);
 }

@@ -29,5 +29,7 @@ int diag_set(struct diag *diag, int err, const char *fmt, ...)
 /* As diag_set(), for one of several problems. @diag is initialised. */
 int diag_add(struct diag *diag, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Adds each problem, and how many are not listed, with @between between two of them. */
+void diag_join(const struct diag *diag, const char *between, struct strbuf *out);
 /* Prints each problem as a line "PROGRAM: …", and how many are not listed. */
 void diag_print(const struct diag *diag, const char *program, FILE *out);

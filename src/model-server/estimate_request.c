@@ -24,7 +24,7 @@ static int take_text(const json_t *json, const char *key, const char **ret, stru
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_string(value))
-		return diag_set(diag, -EINVAL, "%s: must be a text", key);
+		return diag_add(diag, -EINVAL, "%s: must be a text", key);
 	*ret = json_string_value(value);
 	return 0;
 }
@@ -33,12 +33,12 @@ static int add_name(struct estimate_request *request, const char *name, const ch
 		    struct diag *diag)
 {
 	if (!name || !*name)
-		return diag_set(diag, -EINVAL, "%s: must be a list of names", key);
+		return diag_add(diag, -EINVAL, "%s: must be a list of names", key);
 	for (size_t i = 0; i < request->name_count; i++)
 		if (strcmp(request->names[i], name) == 0)
-			return diag_set(diag, -EINVAL, "%s: \"%.60s\" comes twice", key, name);
+			return diag_add(diag, -EINVAL, "%s: \"%.60s\" comes twice", key, name);
 	if (request->name_count == ESTIMATE_NAMES_MAX)
-		return diag_set(diag, -EINVAL, "%s: more than %d names", key, ESTIMATE_NAMES_MAX);
+		return diag_add(diag, -EINVAL, "%s: more than %d names", key, ESTIMATE_NAMES_MAX);
 	request->names[request->name_count++] = name;
 	return 0;
 }
@@ -53,12 +53,12 @@ static int take_names(struct estimate_request *request, size_t columns[ESTIMATE_
 	int r = 0;
 
 	if (!json_is_array(metrics) || json_array_size(metrics) == 0)
-		return diag_set(diag, -EINVAL, "metrics: must be a list of names of features");
+		return diag_add(diag, -EINVAL, "metrics: must be a list of names of features");
 	for (size_t i = 0; r == 0 && i < json_array_size(metrics); i++)
 		r = add_name(request, json_string_value(json_array_get(metrics, i)), "metrics",
 			     diag);
 	if (r == 0 && json_array_size(features) != json_array_size(values))
-		r = diag_set(diag, -EINVAL,
+		r = diag_add(diag, -EINVAL,
 			     "system_values: must have a value for each of "
 			     "system_features");
 	for (size_t i = 0; r == 0 && i < json_array_size(features); i++) {
@@ -104,7 +104,7 @@ static int take_rows(struct estimate_request *request, const size_t columns[ESTI
 	size_t count = json_array_size(rows);
 
 	if (!json_is_array(rows) || count == 0 || count > ESTIMATE_ROWS_MAX)
-		return diag_set(diag, -EINVAL, "values: must be a list of 1 to %d rows",
+		return diag_add(diag, -EINVAL, "values: must be a list of 1 to %d rows",
 				ESTIMATE_ROWS_MAX);
 	request->values = calloc(count * request->name_count + 1, sizeof(*request->values));
 	if (!request->values)
@@ -113,7 +113,7 @@ static int take_rows(struct estimate_request *request, const size_t columns[ESTI
 		double *row = request->values + i * request->name_count;
 
 		if (read_row(request, json_array_get(rows, i), metrics, row) < 0)
-			return diag_set(diag, -EINVAL,
+			return diag_add(diag, -EINVAL,
 					"values: row %zu must have a finite number for each of "
 					"the %zu metrics",
 					i, metrics);
@@ -124,25 +124,35 @@ static int take_rows(struct estimate_request *request, const size_t columns[ESTI
 	return 0;
 }
 
+static int take_output(struct estimate_request *request, struct diag *diag)
+{
+	const char *output = "";
+	int r = take_text(request->json, "output_type", &output, diag);
+
+	if (r == 0 && *output && !model_output_parse(output, &request->output))
+		r = diag_add(diag, -EINVAL,
+			     "output_type: must be AbsPower or DynPower, not \"%.40s\"", output);
+	return r;
+}
+
+/* Each member is looked at, so that one answer names everything that is wrong. */
 static int take_all(struct estimate_request *request, struct diag *diag)
 {
 	size_t columns[ESTIMATE_NAMES_MAX] = { 0 };
-	const char *output = "";
 	int r = take_names(request, columns, diag);
 
 	if (r == 0)
 		r = take_rows(request, columns, diag);
-	if (r == 0)
-		r = take_text(request->json, "output_type", &output, diag);
-	if (r == 0 && *output && !model_output_parse(output, &request->output))
-		r = diag_set(diag, -EINVAL,
-			     "output_type: must be AbsPower or DynPower, not \"%.40s\"", output);
-	if (r == 0)
-		r = take_text(request->json, "source", &request->source, diag);
-	if (r == 0)
-		r = take_text(request->json, "trainer_name", &request->trainer, diag);
-	if (r == 0)
-		r = take_text(request->json, "filter", &request->filter, diag);
+	if (r == -ENOMEM)
+		return r;
+	if (take_output(request, diag) < 0)
+		r = -EINVAL;
+	if (take_text(request->json, "source", &request->source, diag) < 0)
+		r = -EINVAL;
+	if (take_text(request->json, "trainer_name", &request->trainer, diag) < 0)
+		r = -EINVAL;
+	if (take_text(request->json, "filter", &request->filter, diag) < 0)
+		r = -EINVAL;
 	return r;
 }
 

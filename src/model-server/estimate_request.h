@@ -27,7 +27,10 @@ struct estimate_request {
 	const char *source, *trainer, *filter;
 };
 
-/* 0, or -EINVAL with what is wrong, by key; -ENOMEM. On success it is to be released. */
+/*
+ * 0, or -EINVAL with everything that is wrong, by key, see diag_add(); -ENOMEM. @diag is
+ * initialised. On success @ret is to be released.
+ */
 int estimate_request_read(const char *text, size_t size, struct estimate_request *ret,
 			  struct diag *diag);
 void estimate_request_release(struct estimate_request *request);

@@ -199,7 +199,9 @@ bool estimator_answer(struct estimator *estimator, const char *text, size_t size
 		      struct strbuf *out)
 {
 	struct estimate_request request;
-	struct diag diag = { "out of memory" };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 	size_t begin = out->len;
 	int r = estimate_request_read(text, size, &request, &diag);
 
@@ -213,6 +215,7 @@ bool estimator_answer(struct estimator *estimator, const char *text, size_t size
 		out->len = begin;
 		out->data[begin] = '\0';
 	}
-	estimator_refuse(diag.text, out);
+	diag_join(&diag, "; ", &why);
+	estimator_refuse(why.len ? why.data : "out of memory", out);
 	return false;
 }

@@ -316,15 +316,12 @@ int collect_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct collect_config config = { .insecure = false };
 	struct operands operands;
-	struct diag diag = { "" };
 	char path[DATA_PATH_SIZE];
 	int status;
 
 	if (settings_read(&collect_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands, &diag) < 0) {
-		(void)fprintf(stderr, "kepler-model collect: %s\n", diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	if (operands.count > 1) {
 		status = PROGRAM_WRONG_WORDS;
 	} else {

@@ -57,15 +57,12 @@ int extract_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct extract_config config = { .extract = { .level = 0 } };
 	struct operands operands;
-	struct diag diag = { "" };
 	const char *path;
 	int status;
 
 	if (settings_read(&extract_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands, &diag) < 0) {
-		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	path = operands.count ? operands.words[0] : config.extract.input;
 	if (!*path || operands.count > 1) {
 		status = PROGRAM_WRONG_WORDS;

@@ -322,10 +322,8 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 	int status;
 
 	if (settings_read(&isolate_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands, &diag) < 0) {
-		(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	path = operands.count ? operands.words[0] : config.extract.input;
 	if (!*path || operands.count > 1) {
 		status = PROGRAM_WRONG_WORDS;

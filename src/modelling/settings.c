@@ -46,19 +46,20 @@ const struct option_set settings_options = {
 
 int settings_read(const struct option_set *set, const struct short_flag *shorts, int argc,
 		  char *const *argv, char *const *environ_, struct settings *ret,
-		  struct operands *operands, struct diag *diag)
+		  struct operands *operands)
 {
 	struct option_args args = { .environ_ = environ_ };
-	int r = operands_sort(set, shorts, argc, argv, operands, diag);
+	struct diag diag = { "" };
 
-	if (r < 0)
-		return r;
+	if (operands_sort(set, shorts, argc, argv, operands, &diag) < 0) {
+		(void)settings_fail(&diag);
+		return PROGRAM_USAGE;
+	}
 	args.argc = (int)operands->flag_count;
 	args.argv = operands->flags;
-	r = options_load(set, &args, &ret->options, diag);
-	if (r < 0) {
+	if (options_load_or_print(set, &args, &ret->options, stderr) < 0) {
 		operands_release(operands);
-		return r;
+		return PROGRAM_USAGE;
 	}
 	log_setup(ret->log.level, ret->log.format);
 	if (ret->options.warnings[0])
@@ -69,13 +70,10 @@ int settings_read(const struct option_set *set, const struct short_flag *shorts,
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands)
 {
-	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
-	struct diag diag = { .more = &more };
+	int status = settings_read(set, NULL, argc, argv, environ_, ret, operands);
 
-	if (settings_read(set, NULL, argc, argv, environ_, ret, operands, &diag) < 0) {
-		(void)settings_fail(&diag);
-		return PROGRAM_USAGE;
-	}
+	if (status != 0)
+		return status;
 	if (operands->count < min || operands->count > max) {
 		operands_release(operands);
 		options_release(set, &ret->options);

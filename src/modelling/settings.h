@@ -24,15 +24,15 @@ extern const struct option_set settings_options; /* the base of each command's s
 
 /*
  * Reads @set from the command line into @ret, and into @operands the words beside it. @shorts are
- * names that upstream's program has; NULL: none. 0, or -EINVAL, -ENOMEM with a diagnosis. On
- * success both are to be released, by options_release() and operands_release().
+ * names that upstream's program has; NULL: none. 0, or PROGRAM_USAGE after everything that is wrong
+ * has been printed on standard error. On success both are to be released, by options_release() and
+ * operands_release().
  */
 int settings_read(const struct option_set *set, const struct short_flag *shorts, int argc,
 		  char *const *argv, char *const *environ_, struct settings *ret,
-		  struct operands *operands, struct diag *diag);
+		  struct operands *operands);
 /*
- * The same without short names, of @min to @max words; says what is wrong with an option. 0,
- * PROGRAM_USAGE or PROGRAM_WRONG_WORDS.
+ * The same without short names, of @min to @max words: 0, PROGRAM_USAGE or PROGRAM_WRONG_WORDS.
  */
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands);

@@ -364,10 +364,8 @@ static int run_command(const char *name, int (*command)(struct training_run *run
 	int status = PROGRAM_USAGE;
 
 	if (settings_read(&training_options, training_short_flags, argc, argv, environ_,
-			  &config.settings, &operands, &run.diag) < 0) {
-		(void)fprintf(stderr, "kepler-model %s: %s\n", name, run.diag.text);
+			  &config.settings, &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	input = config.training.input;
 	run.paths = operands.count ? operands.words : &input;
 	run.path_count = operands.count ? operands.count : 1;

@@ -250,10 +250,8 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 	int status;
 
 	if (settings_read(&validate_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands, &validation.diag) < 0) {
-		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	if (operands.count != 2 && !(several && operands.count > 2)) {
 		status = PROGRAM_WRONG_WORDS;
 	} else if (run(&validation, &operands) < 0) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a flag without its value; unknown ones are reported when the options are loaded. */
+/* Of a flag without its value. */
 static bool takes_next(const struct option_set *set, const char *arg)
 {
 	size_t index;
@@ -18,30 +18,24 @@ static bool takes_next(const struct option_set *set, const char *arg)
 	       !option_at(set, index)->bare;
 }
 
-/* "-i" as "input"; NULL: no such flag. */
+/* "-i" as "input"; NULL: it is not a known short flag. */
 static const char *long_name(const struct short_flag *shorts, const char *word)
 {
-	for (; shorts->name; shorts++) {
+	for (; shorts && shorts->name; shorts++) {
 		if (strcmp(shorts->name, word) == 0)
 			return shorts->option;
 	}
 	return NULL;
 }
 
-/* @word, or what it is in full; NULL with a diagnosis. */
-static char *in_full(const struct short_flag *shorts, char *word, struct operands *operands,
-		     struct diag *diag)
+/* @word, or the long name of a known short flag; NULL: out of memory. */
+static char *in_full(const struct short_flag *shorts, char *word, struct operands *operands)
 {
-	const char *name;
+	const char *name = long_name(shorts, word);
 	char *full = NULL;
 
-	if (word[1] == '-')
+	if (!name)
 		return word;
-	name = long_name(shorts, word);
-	if (!name) {
-		(void)diag_set(diag, -EINVAL, "%.40s: unknown flag; see --help", word);
-		return NULL;
-	}
 	if (asprintf(&full, "--%s", name) < 0)
 		return NULL;
 	operands->owned[operands->owned_count++] = full;
@@ -54,7 +48,7 @@ static bool is_flag(const struct short_flag *shorts, const char *word)
 }
 
 static int sort(const struct option_set *set, const struct short_flag *shorts, int argc,
-		char *const *argv, struct operands *ret, struct diag *diag)
+		char *const *argv, struct operands *ret)
 {
 	for (int i = 0; i < argc; i++) {
 		char *flag;
@@ -63,9 +57,9 @@ static int sort(const struct option_set *set, const struct short_flag *shorts, i
 			ret->words[ret->count++] = argv[i];
 			continue;
 		}
-		flag = in_full(shorts, argv[i], ret, diag);
+		flag = in_full(shorts, argv[i], ret);
 		if (!flag)
-			return -EINVAL;
+			return -ENOMEM;
 		ret->flags[ret->flag_count++] = flag;
 		if (takes_next(set, flag) && i + 1 < argc)
 			ret->flags[ret->flag_count++] = argv[++i];
@@ -77,16 +71,16 @@ int operands_sort(const struct option_set *set, const struct short_flag *shorts,
 		  char *const *argv, struct operands *ret, struct diag *diag)
 {
 	size_t room = (size_t)(argc > 0 ? argc : 0) + 1;
-	int r = diag_set(diag, -ENOMEM, "out of memory");
+	int r = -ENOMEM;
 
 	*ret = (struct operands){ .words = calloc(room, sizeof(*ret->words)),
 				  .flags = calloc(room, sizeof(*ret->flags)),
 				  .owned = calloc(room, sizeof(*ret->owned)) };
 	if (ret->words && ret->flags && ret->owned)
-		r = sort(set, shorts, argc, argv, ret, diag);
+		r = sort(set, shorts, argc, argv, ret);
 	if (r < 0)
 		operands_release(ret);
-	return r;
+	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
 void operands_release(struct operands *operands)

@@ -26,8 +26,8 @@ struct operands {
 /*
  * Sorts @argv, where flags may stand before, between and behind the words. A flag without "=" that
  * is no switch of @set takes the next word as its value. With @shorts (NULL: there are none) what
- * begins with one "-" is a short flag, but for "-" itself. 0, -EINVAL with the flag that is
- * unknown, or -ENOMEM.
+ * begins with one "-" is a short flag, but for "-" itself. Unknown flags are kept as they are:
+ * options_load() reports all of them together. 0, or -ENOMEM with a diagnosis.
  */
 int operands_sort(const struct option_set *set, const struct short_flag *shorts, int argc,
 		  char *const *argv, struct operands *ret, struct diag *diag);

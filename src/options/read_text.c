@@ -73,6 +73,9 @@ static int unexpected_argument(const char *arg, struct diag *diag)
 {
 	char shown[96];
 
+	if (arg[0] == '-' && arg[1] && arg[1] != '-')
+		return diag_add(diag, -EINVAL, "%s: unknown flag; see --help",
+				option_printable(shown, sizeof(shown), arg));
 	return diag_add(diag, -EINVAL, "unexpected argument \"%s\"; flags begin with --",
 			option_printable(shown, sizeof(shown), arg));
 }

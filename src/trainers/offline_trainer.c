@@ -111,27 +111,37 @@ static void answer_text(struct http_response *response, int status, const char *
 	};
 }
 
+/* A refusal with everything that is wrong with the body. */
+static void refuse_body(const struct diag *diag, struct http_response *response)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_add_str(&text, "400: ");
+	diag_join(diag, "\n", &text);
+	strbuf_add_char(&text, '\n');
+	if (strbuf_error(&text) < 0) {
+		strbuf_release(&text);
+		answer_text(response, 503, "503: out of memory\n");
+		return;
+	}
+	*response = (struct http_response){ .status = 400,
+					    .content_type = TEXT_TYPE,
+					    .body = text.data,
+					    .len = text.len,
+					    .release = free,
+					    .owner = text.data };
+}
+
 static void submit(struct offline_trainer *trainer, const struct http_request *request,
 		   struct http_response *response)
 {
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
 	struct train_body body;
-	struct diag diag = { "" };
+	struct diag diag = { .more = &more };
 
 	/* What is plainly wrong waits for nothing; the body is read again where it is trained. */
 	if (train_body_read(request->body, request->body_len, &body, &diag) < 0) {
-		char *text = NULL;
-		int len = asprintf(&text, "400: %s\n", diag.text);
-
-		if (len < 0) {
-			answer_text(response, 503, "503: out of memory\n");
-			return;
-		}
-		*response = (struct http_response){ .status = 400,
-						    .content_type = TEXT_TYPE,
-						    .body = text,
-						    .len = (size_t)len,
-						    .release = free,
-						    .owner = text };
+		refuse_body(&diag, response);
 		return;
 	}
 	*request->ticket = trainings_submit(&trainer->trainings, request->body, request->body_len,

@@ -22,6 +22,7 @@ struct reading {
 	struct train_series *series; /* that is being skipped, or NULL */
 	unsigned series_depth;
 	struct diag *diag;
+	bool has_problem;
 };
 
 /* "trainer.abs_trainers", for messages. */
@@ -37,11 +38,14 @@ static const char *place_of(const struct reading *reading, char buf[AT_MAX])
 	return buf;
 }
 
-static int wrong(const struct reading *reading, const char *what)
+/* Reports a problem. Returns 0: reading goes on, so that one answer names all of them. */
+static int wrong(struct reading *reading, const char *what)
 {
 	char at[AT_MAX];
 
-	return diag_set(reading->diag, -EINVAL, "%s: %s", place_of(reading, at), what);
+	reading->has_problem = true;
+	(void)diag_add(reading->diag, -EINVAL, "%s: %s", place_of(reading, at), what);
+	return 0;
 }
 
 static bool is_at(const struct reading *reading, unsigned depth, const char *first,
@@ -68,9 +72,9 @@ static int open_bracket(struct reading *reading, bool object)
 
 	if (reading->depth == 0 && !object)
 		return diag_set(reading->diag, -EINVAL, "the body must be a JSON object");
-	if (series && series->text)
-		return wrong(reading, "is there twice");
-	if (series) {
+	if (series && series->text) {
+		(void)wrong(reading, "is there twice");
+	} else if (series) {
 		series->text = reading->begin + reading->json.bytes;
 		reading->series = series;
 		reading->series_depth = reading->depth;
@@ -97,11 +101,12 @@ static int take_trainer(struct reading *reading, enum model_output output, const
 {
 	struct train_trainers *chosen = &reading->body->trainers[output];
 	const struct trainer *trainer = trainer_find(name);
-	char at[AT_MAX];
+	char what[128];
 
-	if (!trainer)
-		return diag_set(reading->diag, -EINVAL, "%s: there is no trainer \"%.80s\"",
-				place_of(reading, at), name);
+	if (!trainer) {
+		(void)snprintf(what, sizeof(what), "there is no trainer \"%.80s\"", name);
+		return wrong(reading, what);
+	}
 	for (size_t i = 0; i < chosen->count; i++) {
 		if (chosen->list[i] == trainer)
 			return 0;
@@ -137,7 +142,7 @@ static int take_isolator(struct reading *reading, const char *name)
 			      "ProfileBackgroundIsolator or TrainIsolator");
 }
 
-static int take_text(const struct reading *reading, const char *text, char *ret, size_t size)
+static int take_text(struct reading *reading, const char *text, char *ret, size_t size)
 {
 	if (strlen(text) >= size)
 		return wrong(reading, "is too long");
@@ -146,7 +151,7 @@ static int take_text(const struct reading *reading, const char *text, char *ret,
 }
 
 /* A name that becomes a part of a path. */
-static int take_plain(const struct reading *reading, const char *text, char ret[TRAIN_NAME_MAX])
+static int take_plain(struct reading *reading, const char *text, char ret[TRAIN_NAME_MAX])
 {
 	for (const char *c = text; *c; c++) {
 		if (!ascii_is_alnum(*c) && !strchr("._-", *c))
@@ -165,20 +170,16 @@ static bool is_argument(const struct reading *reading, const char *name, bool in
 	       strcmp(reading->keys[2], name) == 0;
 }
 
-static int take_hint(const struct reading *reading, const char *text, struct train_hints *ret)
+static int take_hint(struct reading *reading, const char *text, struct train_hints *ret)
 {
-	int r;
-
 	if (!*text)
 		return wrong(reading, "must not have an empty text");
 	if (ret->count == TRAIN_HINTS_MAX)
 		return wrong(reading, "has too many texts");
-	r = take_text(reading, text, ret->text[ret->count], TRAIN_NAME_MAX);
-	ret->count += r == 0;
-	return r;
+	return take_text(reading, text, ret->text[ret->count++], TRAIN_NAME_MAX);
 }
 
-static int take_argument(const struct reading *reading, const char *text)
+static int take_argument(struct reading *reading, const char *text)
 {
 	struct train_body *body = reading->body;
 
@@ -268,23 +269,24 @@ static int take_token(void *userdata, enum json_token token, const char *text, s
 
 static int check(const struct train_body *body, struct diag *diag)
 {
+	int r = 0;
+
 	if (!body->series.text)
-		return diag_set(diag, -EINVAL,
-				"prom_response: is missing; it must have the series");
+		r = diag_add(diag, -EINVAL, "prom_response: is missing; it must have the series");
 	if (!body->trainers[MODEL_ABS_POWER].count && !body->trainers[MODEL_DYN_POWER].count)
-		return diag_set(diag, -EINVAL,
-				"trainer: abs_trainers or dyn_trainers must name a trainer");
+		r = diag_add(diag, -EINVAL,
+			     "trainer: abs_trainers or dyn_trainers must name a trainer");
 	if (body->isolator == TRAIN_ISOLATE_PROFILE && !body->idle.text)
-		return diag_set(diag, -EINVAL,
-				"trainer.isolator: ProfileBackgroundIsolator needs "
-				"idle_prom_response");
+		r = diag_add(diag, -EINVAL,
+			     "trainer.isolator: ProfileBackgroundIsolator needs "
+			     "idle_prom_response");
 	if (body->isolator == TRAIN_ISOLATE_MODEL && !body->idle.text && !body->bg_hints.count &&
 	    !body->target_hints.count)
-		return diag_set(diag, -EINVAL,
-				"trainer.isolator: TrainIsolator needs idle_prom_response, or "
-				"bg_hints or target_hints in isolator_args, to say what is "
-				"background");
-	return 0;
+		r = diag_add(diag, -EINVAL,
+			     "trainer.isolator: TrainIsolator needs idle_prom_response, or "
+			     "bg_hints or target_hints in isolator_args, to say what is "
+			     "background");
+	return r;
 }
 
 int train_body_read(const char *text, size_t len, struct train_body *ret, struct diag *diag)
@@ -299,11 +301,11 @@ int train_body_read(const char *text, size_t len, struct train_body *ret, struct
 	if (r == 0)
 		r = json_stream_end(&reading.json, reading.diag);
 	json_stream_release(&reading.json);
-	if (r == 0 && reading.depth == 0)
+	if (r == 0 && !reading.has_problem)
 		r = check(ret, reading.diag);
 	if (r == -ENOMEM)
 		return diag_set(reading.diag, r, "out of memory");
-	if (r < 0)
+	if (r < 0 || reading.has_problem)
 		return -EINVAL;
 	if (!ret->machine.processor[0])
 		(void)snprintf(ret->machine.processor, sizeof(ret->machine.processor),

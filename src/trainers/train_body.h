@@ -66,6 +66,7 @@ struct train_body {
 };
 
 /*
- * @ret borrows @text. 0, or -EINVAL with what is wrong and where: the JSON (byte), or the member.
+ * @ret borrows @text. 0, or -EINVAL with everything that is wrong and where: the JSON (byte), or
+ * the members, see diag_add(). @diag is initialised.
  */
 int train_body_read(const char *text, size_t len, struct train_body *ret, struct diag *diag);

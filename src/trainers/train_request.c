@@ -420,7 +420,8 @@ int train_request_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct train_request_config config = { .output = NULL };
 	struct operands operands;
-	struct diag diag = { "" };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 	int status = settings_load(&train_request_options, argc, argv, environ_, 1, 1,
 				   &config.settings, &operands);
 

@@ -562,14 +562,11 @@ int bench_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct bench_config config = { .dry_run = false };
 	struct operands operands;
-	struct diag diag = { "" };
 	int status = PROGRAM_USAGE;
 
 	if (settings_read(&bench_options, bench_short_flags, argc, argv, environ_, &config.settings,
-			  &operands, &diag) < 0) {
-		(void)fprintf(stderr, "kepler-model bench: %s\n", diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	if (operands.count > 1)
 		status = PROGRAM_WRONG_WORDS;
 	else

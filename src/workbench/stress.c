@@ -409,14 +409,11 @@ int stress_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct stress_config config = { .dry_run = false };
 	struct operands operands;
-	struct diag diag = { "" };
 	int status;
 
 	if (settings_read(&stress_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands, &diag) < 0) {
-		(void)fprintf(stderr, "kepler-model stress: %s\n", diag.text);
+			  &operands) != 0)
 		return PROGRAM_USAGE;
-	}
 	status = operands.count ? PROGRAM_WRONG_WORDS : run(&config);
 	operands_release(&operands);
 	options_release(&stress_command_options, &config.settings.options);

@@ -50,12 +50,29 @@ static void lists_what_is_added(void **state)
 	strbuf_release(&more);
 }
 
+static void joins_what_is_added(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT, text = STRBUF_INIT;
+	struct diag diag = { .more = &more }, alone = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		(void)diag_add(&diag, -EINVAL, "f:%d", i);
+		(void)diag_add(&alone, -EINVAL, "f:%d", i);
+	}
+	diag_join(&diag, "; ", &text);
+	assert_string_equal(text.data, "f:0; f:1");
+	strbuf_reset(&text);
+	diag_join(&alone, "; ", &text);
+	assert_string_equal(text.data, "f:0; and 1 more");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_and_returns),
 		cmocka_unit_test(cuts_long_texts),
 		cmocka_unit_test(lists_what_is_added),
+		cmocka_unit_test(joins_what_is_added),
 	};
 
 	return unit_run(tests);

@@ -186,7 +186,7 @@ static void refused(void **state)
 		{ "--log.level", "--log.level: needs a value: --log.level=LEVEL" },
 		{ "--host.sysfs=", "--host.sysfs: must be text that is not empty, not \"\"" },
 		{ "stray", "unexpected argument \"stray\"; flags begin with --" },
-		{ "-v", "unexpected argument \"-v\"; flags begin with --" },
+		{ "-v", "-v: unknown flag; see --help" },
 		{ "--idle.watts=package", "--idle.watts: must be ZONE=WATTS, such as package=12.5, "
 					  "with WATTS from 0 to 1000000, "
 					  "not \"package\"" },

@@ -50,7 +50,7 @@ static void what_is_wrong_is_said_by_key(void **state)
 		{ "{\"metrics\": [\"a\"], \"values\": [[1]], \"source\": []}", "source:" },
 	};
 	struct estimate_request request;
-	struct diag diag;
+	struct diag diag = { "" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		diag.text[0] = '\0';
@@ -59,6 +59,23 @@ static void what_is_wrong_is_said_by_key(void **state)
 				 -EINVAL);
 		assert_non_null(strstr(diag.text, cases[i].why));
 	}
+}
+
+static void everything_that_is_wrong_is_said(void **state)
+{
+	static const char text[] =
+		"{\"metrics\": [\"a\"], \"values\": [[1, 2]], \"output_type\": \"x\", "
+		"\"source\": [], \"filter\": 1}";
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT, all = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	struct estimate_request request;
+
+	assert_int_equal(estimate_request_read(text, strlen(text), &request, &diag), -EINVAL);
+	diag_join(&diag, "; ", &all);
+	assert_string_equal(all.data,
+			    "values: row 0 must have a finite number for each of the 1 metrics; "
+			    "output_type: must be AbsPower or DynPower, not \"x\"; "
+			    "source: must be a text; filter: must be a text");
 }
 
 /* @names features and so many rows of them. */
@@ -97,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keplers_request_is_read),
 		cmocka_unit_test(what_is_wrong_is_said_by_key),
+		cmocka_unit_test(everything_that_is_wrong_is_said),
 		cmocka_unit_test(names_and_rows_have_a_limit),
 	};
 

@@ -2,6 +2,7 @@
 #include "modelling/settings.h"
 
 #include "options/layers.h"
+#include "options/program.h"
 #include "tests/unit/unit.h"
 
 struct values {
@@ -26,7 +27,7 @@ static const struct short_flag shorts[] = { { "-i", "input" }, { NULL, NULL } };
 
 /* Loads words; the result, and what it was in @ret. */
 static int load(const char *a, const char *b, const char *c, struct values *ret,
-		struct operands *operands, struct diag *diag)
+		struct operands *operands)
 {
 	char words[3][32];
 	char *argv[3];
@@ -38,17 +39,16 @@ static int load(const char *a, const char *b, const char *c, struct values *ret,
 		argv[argc] = words[argc];
 	}
 	*ret = (struct values){ .flag = false };
-	return settings_read(&set, shorts, argc, argv, NULL, &ret->settings, operands, diag);
+	return settings_read(&set, shorts, argc, argv, NULL, &ret->settings, operands);
 }
 
 static void expect(const char *a, const char *b, const char *c, const char *input, bool flag,
 		   size_t words)
 {
 	struct operands operands;
-	struct diag diag = { "" };
 	struct values values;
 
-	assert_int_equal(load(a, b, c, &values, &operands, &diag), 0);
+	assert_int_equal(load(a, b, c, &values, &operands), 0);
 	assert_string_equal(values.input, input);
 	assert_int_equal(values.flag, flag);
 	assert_int_equal(operands.count, words);
@@ -56,14 +56,23 @@ static void expect(const char *a, const char *b, const char *c, const char *inpu
 	options_release(&set, &values.settings.options);
 }
 
-static void refuse(const char *a, const char *why)
+/* @why is everything that is printed. */
+static void refuse(const char *a, const char *b, const char *c, const char *why)
 {
+	CLEANUP_FREE char *printed = NULL;
+	FILE *usual = stderr;
 	struct operands operands;
-	struct diag diag = { "" };
 	struct values values;
+	size_t len = 0;
+	int status;
 
-	assert_int_equal(load(a, NULL, NULL, &values, &operands, &diag), -EINVAL);
-	assert_non_null(strstr(diag.text, why));
+	stderr = open_memstream(&printed, &len);
+	assert_non_null(stderr);
+	status = load(a, b, c, &values, &operands);
+	(void)fclose(stderr);
+	stderr = usual;
+	assert_int_equal(status, PROGRAM_USAGE);
+	assert_string_equal(printed, why);
 }
 
 static void test_words(void **state)
@@ -73,14 +82,23 @@ static void test_words(void **state)
 	expect("--input", "x", "--flag", "x", true, 0);
 	expect("--flag", "y", "--input=x", "x", true, 1);
 	expect("-", "y", NULL, "none", false, 2);
-	refuse("-x", "unknown flag");
-	refuse("--imput=x", "input");
-	refuse("-i", "input");
+}
+
+static void test_everything_wrong_is_printed(void **state)
+{
+	refuse("-i", NULL, NULL, "kepler-model: --input: needs a value: --input=FILE\n");
+	refuse("-x", "--imput=x", "--log.level=loud",
+	       "kepler-model: -x: unknown flag; see --help\n"
+	       "kepler-model: --imput: unknown flag; did you mean --input?\n"
+	       "kepler-model: --log.level: must be debug, info, warn or error, not \"loud\"\n");
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_words) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_everything_wrong_is_printed),
+	};
 
 	return unit_run(tests);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainers/train_body.h"
 
+#include "base/strbuf.h"
 #include "tests/unit/unit.h"
 
 #define TRAINERS "\"trainer\": {\"abs_trainers\": [\"Ridge\", \"Ridge\", \"XgboostFitTrainer\"]}"
@@ -103,6 +104,30 @@ static void test_what_is_wrong_is_named(void **state)
 	}
 }
 
+static void test_everything_wrong_is_named(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT, all = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	struct train_body body;
+
+	assert_int_equal(read_text("{\"name\": \"a/b\", \"machine_spec\": {\"cores\": -1}, "
+				   "\"trainer\": {\"abs_trainers\": [\"eval\"]}}",
+				   &body, &diag),
+			 -EINVAL);
+	diag_join(&diag, "; ", &all);
+	assert_string_equal(all.data,
+			    "name: must have letters, digits, \".\", \"-\" and \"_\" only; "
+			    "machine_spec.cores: must be a whole number; "
+			    "trainer.abs_trainers: there is no trainer \"eval\"");
+	diag = (struct diag){ .more = &more };
+	strbuf_reset(&more);
+	strbuf_reset(&all);
+	assert_int_equal(read_text("{}", &body, &diag), -EINVAL);
+	diag_join(&diag, "; ", &all);
+	assert_string_equal(all.data, "prom_response: is missing; it must have the series; "
+				      "trainer: abs_trainers or dyn_trainers must name a trainer");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -110,6 +135,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_of_the_train_isolator),
 		cmocka_unit_test(test_trainers_are_looked_up),
 		cmocka_unit_test(test_what_is_wrong_is_named),
+		cmocka_unit_test(test_everything_wrong_is_named),
 	};
 
 	return unit_run(tests);
