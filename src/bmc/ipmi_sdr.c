@@ -22,6 +22,10 @@
 #define OWNER_BMC     0x20
 #define UNIT_WATTS    6
 #define ENTITY_SUPPLY 10
+#define TYPE_SUPPLY   0x08
+#define STATES        0x6F /* a sensor's readings are the states of its own type */
+#define PRESENT       0x01 /* states of a supply, table 42-3 */
+#define INPUT_LOST    0x08
 #define FORMAT_ONES   0x40 /* of units1: complement */
 #define FORMAT_TWOS   0x80
 #define FORMAT_NONE   0xC0
@@ -166,6 +170,7 @@ enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret
 	read_name(record, len, name);
 	*ret = (struct sdr_sensor){
 		.number = record[7],
+		.instance = record[9],
 		.format = record[20] & FORMAT_NONE,
 		.m = (int16_t)signed_bits(record[24] | (record[25] & 0xC0U) << 2, 10),
 		.b = (int16_t)signed_bits(record[26] | (record[27] & 0xC0U) << 2, 10),
@@ -175,12 +180,20 @@ enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret
 	return role_of(record[8], name);
 }
 
-void sdr_reading_request(const struct sdr_sensor *sensor, struct ipmi_request *ret)
+bool sdr_read_supply_state(const uint8_t record[static SDR_UNITS_AT], struct sdr_supply_state *ret)
 {
-	*ret = (struct ipmi_request){ .function = SENSOR_EVENT,
-				      .command = GET_READING,
-				      .len = 1,
-				      .data = { sensor->number } };
+	if (record[3] != SDR_COMPACT || record[5] != OWNER_BMC || record[6] != 0 ||
+	    record[8] != ENTITY_SUPPLY || record[12] != TYPE_SUPPLY || record[13] != STATES)
+		return false;
+	*ret = (struct sdr_supply_state){ .number = record[7], .instance = record[9] };
+	return true;
+}
+
+void sdr_reading_request(uint8_t number, struct ipmi_request *ret)
+{
+	*ret = (struct ipmi_request){
+		.function = SENSOR_EVENT, .command = GET_READING, .len = 1, .data = { number }
+	};
 }
 
 static int raw_value(const struct sdr_sensor *sensor, uint8_t raw)
@@ -190,6 +203,11 @@ static int raw_value(const struct sdr_sensor *sensor, uint8_t raw)
 	if (sensor->format == FORMAT_ONES)
 		return raw & 0x80 ? -(int)(uint8_t)~raw : raw;
 	return raw;
+}
+
+static bool has_reading(const struct ipmi_answer *answer)
+{
+	return (answer->data[2] & SCANNING) && !(answer->data[2] & UNAVAILABLE);
 }
 
 int sdr_reading_parse(const struct ipmi_answer *answer, const struct sdr_sensor *sensor,
@@ -202,7 +220,7 @@ int sdr_reading_parse(const struct ipmi_answer *answer, const struct sdr_sensor 
 		return r;
 	if (answer->len < 3)
 		return diag_set(diag, -EBADMSG, "the reading has %zu bytes of 3", answer->len);
-	if (!(answer->data[2] & SCANNING) || (answer->data[2] & UNAVAILABLE))
+	if (!has_reading(answer))
 		return diag_set(diag, -ENODATA, "sensor %u has no reading now", sensor->number);
 	watts = (sensor->m * raw_value(sensor, answer->data[1]) +
 		 sensor->b * pow(10, sensor->b_exponent)) *
@@ -213,4 +231,13 @@ int sdr_reading_parse(const struct ipmi_answer *answer, const struct sdr_sensor 
 		return diag_set(diag, -ENODATA, "sensor %u reads over 1 MW", sensor->number);
 	*ret_uw = (uint64_t)llround(watts * 1e6);
 	return 0;
+}
+
+enum sdr_supply sdr_supply_parse(const struct ipmi_answer *answer)
+{
+	if (ipmi_answer_check(answer, NULL) < 0 || answer->len < 4 || !has_reading(answer))
+		return SDR_SUPPLY_UNKNOWN;
+	if (answer->data[3] & INPUT_LOST)
+		return SDR_SUPPLY_DEAD;
+	return answer->data[3] & PRESENT ? SDR_SUPPLY_PRESENT : SDR_SUPPLY_ABSENT;
 }

@@ -14,6 +14,7 @@
 #define SDR_FIRST       0x0000 /* record ids */
 #define SDR_LAST        0xFFFF
 #define SDR_FULL_SENSOR 0x01 /* the type of a record, at 3 */
+#define SDR_COMPACT     0x02 /* likewise: of a sensor that has states, not a value */
 #define SDR_UNITS_AT    16   /* units and factors of a record are in the part from here on */
 #define SDR_PART_SIZE   16   /* that each BMC can return at once */
 #define SDR_NAME_AT     48   /* in a record */
@@ -28,7 +29,9 @@ enum sdr_role {
 
 /* Of a reading x: (m x + b 10^b_exponent) 10^exponent, section 36.3. */
 struct sdr_sensor {
-	uint8_t number, format;      /* how x is to be read: bits 7:6 of the record's units */
+	uint8_t number;
+	uint8_t instance;            /* which of the entities of its kind it is of */
+	uint8_t format;              /* how x is to be read: bits 7:6 of the record's units */
 	int16_t m, b;                /* -512..511 */
 	int8_t exponent, b_exponent; /* -8..7 */
 };
@@ -56,8 +59,26 @@ bool sdr_has_watts(const uint8_t record[static SDR_UNITS_AT + SDR_PART_SIZE]);
  */
 enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret);
 
+/* The sensor that has the state of a power supply (sensor type 08h, table 42-3). */
+struct sdr_supply_state {
+	uint8_t number;
+	uint8_t instance; /* as that of the supply's other sensors */
+};
+
+/* Whether a compact record, of which so many bytes are known, is of such a sensor. */
+bool sdr_read_supply_state(const uint8_t record[static SDR_UNITS_AT], struct sdr_supply_state *ret);
+
+/* What a supply's state says about the power that it takes. */
+enum sdr_supply {
+	SDR_SUPPLY_UNKNOWN, /* nothing */
+	SDR_SUPPLY_PRESENT, /* it may take some */
+	SDR_SUPPLY_ABSENT,  /* none: its bay is empty */
+	SDR_SUPPLY_DEAD,    /* none: its input is lost */
+};
+
 /* Get Sensor Reading. */
-void sdr_reading_request(const struct sdr_sensor *sensor, struct ipmi_request *ret);
+void sdr_reading_request(uint8_t number, struct ipmi_request *ret);
 /* µW: 0, or -ENODATA where it has no reading now or a negative one, or as sdr_get_parse(). */
 int sdr_reading_parse(const struct ipmi_answer *answer, const struct sdr_sensor *sensor,
 		      uint64_t *ret_uw, struct diag *diag);
+enum sdr_supply sdr_supply_parse(const struct ipmi_answer *answer);

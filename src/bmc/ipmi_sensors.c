@@ -81,6 +81,22 @@ static void take(struct search *search, enum sdr_role role, const struct sdr_sen
 	found->count++; /* more than there is room for is no sum */
 }
 
+/* @record has its head. */
+static int look_at_states(struct search *search, uint16_t id, uint16_t *ret_next, uint8_t *record,
+			  struct diag *diag)
+{
+	struct ipmi_sensors *found = &search->found;
+	int r = 0;
+
+	if (sdr_length(record) < SDR_UNITS_AT || found->state_count == IPMI_SENSORS_MAX)
+		return 0;
+	r = read_bytes(search, id, HEAD_SIZE, SDR_UNITS_AT, ret_next, record, diag);
+	if (r == 0)
+		found->state_count +=
+			sdr_read_supply_state(record, &found->states[found->state_count]);
+	return r;
+}
+
 static int look_at(struct search *search, uint16_t id, uint16_t *ret_next, struct diag *diag)
 {
 	uint8_t record[SDR_SIZE] = { 0 };
@@ -90,6 +106,8 @@ static int look_at(struct search *search, uint16_t id, uint16_t *ret_next, struc
 
 	if (r < 0)
 		return r;
+	if (record[3] == SDR_COMPACT)
+		return look_at_states(search, id, ret_next, record, diag);
 	len = sdr_length(record);
 	if (record[3] != SDR_FULL_SENSOR || len < SDR_NAME_AT)
 		return 0;
@@ -125,28 +143,72 @@ int ipmi_sensors_find(struct ipmi_device *device, struct ipmi_sensors *ret, stru
 	if (search.found.count > IPMI_SENSORS_MAX)
 		return diag_set(diag, -EOPNOTSUPP, "it has over %d power supplies",
 				IPMI_SENSORS_MAX);
+	if (search.has_machine)
+		search.found.state_count = 0;
 	*ret = search.found;
 	return 0;
+}
+
+static int ask_reading(struct ipmi_device *device, uint8_t number, struct ipmi_answer *ret,
+		       struct diag *diag)
+{
+	struct ipmi_request request;
+
+	sdr_reading_request(number, &request);
+	return ipmi_device_ask(device, &request, ret, diag);
+}
+
+/* Whether each supply that is @silent, the bits of their indices, takes no power. */
+static int check_silent(struct ipmi_device *device, const struct ipmi_sensors *sensors,
+			unsigned silent, struct diag *diag)
+{
+	bool any_present = false;
+	unsigned absent = 0, dead = 0;
+
+	for (size_t k = 0; k < sensors->state_count; k++) {
+		const struct sdr_supply_state *state = &sensors->states[k];
+		enum sdr_supply supply;
+		struct ipmi_answer answer;
+		int r = ask_reading(device, state->number, &answer, diag);
+
+		if (r < 0)
+			return r;
+		supply = sdr_supply_parse(&answer);
+		any_present = any_present || supply == SDR_SUPPLY_PRESENT;
+		for (size_t i = 0; i < sensors->count; i++) {
+			if (sensors->sensors[i].instance != state->instance)
+				continue;
+			absent |= (unsigned)(supply == SDR_SUPPLY_ABSENT) << i;
+			dead |= (unsigned)(supply == SDR_SUPPLY_DEAD) << i;
+		}
+	}
+	return silent & ~(dead | (any_present ? absent : 0)) ? -ENODATA : 0;
 }
 
 int ipmi_sensors_read(struct ipmi_device *device, const struct ipmi_sensors *sensors,
 		      uint64_t *ret_uw, struct diag *diag)
 {
 	uint64_t sum_uw = 0;
+	unsigned silent = 0;
+	int r = 0;
 
 	for (size_t i = 0; i < sensors->count; i++) {
-		struct ipmi_request request;
 		struct ipmi_answer answer;
 		uint64_t uw = 0;
-		int r;
 
-		sdr_reading_request(&sensors->sensors[i], &request);
-		r = ipmi_device_ask(device, &request, &answer, diag);
+		r = ask_reading(device, sensors->sensors[i].number, &answer, diag);
 		if (r == 0)
-			r = sdr_reading_parse(&answer, &sensors->sensors[i], &uw, diag);
+			r = sdr_reading_parse(&answer, &sensors->sensors[i], &uw,
+					      silent ? NULL : diag);
+		if (r < 0 && r != -ENODATA)
+			return r;
+		silent |= (unsigned)(r < 0) << i;
+		sum_uw += uw;
+	}
+	if (silent) {
+		r = check_silent(device, sensors, silent, diag);
 		if (r < 0)
 			return r;
-		sum_uw += uw;
 	}
 	if (!sum_uw)
 		return diag_set(diag, -ENODATA, "its sensors say 0 W");

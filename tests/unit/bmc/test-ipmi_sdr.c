@@ -118,6 +118,42 @@ static void readings_that_are_none(void **state)
 	assert_int_equal(sdr_reading_parse(&answer, &sensor, &uw, NULL), -ENODATA);
 }
 
+static void states_of_a_supply(void **state)
+{
+	static const uint8_t fields[] = { 3, 5, 6, 8, 12, 13 };
+	uint8_t record[SDR_SIZE];
+	struct sdr_supply_state supply;
+	struct ipmi_answer answer = { 4, { 0, 0, 0xC0, 0x01 } };
+
+	fill(record, 10, "PS1 Status");
+	record[3] = SDR_COMPACT;
+	record[9] = 3;
+	record[12] = 0x08;
+	record[13] = 0x6F;
+	assert_true(sdr_read_supply_state(record, &supply));
+	assert_int_equal(supply.number, 0x77);
+	assert_int_equal(supply.instance, 3);
+	for (size_t i = 0; i < sizeof(fields); i++) {
+		record[fields[i]] ^= 0x40;
+		assert_false(sdr_read_supply_state(record, &supply));
+		record[fields[i]] ^= 0x40;
+	}
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_PRESENT);
+	answer.data[3] = 0x03; /* a failure is no loss of input */
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_PRESENT);
+	answer.data[3] = 0x09;
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_DEAD);
+	answer.data[3] = 0;
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_ABSENT);
+	answer.data[2] = 0xE0;
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_UNKNOWN);
+	answer.data[2] = 0xC0;
+	answer.len = 3;
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_UNKNOWN);
+	answer.data[0] = 0xCB;
+	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_UNKNOWN);
+}
+
 static void parts_of_a_record(void **state)
 {
 	struct ipmi_answer answer = { 8, { 0, 0x34, 0x12, 1, 2, 3, 4, 5 } };
@@ -146,6 +182,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_sensor_of_power),
 		cmocka_unit_test(factors_of_a_reading),
 		cmocka_unit_test(readings_that_are_none),
+		cmocka_unit_test(states_of_a_supply),
 		cmocka_unit_test(parts_of_a_record),
 	};
 

@@ -38,6 +38,8 @@ static struct {
 	const uint8_t (*records)[64];
 	size_t record_count, asked;
 	uint8_t reading[256], state;
+	bool is_silent[256]; /* by number: its reading is not available */
+	uint8_t states[256];
 	bool has_reservation;
 } bmc;
 
@@ -55,13 +57,14 @@ static int fake_open(const char *path)
 static struct fake_answer fake_sensors(const struct ipmi_msg *request)
 {
 	const uint8_t *data = request->data;
-	struct fake_answer answer = { .len = 3 };
+	struct fake_answer answer = { .len = 4 };
 	size_t record = data[2], count = data[5];
 
 	bmc.asked++;
 	if (request->cmd == 0x2D) {
 		answer.data[1] = bmc.reading[data[0]];
-		answer.data[2] = bmc.state;
+		answer.data[2] = bmc.is_silent[data[0]] ? 0xE0 : bmc.state;
+		answer.data[3] = bmc.states[data[0]];
 	} else if (request->cmd == 0x22) {
 		bmc.has_reservation = true;
 		answer.data[1] = 7;

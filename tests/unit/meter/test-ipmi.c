@@ -297,6 +297,51 @@ static void power_supplies_where_dcmi_is_refused(void **state)
 	assert_true(bmc.now_ns >= bmc.asked * NSEC_PER_SEC);
 }
 
+/* A machine of three supplies, of which the states of two are reported. */
+static void supplies_that_take_no_power(void **state)
+{
+	struct meter *meter = *state;
+	uint8_t records[5][64];
+	uint64_t uw;
+
+	for (uint8_t i = 0; i < 3; i++) {
+		fill(records[i], 0x01, 10, (uint8_t)(1 + i), 6, "PS Input Power");
+		records[i][9] = (uint8_t)(1 + i);
+		bmc.reading[1 + i] = 10;
+	}
+	for (uint8_t i = 0; i < 2; i++) {
+		fill(records[3 + i], 0x02, 10, (uint8_t)(11 + i), 0, "PS Status");
+		records[3 + i][4] = 27;
+		records[3 + i][9] = (uint8_t)(1 + i);
+		records[3 + i][12] = 0x08;
+		records[3 + i][13] = 0x6F;
+	}
+	bmc.records = (const uint8_t(*)[64])records;
+	bmc.record_count = 5;
+	bmc.state = 0xC0;
+	bmc.states[11] = bmc.states[12] = 0x01;
+	refuse_dcmi(meter);
+	assert_int_equal(ipmi_meter.rescan(meter), 0);
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, 3 * 80 * 1000000ULL);
+	bmc.is_silent[2] = true; /* present, so a sum without it would be too little */
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+	expect_remark(meter, "sensor 2 has no reading now", true);
+	bmc.states[12] = 0; /* its bay is empty */
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, 2 * 80 * 1000000ULL);
+	bmc.states[11] = 0; /* no supply is reported to be present: the states are not used */
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+	bmc.states[12] = 0x09; /* its input is lost */
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, 2 * 80 * 1000000ULL);
+	bmc.is_silent[12] = true; /* and its state is not known */
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+	bmc.is_silent[2] = bmc.is_silent[12] = false;
+	bmc.is_silent[3] = true; /* a supply of which no sensor reports the state */
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+}
+
 static void the_machines_sensor_goes_before_its_supplies(void **state)
 {
 	struct meter *meter = *state;
@@ -365,6 +410,7 @@ int main(void)
 		TEST(a_driver_that_is_unloaded),
 		TEST(the_end_waits_for_nothing),
 		TEST(power_supplies_where_dcmi_is_refused),
+		TEST(supplies_that_take_no_power),
 		TEST(the_machines_sensor_goes_before_its_supplies),
 		TEST(sensors_are_not_looked_through_again_at_once),
 		cmocka_unit_test(only_where_the_device_is),
