@@ -39,6 +39,7 @@ const char *zone_caveat_name(enum zone_caveat caveat)
 		[CAVEAT_NONE] = "",
 		[CAVEAT_INACTIVE] = "inactive",
 		[CAVEAT_OUTPUT] = "output",
+		[CAVEAT_AMBIGUOUS] = "ambiguous",
 	};
 
 	return names[caveat];

@@ -91,6 +91,8 @@ enum zone_caveat {
 	CAVEAT_NONE,
 	CAVEAT_INACTIVE, /* the source says that it does not measure now, yet has a value */
 	CAVEAT_OUTPUT,   /* the output of power supplies: without what these lose themselves */
+	/* There is another meter like it, which may measure the same, or another part. */
+	CAVEAT_AMBIGUOUS,
 };
 
 /* Fixed for the zone's life, and a plain value: a copy is as good. */
@@ -116,7 +118,7 @@ struct zone {
 
 const char *zone_kind_name(enum zone_kind kind);          /* "package" */
 const char *zone_state_name(enum zone_state state);       /* "up", "absent", … */
-const char *zone_caveat_name(enum zone_caveat caveat);    /* "", "inactive", "output" */
+const char *zone_caveat_name(enum zone_caveat caveat);    /* "", "inactive", … */
 const char *zone_quality_name(enum zone_quality quality); /* "measured", "estimated" */
 const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic" */
 

@@ -636,7 +636,8 @@ static const struct family table[] = {
 	  OF_CAVEAT_ZONES, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_CAVEAT),
 	  "Zones whose values are counted although they are not quite what they should be: always "
 	  "1. caveat: inactive, the BMC says that it does not measure power, yet has a value; "
-	  "output, the power that supplies give to the machine, without their own losses.", NULL },
+	  "output, the power that supplies give to the machine, without their own losses; "
+	  "ambiguous, another meter may measure the same or another part of the machine.", NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,
 	  "Attempted readings of the zone, including failed ones.", NULL },

@@ -36,6 +36,7 @@ struct hwmon_zone {
 	char key[HWMON_KEY_MAX];
 	struct hwmon_channel channel;
 	enum hwmon_reading reading;
+	bool is_doubtful;    /* as of the last search: it may not measure all of the machine */
 	char *dir_path;      /* NULL while the zone is gone */
 	int fd;              /* -1 until opened */
 	int current_fd;      /* of a product */
@@ -174,6 +175,7 @@ static int hwmon_read_raw(struct meter *meter, size_t index, struct raw_reading 
 	struct raw_reading raw = {
 		.generation = zone->generation,
 		.kind = zone->reading == HWMON_ENERGY ? SAMPLE_TOTAL : SAMPLE_POWER,
+		.caveat = zone->is_doubtful ? CAVEAT_AMBIGUOUS : CAVEAT_NONE,
 	};
 	int r = 0;
 
@@ -201,8 +203,7 @@ static struct hwmon_zone *find_zone(struct meter *meter, const char *key)
 	return NULL;
 }
 
-static const struct hwmon_zone *find_same(const struct meter *meter, enum zone_kind kind,
-					  const char *instance)
+static struct hwmon_zone *find_same(struct meter *meter, enum zone_kind kind, const char *instance)
 {
 	for (size_t i = 0; i < meter->count; i++) {
 		const struct zone *zone = &meter->zones[i]->zone;
@@ -213,7 +214,7 @@ static const struct hwmon_zone *find_same(const struct meter *meter, enum zone_k
 	return NULL;
 }
 
-static void number_zone(const struct meter *meter, struct hwmon_meaning *meaning)
+static void number_zone(struct meter *meter, struct hwmon_meaning *meaning)
 {
 	for (size_t n = 0; n <= meter->count; n++) {
 		(void)snprintf(meaning->instance, sizeof(meaning->instance), "%u", (unsigned)n);
@@ -222,8 +223,9 @@ static void number_zone(const struct meter *meter, struct hwmon_meaning *meaning
 	}
 }
 
+/* @remedy completes the rule that would help; NULL: none would. */
 static void remark_unused(struct meter *meter, const struct hwmon_channel *channel, const char *key,
-			  const char *why, bool rule_helps)
+			  const char *why, const char *remedy)
 {
 	struct meter_remark *remark;
 
@@ -236,17 +238,16 @@ static void remark_unused(struct meter *meter, const struct hwmon_channel *chann
 		       channel->label[0] ? " (" : "", channel->label, channel->label[0] ? ")" : "",
 		       why);
 	(void)snprintf(remark->option, sizeof(remark->option), "%s%s%s",
-		       rule_helps ? "--meter.hwmon=" : "", rule_helps ? key : "",
-		       rule_helps ? "=ZONE" : "");
+		       remedy ? "--meter.hwmon=" : "", remedy ? key : "", remedy ? remedy : "");
 }
 
 /*
  * A second meter of all of the machine, at another device: two may measure the same, or each a part
- * that no one names. It is never added, and where neither says that it is all of the machine,
- * people are told.
+ * that no one names. It is never added, and where neither says that it is all of the machine, the
+ * one that is counted has a caveat until a rule decides.
  */
 static void remark_same(struct meter *meter, const struct hwmon_found *found, const char *key,
-			const struct hwmon_zone *same)
+			struct hwmon_zone *same)
 {
 	const struct hwmon_channel *own = &found->channel, *other = &same->channel;
 	bool is_doubtful =
@@ -260,7 +261,11 @@ static void remark_same(struct meter *meter, const struct hwmon_found *found, co
 				     "same or another part of the machine"
 				   : "%s counts the same",
 		       same->key);
-	remark_unused(meter, own, key, why, is_doubtful);
+	remark_unused(meter, own, key, why,
+		      is_doubtful ? "=none if both measure the whole machine, =platform-1 if each "
+				    "measures a part"
+				  : NULL);
+	same->is_doubtful |= is_doubtful;
 	if (meter->remark_count > count)
 		meter->remarks[count].is_caveat = is_doubtful;
 }
@@ -269,8 +274,7 @@ static void remark_same(struct meter *meter, const struct hwmon_found *found, co
 static int add_zone(struct meter *meter, const struct hwmon_found *found, const char *key,
 		    struct hwmon_meaning *meaning)
 {
-	const struct hwmon_zone *same;
-	struct hwmon_zone *zone;
+	struct hwmon_zone *same, *zone;
 
 	if (meaning->by_order)
 		number_zone(meter, meaning);
@@ -315,14 +319,15 @@ static int take_new(struct meter *meter, const struct hwmon_found *found, const 
 		return add_zone(meter, found, key, &meaning);
 	case HWMON_BOARD:
 		remark_unused(meter, &found->channel, key, "its meaning depends on the board",
-			      true);
+			      "=ZONE");
 		return 0;
 	case HWMON_DEVICES:
 		remark_unused(meter, &found->channel, key,
-			      "it measures devices of the machine, and not all of it", true);
+			      "it measures devices of the machine, and not all of it", "=ZONE");
 		return 0;
 	case HWMON_UNKNOWN:
-		remark_unused(meter, &found->channel, key, "no rule states what it measures", true);
+		remark_unused(meter, &found->channel, key, "no rule states what it measures",
+			      "=ZONE");
 		return 0;
 	case HWMON_PART:
 	case HWMON_UNUSED:
@@ -363,6 +368,8 @@ static int hwmon_rescan(struct meter *meter)
 	pthread_mutex_lock(&meter->lock);
 	meter->ignored = 0;
 	meter->remark_count = 0;
+	for (size_t i = 0; i < meter->count; i++)
+		meter->zones[i]->is_doubtful = false;
 	for (size_t i = 0; i < scan.count && r == 0; i++)
 		r = adopt(meter, &scan.found[i]);
 	pthread_mutex_unlock(&meter->lock);

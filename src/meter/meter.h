@@ -51,7 +51,7 @@ struct raw_reading {
  */
 struct meter_remark {
 	char what[256];
-	char option[160]; /* "" where none would */
+	char option[224]; /* "" where none would */
 	bool is_failure;  /* something is there that should be read, and cannot be */
 	bool is_caveat;   /* a value is counted in spite of this: the log reports it as well */
 };

@@ -315,7 +315,7 @@ static void put_acpi_meter(struct fixture *fixture, int number)
 	hwmon_put(&fixture->tree, file, "1000\n");
 }
 
-/* Of two meters of which nothing is known one counts, and people are told. */
+/* Of two meters of which nothing is known one counts, and people are told until a rule decides. */
 static void test_a_second_acpi_meter_is_in_doubt(void **state)
 {
 	struct fixture *fixture = *state;
@@ -332,8 +332,33 @@ static void test_a_second_acpi_meter_is_in_doubt(void **state)
 		"power_meter@ACPI000D:01/power1 is not counted: it is not known whether "
 		"power_meter@ACPI000D:00/power1, which is counted, measures the same or "
 		"another part of the machine");
-	assert_string_equal(remark.option, "--meter.hwmon=power_meter@ACPI000D:01/power1=ZONE");
+	assert_string_equal(remark.option,
+			    "--meter.hwmon=power_meter@ACPI000D:01/power1=none if both measure the "
+			    "whole machine, =platform-1 if each measures a part");
 	assert_true(remark.is_caveat);
+	assert_int_equal(read_zone(fixture, 0).caveat, CAVEAT_AMBIGUOUS);
+	/* As of the last search. */
+	hwmon_put(&fixture->tree, "../../devices/ACPI000D:01/measures/LNXCPU:00", "");
+	assert_int_equal(hwmon_meter.rescan(fixture->meter), 0);
+	assert_int_equal(read_zone(fixture, 0).caveat, CAVEAT_NONE);
+}
+
+static void test_a_rule_ends_the_doubt(void **state)
+{
+	static char same[] = "power_meter@ACPI000D:01/power1=none";
+	static char part[] = "power_meter@ACPI000D:01/power1=platform-1";
+	struct fixture *fixture = *state;
+
+	put_acpi_meter(fixture, 0);
+	put_acpi_meter(fixture, 1);
+	open_with(fixture, same);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 1);
+	assert_int_equal(read_zone(fixture, 0).caveat, CAVEAT_NONE);
+	hwmon_meter.close(fixture->meter);
+	open_with(fixture, part);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 2);
+	check_zone(fixture, 1, "platform-1", "power_meter@ACPI000D:01/power1");
+	assert_int_equal(read_zone(fixture, 0).caveat, CAVEAT_NONE);
 }
 
 /* The firmware says which one is the machine's, whatever their order. */
@@ -429,6 +454,7 @@ int main(void)
 		TREE_TEST(test_a_rule_of_the_user),
 		TREE_TEST(test_the_same_energy_is_one_zone),
 		TREE_TEST(test_a_second_acpi_meter_is_in_doubt),
+		TREE_TEST(test_a_rule_ends_the_doubt),
 		TREE_TEST(test_the_acpi_meter_of_the_machine_counts),
 		TREE_TEST(test_zones_without_a_number_get_one),
 		TREE_TEST(test_sockets_of_hsmp),
