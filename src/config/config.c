@@ -127,13 +127,6 @@ static const struct option_choice counters[] = { { "auto", COUNTERS_AUTO },
 						 { "off", COUNTERS_OFF },
 						 { 0 } };
 
-static int check_mode(const char *text, struct diag *diag)
-{
-	mode_t mode;
-
-	return http_unix_parse_mode(text, &mode, diag);
-}
-
 static int check_pod_resources(const char *text, struct diag *diag)
 {
 	if (strcmp(text, POD_RESOURCES_AUTO) == 0 || strcmp(text, POD_RESOURCES_OFF) == 0)
@@ -669,35 +662,12 @@ static const struct option record_rows[] = {
 };
 
 static const struct option web_rows[] = {
-	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
-	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
-	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
-	  .known_as = "port",
-	  .help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or "
-		  "unix:PATH for a socket in an existing directory." },
-	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),
-	  .default_text = "0660", .metavar = "MODE", .check = check_mode,
-	  .help = "Mode of a Unix socket, in octal; write permission allows a process to connect. "
-		  "Its group is Kepler's group, or the group of its directory if the directory has "
-		  "the setgid bit." },
-	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
-	  LIST(config_web, allowed_hosts, allowed_hosts_count, CONFIG_HOSTS_MAX),
-	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
-	  .help = "Names accepted in the Host header of a request, in addition to addresses, names "
-		  "without a dot, the names of this host and node, *.svc and *.cluster.local. If "
-		  "Kepler listens beyond the loopback interface, also HOST.* for the names of this "
-		  "host, node and pod, the names of this machine's addresses by reverse lookup, "
-		  "and the services of Kepler's own namespace in Kubernetes. NAME, *.NAME for all "
-		  "names below it, or * for any. Other requests get the status 421, so that no web "
-		  "page can read the metrics through its own domain name (DNS rebinding). Each "
-		  "refused name is logged once. kepler doctor lists the names that are accepted." },
-	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
+	WEB_LISTEN_OPTION(struct config, "127.0.0.1:28282"),
+	WEB_CONNECTIONS_OPTION(struct config, "128"),
+	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config, allow_fast_updates),
 	  .default_text = "false", .reloadable = true,
 	  .help = "Allow a monitor.interval below 1s if clients outside this machine can connect. "
 		  "The finer the readings, the more they reveal about what runs here." },
-	{ "web.max-connections", NULL, OPTION_U32, FIELD(config_web, max_connections),
-	  RANGE(4, 10000), .default_text = "128", .metavar = "N",
-	  .help = "Limit on simultaneous connections." },
 };
 
 static const struct option table_rows[] = {
@@ -749,7 +719,8 @@ static const struct option_section sections[] = {
 	SECTION(publication_rows, publication),
 	SECTION(metrics_rows, metrics),
 	SECTION(record_rows, record),
-	SECTION(web_rows, web),
+	{ web_rows, ARRAY_SIZE(web_rows), 0 },
+	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct config, web) },
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
 	SECTION(security_rows, security),
 };
@@ -808,8 +779,7 @@ const char *config_reachable_address(const struct config *config)
 
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
 {
-	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->web.allow_fast_updates ||
-	    !reachable)
+	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->allow_fast_updates || !reachable)
 		return 0;
 	return diag_set(
 		diag, -EINVAL,
@@ -829,6 +799,8 @@ int config_check(const struct option_values *values, struct diag *diag)
 	if (!config->web.listen_count)
 		return diag_set(diag, -EINVAL,
 				"web.listen-address: must have at least one address");
+	if (web_options_check(&config->web, diag) < 0)
+		return -EINVAL;
 	return config_check_interval(config, config_reachable_address(config), diag);
 }
 
@@ -934,6 +906,7 @@ int config_load_file(const char *path, struct config *ret, struct diag *diag)
 
 void config_release(struct config *config)
 {
+	http_auth_free(TAKE_PTR(config->auth));
 	options_release(&config_options, &config->options);
 }
 

@@ -21,14 +21,13 @@
 #include "export/prometheus.h"
 #include "kube/kube.h"
 #include "meter/meter.h"
+#include "net/web_options.h"
 #include "options/layers.h"
 #include "options/option_set.h"
 #include "runtimes/runtimes.h"
 #include "snapshot/publisher.h"
 
 #define CONFIG_MODELS_MAX   4
-#define CONFIG_LISTEN_MAX   8
-#define CONFIG_HOSTS_MAX    32
 #define CONFIG_DEFAULT_FILE "/etc/kepler/kepler.yaml"
 
 /* For publisher_options.settle_ns: what scrapes say, each interval (export/scrape_pace.h). */
@@ -60,16 +59,6 @@ struct config_metrics {
 	enum config_services services; /* unit */
 	bool per_package;              /* false */
 	enum config_counters counters; /* auto */
-};
-
-struct config_web {
-	char *listen[CONFIG_LISTEN_MAX]; /* listen-address, 127.0.0.1:28282 */
-	size_t listen_count;
-	char *socket_mode; /* 0660: octal */
-	char *allowed_hosts[CONFIG_HOSTS_MAX];
-	size_t allowed_hosts_count;
-	bool allow_fast_updates;  /* false */
-	uint32_t max_connections; /* 128 */
 };
 
 /* --record.…: what was measured, kept on disk so that it can be booked again. */
@@ -117,7 +106,9 @@ struct config {
 	struct publisher_options publication;
 	struct config_metrics metrics;
 	struct config_record record;
-	struct config_web web;
+	struct web_values web;
+	bool allow_fast_updates;      /* --web.allow-fast-updates=false */
+	struct http_auth *auth;       /* the tokens in --web.token-file; read by reload.h alone */
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;
 };

@@ -39,7 +39,13 @@ static int load(const struct option_args *args, struct config **ret, struct diag
 	if (!config)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = config_load(args, config, diag);
-	if (r == 0)
+	if (r < 0)
+		return r;
+	if (*config->web.token_file)
+		r = http_auth_open(config->web.token_file, &config->auth, diag);
+	if (r < 0)
+		config_release(config);
+	else
 		*ret = TAKE_PTR(config);
 	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the configuration again, off the loop's thread: its file may be on a mount that hangs.
+ * Reads the configuration, and the file of tokens that it names, off the loop's thread: either may
+ * be on a mount that hangs.
  *
  * One reading is under way at a time. Requests that come meanwhile are merged into one more reading
  * after it. A reading that takes longer than RELOAD_LIMIT_NS is reported as failed, so its result

@@ -48,6 +48,7 @@ enum text {
 	TEXT_MODEL_CA,
 	TEXT_MODEL_TOKEN,
 	TEXT_MODEL_KEY,
+	TEXT_WEB_TOKENS,
 	TEXT_MSR_DEVICES,
 	TEXT_MODELS,                                     /* and those behind it: files of models */
 	TEXT_EXTERNAL = TEXT_MODELS + CONFIG_MODELS_MAX, /* likewise of meters */
@@ -63,7 +64,7 @@ struct hanging {
 struct limits_job {
 	struct offload_job job;
 	char *texts[TEXTS]; /* of its own; NULL: none */
-	char socket_folders[CONFIG_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
+	char socket_folders[WEB_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
 	size_t socket_folder_count;
 	const char *devices[LANDLOCK_DEVICES_MAX]; /* static */
 	struct hanging hanging;
@@ -205,6 +206,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_MODEL_CA] = config->model_ca_file,
 		[TEXT_MODEL_TOKEN] = config->model_token_file,
 		[TEXT_MODEL_KEY] = config->model_public_key,
+		[TEXT_WEB_TOKENS] = config->web.token_file,
 		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
 					     ? config->meter.msr_devices
 					     : NULL,

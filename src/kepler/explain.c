@@ -61,6 +61,8 @@ const struct option_set explain_options = {
 struct question {
 	const char *target;
 	const char *address; /* as configured */
+	const char *token;   /* NULL: none is needed */
+	bool tls;
 	char url[EXPLAIN_TARGET_MAX * 3 + 128];
 	bool json;
 	struct http_client *client;
@@ -81,6 +83,7 @@ static int ask_once(struct question *question)
 {
 	const struct http_request_options request = {
 		.url = question->url,
+		.bearer_token = question->token,
 		.accept = question->json ? "application/json" : "text/plain",
 		.connect_timeout_ms = CONNECT_MS,
 		.timeout_ms = ANSWER_MS,
@@ -140,6 +143,7 @@ static int ask_until_answered(struct question *question)
 static int make_url(struct question *question)
 {
 	const char *socket = http_unix_path(question->address);
+	const char *scheme = question->tls ? "https" : "http";
 	char host[96] = "localhost", escaped[EXPLAIN_TARGET_MAX * 3];
 	uint16_t port = 0;
 	int r = http_url_escape(question->target, escaped, sizeof(escaped));
@@ -154,18 +158,21 @@ static int make_url(struct question *question)
 	else if (strcmp(host, "::") == 0)
 		(void)snprintf(host, sizeof(host), "::1");
 	if (socket)
-		(void)snprintf(question->url, sizeof(question->url), "http://localhost%s%s",
+		(void)snprintf(question->url, sizeof(question->url), "%s://localhost%s%s", scheme,
 			       EXPLAIN_PATH, escaped);
 	else
 		(void)snprintf(question->url, sizeof(question->url),
-			       strchr(host, ':') ? "http://[%s]:%u%s%s" : "http://%s:%u%s%s", host,
-			       (unsigned)port, EXPLAIN_PATH, escaped);
+			       strchr(host, ':') ? "%s://[%s]:%u%s%s" : "%s://%s:%u%s%s", scheme,
+			       host, (unsigned)port, EXPLAIN_PATH, escaped);
 	return 0;
 }
 
+/* The certificate is for the names by which other machines scrape, not for this one's loopback. */
 static int ask_at(struct question *question, const char *address)
 {
-	struct http_client_options options = { .user_agent = "kepler-explain", .cancel_fd = -1 };
+	struct http_client_options options = {
+		.user_agent = "kepler-explain", .cancel_fd = -1, .insecure = true, .is_local = true
+	};
 	int r;
 
 	question->address = address;
@@ -228,28 +235,48 @@ static int tell(struct question *question)
 	return status == 200 ? EXPLAIN_EXIT_FOUND : EXPLAIN_EXIT_NOT_FOUND;
 }
 
-static int explain(const struct explain_config *explain, const char *target)
+static int ask_all(const struct explain_config *explain, struct question *question)
 {
-	struct question question = { .target = target, .json = explain->json, .body = STRBUF_INIT };
 	int status = EXPLAIN_EXIT_UNREACHABLE;
 
 	for (size_t i = 0; i < explain->config.web.listen_count; i++) {
 		const char *address = explain->config.web.listen[i];
 
-		if (ask_at(&question, address) == 0) {
-			status = tell(&question);
+		if (ask_at(question, address) == 0) {
+			status = tell(question);
 			break;
 		}
 		if (http_unix_path(address))
-			(void)fprintf(stderr, "kepler: %s: %s\n", address, question.diag.text);
+			(void)fprintf(stderr, "kepler: %s: %s\n", address, question->diag.text);
 		else
-			(void)fprintf(stderr, "kepler: %s\n", question.diag.text);
+			(void)fprintf(stderr, "kepler: %s\n", question->diag.text);
 		if (i + 1 == explain->config.web.listen_count)
 			(void)fputs("kepler: no exporter responds; check that it is running and "
 				    "that this is its --web.listen-address (or --config.file)\n",
 				    stderr);
 	}
+	return status;
+}
+
+static int explain(const struct explain_config *explain, const char *target)
+{
+	const struct web_values *web = &explain->config.web;
+	struct question question = { .target = target,
+				     .tls = *web->certificate,
+				     .json = explain->json,
+				     .body = STRBUF_INIT };
+	struct http_auth *auth = NULL;
+	int status = EXPLAIN_EXIT_UNREACHABLE;
+
+	if (*web->token_file && http_auth_open(web->token_file, &auth, &question.diag) < 0) {
+		(void)fprintf(stderr, "kepler: the exporter needs a token: %s\n",
+			      question.diag.text);
+		return status;
+	}
+	question.token = auth ? http_auth_token(auth) : NULL;
+	status = ask_all(explain, &question);
 	strbuf_release(&question.body);
+	http_auth_free(auth);
 	return status;
 }
 

@@ -15,6 +15,7 @@
 #include "export/prometheus.h"
 #include "net/http_server.h"
 #include "net/http_unix.h"
+#include "net/web_options.h"
 #include "service/privileges.h"
 
 #define READY_INTERVALS 3
@@ -27,10 +28,11 @@ struct web {
 	struct page_cache *pages;
 	struct scrape_pace *pace;
 	struct http_server *server;
+	bool tls;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
 	struct explain_desk *desk;
 	struct http_route routes[6];
-	char *names[OWN_NAMES + CONFIG_HOSTS_MAX]; /* that requests may be for */
+	char *names[OWN_NAMES + WEB_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
 	struct http_own_names own;
 	uint64_t accept_errors, starved_ns; /* when they were logged */
@@ -229,30 +231,31 @@ static void collect_names(struct web *web, const struct config *config)
 		add_name(web, config->web.allowed_hosts[i]);
 }
 
-static int start_server(struct web *web, const struct config *config, struct diag *diag)
+/* Takes the tokens of @config. */
+static int start_server(struct web *web, struct config *config, struct diag *diag)
 {
-	mode_t mode = 0;
-	int r = http_unix_parse_mode(config->web.socket_mode, &mode, diag);
-	const struct http_options options = {
-		.listen = (const char *const *)config->web.listen,
-		.listen_count = config->web.listen_count,
-		.socket_mode = mode,
+	struct http_options options = {
 		.hosts = { (const char *const *)web->names, web->name_count, &web->own },
-		.max_connections = config->web.max_connections,
 		.routes = web->routes,
 		.route_count = ARRAY_SIZE(web->routes),
+		.auth = config->auth,
 	};
 	struct start_request request = { &options, web, diag, 0 };
+	int r = web_options_apply(&config->web, &options, diag);
 
+	if (r == 0)
+		r = privileges_call_without(start_listening, &request);
+	web_options_release(&options);
 	if (r < 0)
-		return r;
-	r = privileges_call_without(start_listening, &request);
-	if (r < 0)
-		return diag_set(diag, r, "cannot start a thread: %s", strerrordesc_np(-r));
+		return diag->text[0] ? r
+				     : diag_set(diag, r, "cannot start a thread: %s",
+						strerrordesc_np(-r));
+	if (request.result == 0)
+		config->auth = NULL; /* the server's now */
 	return request.result;
 }
 
-int web_start(const struct config *config, struct snapshot_holder *holder,
+int web_start(struct config *config, struct snapshot_holder *holder,
 	      const struct heartbeat *heartbeat, struct scrape_pace *pace,
 	      struct explain_desk *desk, struct web **ret, struct diag *diag)
 {
@@ -265,6 +268,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->heartbeat = heartbeat;
 	web->desk = desk;
 	web->pace = pace;
+	web->tls = *config->web.certificate;
 	web->interval_ns = config->monitor.interval_ns;
 	r = page_cache_new(&prometheus_pages, holder, &config->pages, &web->pages);
 	if (r < 0) {
@@ -273,8 +277,10 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	}
 	web->routes[0] = (struct http_route){ "/", handle_root, web };
 	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web };
-	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, .spare = true };
-	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, .spare = true };
+	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, .spare = true,
+					      .is_open = true };
+	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, .spare = true,
+					      .is_open = true };
 	web->routes[4] = (struct http_route){ EXPLAIN_PATH,  handle_explain, web,
 					      .spare = true, .prefix = true, .local_only = true };
 	web->routes[5] = (struct http_route){ NOW_PAGE_PATH, handle_now, web };
@@ -300,8 +306,10 @@ void web_stop(struct web *web)
 	free(web);
 }
 
-void web_reconfigure(struct web *web, const struct config *config)
+void web_reconfigure(struct web *web, struct config *config)
 {
+	if (config->auth)
+		http_server_set_auth(web->server, TAKE_PTR(config->auth));
 	__atomic_store_n(&web->interval_ns, config->monitor.interval_ns, __ATOMIC_RELAXED);
 	page_cache_set_options(web->pages, &config->pages);
 }
@@ -342,5 +350,9 @@ void web_url(const struct web *web, char *buf, size_t size)
 	char address[128] = "";
 
 	(void)http_server_address(web->server, 0, address, sizeof(address));
-	(void)snprintf(buf, size, http_unix_path(address) ? "%s" : "http://%s/metrics", address);
+	(void)snprintf(buf, size,
+		       http_unix_path(address) ? "%s"
+		       : web->tls              ? "https://%s/metrics"
+					       : "http://%s/metrics",
+		       address);
 }

@@ -22,13 +22,14 @@ struct web;
 /*
  * Starts serving on its own thread, which holds no capabilities; before the first snapshot all but
  * /healthz answer 503. @holder, @heartbeat, @pace, which is told of each scrape, and @desk must
- * outlive it. 0, or -errno with a diagnosis.
+ * outlive it. It takes over the tokens of @config. 0, or -errno with a diagnosis.
  */
-int web_start(const struct config *config, struct snapshot_holder *holder,
+int web_start(struct config *config, struct snapshot_holder *holder,
 	      const struct heartbeat *heartbeat, struct scrape_pace *pace,
 	      struct explain_desk *desk, struct web **ret, struct diag *diag);
 void web_stop(struct web *web);
-void web_reconfigure(struct web *web, const struct config *config);
+/* Takes the tokens of @config, too. */
+void web_reconfigure(struct web *web, struct config *config);
 /*
  * Once per interval: cuts connections that exceeded their deadline, and logs what a person has to
  * know of the server.

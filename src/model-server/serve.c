@@ -141,7 +141,8 @@ static void reload(struct serving *serving)
 	struct diag diag = { "" };
 
 	notify_reloading(serving->notify, clock_ns(CLOCK_MONOTONIC));
-	if (http_server_reload_auth(serving->server, &diag) < 0 || load(serving, &diag) < 0) {
+	if (web_options_reload(&serving->config->web, serving->server, &diag) < 0 ||
+	    load(serving, &diag) < 0) {
 		model_api_note_failure(&serving->api);
 		log_error("keeping the previous models: %s", diag.text);
 	}

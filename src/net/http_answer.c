@@ -382,12 +382,17 @@ static bool upload_is_unfit(const struct http_upload *upload, struct http_respon
 }
 
 /* A path without a route needs a token, too: routes are not to be found by guessing. */
-static bool is_admitted(const struct http_answerer *answerer, struct MHD_Connection *mhd,
+static bool is_admitted(struct http_answerer *answerer, struct MHD_Connection *mhd,
 			const struct http_route *route)
 {
-	return !answerer->auth || (route && route->is_open) ||
-	       http_auth_admits(answerer->auth,
-				header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION));
+	bool admitted = route && route->is_open;
+
+	(void)pthread_mutex_lock(&answerer->auth_lock);
+	admitted = admitted || !answerer->auth ||
+		   http_auth_admits(answerer->auth,
+				    header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION));
+	(void)pthread_mutex_unlock(&answerer->auth_lock);
+	return admitted;
 }
 
 /* The request's headers are here, its end is not. */

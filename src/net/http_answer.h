@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,8 @@ struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
-	struct http_auth *auth;      /* borrowed; NULL: no tokens */
+	pthread_mutex_t auth_lock;
+	struct http_auth *auth;      /* owned, under the lock; NULL: no tokens */
 	struct http_hosts hosts;     /* borrowed: which hosts requests may name */
 	unsigned busy_connections;   /* from this many on, answers close theirs */
 	bool tls;                    /* nothing may be sent beside the library */

@@ -17,7 +17,7 @@
 #define HTTP_TOKEN_MIN  16 /* characters */
 #define HTTP_TOKEN_MAX  512
 
-struct http_auth;
+struct http_auth; /* does not change once it is made */
 
 /*
  * Reads the tokens from the file @path, which only its owner may be able to read. 0 or -errno with
@@ -25,9 +25,9 @@ struct http_auth;
  */
 int http_auth_open(const char *path, struct http_auth **ret, struct diag *diag);
 void http_auth_free(struct http_auth *auth); /* NULL is fine */
-/* Reads the file again, on any thread. If that fails, the earlier tokens stay valid. */
-int http_auth_reload(struct http_auth *auth, struct diag *diag);
 /* Whether the value of a request's Authorization header presents one of the tokens. */
-bool http_auth_admits(struct http_auth *auth, const char *authorization);
+bool http_auth_admits(const struct http_auth *auth, const char *authorization);
+/* The first of the tokens: for a client of the same server on this machine. */
+const char *http_auth_token(const struct http_auth *auth);
 /* As http_auth_open(), from the @text of a file called @name. */
 int http_auth_parse(const char *name, const char *text, struct http_auth **ret, struct diag *diag);

@@ -32,7 +32,7 @@ struct http_client {
 	CURLM *multi;
 	char *unix_socket, *ca_file, *client_cert_file, *client_key_file, *user_agent;
 	char *tls_server_name, *proxy_url;
-	bool environment_proxy, insecure, http2;
+	bool environment_proxy, insecure, is_local, http2;
 	int cancel_fd;
 	char error[CURL_ERROR_SIZE];
 };
@@ -60,6 +60,7 @@ static int copy_options(struct http_client *client, const struct http_client_opt
 	client->environment_proxy = options->environment_proxy;
 	client->cancel_fd = options->cancel_fd;
 	client->insecure = options->insecure;
+	client->is_local = options->is_local;
 	client->http2 = options->http2;
 	if (copy_text(options->unix_socket, &client->unix_socket) < 0 ||
 	    copy_text(options->ca_file, &client->ca_file) < 0 ||
@@ -542,7 +543,7 @@ static int make_headers(const struct http_client *client,
 		return diag_set(diag, -EINVAL,
 				"%.*s: the token is too long or has invalid characters",
 				host_length(url), url);
-	if (has_secret(client, request) && !http_url_is_https(url))
+	if (has_secret(client, request) && !client->is_local && !http_url_is_https(url))
 		return diag_set(diag, -EINVAL, "%.*s: a %s is only sent over https",
 				host_length(url), url, request->user ? "password" : "token");
 	if (request->accept)

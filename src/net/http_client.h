@@ -6,8 +6,9 @@
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
  * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
  * waits for a peer. Redirects are not followed, and no credentials (a token, a password, a body)
- * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket,
- * and over plain http where the caller says that it is public.
+ * are ever sent over plain http, so they reach no other server, unless the caller says that the
+ * peer is on this machine; a body is sent to a unix socket, and over plain http where the caller
+ * says that it is public.
  */
 #pragma once
 
@@ -46,6 +47,8 @@ struct http_client_options {
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
 	/* The peer is not verified, neither its certificate nor its name. */
 	bool insecure;
+	/* The peer is on this machine: tokens may go to it over http:// as well. */
+	bool is_local;
 	/*
 	 * HTTP/2 from the first byte on, without asking the peer whether it has that; http:// only.
 	 * Each request has a connection of its own.

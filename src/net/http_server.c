@@ -56,7 +56,6 @@ struct http_server {
 	unsigned spare_count;
 	unsigned ended_seen; /* of connections.ended, when requests were last asked again */
 	uint64_t asked_again_ns;
-	struct http_auth *auth; /* owned once the server has started */
 	pthread_t thread;
 	bool started;
 };
@@ -362,7 +361,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
 		.tls = options->tls_certificate,
-		.auth = options->auth,
+		.auth_lock = PTHREAD_MUTEX_INITIALIZER,
 		.max_bodies = options->max_bodies ? options->max_bodies : max,
 	};
 	if (!http_listen_is_open(options->listen, options->listen_count))
@@ -373,8 +372,12 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		r = start_daemon(server, options);
 	if (r == 0)
 		r = start_watching(server);
-	if (r == 0)
+	if (r == 0) {
+		server->answerer.auth = options->auth;
 		r = start_thread(server);
+		if (r < 0)
+			server->answerer.auth = NULL; /* it is not taken over */
+	}
 	if (r == -EMFILE || r == -ENFILE)
 		return diag_set(diag, r,
 				"cannot start the HTTP server: %s; raise the limit (LimitNOFILE=, "
@@ -382,7 +385,6 @@ int http_server_start(const struct http_options *options, struct http_server **r
 				strerror(-r));
 	if (r < 0)
 		return diag_set(diag, r, "cannot start the HTTP server: %s", strerror(-r));
-	server->auth = options->auth;
 	*ret = TAKE_PTR(server);
 	return 0;
 }
@@ -402,7 +404,7 @@ void http_server_stop(struct http_server *server)
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
 	http_connections_release(&server->connections);
-	http_auth_free(server->auth);
+	http_auth_free(server->answerer.auth);
 	while (give_spare(server))
 		;
 	if (server->epoll_fd >= 0)
@@ -419,9 +421,15 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
 	return http_listen_address(&server->listeners[index], buf, size);
 }
 
-int http_server_reload_auth(struct http_server *server, struct diag *diag)
+void http_server_set_auth(struct http_server *server, struct http_auth *auth)
 {
-	return server->auth ? http_auth_reload(server->auth, diag) : 0;
+	struct http_auth *old;
+
+	(void)pthread_mutex_lock(&server->answerer.auth_lock);
+	old = server->answerer.auth;
+	server->answerer.auth = auth;
+	(void)pthread_mutex_unlock(&server->answerer.auth_lock);
+	http_auth_free(old);
 }
 
 void http_server_sweep(struct http_server *server, uint64_t now_ns)

@@ -54,8 +54,8 @@ int http_server_start(const struct http_options *options, struct http_server **r
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
 /* "127.0.0.1:28282" or "unix:PATH" of listener @index, terminated; 0 or -ERANGE. */
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
-/* Reads the file of tokens again, if there is one, as http_auth_reload(). */
-int http_server_reload_auth(struct http_server *server, struct diag *diag);
+/* Replaces its tokens by @auth, which is taken over. On any thread. */
+void http_server_set_auth(struct http_server *server, struct http_auth *auth);
 /*
  * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread
  * does so by itself four times a second while a peer is connected; others may, from any thread.

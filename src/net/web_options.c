@@ -86,39 +86,60 @@ static struct http_hosts names_of_host(const struct web_values *values)
 				    values->allowed_hosts_count, &own };
 }
 
-static void free_auth(struct http_auth **auth)
-{
-	http_auth_free(*auth);
-}
-
-int web_options_start(const struct web_values *values, const struct http_options *options,
-		      struct http_server **ret, struct diag *diag)
+int web_options_apply(const struct web_values *values, struct http_options *options,
+		      struct diag *diag)
 {
 	CLEANUP_FREE char *certificate = NULL;
 	CLEANUP_FREE char *key = NULL;
-	CLEANUP(free_auth) struct http_auth *auth = NULL;
-	struct http_options all = *options;
-	int r = http_unix_parse_mode(values->socket_mode, &all.socket_mode, diag);
+	int r = http_unix_parse_mode(values->socket_mode, &options->socket_mode, diag);
 
 	if (r == 0 && *values->certificate)
 		r = web_options_read_pem(values->certificate, false, &certificate, diag);
 	if (r == 0 && *values->key)
 		r = web_options_read_pem(values->key, true, &key, diag);
-	if (r == 0 && *values->token_file)
-		r = http_auth_open(values->token_file, &auth, diag);
+	if (r == 0 && *values->token_file && !options->auth)
+		r = http_auth_open(values->token_file, &options->auth, diag);
 	if (r < 0)
 		return r;
-	all.listen = (const char *const *)values->listen;
-	all.listen_count = values->listen_count;
-	all.max_connections = values->max_connections;
-	if (!all.hosts.own)
-		all.hosts = names_of_host(values);
-	all.tls_certificate = certificate;
-	all.tls_key = key;
-	all.auth = auth;
-	r = http_server_start(&all, ret, diag);
+	options->listen = (const char *const *)values->listen;
+	options->listen_count = values->listen_count;
+	options->max_connections = values->max_connections;
+	if (!options->hosts.own)
+		options->hosts = names_of_host(values);
+	options->tls_certificate = TAKE_PTR(certificate);
+	options->tls_key = TAKE_PTR(key);
+	return 0;
+}
+
+void web_options_release(struct http_options *options)
+{
+	free((char *)(uintptr_t)options->tls_certificate);
+	free((char *)(uintptr_t)options->tls_key);
+	options->tls_certificate = options->tls_key = NULL;
+}
+
+int web_options_start(const struct web_values *values, const struct http_options *options,
+		      struct http_server **ret, struct diag *diag)
+{
+	struct http_options all = *options;
+	int r = web_options_apply(values, &all, diag);
+
 	if (r == 0)
-		auth = NULL; /* the server's now */
+		r = http_server_start(&all, ret, diag);
+	if (r < 0)
+		http_auth_free(all.auth);
+	web_options_release(&all);
+	return r;
+}
+
+int web_options_reload(const struct web_values *values, struct http_server *server,
+		       struct diag *diag)
+{
+	struct http_auth *auth = NULL;
+	int r = *values->token_file ? http_auth_open(values->token_file, &auth, diag) : 0;
+
+	if (auth)
+		http_server_set_auth(server, auth);
 	return r;
 }
 

@@ -62,11 +62,20 @@ int web_options_check(const struct web_values *values, struct diag *diag);
  */
 int web_options_read_pem(const char *path, bool secret, char **ret, struct diag *diag);
 /*
- * Starts a server with the routes, names and limits of @options and everything else from @values,
- * which it borrows. Without names in @options, it is reached as the host of this machine. 0 or
- * -errno with a diagnosis.
+ * Completes @options, which has routes and maybe names and tokens, with everything else from
+ * @values, which it borrows: the files are read here. Without names in @options, the server is
+ * reached as the host of this machine. 0 or -errno with a diagnosis; in both cases tokens in
+ * @options are the caller's until a server takes them over, and web_options_release() frees the
+ * rest.
  */
+int web_options_apply(const struct web_values *values, struct http_options *options,
+		      struct diag *diag);
+void web_options_release(struct http_options *options);
+/* Starts a server with @options, completed as above. 0 or -errno with a diagnosis. */
 int web_options_start(const struct web_values *values, const struct http_options *options,
 		      struct http_server **ret, struct diag *diag);
+/* Reads the tokens again; on failure the earlier ones stay valid. 0 or -errno with a diagnosis. */
+int web_options_reload(const struct web_values *values, struct http_server *server,
+		       struct diag *diag);
 /* Logs where the server listens. */
 void web_options_say_addresses(const struct web_values *values, const struct http_server *server);

@@ -258,7 +258,7 @@ static void reload(struct offline_trainer *trainer)
 	struct diag diag = { "" };
 
 	notify_reloading(trainer->notify, clock_ns(CLOCK_MONOTONIC));
-	if (http_server_reload_auth(trainer->server, &diag) < 0)
+	if (web_options_reload(&trainer->config->web, trainer->server, &diag) < 0)
 		log_error("keeping the previous tokens: %s", diag.text);
 	notify_ready(trainer->notify, NULL);
 }

@@ -534,7 +534,7 @@ static void reload(struct online *online, uint64_t now_ns)
 	struct diag diag = { "" };
 
 	online->next_ns = now_ns;
-	if (http_server_reload_auth(online->server, &diag) < 0)
+	if (web_options_reload(&online->config->web, online->server, &diag) < 0)
 		log_error("keeping the previous tokens: %s", diag.text);
 }
 

@@ -220,7 +220,7 @@ class Exporter:
         with open(self.log.name) as file:
             return file.read()
 
-    def wait_url(self, seconds=60, pattern=r"Kepler serves (http://[^\s\"]+)/metrics"):
+    def wait_url(self, seconds=60, pattern=r"Kepler serves (https?://[^\s\"]+)/metrics"):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             match = re.search(pattern, self.output())
@@ -232,10 +232,10 @@ class Exporter:
             time.sleep(0.01)
         raise AssertionError("the exporter did not start:\n" + self.output())
 
-    def get(self, path="/metrics", headers=None, timeout=10):
+    def get(self, path="/metrics", headers=None, timeout=10, context=None):
         request = urllib.request.Request(self.url + path, headers=headers or {})
         try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
+            with urllib.request.urlopen(request, timeout=timeout, context=context) as answer:
                 body, status, head = answer.read(), answer.status, answer.headers
         except urllib.error.HTTPError as error:
             body, status, head = error.read(), error.code, error.headers

@@ -8,11 +8,13 @@ import pathlib
 import re
 import signal
 import socket
+import ssl
 import stat
 import subprocess
 import tempfile
 import time
 
+from certificates import Authority
 from rig import ROOT, Exporter, Metrics, balanced, free_port, need_program, release_binary, run_tests
 
 
@@ -197,4 +199,54 @@ def fast_updates():
             assert exporter.stop() == 0
 
 
-run_tests([a_unix_socket, hosts, own_names, one_value_an_interval, fast_updates, a_proxy_of_the_group])
+TOKEN, LATER = "0123456789abcdef", "the-token-after-a-reload"
+CLOSED = ("/", "/metrics", "/api/v1/now", "/explain/kernel", "/there/is/none")
+
+
+def tokens_and_tls():
+    """Every path but health checks needs a token, which SIGHUP renews; `kepler explain` has it from the same configuration."""
+    with tempfile.TemporaryDirectory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.sign("server")
+        key.chmod(0o600)
+        tokens = pathlib.Path(directory, "tokens")
+        tokens.touch(0o600)
+        tokens.write_text(TOKEN + "\n")
+        context = ssl.create_default_context(cafile=str(authority.file))
+        options = (f"--web.tls-certificate={certificate}", f"--web.tls-key={key}", f"--web.token-file={tokens}")
+        with Exporter(*options, binary=release_binary()) as exporter:
+            def status(path="/metrics", token=None):
+                return exporter.get(path, {"Authorization": f"Bearer {token}"} if token else {}, context=context)[0]
+
+            assert exporter.url.startswith("https://"), exporter.url
+            for path in CLOSED:
+                assert status(path) == status(path, LATER) == 401, path
+            while status("/readyz") == 503:
+                time.sleep(0.05)
+            assert status("/healthz") == status("/readyz") == 200
+            assert [status(path, TOKEN) for path in CLOSED] == [200, 200, 200, 202, 404]
+            asked = [str(release_binary()), "explain", "self", "--config.file=/dev/null", *options,
+                     f"--web.listen-address={exporter.url.removeprefix('https://')}"]
+            done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+            assert "401" not in done.stdout + done.stderr and ": not found" in done.stderr, done
+            tokens.write_text(LATER + "\n")
+            exporter.process.send_signal(signal.SIGHUP)
+            deadline = time.monotonic() + 20
+            while status("/metrics", LATER) == 401:
+                assert time.monotonic() < deadline, exporter.output()
+                time.sleep(0.02)
+            assert status("/metrics", TOKEN) == 401
+            tokens.write_text("short\n")
+            exporter.process.send_signal(signal.SIGHUP)
+            while "reload refused" not in exporter.output():
+                assert time.monotonic() < deadline, exporter.output()
+                time.sleep(0.02)
+            assert f"{tokens}:1: a token must have" in exporter.output()
+            assert status("/metrics", LATER) == 200
+            assert "denied" not in exporter.output().lower(), exporter.output()
+            assert exporter.stop() == 0
+    missing = Exporter(f"--web.token-file={directory}/none", binary=release_binary(), wait=False)
+    assert missing.process.wait(20) != 0 and f"{directory}/none: cannot be read" in missing.output(), missing.output()
+
+
+run_tests([a_unix_socket, hosts, tokens_and_tls, own_names, one_value_an_interval, fast_updates, a_proxy_of_the_group])

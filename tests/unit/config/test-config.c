@@ -252,16 +252,16 @@ static void environment(void **state)
 
 static void too_many_items(void **state)
 {
-	const char *flags[CONFIG_LISTEN_MAX + 2];
+	const char *flags[WEB_LISTEN_MAX + 2];
 	struct config config;
 	struct diag diag = { 0 };
 
-	for (size_t i = 0; i < CONFIG_LISTEN_MAX + 1; i++)
+	for (size_t i = 0; i < WEB_LISTEN_MAX + 1; i++)
 		flags[i] = "--web.listen-address=:1";
-	flags[CONFIG_LISTEN_MAX + 1] = NULL;
+	flags[WEB_LISTEN_MAX + 1] = NULL;
 	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), -EINVAL);
 	assert_string_equal(diag.text, "--web.listen-address: must have at most 8 items");
-	flags[CONFIG_LISTEN_MAX] = NULL;
+	flags[WEB_LISTEN_MAX] = NULL;
 	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
 	config_release(&config);
 }

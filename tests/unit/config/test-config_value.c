@@ -132,7 +132,9 @@ static void show_loads_back(void **state)
 		if (before.idle.watts_count == 0)
 			before.idle.mode = 0; /* fixed without watts is refused as a whole */
 		if (before.monitor.interval_ns < 1000000000)
-			before.web.allow_fast_updates = true; /* as is this, where others ask */
+			before.allow_fast_updates = true; /* as is this, where others ask */
+		free(before.web.key);                     /* and a certificate without a key */
+		before.web.key = strdup(before.web.certificate);
 		config_show(&before, &text);
 		assert_int_equal(strbuf_error(&text), 0);
 		if (config_load_text("x", text.data, text.len, &after, &diag) < 0)

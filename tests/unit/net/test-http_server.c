@@ -388,6 +388,10 @@ static void each_route_needs_a_token_unless_it_is_open(void **state)
 		assert_null(strstr(exchange(server, request), " 401 "));
 	}
 	assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	assert_int_equal(http_auth_parse("f", "the-token-after-it\n", &auth, NULL), 0);
+	http_server_set_auth(server, auth);
+	assert_unauthorized(server, "/", right);
+	refused += 4;
 	http_server_get_stats(server, &stats);
 	assert_int_equal(stats.unauthorized, refused);
 	assert_int_equal(stats.requests[4], refused + 2); /* no POST to /echo, and no such page */
