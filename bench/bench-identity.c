@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "host/proc.h"
-#include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
+#include "workload/name_directory.h"
 
 #define ROUNDS 100
 

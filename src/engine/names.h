@@ -16,7 +16,7 @@
 #include "config/config.h"
 #include "kube/kube.h"
 #include "runtimes/runtimes.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #define NAMES_RETRY_NS (10ULL * 1000000000)
 

@@ -11,7 +11,7 @@
 
 #include "kube/device_ref.h"
 #include "kube/pod_resources_list.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #define POD_DEVICES_MAX    1024
 #define POD_CONTAINERS_MAX 512

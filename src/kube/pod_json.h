@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "kube/pod_labels.h"
 #include "kube/pod_workload.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #define POD_STATUSES_MAX 256 /* of each of the three kinds */
 

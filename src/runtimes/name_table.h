@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 struct name_table {
 	struct directory *directory; /* borrowed */

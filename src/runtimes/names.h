@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 /* A result other than 0 ends the reading with it. */
 typedef int names_fn(void *userdata, const struct container_names *names);

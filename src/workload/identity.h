@@ -33,7 +33,7 @@ enum owner_kind {
  * @names longer takes a reference. Names are interned in identity_resolver_names().
  *
  * container_id: stable key of the owner: the container's 64 hexadecimal digits (or the name that
- * its runtime uses, "lxc/web"; cgroup_owner.h describes the suffix after "@"), the vm_id, "job_42",
+ * its runtime uses, "lxc/web"; cgroup_path.h describes the suffix after "@"), the vm_id, "job_42",
  * "nginx.service", "system_processes", "kernel_processes".
  *
  * container_name: from the directory; else the first 12 digits of a container's id, as Docker

@@ -14,14 +14,14 @@
 
 #include "base/macro.h"
 #include "host/proc.h"
-#include "workload/cgroup_cache.h"
+#include "workload/cgroup_path_unit.h"
 #include "workload/cgroup_reads.h"
-#include "workload/cgroup_unit.h"
 #include "workload/hierarchy.h"
-#include "workload/machines.h"
 #include "workload/name_lookup.h"
-#include "workload/process_owners.h"
+#include "workload/owner_by_cgroup.h"
+#include "workload/owner_by_process.h"
 #include "workload/vm_cmdline.h"
+#include "workload/vm_owners.h"
 
 #define CGROUPS_DEFAULT 16384
 #define CGROUP_PATH_MAX 4352 /* PATH_MAX and the mount's own path */

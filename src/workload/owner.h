@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "workload/cgroup_owner.h"
-#include "workload/directory.h"
+#include "workload/cgroup_path.h"
+#include "workload/name_directory.h"
 
 struct owner {
 	struct identity view; /* its names are composed of what follows, and held */

@@ -15,7 +15,7 @@
 #include "base/ascii.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 struct words {
 	const char *at, *end;

@@ -23,7 +23,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kube/kube.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory of names that shows what it was told, in the place of src/workload/directory.c. */
+/* Stands in for src/workload/name_directory.c and shows what it was given. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 struct directory *fake_directory_new(size_t room); /* puts beyond @room containers: -ENOSPC */
 void fake_directory_free(struct directory *directory);

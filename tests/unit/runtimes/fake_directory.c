@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "net/http_client.h"
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 struct fake_directory fake_directory;
 struct fake_answer fake_answer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands in for src/workload/directory.c and src/net/http_client.c: keeps what it was told, so that
- * a test sees every call, and answers requests with bytes of the test's choice.
+ * Stands in for src/workload/name_directory.c and src/net/http_client.c: keeps what it was given,
+ * so that a test sees every call, and answers requests with bytes of the test's choice.
  */
 #pragma once
 

@@ -11,9 +11,9 @@
 #include "proc_rig.h"
 #include "tests/unit/unit.h"
 #include "workload/cgroup_reads.h"
-#include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
+#include "workload/name_directory.h"
 
 #define ID  "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define UID "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"

@@ -6,16 +6,16 @@
  * in a pod belongs to it. In a container the walk starts anew, as in a root, but keys have the
  * outermost container as a suffix.
  */
-#include "workload/cgroup_owner.h"
+#include "workload/cgroup_path.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
-#include "workload/cgroup_container.h"
-#include "workload/cgroup_job.h"
-#include "workload/cgroup_unit.h"
-#include "workload/cgroup_vm.h"
+#include "workload/cgroup_path_container.h"
+#include "workload/cgroup_path_job.h"
+#include "workload/cgroup_path_unit.h"
+#include "workload/cgroup_path_vm.h"
 #include "workload/owner_key.h"
 
 #define SHORT_ID_LEN 12 /* as Docker shortens an id */

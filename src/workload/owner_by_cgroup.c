@@ -5,7 +5,7 @@
  * doubled since the last sweep, which keeps its cost per new row constant. A cgroup that was
  * forgotten and is used again is looked up again.
  */
-#include "workload/cgroup_cache.h"
+#include "workload/owner_by_cgroup.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
  * change there is nothing to look up again. Ids are found by their hash: a user that makes two of
  * his ids collide hides one of them.
  */
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/directory.h"
+#include "workload/name_directory.h"
 
 #include <poll.h>
 #include <pthread.h>

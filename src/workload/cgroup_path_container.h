@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A container in one component of a cgroup path, as the runtimes name it. Pure. The caller decides
- * whether runtimes put containers in that place (cgroup_owner.c).
+ * whether runtimes put containers in that place (cgroup_path.c).
  */
 #pragma once
 
 #include <stdbool.h>
 
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 struct cgroup_container {
 	const char *runtime; /* static */

@@ -5,7 +5,7 @@
  * …/SLUID from 26.05 on. PBS: pbs_jobs.service/jobid/N.SERVER, on v2 …/jobs/…, or a slice
  * pbspro-N.SERVER.slice. HTCondor: htcondor/condor_SLOT, on v2 below condor.service.
  */
-#include "workload/cgroup_job.h"
+#include "workload/cgroup_path_job.h"
 
 #include <string.h>
 

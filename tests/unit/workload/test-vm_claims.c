@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which sources can claim a process as a virtual machine, and which of them may hang. */
-#include "workload/machines.h"
+#include "workload/vm_owners.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Virtual machines, by their processes, through identity_resolve(). */
-#include "workload/machines.h"
+#include "workload/vm_owners.h"
 
 #include "base/num.h"
 #include "machine_rig.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 struct cgroup_job {
 	const char *scheduler; /* static */

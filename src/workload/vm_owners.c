@@ -5,7 +5,7 @@
  * reported here: rows are checked again when their number has doubled, and rows of processes that
  * have ended are removed.
  */
-#include "workload/machines.h"
+#include "workload/vm_owners.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "workload/cgroup_pod.h"
+#include "workload/cgroup_path_pod.h"
 #include "workload/identity.h"
 
 #define OWNER_POD_ID_MAX 64

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 #define POD_UID_MAX 37 /* with its terminator */
 

@@ -3,7 +3,7 @@
  * Names of cgroups are compared as bytes and never changed: a component is a view into the path.
  * Only where systemd escaped a name (systemd-escape(1)) is it copied, to undo that.
  */
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/process_owners.h"
+#include "workload/owner_by_process.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/cgroup_pod.h"
+#include "workload/cgroup_path_pod.h"
 
 #include <string.h>
 

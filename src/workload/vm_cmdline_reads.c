@@ -3,7 +3,7 @@
  * The loop opens the file, which never waits, and the thread reads it: so an answer belongs to the
  * right process, even if its pid is used again. The thread also parses it: the result is small.
  */
-#include "workload/cmdline_reads.h"
+#include "workload/vm_cmdline_reads.h"
 
 #include <errno.h>
 #include <fcntl.h>

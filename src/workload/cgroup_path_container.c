@@ -5,7 +5,7 @@
  * two drivers were mixed up. An id has 64 lower-case digits: a name with more, fewer or another
  * prefix ("crio-conmon-ID") is not a container. Other runtimes have ids of their own form.
  */
-#include "workload/cgroup_container.h"
+#include "workload/cgroup_path_container.h"
 
 #include "base/macro.h"
 

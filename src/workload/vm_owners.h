@@ -3,7 +3,7 @@
  * Processes that are virtual machines, and the owners of their energy.
  *
  * The command line of a process with a hypervisor's name is read once, on a thread, since that may
- * hang (cmdline_reads.h); until then the process belongs to its cgroup. A machine is an owner of
+ * hang (vm_cmdline_reads.h); until then the process belongs to its cgroup. A machine is an owner of
  * its own, or, in a container (KubeVirt), the container is its owner and has the machine's labels.
  *
  * Claims by strength: the scope of a manager of VMs; then root and managers' users; then a
@@ -16,8 +16,8 @@
 #pragma once
 
 #include "base/uuid.h"
-#include "workload/cmdline_reads.h"
 #include "workload/owner_table.h"
+#include "workload/vm_cmdline_reads.h"
 #include "workload/vm_users.h"
 
 /* The ground on which a process is a machine, the weakest first. */

@@ -5,7 +5,7 @@
  * /machine/qemu-6-web.libvirt-qemu without, /machine/web.libvirt-qemu and /libvirt/qemu/web long
  * ago. Its cgroups per thread (emulator, vcpu0) lie below. Proxmox: qemu.slice/101.scope.
  */
-#include "workload/cgroup_vm.h"
+#include "workload/cgroup_path_vm.h"
 
 #include <string.h>
 

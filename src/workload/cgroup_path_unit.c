@@ -9,12 +9,12 @@
  * the root of the machine's own systemd, which another init may have put into a directory; where
  * that root is unknown, it begins at the first slice that no unit has above it.
  */
-#include "workload/cgroup_unit.h"
+#include "workload/cgroup_path_unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "workload/path_part.h"
+#include "workload/cgroup_path_part.h"
 
 #define FIRST_UNIT "init.scope" /* systemd itself, as PID 1 */
 

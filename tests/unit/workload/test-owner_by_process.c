@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/process_owners.h"
+#include "workload/owner_by_process.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"
