@@ -25,7 +25,7 @@
 #include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
 #include "kube/pod_resources.h"
-#include "meter/hwmon_rule.h"
+#include "meter/hwmon/hwmon_rule.h"
 #include "model/component_power.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"

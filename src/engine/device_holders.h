@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which processes have device files open, for meters (meter/device_files.h). They are found by BPF
- * where that can be loaded, else in /proc by the helper (service/fdinfo_helper.h), which also opens
- * their fdinfo.
+ * Which processes have device files open, for meters (meter/drm/device_files.h). They are found by
+ * BPF where that can be loaded, else in /proc by the helper (service/fdinfo_helper.h), which also
+ * opens their fdinfo.
  */
 #pragma once
 
 #include "base/diag.h"
 #include "config/config.h"
-#include "meter/device_files.h"
+#include "meter/drm/device_files.h"
 
 struct device_holders;
 

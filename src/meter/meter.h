@@ -64,7 +64,7 @@ struct meter_remark {
  * poller's, and that closes it, which may hang as well. The rest is called from any thread and only
  * copies.
  */
-struct device_files; /* meter/device_files.h */
+struct device_files; /* meter/drm/device_files.h */
 struct ipmi_system;  /* bmc/ipmi_device.h */
 struct meter;
 struct meter_options;
@@ -179,13 +179,13 @@ struct meter_options {
 	 * CPU of the package (drivers/powercap/intel_rapl_msr.c). Such zones are left out.
 	 */
 	bool core_is_one_core;
-	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
+	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
 	bool wants_holders;                /* also: which processes hold a device, busy or not */
 	struct device_files *device_files; /* NULL: what uses DRM's boards is not known; borrowed */
 	/* Paths, or names, loaded where the driver is; "": none; borrowed. */
 	char *nvml_library, *hlml_library;
-	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */
+	char *external[METER_EXTERNAL_MAX]; /* files, meter/external/external_text.h; borrowed */
 	size_t external_count;
 	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/service_target.h. */
 	char *redfish_url, *redfish_credentials, *redfish_ca_file, *redfish_system;
@@ -206,7 +206,7 @@ struct meter_options {
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 	char *msr_devices; /* the folder of N/msr; NULL: METER_MSR_DEVICES; borrowed */
 	bool msr_cores;    /* also: registers that count a single core (AMD) */
-	/* As CPUID has them: "GenuineIntel", see meter/rapl_units.h. NULL and 0: unknown. */
+	/* As CPUID has them: "GenuineIntel", see meter/rapl/rapl_units.h. NULL and 0: unknown. */
 	const char *cpu_vendor; /* borrowed */
 	unsigned cpu_family, cpu_model;
 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "meter/cray_pm_text.h"
+#include "meter/cray/cray_pm_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

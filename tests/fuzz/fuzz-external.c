@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "meter/external_text.h"
+#include "meter/external/external_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

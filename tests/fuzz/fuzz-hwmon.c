@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "meter/hwmon_rule.h"
+#include "meter/hwmon/hwmon_rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

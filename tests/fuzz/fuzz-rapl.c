@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meter/rapl_name.h"
+#include "meter/rapl/rapl_name.h"
 #include "meter/sysfs_number.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

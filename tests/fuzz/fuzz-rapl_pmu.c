@@ -5,7 +5,7 @@
 
 #include "base/macro.h"
 #include "host/topology.h"
-#include "meter/rapl_pmu.h"
+#include "meter/rapl/rapl_pmu.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

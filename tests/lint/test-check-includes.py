@@ -22,6 +22,7 @@ class CheckIncludes(unittest.TestCase):
                 (root / folder).mkdir(parents=True)
             (root / 'docs/ARCHITECTURE.md').write_text(TABLE, encoding='utf-8')
             for file, text in files.items():
+                (root / 'src/room' / file).parent.mkdir(exist_ok=True)
                 (root / 'src/room' / file).write_text(text, encoding='utf-8')
             result = subprocess.run([TOOL, name], capture_output=True, text=True, check=False)
         return result.stdout, result.returncode
@@ -73,6 +74,25 @@ class CheckIncludes(unittest.TestCase):
 
     def test_headers_without_code(self):
         self.assert_circle({'a.h': '#include "room/b.h"\n', 'b.h': '#include "room/a.h"\n'}, 'a.h -> b.h -> a.h')
+
+    def test_a_folder_of_the_room(self):
+        self.assert_clean({'a.c': A_C + '#include "room/part/b.h"\nint a(int x)\n{\n\treturn b(x);\n}\n', 'a.h': A_H,
+                           'part/b.c': '#include "room/part/b.h"\nint b(int x)\n{\n\treturn x;\n}\n', 'part/b.h': B_H})
+
+    def test_a_folder_includes_its_own_header_first(self):
+        said, status = self.said_of({'a.h': A_H, 'part/b.c': '#include "room/a.h"\n#include "room/part/b.h"\n', 'part/b.h': B_H})
+        self.assertIn('src/room/part/b.c: its first include is not its own header, room/part/b.h', said)
+        self.assertEqual(status, 1)
+
+    def test_a_folder_keeps_to_the_room(self):
+        said, status = self.said_of({'part/b.h': '#include "bpf/records.h"\n'})
+        self.assertIn('src/room/part/b.h:1: room includes bpf/records.h; it may use nothing', said)
+        self.assertEqual(status, 1)
+
+    def test_a_circle_through_a_folder(self):
+        self.assert_circle({'a.c': A_C + '#include "room/part/b.h"\n', 'a.h': A_H,
+                            'part/b.c': '#include "room/part/b.h"\n#include "room/a.h"\n', 'part/b.h': B_H},
+                           'a.c -> part/b.c -> a.c')
 
 
 unittest.main()

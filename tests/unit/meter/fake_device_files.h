@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "meter/device_files.h"
+#include "meter/drm/device_files.h"
 
 #define FAKE_FILES_MAX 32
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/counter_trial.h"
+#include "meter/remote/counter_trial.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"

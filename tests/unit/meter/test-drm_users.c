@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Board 3 has the nodes card1 and renderD129; time is the test's. */
-#include "meter/drm_users.h"
+#include "meter/drm/drm_users.h"
 
 #include "fake_device_files.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/external_text.h"
+#include "meter/external/external_text.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/hwmon_rule.h"
+#include "meter/hwmon/hwmon_rule.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recorded layouts: which files drivers have, where they are, and what is no channel. */
-#include "meter/hwmon_scan.h"
+#include "meter/hwmon/hwmon_scan.h"
 
 #include "hwmon_tree.h"
 #include "tests/unit/unit.h"

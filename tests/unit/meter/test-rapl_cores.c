@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Registers as files: what is read at the offset of a register is its value. */
-#include "meter/rapl_cores.h"
+#include "meter/rapl/rapl_cores.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/rapl_name.h"
+#include "meter/rapl/rapl_name.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The PMU as kernels of several machines show it, and files that are not as they should be. */
 #include "base/num.h"
-#include "meter/rapl_pmu.h"
+#include "meter/rapl/rapl_pmu.h"
 #include "rapl_tree.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/rapl_scan.h"
+#include "meter/rapl/rapl_scan.h"
 
 #include "fake_tree.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Units against values worked out by hand from the manuals' formulas. */
-#include "meter/rapl_units.h"
+#include "meter/rapl/rapl_units.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"

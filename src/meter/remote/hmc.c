@@ -30,7 +30,7 @@
 #include "bmc/service_target.h"
 #include "host/sysinfo.h"
 #include "meter/meter.h"
-#include "meter/remote.h"
+#include "meter/remote/remote.h"
 
 #define SHARE_NS      (300 * NSEC_PER_SEC) /* partitions and weights are looked at again */
 #define STALE_NS      (60 * NSEC_PER_SEC)  /* four samples of the console */

@@ -26,7 +26,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "meter/meter.h"
-#include "meter/rapl_scan.h"
+#include "meter/rapl/rapl_scan.h"
 #include "meter/sysfs_number.h"
 
 /* An open counter, shared by its zone and by the reads under way. */

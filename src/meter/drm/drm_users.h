@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "energy/work.h"
-#include "meter/device_files.h"
+#include "meter/drm/device_files.h"
 
 struct drm_users;
 

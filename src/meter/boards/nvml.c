@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * NVIDIA GPUs, through the driver's library (gpu/nvml_library.h), as meter/library_boards.h has it.
+ * NVIDIA GPUs, through the driver's library (gpu/nvml_library.h), by way of library_boards.h.
  *
  * What used a board is read with its energy, so that both are of the same time: per cent of the
  * board by process, as the driver samples it; where the driver does not, its busy time by memory
@@ -24,7 +24,7 @@
 #include "gpu/nvml_mig.h"
 #include "gpu/nvml_use.h"
 #include "gpu/nvml_vgpu.h"
-#include "meter/library_boards.h"
+#include "meter/boards/library_boards.h"
 #include "meter/meter.h"
 
 #define PERIOD_NS     NSEC_PER_SEC

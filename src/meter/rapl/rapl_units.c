@@ -4,7 +4,7 @@
  * and Emerald Rapids by that register again, but the platform in joules. Atoms before Goldmont have
  * another formula. A model that is not listed may have any of these.
  */
-#include "meter/rapl_units.h"
+#include "meter/rapl/rapl_units.h"
 
 #include <string.h>
 

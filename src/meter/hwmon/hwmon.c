@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Sensors of the kernel's hwmon class: counters of energy, powers, and products of voltage and
- * current (meter/hwmon_rule.h says which of them are zones).
+ * current (meter/hwmon/hwmon_rule.h says which of them are zones).
  *
  * A zone is known by its chip's name, its device and its channel for as long as the program runs;
  * hwmonN may change. Its files are kept open: a number that is given to another chip meanwhile
@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/hwmon_scan.h"
+#include "meter/hwmon/hwmon_scan.h"
 #include "meter/meter.h"
 #include "meter/sysfs_number.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/rapl_cores.h"
+#include "meter/rapl/rapl_cores.h"
 
 #include <errno.h>
 #include <stdlib.h>

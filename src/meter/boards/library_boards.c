@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/library_boards.h"
+#include "meter/boards/library_boards.h"
 
 #include <errno.h>
 #include <stdio.h>

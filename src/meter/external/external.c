@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Meters outside this program: files of lines (meter/external_text.h), which a script writes from
- * what a smart plug, a PDU or an instrument of a laboratory says.
+ * Meters outside this program: files of lines (external_text.h), into which a script writes the
+ * readings of a smart plug, a PDU or an instrument of a laboratory.
  *
  * The files are read once a second, each as a whole for each of its zones. The time of a value is
  * the one that its line gives, else that of the file's last change: the same time again is nothing
@@ -22,7 +22,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/external_text.h"
+#include "meter/external/external_text.h"
 #include "meter/meter.h"
 
 #define PERIOD_NS  NSEC_PER_SEC

@@ -26,7 +26,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/cray_pm_text.h"
+#include "meter/cray/cray_pm_text.h"
 #include "meter/meter.h"
 
 #define PERIOD_NS      NSEC_PER_SEC

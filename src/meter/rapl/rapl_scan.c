@@ -8,7 +8,7 @@
  * driver that hangs costs nothing elsewhere. The walk is bounded in depth and in directories: a
  * tree given by --host.sysfs may hold anything.
  */
-#include "meter/rapl_scan.h"
+#include "meter/rapl/rapl_scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/macro.h"
-#include "meter/rapl_name.h"
+#include "meter/rapl/rapl_name.h"
 #include "meter/sysfs_number.h"
 
 #define WALK_DEPTH_MAX 6

@@ -32,9 +32,9 @@
 #include "base/num.h"
 #include "host/topology.h"
 #include "meter/meter.h"
-#include "meter/rapl_name.h"
-#include "meter/rapl_pmu.h"
-#include "meter/rapl_scan.h"
+#include "meter/rapl/rapl_name.h"
+#include "meter/rapl/rapl_pmu.h"
+#include "meter/rapl/rapl_scan.h"
 #include "meter/shared_fds.h"
 
 #define PACKAGES_MAX RAPL_PMU_CPUS_MAX

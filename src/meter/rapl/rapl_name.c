@@ -3,7 +3,7 @@
  * Zones are known by name, never by index: intel-rapl:1 is psys on one machine and package-1 on the
  * next, and both move when a socket goes offline and returns.
  */
-#include "meter/rapl_name.h"
+#include "meter/rapl/rapl_name.h"
 
 #include <stdio.h>
 #include <string.h>

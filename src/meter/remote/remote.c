@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/remote.h"
+#include "meter/remote/remote.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/drm_users.h"
+#include "meter/drm/drm_users.h"
 #include "meter/meter.h"
 #include "meter/sysfs_number.h"
 

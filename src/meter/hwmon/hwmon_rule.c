@@ -4,7 +4,7 @@
  * thing. A row gives facts of the driver's page in the kernel's Documentation/hwmon, or, for Grace,
  * of NVIDIA's tuning guide, and for HSMP of Documentation/arch/x86.
  */
-#include "meter/hwmon_rule.h"
+#include "meter/hwmon/hwmon_rule.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,7 +122,7 @@ static const struct row rows[] = {
 	{ "ucd%", NULL, HWMON_READINGS, HWMON_BOARD, 0, 0 },
 	{ "pmbus", NULL, HWMON_READINGS, HWMON_BOARD, 0, 0 },
 
-	/* GPUs: of meter/drm.c, which knows what uses them. */
+	/* GPUs: of meter/drm/drm.c, which knows what uses them. */
 	{ "amdgpu", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },
 	{ "i915", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },
 	{ "xe", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },

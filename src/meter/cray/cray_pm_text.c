@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter/cray_pm_text.h"
+#include "meter/cray/cray_pm_text.h"
 
 #include <errno.h>
 #include <string.h>

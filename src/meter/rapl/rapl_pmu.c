@@ -4,7 +4,7 @@
  * more a count, which no kernel has, is refused, so that a counter's microjoules fit its own 64
  * bits.
  */
-#include "meter/rapl_pmu.h"
+#include "meter/rapl/rapl_pmu.h"
 
 #include <errno.h>
 #include <fcntl.h>

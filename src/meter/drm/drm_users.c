@@ -5,7 +5,7 @@
  * takes its place when it ends. The one that is read is of the process that has had the client
  * first, so that a descriptor that is passed on takes no energy with it.
  */
-#include "meter/drm_users.h"
+#include "meter/drm/drm_users.h"
 
 #include <errno.h>
 #include <stdlib.h>

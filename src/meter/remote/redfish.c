@@ -7,7 +7,7 @@
  * (counter_trial.h). What the BMC averages over is what it says, or what the options say, as is how
  * late it is. Nothing stands for a value that is missing.
  *
- * When it is asked again after a failure says meter/remote.h.
+ * When it is asked again after a failure says meter/remote/remote.h.
  *
  * The library for that is loaded when the source is opened: later no program code can be loaded any
  * more (service/confine.h). Polled: a controller may take seconds.
@@ -24,9 +24,9 @@
 #include "bmc/redfish_power.h"
 #include "bmc/service.h"
 #include "bmc/service_target.h"
-#include "meter/counter_trial.h"
 #include "meter/meter.h"
-#include "meter/remote.h"
+#include "meter/remote/counter_trial.h"
+#include "meter/remote/remote.h"
 
 #define MISSES_TO_SEARCH   3   /* readings without a value, until another place is looked for */
 #define READINGS_TO_SEARCH 360 /* of a place that is provisional, likewise */

@@ -20,9 +20,9 @@
 #include "base/macro.h"
 #include "host/topology.h"
 #include "meter/meter.h"
-#include "meter/rapl_cores.h"
-#include "meter/rapl_name.h"
-#include "meter/rapl_units.h"
+#include "meter/rapl/rapl_cores.h"
+#include "meter/rapl/rapl_name.h"
+#include "meter/rapl/rapl_units.h"
 #include "meter/shared_fds.h"
 
 #define PACKAGES_MAX 128

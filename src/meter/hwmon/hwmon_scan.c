@@ -7,7 +7,7 @@
  *
  * Products of voltage and current are channels only of chips that show no power themselves.
  */
-#include "meter/hwmon_scan.h"
+#include "meter/hwmon/hwmon_scan.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Intel's Gaudi accelerators, through the driver's library (gpu/hlml_library.h), as
- * meter/library_boards.h has it.
+ * meter/boards/library_boards.h has it.
  *
  * A board belongs to one process at a time, and the library does not say to which: its busy time is
  * known, and no process. The driver takes that from the board's power (hl_device_utilization() in
@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "gpu/hlml_library.h"
-#include "meter/library_boards.h"
+#include "meter/boards/library_boards.h"
 
 #define PERIOD_NS NSEC_PER_SEC
 

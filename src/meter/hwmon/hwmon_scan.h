@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "meter/hwmon_rule.h"
+#include "meter/hwmon/hwmon_rule.h"
 
 /* What is beyond is left out: a tree given by --host.sysfs may hold anything. */
 #define HWMON_CHIPS_MAX    256
