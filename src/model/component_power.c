@@ -27,10 +27,6 @@
 #define TDP_LEAST    90.0
 #define TDP_MOST     440.0
 
-struct component_curves {
-	double watts[COMPONENT_COUNT][COMPONENT_LEVELS];
-};
-
 void component_scales(const struct machine_facts *facts, double ret[static COMPONENT_COUNT])
 {
 	ret[COMPONENT_PACKAGE] = (double)facts->cpu.tdp_w * facts->sockets;
@@ -85,26 +81,18 @@ static void want(const struct component_weights *weights, const struct machine_f
 	ret[COMPONENT_DRAM] = fmin(ret[COMPONENT_DRAM], DRAM_MOST_W * facts->memory_gib);
 }
 
-static double platform_at(const struct power_model *platform, const struct machine_facts *facts,
-			  size_t level)
-{
-	struct power_estimate power;
-
-	power_model_estimate(platform, facts, (double)level / (COMPONENT_LEVELS - 1), &power);
-	return power.idle_w + power.dynamic_w;
-}
-
-static void make_curves(const struct component_weights *weights, const struct power_model *platform,
-			const struct machine_facts *facts, struct component_curves *ret)
+static void rise_in_levels(const struct component_weights *weights,
+			   const struct machine_facts *facts, const struct power_curve *platform,
+			   struct component_curve *ret)
 {
 	double before[COMPONENT_COUNT] = { 0 }, wanted[COMPONENT_COUNT], now[COMPONENT_COUNT];
-	double platform_idle_w = platform_at(platform, facts, 0), idle_sum = 0;
+	double platform_idle_w = platform->watts[0], idle_sum = 0;
 
 	for (size_t level = 0; level < COMPONENT_LEVELS; level++) {
 		double sum = before[COMPONENT_PACKAGE] + before[COMPONENT_DRAM];
-		double room_w = level == 0 ? COMPONENT_PLATFORM_SHARE * platform_idle_w
-					   : room(platform_at(platform, facts, level),
-						  platform_idle_w, sum, idle_sum);
+		double room_w =
+			level == 0 ? COMPONENT_PLATFORM_SHARE * platform_idle_w
+				   : room(platform->watts[level], platform_idle_w, sum, idle_sum);
 
 		want(weights, facts, level, wanted);
 		rise(wanted, before, room_w, now);
@@ -137,48 +125,55 @@ static double bound(double watts, double spread, double factor, double most_w)
 	return fmax(fmin(down, watts), fmin(up, fmax(0, most_w - watts)));
 }
 
-/*
- * What a component can draw at most: what the platform's bound leaves, a little more than the
- * design power, where it is known, and what such memory draws.
- */
-static void limit(const struct machine_facts *known, bool knows_tdp,
-		  const struct power_estimate *whole, double ret[static COMPONENT_COUNT])
+void component_curve_make(const struct component_weights *weights,
+			  const struct power_model *platform, const struct machine_facts *facts,
+			  struct component_curve *ret)
 {
-	double whole_w = whole->idle_w + whole->dynamic_w + whole->bound_w;
+	struct power_curve of_known;
+	struct machine_facts known;
 
-	for (size_t c = 0; c < COMPONENT_COUNT; c++)
-		ret[c] = COMPONENT_PLATFORM_SHARE * whole_w;
-	if (knows_tdp)
-		ret[COMPONENT_PACKAGE] = fmin(ret[COMPONENT_PACKAGE],
-					      PACKAGE_MOST * known->cpu.tdp_w * known->sockets);
-	ret[COMPONENT_DRAM] = fmin(ret[COMPONENT_DRAM], DRAM_MOST_W * known->memory_gib);
+	power_model_complete_facts(platform, facts, &known);
+	power_curve_make(platform, facts, &ret->whole);
+	power_curve_make(platform, &known, &of_known);
+	rise_in_levels(weights, &known, &of_known, ret);
+	ret->weights = weights;
+	ret->knows_tdp = facts->cpu.tdp_w > 0;
+	/* A little more than the design power, where it is known, and what such memory draws. */
+	ret->most_w[COMPONENT_PACKAGE] =
+		ret->knows_tdp ? PACKAGE_MOST * known.cpu.tdp_w * known.sockets : (double)INFINITY;
+	ret->most_w[COMPONENT_DRAM] = DRAM_MOST_W * known.memory_gib;
+	ret->outside = ret->whole.outside || is_outside(&known);
+}
+
+void component_curve_at(const struct component_curve *curve, double utilisation,
+			struct power_estimate ret[static COMPONENT_COUNT])
+{
+	double u = utilisation > 0 ? fmin(utilisation, 1) : 0; /* NaN is 0 */
+	struct power_estimate whole;
+	double whole_w;
+
+	power_curve_at(&curve->whole, u, &whole);
+	whole_w = COMPONENT_PLATFORM_SHARE * (whole.idle_w + whole.dynamic_w + whole.bound_w);
+	for (size_t c = 0; c < COMPONENT_COUNT; c++) {
+		double watts = between(curve->watts[c], u);
+		double spread = between(curve->weights->spread[c], u);
+
+		if (c == COMPONENT_PACKAGE && !curve->knows_tdp)
+			spread = add_in_quadrature(spread, TDP_SPREAD);
+		ret[c].outside = curve->outside;
+		ret[c].idle_w = curve->watts[c][0];
+		ret[c].dynamic_w = fmax(0, watts - ret[c].idle_w);
+		ret[c].bound_w = bound(watts, spread, curve->outside ? OUTSIDE_FACTOR : 1,
+				       fmin(whole_w, curve->most_w[c]));
+	}
 }
 
 void component_power_estimate(const struct component_weights *weights,
 			      const struct power_model *platform, const struct machine_facts *facts,
 			      double utilisation, struct power_estimate ret[static COMPONENT_COUNT])
 {
-	double u = utilisation > 0 ? fmin(utilisation, 1) : 0; /* NaN is 0 */
-	bool knows_tdp = facts->cpu.tdp_w > 0;
-	double most_w[COMPONENT_COUNT];
-	struct component_curves curves;
-	struct power_estimate whole;
-	struct machine_facts known;
+	struct component_curve curve;
 
-	power_model_complete_facts(platform, facts, &known);
-	power_model_estimate(platform, facts, u, &whole);
-	make_curves(weights, platform, &known, &curves);
-	limit(&known, knows_tdp, &whole, most_w);
-	for (size_t c = 0; c < COMPONENT_COUNT; c++) {
-		double watts = between(curves.watts[c], u);
-		double spread = between(weights->spread[c], u);
-
-		if (c == COMPONENT_PACKAGE && !knows_tdp)
-			spread = add_in_quadrature(spread, TDP_SPREAD);
-		ret[c].outside = whole.outside || is_outside(&known);
-		ret[c].idle_w = curves.watts[c][0];
-		ret[c].dynamic_w = fmax(0, watts - ret[c].idle_w);
-		ret[c].bound_w =
-			bound(watts, spread, ret[c].outside ? OUTSIDE_FACTOR : 1, most_w[c]);
-	}
+	component_curve_make(weights, platform, facts, &curve);
+	component_curve_at(&curve, utilisation, ret);
 }

@@ -48,12 +48,28 @@ struct component_model {
 
 extern const struct component_model builtin_component_model;
 
+/* The power of one machine's components at all loads. It depends on the facts alone. */
+struct component_curve {
+	struct power_curve whole; /* of the machine */
+	double watts[COMPONENT_COUNT][COMPONENT_LEVELS];
+	double most_w[COMPONENT_COUNT];          /* that a component can draw; INFINITY unknown */
+	const struct component_weights *weights; /* borrowed */
+	bool knows_tdp;
+	bool outside;
+};
+
+/* @facts as for power_model_estimate(), of @platform. */
+void component_curve_make(const struct component_weights *weights,
+			  const struct power_model *platform, const struct machine_facts *facts,
+			  struct component_curve *ret);
 /*
- * @facts as for power_model_estimate(), of @platform. @utilisation 0..1 of all logical CPUs;
- * clamped. All results are finite and >= 0; dynamic_w never falls with utilisation. The bound is
- * doubled where the machine is outside: not an Intel server of 2014 to 2023 with one or two
- * sockets, or with memory or a design power far from those of the data.
+ * @utilisation 0..1 of all logical CPUs; clamped. All results are finite and >= 0; dynamic_w never
+ * falls with utilisation. The bound is doubled if the machine is outside: not an Intel server of
+ * 2014 to 2023 with one or two sockets, or with memory or a design power far from the data.
  */
+void component_curve_at(const struct component_curve *curve, double utilisation,
+			struct power_estimate ret[static COMPONENT_COUNT]);
+/* Both at once. */
 void component_power_estimate(const struct component_weights *weights,
 			      const struct power_model *platform, const struct machine_facts *facts,
 			      double utilisation,

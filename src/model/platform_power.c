@@ -20,13 +20,6 @@
 #define OUTSIDE_FACTOR 2.0
 #define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; the population has 0.84 at least */
 
-/* The power of one machine at each level, and what it is worth. */
-struct curve {
-	double watts[POWER_LEVELS];
-	enum power_familiarity familiarity;
-	bool outside;
-};
-
 static double clamp(double value, double low, double high)
 {
 	if (!(value > low)) /* also NaN */
@@ -254,11 +247,12 @@ static void finish(const struct power_model_weights *weights,
 		watts[level] = watts[level] > watts[level - 1] ? watts[level] : watts[level - 1];
 }
 
-static void make_curve(const struct power_model *model, const struct machine_facts *facts,
-		       struct curve *ret)
+void power_curve_make(const struct power_model *model, const struct machine_facts *facts,
+		      struct power_curve *ret)
 {
 	const struct power_model_weights *weights = model->weights;
 	double ln_w[POWER_LEVELS] = { 0 };
+	enum power_familiarity familiarity;
 	struct platform_machine machine;
 	struct machine_facts known;
 
@@ -270,13 +264,14 @@ static void make_curve(const struct power_model *model, const struct machine_fac
 	if (add_bumps(&weights->bumps[POWER_BUMPS_ALIKE], &machine, ln_w) < NEAR_ENOUGH)
 		ret->outside = true;
 	(void)add_bumps(&weights->bumps[POWER_BUMPS_MEMORY], &machine, ln_w);
-	ret->familiarity = add_generation(weights, &known, ln_w) ? POWER_KNOWN_GENERATION
-								 : POWER_UNKNOWN_GENERATION;
+	familiarity = add_generation(weights, &known, ln_w) ? POWER_KNOWN_GENERATION
+							    : POWER_UNKNOWN_GENERATION;
 	if (add_cpu(weights, &known, ln_w))
-		ret->familiarity = POWER_KNOWN_CPU;
+		familiarity = POWER_KNOWN_CPU;
 	/* An unknown frequency may be any of those of its year. */
 	if (!known.cpu.key[0] || !(facts->frequency_ghz > 0))
-		ret->familiarity = POWER_UNNAMED;
+		familiarity = POWER_UNNAMED;
+	ret->bound = weights->bound[ret->outside ? POWER_UNNAMED : familiarity];
 	finish(weights, &machine, clamp(known.cpu.tdp_w, 1, weights->tdp_w.most), ln_w, ret->watts);
 }
 
@@ -299,22 +294,23 @@ static const double dynamic_bound[POWER_LEVELS] = {
 	1.07, 1.07, 0.71, 0.61, 0.56, 0.48, 0.41, 0.4, 0.38, 0.36, 0.33,
 };
 
+void power_curve_at(const struct power_curve *curve, double utilisation, struct power_estimate *ret)
+{
+	double u = clamp(utilisation, 0, 1), watts = between(curve->watts, u);
+
+	ret->idle_w = curve->watts[0];
+	ret->dynamic_w = watts > ret->idle_w ? watts - ret->idle_w : 0;
+	ret->outside = curve->outside;
+	ret->dynamic_bound_w =
+		ret->dynamic_w * between(dynamic_bound, u) * (curve->outside ? OUTSIDE_FACTOR : 1);
+	ret->bound_w = watts * between(curve->bound, u) * (curve->outside ? OUTSIDE_FACTOR : 1);
+}
+
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret)
 {
-	const struct power_model_weights *weights = model->weights;
-	enum power_familiarity familiarity;
-	struct curve curve;
-	double watts, u = clamp(utilisation, 0, 1);
+	struct power_curve curve;
 
-	make_curve(model, facts, &curve);
-	watts = between(curve.watts, u);
-	ret->idle_w = curve.watts[0];
-	ret->dynamic_w = watts > ret->idle_w ? watts - ret->idle_w : 0;
-	ret->outside = curve.outside;
-	familiarity = curve.outside ? POWER_UNNAMED : curve.familiarity;
-	ret->dynamic_bound_w =
-		ret->dynamic_w * between(dynamic_bound, u) * (curve.outside ? OUTSIDE_FACTOR : 1);
-	ret->bound_w = watts * between(weights->bound[familiarity], u) *
-		       (curve.outside ? OUTSIDE_FACTOR : 1);
+	power_curve_make(model, facts, &curve);
+	power_curve_at(&curve, utilisation, ret);
 }

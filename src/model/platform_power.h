@@ -52,9 +52,22 @@ struct power_estimate {
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);
+
+/* The power of one machine at all loads. It depends on the facts alone, so it is computed once. */
+struct power_curve {
+	double watts[POWER_LEVELS];
+	const double *bound; /* [POWER_LEVELS], over the power; belongs to the model */
+	bool outside;
+};
+
+void power_curve_make(const struct power_model *model, const struct machine_facts *facts,
+		      struct power_curve *ret);
 /*
  * @utilisation 0..1 of all logical CPUs; clamped. All results are finite and >= 0; dynamic_w never
  * falls with utilisation.
  */
+void power_curve_at(const struct power_curve *curve, double utilisation,
+		    struct power_estimate *ret);
+/* Both at once. */
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret);
