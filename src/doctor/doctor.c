@@ -144,16 +144,18 @@ static void open_recorder(struct session *session, struct findings *findings,
 static void add_names(struct redaction *names, const struct sources *sources,
 		      const struct interval_engine *engine)
 {
+	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];
+
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 
 		if (zone->is_remote || strcmp(zone->source, external_meter.name) == 0)
 			redaction_add(names, REDACTED_NAME, zone->path);
 	}
-	for (size_t i = 0; sources->models && i < model_meter_count(sources->models); i++) {
+	for (size_t i = 0; i < zone_source_count(models); i++) {
 		struct model_state state;
 
-		model_meter_state(sources->models, i, &state);
+		zone_source_state(models, i, &state);
 		redaction_add(names, REDACTED_NAME, state.model);
 		if (strcmp(state.machine, sources->host.cpu_model) != 0)
 			redaction_add(names, REDACTED_NAME, state.machine);

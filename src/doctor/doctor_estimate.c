@@ -8,21 +8,19 @@
 #include "base/macro.h"
 #include "base/watts_text.h"
 #include "doctor/doctor_meters.h"
-#include "engine/vm_picture.h"
+#include "estimate/component_estimate.h"
+#include "estimate/platform_estimate.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 
 /* What the estimate is for this machine, and what that is worth. */
-static void examine_bound(struct findings *findings, const struct sources *sources)
+static void examine_bound(struct findings *findings, const struct zone_source *platform)
 {
 	char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
 	struct power_estimate idle, full;
 	struct machine_facts facts;
-	struct vm_share share;
 
-	if (!sources->estimate)
-		return;
-	estimated_meter_facts(sources->estimate, &facts, &share);
+	platform_estimate_facts(platform, &facts);
 	power_model_estimate(&platform_power_model, &facts, 0, &idle);
 	power_model_estimate(&platform_power_model, &facts, 1, &full);
 	watts_bound_text(idle_bound, idle.bound_w);
@@ -31,10 +29,9 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 		     "for %s of %u cores in %u %s, design power %u W each, the model estimates "
 		     "%.0f W idle and %.0f W at full load; nine of ten unseen machines were within "
 		     "±%s W idle and ±%s W at full load",
-		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
-		     facts.cores, facts.sockets, facts.sockets == 1 ? "socket" : "sockets",
-		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle_bound,
-		     full_bound);
+		     platform->is_vm ? "a typical host of this VM" : "this machine", facts.cores,
+		     facts.sockets, facts.sockets == 1 ? "socket" : "sockets", facts.cpu.tdp_w,
+		     idle.idle_w, full.idle_w + full.dynamic_w, idle_bound, full_bound);
 	if (full.outside)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "this machine is outside the model's population (servers of %.0f to "
@@ -77,7 +74,7 @@ void doctor_examine_fetch(struct findings *findings, const struct sources *sourc
 /* Trained models, and why one is not used. */
 void doctor_examine_models(struct findings *findings, const struct sources *sources)
 {
-	const struct model_meter *models = sources->models;
+	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];
 
 	if (sources->model_files.refused.text[0])
 		findings_add(findings, FINDING_FIX, "energy",
@@ -88,11 +85,11 @@ void doctor_examine_models(struct findings *findings, const struct sources *sour
 	if (sources->model_files.chosen.text[0])
 		findings_add(findings, FINDING_NOTE, "energy", NULL, "of several models: %s",
 			     sources->model_files.chosen.text);
-	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+	for (size_t i = 0; i < zone_source_count(models); i++) {
 		struct model_state state;
 		char error[64] = "its error is not known", bound[WATTS_TEXT_MAX];
 
-		model_meter_state(models, i, &state);
+		zone_source_state(models, i, &state);
 		if (!isnan(state.error_w)) {
 			watts_bound_text(bound, state.error_w);
 			(void)snprintf(error, sizeof(error), "90 %% of its errors are below %s W",
@@ -100,7 +97,7 @@ void doctor_examine_models(struct findings *findings, const struct sources *sour
 		}
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s), %s; %s%s",
-			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
+			     zone_kind_name(zone_source_zone(models, i)->kind), state.model,
 			     state.output, state.reason, error,
 			     state.outside ? "; this machine's load is now outside the model's "
 					     "training data"
@@ -120,7 +117,8 @@ static void examine_stand_in(struct findings *findings)
 }
 
 /* Where the number of the host's CPUs is from, and what overrides that. */
-static const char *host_cpus_source(const struct host_info *host, bool by_model)
+static const char *host_cpus_source(const struct zone_source *estimate,
+				    const struct host_info *host)
 {
 	static const char *const texts[][2] = {
 		{ "option", "--vm.host-cpus" },
@@ -128,7 +126,7 @@ static const char *host_cpus_source(const struct host_info *host, bool by_model)
 		{ "model", "those of the model's machine; --vm.host-cpus" },
 		{ "processor", "by the processor's name, a guess; --vm.host-cpus" },
 	};
-	const char *source = vm_picture_cpus_source(host, by_model);
+	const char *source = estimates_host_cpus_source(estimate, host);
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		if (strcmp(texts[i][0], source) == 0)
@@ -155,48 +153,44 @@ static void examine_instance_type(struct findings *findings, const struct host_i
 /* What an estimate in a virtual machine assumes of its host. */
 static void examine_vm(struct findings *findings, const struct sources *sources)
 {
-	const struct host_info *host = &sources->host;
-	bool by_model = sources->models && model_meter_count(sources->models);
-	struct vm_share share = { 0 };
-	struct machine_facts facts;
+	const struct zone_source *estimate = estimates_of_vm(&sources->estimates);
+	struct vm_share share;
 
-	if (by_model)
-		model_meter_vm_share(sources->models, 0, &share);
-	else if (sources->estimate)
-		estimated_meter_facts(sources->estimate, &facts, &share);
-	else
+	if (!estimate)
 		return;
+	zone_source_vm_share(estimate, 0, &share);
 	findings_add(
 		findings, FINDING_NOTE, "energy", NULL,
 		"in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
 		"the host's and has no series here. Assumed: this VM has %.1f %% of its host's "
 		"logical CPUs (%s), and the host's other CPUs are busy for %.0f to %.0f %% of "
 		"the time (--vm.neighbour-load). What is known for certain narrows the error",
-		share.share * 100, host_cpus_source(host, by_model), share.load_low * 100,
+		share.share * 100, host_cpus_source(estimate, &sources->host), share.load_low * 100,
 		share.load_high * 100);
 }
 
 /* Packages and memory, as far as they are estimated beside the machine. */
 static void examine_components(struct findings *findings, const struct sources *sources)
 {
+	const struct zone_source *components = sources->estimates.of[ESTIMATE_COMPONENTS];
 	const struct component_model *model = &builtin_component_model;
 	struct power_estimate idle[COMPONENT_COUNT], full[COMPONENT_COUNT];
 
-	if (sources->estimate && !sources->components)
+	if (!components)
 		findings_add(findings, FINDING_NOTE, "energy", "--model.parts=all",
 			     "package and dram are not estimated beside \"platform\"");
-	if (!sources->components)
+	if (!components)
 		return;
-	component_meter_estimate(sources->components, 0, idle);
-	component_meter_estimate(sources->components, 1, full);
+	component_estimate_power(components, 0, idle);
+	component_estimate_power(components, 1, full);
 	findings_add(findings, FINDING_NOTE, "energy", "to have none of them: --model.parts=none",
 		     "parts of \"platform\" are ESTIMATED by model %s, fitted to %s, all of them "
 		     "Intel's; its error on unseen machines averages %.0f %% (package) and %.0f %% "
 		     "(dram)",
 		     model->name, model->trained_on, model->mape_percent[COMPONENT_PACKAGE],
 		     model->mape_percent[COMPONENT_DRAM]);
-	for (size_t i = 0; i < component_meter_count(sources->components); i++) {
-		const struct zone *zone = component_meter_zone(sources->components, i);
+	for (size_t i = 0; i < zone_source_count(components); i++) {
+		const struct zone *zone = zone_source_zone(components, i);
 		size_t c = zone->kind == ZONE_DRAM ? COMPONENT_DRAM : COMPONENT_PACKAGE;
 		char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
 
@@ -218,11 +212,14 @@ static void examine_components(struct findings *findings, const struct sources *
 void doctor_examine_estimate(struct findings *findings, const struct sources *sources,
 			     const struct config *config)
 {
+	const struct zone_source *platform = sources->estimates.of[ESTIMATE_PLATFORM];
+
 	doctor_examine_no_meter(findings, sources, config);
-	if (sources->estimate)
+	if (platform) {
 		examine_stand_in(findings);
-	examine_bound(findings, sources);
-	examine_components(findings, sources);
+		examine_bound(findings, platform);
+		examine_components(findings, sources);
+	}
 	if (sources->host.is_vm) {
 		examine_instance_type(findings, &sources->host);
 		examine_vm(findings, sources);

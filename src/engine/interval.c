@@ -23,14 +23,11 @@
 #include "engine/device_users.h"
 #include "engine/machine_reads.h"
 #include "engine/memory_signals.h"
-#include "engine/model_feed.h"
 #include "engine/owner.h"
 #include "engine/party_entry.h"
 #include "engine/record_tap.h"
 #include "engine/self_stats.h"
 #include "engine/sleepers.h"
-#include "engine/vm_picture.h"
-#include "estimate/component_meter.h"
 #include "explain/explain_round.h"
 #include "host/topology.h"
 #include "snapshot/zone_picture.h"
@@ -47,9 +44,8 @@ struct interval_engine {
 	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
 	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
 	struct device_users device_users;
-	/* Zones of trained models and of meters, as they are adopted: the index of each here. */
-	struct model_zones places;
-	size_t meter_zones[METER_ZONES_MAX], meters_known;
+	size_t meter_zones[METER_ZONES_MAX]; /* the number of each zone of the meters, in books */
+	size_t meters_known;
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
@@ -105,40 +101,9 @@ static void set_publication(struct interval_engine *engine)
 		publisher_set_options(engine->publisher, &engine->publication);
 }
 
-/* The index of the zone, if it is adopted, goes to @zones. 0 or -ENOMEM. */
-static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t boottime_ms,
-		 size_t *zones, size_t *known)
-{
-	int z = books_adopt(&engine->books, zone, boottime_ms);
-
-	if (z < 0)
-		return z;
-	zones[(*known)++] = (size_t)z;
-	return 0;
-}
-
-/* A model that was fetched while we run has new ones. Without memory they wait. */
-static int find_estimated_zones(struct interval_engine *engine, int64_t boottime_ms)
-{
-	int r = 0;
-
-	if (engine->sources->estimate && !engine->books.accountant.zone_count)
-		r = books_adopt(&engine->books, estimated_meter_zone(engine->sources->estimate),
-				boottime_ms);
-	for (size_t at = engine->places.component_count;
-	     r >= 0 && at < component_meter_count(engine->sources->components); at++)
-		r = adopt(engine, component_meter_zone(engine->sources->components, at),
-			  boottime_ms, engine->places.components, &engine->places.component_count);
-	for (size_t at = engine->places.model_count;
-	     r >= 0 && at < model_meter_count(engine->sources->models); at++)
-		r = adopt(engine, model_meter_zone(engine->sources->models, at), boottime_ms,
-			  engine->places.models, &engine->places.model_count);
-	return r;
-}
-
 /*
- * Zones can appear while we run (a socket comes online); they never leave their index. Without
- * memory new ones wait; those that there are count on.
+ * Zones can appear while we run (a socket comes online, a model is fetched); they never leave their
+ * index. Without memory new ones wait, and the others keep counting.
  */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms)
 {
@@ -146,11 +111,13 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_
 	struct books *books = &engine->books;
 	size_t known = books->accountant.zone_count, count = meters ? meter_table_count(meters) : 0;
 	uint32_t columns = ledger_columns(books->ledger);
-	int r = find_estimated_zones(engine, boottime_ms), chosen;
+	int r = estimates_adopt(&engine->sources->estimates, books, boottime_ms), chosen;
 
-	for (size_t at = engine->meters_known; r >= 0 && at < count; at++)
-		r = adopt(engine, meter_table_zone(meters, at), boottime_ms, engine->meter_zones,
-			  &engine->meters_known);
+	while (r >= 0 && engine->meters_known < count) {
+		r = books_adopt(books, meter_table_zone(meters, engine->meters_known), boottime_ms);
+		if (r >= 0)
+			engine->meter_zones[engine->meters_known++] = (size_t)r;
+	}
 	if (r >= 0)
 		r = books_find_remainder(books, boottime_ms);
 	chosen = books_choose_totals(books);
@@ -290,10 +257,7 @@ static void follow_cpus(struct interval_engine *engine, uint32_t online)
 		if (engine->sources->sockets)
 			(void)cpu_sockets_read(engine->config->host.sysfs,
 					       engine->sources->sockets);
-		if (engine->sources->estimate)
-			estimated_meter_set_cpus(engine->sources->estimate, cpus);
-		if (engine->sources->models)
-			model_meter_set_cpus(engine->sources->models, cpus);
+		estimates_set_cpus(&engine->sources->estimates, cpus);
 	}
 	if (online)
 		engine->online = online;
@@ -321,94 +285,18 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 	return measured;
 }
 
-/* Of zone @at of the meters: those that are read for the first time are adopted next, in order. */
-static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
+/* A zone that found no memory is not counted before it is adopted. */
+static void take_readings(struct interval_engine *engine, const struct meter_pass *pass)
 {
-	return at < engine->meters_known
-		       ? engine->meter_zones[at]
-		       : engine->books.accountant.zone_count + at - engine->meters_known;
-}
-
-static void read_zones(struct interval_engine *engine)
-{
-	struct meter_pass pass = { 0 };
-
-	if (engine->sources->meters)
-		(void)meter_table_read(engine->sources->meters, &pass);
-	for (size_t i = 0; i < pass.zone_count; i++)
-		engine->books.status[zone_of_meter(engine, i)] = pass.status[i];
 	engine->books.span_count = 0;
-	for (size_t i = 0; i < pass.span_count; i++)
-		books_put_span(&engine->books, zone_of_meter(engine, pass.spans[i].zone),
-			       pass.spans[i]);
-	engine->device_uses = pass.uses;
-}
-
-/* Whether zone @z, which is estimated, is due in this interval. */
-static bool is_due(struct interval_engine *engine, size_t z, bool has_passed)
-{
-	struct zone_status *status = &engine->books.status[z];
-
-	status->state = accountant_has_ended(&engine->books.accountant, z) ? ZONE_ABSENT : ZONE_UP;
-	status->error = 0;
-	status->reads += status->state == ZONE_UP && has_passed;
-	return status->state == ZONE_UP && has_passed;
-}
-
-/* What a failed pass did not see comes with the next, and so must its time. */
-static void advance_estimate(struct interval_engine *engine, const struct activity *activity,
-			     bool has_passed)
-{
-	struct energy_span span;
-
-	if (is_due(engine, 0, has_passed) &&
-	    estimated_meter_advance(engine->sources->estimate, activity->time_ns,
-				    activity->busy_ns - activity->stolen_ns, activity->steal_ns,
-				    &span))
-		books_put_span(&engine->books, 0, span);
-}
-
-/* As the estimate, of which they are parts. */
-static void advance_components(struct interval_engine *engine, const struct activity *activity,
-			       bool has_passed)
-{
-	struct energy_span spans[COMPONENT_COUNT];
-	bool has_spans = has_passed &&
-			 component_meter_advance(engine->sources->components, activity->time_ns,
-						 activity->busy_ns - activity->stolen_ns, spans);
-
-	for (size_t i = 0; i < engine->places.component_count; i++) {
-		if (is_due(engine, engine->places.components[i], has_passed) && has_spans)
-			books_put_span(&engine->books, engine->places.components[i], spans[i]);
+	for (size_t i = 0; i < pass->zone_count && i < engine->meters_known; i++)
+		engine->books.status[engine->meter_zones[i]] = pass->status[i];
+	for (size_t i = 0; i < pass->span_count; i++) {
+		if (pass->spans[i].zone < engine->meters_known)
+			books_put_span(&engine->books, engine->meter_zones[pass->spans[i].zone],
+				       pass->spans[i]);
 	}
-}
-
-/* What the model needs is not known in this interval. */
-static void miss_estimate(struct zone_status *status)
-{
-	status->state = ZONE_ERROR;
-	status->error = -ENODATA;
-	status->errors++;
-}
-
-/* As the estimate: what a failed pass did not see comes with the next. */
-static void advance_models(struct interval_engine *engine, const struct activity *activity,
-			   bool has_passed)
-{
-	struct energy_span span;
-
-	if (has_passed)
-		model_feed(engine->sources->models, activity);
-	for (size_t i = 0; i < engine->places.model_count; i++) {
-		size_t z = engine->places.models[i];
-
-		if (!is_due(engine, z, has_passed))
-			continue;
-		if (model_meter_advance(engine->sources->models, i, &span))
-			books_put_span(&engine->books, z, span);
-		else
-			miss_estimate(&engine->books.status[z]);
-	}
+	engine->device_uses = pass->uses;
 }
 
 static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
@@ -427,8 +315,6 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->elapsed_ns = measured->dt_ns;
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->books.ledger);
-	vm_picture_self(engine->sources->models, engine->sources->estimate, &engine->sources->host,
-			self);
 	self->max_series = engine->config->metrics.max_series;
 }
 
@@ -553,7 +439,8 @@ static void enter_identities(struct interval_engine *engine, const struct party_
 }
 
 /* Meters, then the pass, back to back. 0, or the -errno of a pass that failed. */
-static int read_all(struct interval_engine *engine, struct activity *activity)
+static int read_all(struct interval_engine *engine, struct meter_pass *meters,
+		    struct activity *activity)
 {
 	struct sources *sources = engine->sources;
 	int pass;
@@ -561,7 +448,8 @@ static int read_all(struct interval_engine *engine, struct activity *activity)
 	enter_step(engine, STEP_METERS);
 	if (sources->reads)
 		machine_reads_begin(sources->reads, clock_ns(CLOCK_MONOTONIC));
-	read_zones(engine);
+	if (sources->meters)
+		(void)meter_table_read(sources->meters, meters);
 	enter_step(engine, STEP_ACTIVITY);
 	if (sources->reads)
 		machine_reads_take(sources->reads);
@@ -605,26 +493,21 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
+	struct meter_pass meters = { 0 };
 	struct party_entry entry;
 	int r, pass, entered, published;
 
 	engine->elapsed_ns = 0;
-	/* Before meters are read, which may have new zones, too: these come behind. */
-	if (engine->places.model_count < model_meter_count(engine->sources->models))
-		(void)interval_engine_find_zones(engine, now->boottime_ms);
-	pass = read_all(engine, &activity);
+	pass = read_all(engine, &meters, &activity);
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, now->boottime_ms);
 	if (r == 0)
 		r = follow_counters(engine, &activity);
 	begin_books(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);
-	if (engine->sources->estimate)
-		advance_estimate(engine, &activity, pass == 0);
-	if (engine->sources->components)
-		advance_components(engine, &activity, pass == 0);
-	if (engine->sources->models)
-		advance_models(engine, &activity, pass == 0);
+	take_readings(engine, &meters);
+	estimates_advance(&engine->sources->estimates, &engine->books,
+			  pass == 0 ? &activity : NULL);
 	books_advance_remainder(&engine->books);
 	entry = entry_of(engine);
 	if (pass == 0) {
@@ -644,8 +527,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
 	book(engine, &activity, &measured, now->realtime_ms);
-	model_pictures(engine->sources->estimate, engine->sources->components,
-		       engine->sources->models, &engine->places, engine->published, self);
+	estimates_picture(&engine->sources->estimates, &engine->sources->host, engine->published,
+			  self);
 	party_entry_end_processes(engine->books.ledger, &activity);
 	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
 		      &engine->slept_ns);
@@ -664,29 +547,23 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->books.accountant;
-	bool is_estimated = engine->sources->estimate || model_meter_count(engine->sources->models);
+	bool is_estimated = false, is_measured = false;
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct zone *zone = accountant->zones[z].zone;
 
-		if (zone->rank == RANK_ESTIMATED)
-			is_estimated &=
-				engine->places.model_count || !accountant_has_ended(accountant, z);
-		else if (zone->rank != RANK_MODEL && !zone_kind_is_device(zone->kind) &&
-			 zone_kind_is_metered(zone->kind))
-			is_estimated &= !interval_engine_is_charged(engine, z);
+		if (zone->rank == RANK_ESTIMATED || zone->rank == RANK_MODEL)
+			is_estimated |=
+				zone->rank == RANK_MODEL || !accountant_has_ended(accountant, z);
+		else if (!zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
+			is_measured |= interval_engine_is_charged(engine, z);
 	}
-	return is_estimated;
+	return is_estimated && !is_measured;
 }
 
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)
 {
 	return engine->books.accountant.zones[index].zone;
-}
-
-double interval_engine_error_w(const struct interval_engine *engine, size_t index)
-{
-	return engine->published[index].model_error_w;
 }
 
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)

@@ -85,8 +85,6 @@ double interval_engine_deviation(const struct interval_engine *engine, size_t in
 /* What it counts as a whole, over what its parts do: remainder_coverage() (energy). */
 double interval_engine_coverage(const struct interval_engine *engine, size_t index,
 				bool *ret_is_of_minute);
-/* Half-width of the 90 % interval of its power in that interval, which a model says; NaN: none. */
-double interval_engine_error_w(const struct interval_engine *engine, size_t index);
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
 /* With idle_state_has_power(). */
 uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index);

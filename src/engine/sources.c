@@ -13,7 +13,9 @@
 #include "base/strbuf.h"
 #include "config/host_override.h"
 #include "config/vm_hints.h"
+#include "estimate/component_estimate.h"
 #include "estimate/model_files.h"
+#include "estimate/platform_estimate.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 
@@ -116,10 +118,13 @@ const char *sources_why_left_out(const struct sources *sources)
 			 "many";
 }
 
-static bool has_platform(const struct model_meter *models)
+/* Whether a trained model, and not the built-in one, estimates the whole machine. */
+static bool have_whole(const struct sources *sources)
 {
-	for (size_t i = 0; i < model_meter_count(models); i++) {
-		if (model_meter_zone(models, i)->kind == ZONE_PLATFORM)
+	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];
+
+	for (size_t i = 0; i < zone_source_count(models); i++) {
+		if (zone_kind_is_whole(zone_source_zone(models, i)->kind))
 			return true;
 	}
 	return false;
@@ -168,6 +173,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	struct model_surroundings around = { .activity = sources->activity,
 					     .host = &sources->host };
 	const struct meter_options options = sources_meter_options(config, sources);
+	struct zone_source **of = sources->estimates.of;
 	size_t from_files;
 	int r;
 
@@ -180,17 +186,17 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	}
 	around.meters = sources->meters;
 	around.has_frequency = wants_models(config) && has_frequency(sources->reads);
-	r = model_files_open(config, &around, &sources->models, &sources->model_files);
+	r = model_files_open(config, &around, &of[ESTIMATE_MODELS], &sources->model_files);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
-	from_files = model_meter_count(sources->models);
-	model_updates_start(&sources->updates, config, &sources->host, sources->models);
-	if (sources_have_meters(sources) || from_files > 0 || has_platform(sources->models))
+	from_files = zone_source_count(of[ESTIMATE_MODELS]);
+	model_updates_start(&sources->updates, config, &sources->host, of[ESTIMATE_MODELS]);
+	if (sources_have_meters(sources) || from_files > 0 || have_whole(sources))
 		return 0;
-	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
+	r = platform_estimate_new(&platform_power_model, &sources->host, &of[ESTIMATE_PLATFORM]);
 	if (r == 0 && config->model_parts)
-		r = component_meter_new(&builtin_component_model, sources->estimate,
-					(uint32_t)config->model_parts, &sources->components);
+		r = component_estimate_new(&builtin_component_model, of[ESTIMATE_PLATFORM],
+					   (uint32_t)config->model_parts, &of[ESTIMATE_COMPONENTS]);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
 		     : 0;
 }
@@ -219,9 +225,7 @@ void sources_close(struct sources *sources)
 	model_updates_stop(&sources->updates);
 	meter_table_close(sources->meters);
 	device_holders_release(sources->holders);
-	component_meter_free(sources->components);
-	estimated_meter_free(sources->estimate);
-	model_meter_free(sources->models);
+	estimates_free(&sources->estimates);
 	model_files_release(&sources->model_files);
 	activity_close(sources->activity);
 	memory_signals_close(sources->memory);
@@ -286,32 +290,22 @@ static void add_metered(const struct meter_table *meters, bool devices_only, str
 }
 
 /* "; estimated (NAME): package, dram", by the trained models. */
-static void add_models(const struct model_meter *models, struct strbuf *out)
+static void add_models(const struct zone_source *models, struct strbuf *out)
 {
 	const char *name = NULL;
 
-	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+	for (size_t i = 0; i < zone_source_count(models); i++) {
 		struct model_state state;
 
-		model_meter_state(models, i, &state);
+		zone_source_state(models, i, &state);
 		if (state.model == name)
 			strbuf_add_str(out, ", ");
 		else
 			strbuf_addf(out, "%sestimated (model %s): ", out->len ? "; " : "",
 				    state.model);
-		strbuf_add_str(out, zone_kind_name(model_meter_zone(models, i)->kind));
+		strbuf_add_str(out, zone_kind_name(zone_source_zone(models, i)->kind));
 		name = state.model;
 	}
-}
-
-/* Whether a trained model, and not the one that is built in, stands for the whole machine. */
-static bool have_whole(const struct model_meter *models)
-{
-	for (size_t i = 0; models && i < model_meter_count(models); i++) {
-		if (zone_kind_is_whole(model_meter_zone(models, i)->kind))
-			return true;
-	}
-	return false;
 }
 
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
@@ -321,14 +315,16 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 
 	if (sources->meters)
 		add_metered(sources->meters, estimated, &metered);
-	add_models(sources->models, &metered);
-	if (estimated && (!sources->estimate || have_whole(sources->models)))
+	add_models(sources->estimates.of[ESTIMATE_MODELS], &metered);
+	if (estimated && (!sources->estimates.of[ESTIMATE_PLATFORM] || have_whole(sources)))
 		strbuf_addf(&text, "%s: ", why_estimated(sources));
 	else if (estimated)
 		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s%s", why_estimated(sources),
 			    platform_power_model.name, platform_power_model.trained_on,
 			    sources->host.is_vm ? "; dynamic power of this VM only" : "",
-			    sources->components ? "; with its parts by --model.parts" : "",
+			    sources->estimates.of[ESTIMATE_COMPONENTS]
+				    ? "; with its parts by --model.parts"
+				    : "",
 			    metered.len ? "; " : "");
 	else if (!metered.len)
 		strbuf_add_str(&text, "measured");

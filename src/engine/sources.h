@@ -10,13 +10,11 @@
 #include "config/config.h"
 #include "engine/device_allocations.h"
 #include "engine/device_holders.h"
+#include "engine/estimates.h"
 #include "engine/machine_reads.h"
 #include "engine/memory_signals.h"
 #include "engine/names.h"
-#include "estimate/component_meter.h"
-#include "estimate/estimated_meter.h"
 #include "estimate/model_files.h"
-#include "estimate/model_meter.h"
 #include "estimate/model_updates.h"
 #include "host/host.h"
 #include "meter/meter.h"
@@ -24,13 +22,11 @@
 
 struct sources {
 	struct host_info host;
-	struct cpu_sockets *sockets;        /* NULL without memory: not told apart */
-	struct meter_table *meters;         /* NULL with --no-meter.enabled */
-	bool meters_are_chosen;             /* --meters leaves out some that the machine may have */
-	struct estimated_meter *estimate;   /* only where no meter was found at start */
-	struct component_meter *components; /* its parts; NULL: not estimated */
-	struct model_meter *models;         /* instead; NULL: no --model.file or --model.url */
-	struct model_updates updates;       /* of the model of --model.url */
+	struct cpu_sockets *sockets; /* NULL without memory: not told apart */
+	struct meter_table *meters;  /* NULL with --no-meter.enabled */
+	bool meters_are_chosen;      /* --meters leaves out some that the machine may have */
+	struct estimates estimates;
+	struct model_updates updates; /* of the model of --model.url */
 	struct model_files model_files;
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */

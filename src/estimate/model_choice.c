@@ -75,17 +75,17 @@ static void note(const char *component, const struct trained_model *model,
 }
 
 void model_choice_make(const struct trained_model *models, size_t count,
-		       const struct host_info *host, const struct model_meter *meter,
+		       const struct host_info *host, const struct zone_source *meter,
 		       uint32_t *parts, struct diag *reasons)
 {
-	const char *names[MODEL_METER_FEATURES];
+	const char *names[MODEL_FEATURES_MAX];
 	struct machine_spec machine;
 	const struct model_request request = {
 		.machine = &machine,
 		.output = MODEL_ABS_POWER,
 		.source = "",
 		.features = names,
-		.feature_count = model_meter_feature_names(meter, names),
+		.feature_count = model_estimate_features(meter, names),
 	};
 
 	reasons->text[0] = '\0';
@@ -117,15 +117,15 @@ void model_choice_make(const struct trained_model *models, size_t count,
 	}
 }
 
-void model_choice_log(const struct model_meter *meter, const char *path)
+void model_choice_log(const struct zone_source *meter, const char *path)
 {
-	for (size_t i = 0; i < model_meter_count(meter); i++) {
-		const struct zone *zone = model_meter_zone(meter, i);
+	for (size_t i = 0; i < zone_source_count(meter); i++) {
+		const struct zone *zone = zone_source_zone(meter, i);
 		struct model_state state;
 
 		if (strcmp(zone->path, path) != 0)
 			continue;
-		model_meter_state(meter, i, &state);
+		zone_source_state(meter, i, &state);
 		log_info(
 			"the zone \"%s\" is estimated by the trained model \"%.90s\", which was %s",
 			zone_kind_name(zone->kind), state.model, state.reason);

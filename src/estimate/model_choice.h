@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "estimate/model_meter.h"
+#include "estimate/model_estimate.h"
 #include "host/host.h"
 #include "model/trained_model.h"
 
 /* @host as models name machines; of a virtual machine its own host, as far as that is known. */
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret);
 /* Logs on which machine the model was trained that estimates each zone of @path. */
-void model_choice_log(const struct model_meter *meter, const char *path);
+void model_choice_log(const struct zone_source *meter, const char *path);
 /*
  * parts[i] has bit c for each component c of models[i] that is to be used: all of those that no
  * other model has, and of others the best. Models without components (all zero) have none. @meter
@@ -24,5 +24,5 @@ void model_choice_log(const struct model_meter *meter, const char *path);
  * meter says why. @reasons gets why, where there was a choice, else "".
  */
 void model_choice_make(const struct trained_model *models, size_t count,
-		       const struct host_info *host, const struct model_meter *meter,
+		       const struct host_info *host, const struct zone_source *meter,
 		       uint32_t *parts, struct diag *reasons);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "estimate/component_meter.h"
+#include "estimate/component_estimate.h"
 #include "estimate/model_choice.h"
 #include "model/component_power.h"
 #include "model/platform_power.h"
@@ -46,7 +46,7 @@ static void set_builtin_errors(const struct config *config, double *errors)
  */
 static uint32_t waiting_signal(const struct model_surroundings *around, bool has_steal)
 {
-	return around->host->is_vm && has_steal ? MODEL_SIGNAL_WAITED : 0;
+	return around->host->is_vm && has_steal ? WORK_SIGNAL_WAITED : 0;
 }
 
 static uint32_t counted_signals(const struct model_surroundings *around)
@@ -134,10 +134,10 @@ static void refuse(struct model_files *files, size_t index)
 
 /* A component of a model that is used may be left out as too far off on this machine. */
 static void add_file(struct model_files *files, size_t index, const struct model_place *place,
-		     struct trained_model *model, uint32_t parts, struct model_meter *meter)
+		     struct trained_model *model, uint32_t parts, struct zone_source *meter)
 {
 	struct diag diag = { "" };
-	int r = model_meter_add_parts(meter, place, model, parts, &diag);
+	int r = model_estimate_add(meter, place, model, parts, &diag);
 
 	if (r == 0)
 		model_choice_log(meter, place->path);
@@ -151,7 +151,7 @@ static void add_file(struct model_files *files, size_t index, const struct model
 }
 
 static void add_files(struct model_files *files, const struct host_info *host,
-		      struct model_meter *meter)
+		      struct zone_source *meter)
 {
 	struct trained_model models[CONFIG_MODELS_MAX] = { 0 };
 	uint32_t parts[CONFIG_MODELS_MAX];
@@ -182,15 +182,15 @@ void model_files_release(struct model_files *files)
 }
 
 int model_files_open(const struct config *config, const struct model_surroundings *around,
-		     struct model_meter **ret, struct model_files *files)
+		     struct zone_source **ret, struct model_files *files)
 {
-	struct model_meter_options options = {
+	struct model_estimate_options options = {
 		.cpus = around->host->cpus,
 		.is_vm = around->host->is_vm,
 		.vm = { around->host->vm_host_cpus, around->host->vm_load_low,
 			around->host->vm_load_high },
 	};
-	struct model_meter *meter = NULL;
+	struct zone_source *meter = NULL;
 	int r;
 
 	if (config->model_file_count == 0 && !config->model_url[0])
@@ -199,14 +199,14 @@ int model_files_open(const struct config *config, const struct model_surrounding
 	set_measured(around, options.is_measured);
 	set_builtin_errors(config, options.builtin_error);
 	model_choice_machine(around->host, &options.machine);
-	r = model_meter_new(&options, &meter);
+	r = model_estimate_new(&options, &meter);
 	if (r < 0)
 		return r;
 	for (; files->count < config->model_file_count; files->count++) {
 		files->paths[files->count] = strdup(config->model_files[files->count]);
 		if (!files->paths[files->count]) {
 			model_files_release(files);
-			model_meter_free(meter);
+			zone_source_free(meter);
 			return -ENOMEM;
 		}
 	}

@@ -9,7 +9,7 @@
 #include "activity/activity.h"
 #include "base/diag.h"
 #include "config/config.h"
-#include "estimate/model_meter.h"
+#include "estimate/model_estimate.h"
 #include "host/host.h"
 #include "meter/meter.h"
 
@@ -48,7 +48,7 @@ struct model_files {
  * where there is neither --model.file nor --model.url. 0 or -ENOMEM.
  */
 int model_files_open(const struct config *config, const struct model_surroundings *around,
-		     struct model_meter **ret, struct model_files *files);
+		     struct zone_source **ret, struct model_files *files);
 void model_files_release(struct model_files *files);
 /*
  * Reads and checks @path, if it is no longer as @stamp says, which becomes what it is now. 1 with

@@ -14,14 +14,20 @@
 /* How long a start waits for the cache, or without one for the first answer. */
 #define PATIENCE_NS (2 * NSEC_PER_SEC)
 
-static void make_wish(const struct host_info *host, const struct model_meter *models,
+static void make_wish(const struct host_info *host, const struct zone_source *models,
 		      struct model_wish *wish)
 {
+	const char *names[MODEL_FEATURES_MAX];
+	size_t count, len = 0;
+
 	*wish = (struct model_wish){
 		.output = host->is_vm ? MODEL_DYN_POWER : MODEL_ABS_POWER,
 	};
 	model_choice_machine(host, &wish->machine);
-	model_meter_features(models, wish->features, sizeof(wish->features));
+	count = model_estimate_features(models, names);
+	for (size_t i = 0; i < count && len < sizeof(wish->features); i++)
+		len += (size_t)snprintf(wish->features + len, sizeof(wish->features) - len, "%s%s",
+					len ? "," : "", names[i]);
 }
 
 static void take(struct model_updates *updates)
@@ -33,7 +39,7 @@ static void take(struct model_updates *updates)
 		return;
 	log_info("the model \"%.90s\" was fetched", model.name);
 	updates->refused.text[0] = '\0';
-	if (model_meter_replace(updates->models, &place, &model, &updates->refused) < 0) {
+	if (model_estimate_replace(updates->models, &place, &model, &updates->refused) < 0) {
 		log_warn("the fetched model is not used: %s. The previous model, if any, stays in "
 			 "use",
 			 updates->refused.text);
@@ -45,7 +51,7 @@ static void take(struct model_updates *updates)
 }
 
 void model_updates_start(struct model_updates *updates, const struct config *config,
-			 const struct host_info *host, struct model_meter *models)
+			 const struct host_info *host, struct zone_source *models)
 {
 	struct model_fetch_options options = {
 		.url = config->model_url,

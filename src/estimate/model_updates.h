@@ -7,15 +7,15 @@
 
 #include "base/diag.h"
 #include "config/config.h"
+#include "estimate/model_estimate.h"
 #include "estimate/model_fetch.h"
-#include "estimate/model_meter.h"
 #include "host/host.h"
 #include "snapshot/snapshot.h"
 
 /* All zero: there is no --model.url. Belongs to one thread. */
 struct model_updates {
 	struct model_fetch *fetch;  /* NULL: not wanted, or it could not start */
-	struct model_meter *models; /* borrowed */
+	struct zone_source *models; /* borrowed */
 	bool is_wanted;
 	struct diag refused; /* why the last model is not used here; "" it is, or none came */
 	char told[DIAG_TEXT_MAX];
@@ -26,7 +26,7 @@ struct model_updates {
  * What is wrong is logged.
  */
 void model_updates_start(struct model_updates *updates, const struct config *config,
-			 const struct host_info *host, struct model_meter *models);
+			 const struct host_info *host, struct zone_source *models);
 void model_updates_stop(struct model_updates *updates);
 /*
  * Once an interval, before it runs: a model that has come is added, or takes the place of the one

@@ -75,7 +75,7 @@ static struct watch_job *job_new(const struct model_files *files, bool again)
 	return job;
 }
 
-void model_watch_init(struct model_watch *watch, struct offload *pool, struct model_meter *models,
+void model_watch_init(struct model_watch *watch, struct offload *pool, struct zone_source *models,
 		      struct model_files *files)
 {
 	*watch = (struct model_watch){ .pool = pool, .models = models, .files = files };
@@ -140,7 +140,7 @@ static void use(struct model_watch *watch, size_t index, struct look *look)
 
 	model_files_place(watch->files, index, &place);
 	memcpy(name, look->model.name, sizeof(name));
-	if (model_meter_replace(watch->models, &place, &look->model, &look->diag) < 0) {
+	if (model_estimate_replace(watch->models, &place, &look->model, &look->diag) < 0) {
 		refuse(watch, look);
 		return;
 	}

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/offload.h"
+#include "estimate/model_estimate.h"
 #include "estimate/model_files.h"
-#include "estimate/model_meter.h"
 #include "snapshot/snapshot.h"
 
 #define MODEL_WATCH_NS       (10ULL * 1000000000)
@@ -25,7 +25,7 @@ struct watch_job;
 /* All zero: there is no --model.file. Belongs to one thread. */
 struct model_watch {
 	struct offload *pool;       /* borrowed; NULL: there is no thread */
-	struct model_meter *models; /* borrowed */
+	struct zone_source *models; /* borrowed */
 	struct model_files *files;  /* borrowed: what was read of each */
 	struct watch_job *job;      /* under way, or NULL */
 	uint64_t began_ns;          /* when the last look began, MONOTONIC */
@@ -34,7 +34,7 @@ struct model_watch {
 	uint64_t taken, refused;    /* editions */
 };
 
-void model_watch_init(struct model_watch *watch, struct offload *pool, struct model_meter *models,
+void model_watch_init(struct model_watch *watch, struct offload *pool, struct zone_source *models,
 		      struct model_files *files);
 /* The next turn looks, also at files that seem unchanged. */
 void model_watch_ask(struct model_watch *watch);

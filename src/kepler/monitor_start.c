@@ -111,7 +111,8 @@ static int start_measuring(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
-	model_watch_init(&monitor->model_watch, monitor->jobs, session->sources.models,
+	model_watch_init(&monitor->model_watch, monitor->jobs,
+			 session->sources.estimates.of[ESTIMATE_MODELS],
 			 &session->sources.model_files);
 	self_stats_cpus(&session->stats, monitor->config->host.procfs);
 	loop_steps_init(&monitor->steps, &session->stats.self, &monitor->heartbeat);

@@ -17,15 +17,14 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "config/vm_hints.h"
-#include "estimate/estimated_meter.h"
-#include "estimate/model_meter.h"
+#include "estimate/model_estimate.h"
+#include "estimate/platform_estimate.h"
 #include "meter/meter.h"
 #include "model/platform_power.h"
 
 struct guest {
 	struct host_info host;
-	struct model_meter *trained;
-	struct estimated_meter *builtin;
+	struct zone_source *estimate;
 };
 
 static void fail(const char *why)
@@ -45,7 +44,7 @@ static double number_of(const char *text)
 
 static void open_trained(struct guest *guest, const char *path)
 {
-	struct model_meter_options options = {
+	struct model_estimate_options options = {
 		.cpus = guest->host.cpus,
 		.is_vm = true,
 		.vm = { guest->host.vm_host_cpus, guest->host.vm_load_low,
@@ -65,8 +64,8 @@ static void open_trained(struct guest *guest, const char *path)
 	/* The guest's host is one of the model's own machines. */
 	(void)snprintf(model.machine.processor, sizeof(model.machine.processor), "laboratory");
 	options.machine = model.machine;
-	if (model_meter_new(&options, &guest->trained) < 0 ||
-	    model_meter_add_parts(guest->trained, &place, &model, UINT32_MAX, &diag) < 0)
+	if (model_estimate_new(&options, &guest->estimate) < 0 ||
+	    model_estimate_add(guest->estimate, &place, &model, UINT32_MAX, &diag) < 0)
 		fail(diag.text);
 }
 
@@ -79,7 +78,7 @@ static void open_builtin(struct guest *guest, char *processor)
 	vm_hints_apply(&options, &guest->host);
 	guest->host.vm_load_low = low;
 	guest->host.vm_load_high = high;
-	if (estimated_meter_new(&platform_power_model, &guest->host, &guest->builtin) < 0)
+	if (platform_estimate_new(&platform_power_model, &guest->host, &guest->estimate) < 0)
 		fail("no memory");
 }
 
@@ -92,15 +91,9 @@ static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns, uint
 	struct model_state state;
 	bool has_span;
 
-	if (guest->trained) {
-		model_meter_feed(guest->trained, &work);
-		has_span = model_meter_advance(guest->trained, 0, span);
-		model_meter_state(guest->trained, 0, &state);
-	} else {
-		has_span =
-			estimated_meter_advance(guest->builtin, now_ns, busy_ns, waited_ns, span);
-		estimated_meter_state(guest->builtin, &state);
-	}
+	zone_source_feed(guest->estimate, &work);
+	has_span = zone_source_advance(guest->estimate, 0, span);
+	zone_source_state(guest->estimate, 0, &state);
 	*bound_w = state.error_w;
 	return has_span;
 }
@@ -142,7 +135,6 @@ int main(int argc, char **argv)
 	else
 		open_builtin(&guest, argv[1]);
 	run(&guest);
-	model_meter_free(guest.trained);
-	estimated_meter_free(guest.builtin);
+	zone_source_free(guest.estimate);
 	return 0;
 }

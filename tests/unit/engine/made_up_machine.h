@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "engine/interval.h"
+#include "estimate/platform_estimate.h"
 #include "host/host.h"
 #include "model/platform_power.h"
 #include "snapshot/snapshot_holder.h"
@@ -77,8 +78,9 @@ static inline void machine_start_of(struct machine *machine, bool is_vm, struct 
 			    .metrics.max_series = 1000,
 			    .idle.mode = IDLE_MODE_LEARNED },
 	};
-	assert_int_equal(
-		estimated_meter_new(&platform_power_model, &host, &machine->sources.estimate), 0);
+	assert_int_equal(platform_estimate_new(&platform_power_model, &host,
+					       &machine->sources.estimates.of[ESTIMATE_PLATFORM]),
+			 0);
 	assert_int_equal(identity_resolver_open(&nowhere, &machine->sources.identities), 0);
 	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
 	machine->sources.activity = &machine->reader.base;
@@ -117,7 +119,7 @@ static inline void machine_stop(struct machine *machine)
 	meter_table_close(machine->sources.meters);
 	snapshot_holder_free(machine->holder);
 	identity_resolver_close(machine->sources.identities);
-	estimated_meter_free(machine->sources.estimate);
+	estimates_free(&machine->sources.estimates);
 }
 
 /* An interval that began at @boottime_s, when the time of day was @realtime_s. */

@@ -172,7 +172,7 @@ static void test_a_container_that_is_resized_changes_no_machine(void **state)
 	pass_of_machine(&machine, 100, 0, 0, 1);
 	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 3);
 	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
-	assert_int_equal(estimated_meter_cpus(machine.sources.estimate), 2);
+	assert_int_equal(machine.sources.estimates.of[ESTIMATE_PLATFORM]->cpus, 2);
 	write_online(sysfs, "0-3\n");
 	pass_of_machine(&machine, 102, NSEC_PER_SEC, 0, 4);
 	assert_true(fabs(machine.self.node_busy_ratio - 0.25) < 1e-9);

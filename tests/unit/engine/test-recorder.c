@@ -78,16 +78,20 @@ static void guest_run(struct guest *guest)
 }
 
 /* An estimate of its own, made of what the recording says ran. */
-static void check_span(struct estimated_meter *again, const struct recorded_interval *interval)
+static void check_span(struct zone_source *again, const struct recorded_interval *interval)
 {
 	const struct energy_span *span = &interval->readings[0].span;
+	const struct node_work work = {
+		.time_ns = interval->time_ns,
+		.busy_ns = interval->work.busy_ns - interval->stolen_ns,
+		.waited_ns = interval->steal_ns,
+	};
 	struct energy_span made;
 
 	assert_int_equal(interval->reading_count, 1);
 	assert_true(interval->readings[0].has_span);
-	assert_true(estimated_meter_advance(again, interval->time_ns,
-					    interval->work.busy_ns - interval->stolen_ns,
-					    interval->steal_ns, &made));
+	zone_source_feed(again, &work);
+	assert_true(zone_source_advance(again, 0, &made));
 	assert_int_equal(span->known, made.known);
 	assert_int_equal(span->to_ns, made.to_ns);
 	assert_int_equal(span->energy_uj, made.energy_uj);
@@ -106,7 +110,7 @@ static void an_estimate_can_be_made_again(void **state)
 {
 	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = true };
 	CLEANUP_FREE struct record *record = calloc(1, sizeof(*record));
-	struct estimated_meter *again = NULL;
+	struct zone_source *again = NULL;
 	struct record_reader *reader = NULL;
 	struct diag diag = { "" };
 	unsigned intervals = 0;
@@ -115,7 +119,7 @@ static void an_estimate_can_be_made_again(void **state)
 	(void)state;
 	guest_start(&guest);
 	guest_run(&guest);
-	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &again), 0);
+	assert_int_equal(platform_estimate_new(&platform_power_model, &host, &again), 0);
 	assert_int_equal(record_reader_open(guest.path, &reader, &diag), 0);
 	while (record_reader_next(reader, record, &diag) > 0) {
 		if (record->type != RECORD_INTERVAL)
@@ -127,7 +131,7 @@ static void an_estimate_can_be_made_again(void **state)
 	assert_string_equal(diag.text, "");
 	assert_int_equal(intervals, SECONDS + 1);
 	record_reader_close(reader);
-	estimated_meter_free(again);
+	zone_source_free(again);
 	guest_stop(&guest);
 }
 

@@ -446,11 +446,11 @@ static void found_zones_are_restored(unsigned refused, const char *boot)
 
 	learned_line(line);
 	start_with_late_meter(&machine, 0);
-	monitor =
-		(struct monitor){ .config = &machine.config,
-				  .session = { .sources = { .meters = machine.sources.meters,
-							    .estimate = machine.sources.estimate },
-					       .engine = machine.engine } };
+	monitor = (struct monitor){ .config = &machine.config,
+				    .session = {
+					    .sources = { .meters = machine.sources.meters,
+							 .estimates = machine.sources.estimates },
+					    .engine = machine.engine } };
 	monitor.idle_state.loaded = calloc(1, sizeof(*monitor.idle_state.loaded));
 	assert_non_null(monitor.idle_state.loaded);
 	assert_int_equal(state_put(monitor.idle_state.loaded, "late/package-0", line), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "estimate/model_meter.h"
+#include "estimate/model_estimate.h"
 
 #include "base/num.h"
 #include "tests/unit/unit.h"
@@ -19,15 +19,15 @@
 #define PACKAGE MODEL("AbsPower", "4", COMPONENT("package", TIME, "20, 80"))
 
 /* The machine of the models, unless @options name another. */
-static struct model_meter *meter_of(const struct model_meter_options *options)
+static struct zone_source *meter_of(const struct model_estimate_options *options)
 {
-	struct model_meter_options own = *options;
-	struct model_meter *meter;
+	struct model_estimate_options own = *options;
+	struct zone_source *meter;
 
 	if (!own.machine.processor[0])
 		own.machine = (struct machine_spec){ .processor = "p",
 						     .cores = options->vm.host_cpus ? 8 : 4 };
-	assert_int_equal(model_meter_new(&own, &meter), 0);
+	assert_int_equal(model_estimate_new(&own, &meter), 0);
 	return meter;
 }
 
@@ -41,32 +41,33 @@ static void parse(const char *text, struct trained_model *ret)
 		fail_msg("%s", diag.text);
 }
 
-static int add_at(struct model_meter *meter, const struct model_place *place, const char *text,
+static int add_at(struct zone_source *meter, const struct model_place *place, const char *text,
 		  struct diag *diag)
 {
 	struct trained_model model;
 
 	parse(text, &model);
-	return model_meter_add_parts(meter, place, &model, UINT32_MAX, diag);
+	return model_estimate_add(meter, place, &model, UINT32_MAX, diag);
 }
 
-static int add(struct model_meter *meter, const char *text, struct diag *diag)
+static int add(struct zone_source *meter, const char *text, struct diag *diag)
 {
 	return add_at(meter, &first_place, text, diag);
 }
 
-static int replace(struct model_meter *meter, const struct model_place *place, const char *text,
+static int replace(struct zone_source *meter, const struct model_place *place, const char *text,
 		   struct diag *diag)
 {
 	struct trained_model model;
 
 	parse(text, &model);
-	return model_meter_replace(meter, place, &model, diag);
+	return model_estimate_replace(meter, place, &model, diag);
 }
 
-static struct model_meter *meter_with(const struct model_meter_options *options, const char *text)
+static struct zone_source *meter_with(const struct model_estimate_options *options,
+				      const char *text)
 {
-	struct model_meter *meter = meter_of(options);
+	struct zone_source *meter = meter_of(options);
 	struct diag diag = { "" };
 
 	if (add(meter, text, &diag) < 0)
@@ -75,7 +76,7 @@ static struct model_meter *meter_with(const struct model_meter_options *options,
 }
 
 /* At @second: @busy_ms of CPU time since the last. */
-static bool pass(struct model_meter *meter, unsigned second, unsigned busy_ms,
+static bool pass(struct zone_source *meter, unsigned second, unsigned busy_ms,
 		 struct energy_span *ret)
 {
 	const struct node_work work = {
@@ -83,18 +84,18 @@ static bool pass(struct model_meter *meter, unsigned second, unsigned busy_ms,
 		.busy_ns = busy_ms * NSEC_PER_MSEC,
 	};
 
-	model_meter_feed(meter, &work);
-	return model_meter_advance(meter, 0, ret);
+	zone_source_feed(meter, &work);
+	return zone_source_advance(meter, 0, ret);
 }
 
 static void test_idle_and_dynamic_power(void **state)
 {
-	const struct model_meter_options options = { .cpus = 4 };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
-	const struct zone *zone = model_meter_zone(meter, 0);
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
+	const struct zone *zone = zone_source_zone(meter, 0);
 	struct energy_span span;
 
-	assert_int_equal(model_meter_count(meter), 1);
+	assert_int_equal(zone_source_count(meter), 1);
 	assert_int_equal(zone->kind, ZONE_PACKAGE);
 	assert_int_equal(zone->quality, QUALITY_ESTIMATED);
 	assert_true(zone->knows_idle);
@@ -108,14 +109,14 @@ static void test_idle_and_dynamic_power(void **state)
 	assert_int_equal(span.from_ns, 10 * NSEC_PER_SEC);
 	assert_int_equal(span.to_ns, 12 * NSEC_PER_SEC);
 	assert_false(pass(meter, 12, 0, &span)); /* the clock stands still */
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* The same load of each core as on the model's machine draws a share of it. */
 static void test_a_machine_of_another_size(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2 };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct model_estimate_options options = { .cpus = 2 };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
 	struct model_state known;
 	struct energy_span span;
 
@@ -123,27 +124,27 @@ static void test_a_machine_of_another_size(void **state)
 	assert_true(pass(meter, 11, 1000, &span));
 	assert_int_equal(span.energy_uj, 30 * UJ_PER_J);
 	assert_int_equal(span.idle_uj, 10 * UJ_PER_J);
-	model_meter_state(meter, 0, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(fabs(known.error_w - 2) < 1e-9);
-	model_meter_set_cpus(meter, 8);
+	zone_source_set_cpus(meter, 8);
 	assert_true(pass(meter, 12, 8000, &span));
 	assert_int_equal(span.energy_uj, 200 * UJ_PER_J);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_a_virtual_machine_has_no_idle_power(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2, .is_vm = true };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct model_estimate_options options = { .cpus = 2, .is_vm = true };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
 	struct energy_span span;
 
-	assert_int_equal(model_meter_zone(meter, 0)->scope, SCOPE_VM_DYNAMIC);
-	assert_false(model_meter_zone(meter, 0)->knows_idle);
+	assert_int_equal(zone_source_zone(meter, 0)->scope, SCOPE_VM_DYNAMIC);
+	assert_false(zone_source_zone(meter, 0)->knows_idle);
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 1000, &span));
 	assert_int_equal(span.energy_uj, 20 * UJ_PER_J); /* on a line whatever neighbours do */
 	assert_int_equal(span.idle_uj, 0);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* A curve that bends: of 8 host CPUs the first costs 20 W, and all of them 90 W. */
@@ -160,8 +161,8 @@ static void test_a_virtual_machine_has_no_idle_power(void **state)
 /* In proportion to CPU time, of a host whose 6 other CPUs are half busy; never its idle power. */
 static void test_a_part_of_a_host_that_bends(void **state)
 {
-	struct model_meter_options options = { .cpus = 2, .is_vm = true };
-	struct model_meter *meter = meter_with(&options, BENT);
+	struct model_estimate_options options = { .cpus = 2, .is_vm = true };
+	struct zone_source *meter = meter_with(&options, BENT);
 	double host_w = 50 * log(0.0005 * 4000 + 1);
 	struct model_state wide, narrow;
 	struct energy_span span;
@@ -170,43 +171,45 @@ static void test_a_part_of_a_host_that_bends(void **state)
 	assert_true(pass(meter, 11, 1000, &span));
 	assert_true(fabs((double)span.energy_uj / 1e6 - host_w / 4) < 1e-3);
 	assert_int_equal(span.idle_uj, 0);
-	model_meter_state(meter, 0, &wide);
+	zone_source_state(meter, 0, &wide);
 	assert_true(wide.error_w > 0.1 * host_w / 4);
 	assert_true(pass(meter, 12, 0, &span));
 	assert_int_equal(span.energy_uj, 0);
-	model_meter_free(meter);
+	zone_source_free(meter);
 	options.vm = (struct vm_hints){ 8, 0.5, 0.5 };
 	meter = meter_with(&options, BENT);
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 1000, &span));
-	model_meter_state(meter, 0, &narrow);
+	zone_source_state(meter, 0, &narrow);
 	assert_true(narrow.error_w < wide.error_w);
 	assert_true(fabs(narrow.error_w - 0.1 * (30 + host_w) / 4) < 1e-6);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* A full host is at the end of what the model has learned: it is off by 6 % more there. */
 static void test_a_model_is_less_sure_of_a_full_host(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2, .is_vm = true, .vm = { 8, 1, 1 } };
-	struct model_meter *meter = meter_with(&options, BENT);
+	const struct model_estimate_options options = { .cpus = 2,
+							.is_vm = true,
+							.vm = { 8, 1, 1 } };
+	struct zone_source *meter = meter_with(&options, BENT);
 	double part_w = 50 * log(0.0005 * 8000 + 1) / 4, of_model_w = 0.1 * (30 / 4.0 + part_w);
 	struct model_state known;
 	struct energy_span span;
 
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 2000, &span));
-	model_meter_state(meter, 0, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(fabs((double)span.energy_uj / 1e6 - part_w) < 1e-3);
 	assert_true(fabs(known.error_w - hypot(of_model_w, 1.645 * 0.06 * part_w)) < 1e-3);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* vCPUs wait for a fifth of what they want, however much that is: its 8 CPUs are all busy. */
 static void test_a_part_of_a_full_host(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2, .is_vm = true };
-	struct model_meter *meter = meter_with(&options, BENT);
+	const struct model_estimate_options options = { .cpus = 2, .is_vm = true };
+	struct zone_source *meter = meter_with(&options, BENT);
 	double full_w = 50 * log(0.0005 * 8000 + 1);
 	struct node_work work = { 0 };
 	struct energy_span span;
@@ -216,18 +219,18 @@ static void test_a_part_of_a_full_host(void **state)
 		work.time_ns = i * NSEC_PER_SEC;
 		work.busy_ns = (i % 2 ? 400 : 1600) * NSEC_PER_MSEC;
 		work.waited_ns = work.busy_ns / 4;
-		model_meter_feed(meter, &work);
-		assert_true(model_meter_advance(meter, 0, &span));
+		zone_source_feed(meter, &work);
+		assert_true(zone_source_advance(meter, 0, &span));
 	}
-	model_meter_vm_share(meter, 0, &share);
+	zone_source_vm_share(meter, 0, &share);
 	assert_true(share.full > 0.99 && share.full < 1);
 	assert_true(fabs((double)span.energy_uj / 1e6 - full_w * 1600 / 8000) < 1e-3);
 	work.time_ns += NSEC_PER_SEC;
 	work.waited_ns = 0;
-	model_meter_feed(meter, &work);
-	model_meter_vm_share(meter, 0, &share);
+	zone_source_feed(meter, &work);
+	zone_source_vm_share(meter, 0, &share);
 	assert_true(share.full <= 0);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 #define NAMED(processor, error)                                                                    \
@@ -240,12 +243,12 @@ static void test_a_part_of_a_full_host(void **state)
 static int judge(const char *text, bool gives_way, double builtin_error, struct model_state *ret,
 		 struct diag *diag)
 {
-	struct model_meter_options options = {
+	struct model_estimate_options options = {
 		.cpus = 4,
 		.machine = { "", "intel_xeon_gold_6330", 4, 1, 8, 2000, 2 },
 	};
 	const struct model_place place = { 0, "m", gives_way };
-	struct model_meter *meter;
+	struct zone_source *meter;
 	struct energy_span span;
 	int r;
 
@@ -255,10 +258,10 @@ static int judge(const char *text, bool gives_way, double builtin_error, struct 
 	if (r == 0) {
 		assert_true(pass(meter, 10, 0, &span));
 		assert_true(pass(meter, 12, 4000, &span)); /* 60 W */
-		model_meter_state(meter, 0, ret);
+		zone_source_state(meter, 0, ret);
 		(void)diag_set(diag, 0, "%s", ret->reason);
 	}
-	model_meter_free(meter);
+	zone_source_free(meter);
 	return r;
 }
 
@@ -313,26 +316,26 @@ static void test_a_better_estimate_that_is_built_in(void **state)
 static void test_dynamic_models_are_for_virtual_machines(void **state)
 {
 	static const char text[] = MODEL("DynPower", "4", COMPONENT("package", TIME, "0, 80"));
-	const struct model_meter_options real = { .cpus = 4 };
-	const struct model_meter_options virtual = { .cpus = 4, .is_vm = true };
-	struct model_meter *meter = meter_of(&real);
+	const struct model_estimate_options real = { .cpus = 4 };
+	const struct model_estimate_options virtual = { .cpus = 4, .is_vm = true };
+	struct zone_source *meter = meter_of(&real);
 	struct energy_span span;
 	struct diag diag = { "" };
 
 	assert_int_equal(add(meter, text, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "has no idle power"));
-	model_meter_free(meter);
+	zone_source_free(meter);
 	meter = meter_with(&virtual, text);
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 2000, &span));
 	assert_int_equal(span.energy_uj, 40 * UJ_PER_J);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_only_what_nothing_measures(void **state)
 {
-	struct model_meter_options options = { .cpus = 4 };
-	struct model_meter *meter;
+	struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter;
 	struct diag diag = { "" };
 
 	options.is_measured[ZONE_PACKAGE] = true;
@@ -349,12 +352,12 @@ static void test_only_what_nothing_measures(void **state)
 									      "1, 1")),
 		    &diag),
 		0);
-	assert_int_equal(model_meter_count(meter), 1); /* core is always 0: absent */
-	assert_int_equal(model_meter_zone(meter, 0)->kind, ZONE_DRAM);
+	assert_int_equal(zone_source_count(meter), 1); /* core is always 0: absent */
+	assert_int_equal(zone_source_zone(meter, 0)->kind, ZONE_DRAM);
 	assert_int_equal(add_at(meter, &second_place,
 				MODEL("AbsPower", "4", COMPONENT("dram", TIME, "9, 9")), &diag),
 			 -ENOENT);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 #define CYCLES MODEL("AbsPower", "4", COMPONENT("package", FEATURE("cpu_cycles", "1e10"), "20, 80"))
@@ -362,57 +365,57 @@ static void test_only_what_nothing_measures(void **state)
 /* An interval without the signal gives no span; the next one covers it. */
 static void test_signals(void **state)
 {
-	struct model_meter_options options = { .cpus = 4 };
+	struct model_estimate_options options = { .cpus = 4 };
 	struct node_work work = { .time_ns = NSEC_PER_SEC };
-	struct model_meter *meter = meter_of(&options);
+	struct zone_source *meter = meter_of(&options);
 	struct energy_span span;
 	struct diag diag = { "" };
 
 	assert_int_equal(add(meter, CYCLES, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "needs the feature \"cpu_cycles\""));
-	model_meter_free(meter);
+	zone_source_free(meter);
 	options.signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES);
 	meter = meter_with(&options, CYCLES);
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	work.time_ns = 2 * NSEC_PER_SEC;
-	model_meter_feed(meter, &work);
-	assert_false(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_false(zone_source_advance(meter, 0, &span));
 	work.time_ns = 3 * NSEC_PER_SEC;
 	work.signals = options.signals;
 	work.amount[SIGNAL_CPU_CYCLES] = 5000000000;
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	assert_int_equal(span.energy_uj, 2 * 60 * UJ_PER_J);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* One second of counters is no estimate of the hour before it, in which there were none. */
 static void test_a_long_hole_is_not_bridged(void **state)
 {
-	const struct model_meter_options options = { .cpus = 4,
-						     .signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES) };
+	const struct model_estimate_options options = { .cpus = 4,
+							.signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES) };
 	struct node_work work = { .time_ns = NSEC_PER_SEC, .signals = options.signals };
-	struct model_meter *meter = meter_with(&options, CYCLES);
+	struct zone_source *meter = meter_with(&options, CYCLES);
 	struct energy_span span;
 
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	work.signals = 0;
 	for (; work.time_ns < 3600 * NSEC_PER_SEC; work.time_ns += NSEC_PER_SEC)
-		model_meter_feed(meter, &work);
+		zone_source_feed(meter, &work);
 	work.signals = options.signals;
 	work.amount[SIGNAL_CPU_CYCLES] = 5000000000;
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	assert_false(span.known);
 	assert_int_equal(span.energy_uj, 0);
 	work.time_ns += NSEC_PER_SEC; /* from here on it is known again */
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	assert_true(span.known);
 	assert_int_equal(span.energy_uj, 60 * UJ_PER_J);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 #define CLOCKED                                                                                    \
@@ -425,29 +428,30 @@ static void test_a_long_hole_is_not_bridged(void **state)
 /* A frequency is the same on a machine of half the size; idle power is that at the lowest one. */
 static void test_a_frequency_is_no_rate(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2,
-						     .signals = SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) };
-	const struct model_meter_options without = { .cpus = 2 };
-	struct model_meter *meter = meter_with(&options, CLOCKED);
+	const struct model_estimate_options options = { .cpus = 2,
+							.signals =
+								SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) };
+	const struct model_estimate_options without = { .cpus = 2 };
+	struct zone_source *meter = meter_with(&options, CLOCKED);
 	struct node_work work = { .time_ns = NSEC_PER_SEC,
 				  .signals = options.signals,
 				  .mean_khz = 2500000 };
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	work.time_ns = 3 * NSEC_PER_SEC;
 	work.busy_ns = 2 * NSEC_PER_SEC; /* one of two CPUs */
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	assert_int_equal(span.energy_uj, (20 + 40 + 25) * UJ_PER_J); /* half of it, two seconds */
 	assert_int_equal(span.idle_uj, (20 + 10) * UJ_PER_J);
-	model_meter_free(meter);
+	zone_source_free(meter);
 	meter = meter_of(&without);
 	assert_int_equal(add(meter, CLOCKED, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "cpu_scaling_frequency_hertz"));
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 #define WAITING                                                                                    \
@@ -460,49 +464,49 @@ static void test_a_frequency_is_no_rate(void **state)
 /* Of a guest of two vCPUs, whose waiting grows with its host as its work does. */
 static void test_stolen_time_is_a_rate(void **state)
 {
-	const struct model_meter_options options = { .cpus = 2,
-						     .is_vm = true,
-						     .signals = MODEL_SIGNAL_WAITED };
-	const struct model_meter_options without = { .cpus = 2, .is_vm = true };
-	struct model_meter *meter = meter_with(&options, WAITING);
+	const struct model_estimate_options options = { .cpus = 2,
+							.is_vm = true,
+							.signals = WORK_SIGNAL_WAITED };
+	const struct model_estimate_options without = { .cpus = 2, .is_vm = true };
+	struct zone_source *meter = meter_with(&options, WAITING);
 	struct node_work work = { .time_ns = NSEC_PER_SEC, .signals = options.signals };
 	struct energy_span span;
 	struct diag diag = { "" };
 
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	work.time_ns = 3 * NSEC_PER_SEC;
 	work.busy_ns = 2 * NSEC_PER_SEC; /* one of two CPUs */
 	work.waited_ns = NSEC_PER_SEC;   /* half a second a second */
-	model_meter_feed(meter, &work);
-	assert_true(model_meter_advance(meter, 0, &span));
+	zone_source_feed(meter, &work);
+	assert_true(zone_source_advance(meter, 0, &span));
 	assert_int_equal(span.energy_uj, 2 * (20 + 5) * UJ_PER_J);
 	work.time_ns = 4 * NSEC_PER_SEC;
 	work.signals = 0; /* the account could not be read */
-	model_meter_feed(meter, &work);
-	assert_false(model_meter_advance(meter, 0, &span));
-	model_meter_free(meter);
+	zone_source_feed(meter, &work);
+	assert_false(zone_source_advance(meter, 0, &span));
+	zone_source_free(meter);
 	meter = meter_of(&without);
 	assert_int_equal(add(meter, WAITING, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "cpu_steal_seconds"));
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_outside_what_the_model_has_seen(void **state)
 {
-	const struct model_meter_options options = { .cpus = 4 };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
 	struct model_state known;
 	struct energy_span span;
 
-	model_meter_state(meter, 0, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(!known.has_estimate && isnan(known.error_w));
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 6000, &span));
 	assert_int_equal(span.energy_uj, 108 * UJ_PER_J); /* at the edge, a tenth further */
-	model_meter_state(meter, 0, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(known.outside && known.error_w > 8);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* A third of a microjoule is left of each interval; the sums go on across the change. */
@@ -511,8 +515,8 @@ static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
 	static const char newer[] =
 		MODEL("AbsPower", "4",
 		      COMPONENT("dram", TIME, "1, 1") "," COMPONENT("package", TIME, "40, 80"));
-	const struct model_meter_options options = { .cpus = 4 };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
 	uint64_t energy_uj = 0, idle_uj = 0;
 	struct model_state known;
 	struct energy_span span;
@@ -522,7 +526,7 @@ static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
 		if (second == 15)
 			assert_int_equal(replace(meter, &first_place, newer, &diag), 0);
 		if (second == 15) {
-			model_meter_state(meter, 0, &known);
+			zone_source_state(meter, 0, &known);
 			assert_true(known.changes == 1 && isnan(known.error_w));
 		}
 		assert_true(pass(meter, second, second == 10 ? 0 : 2000, &span));
@@ -532,11 +536,11 @@ static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
 	}
 	assert_int_equal(energy_uj, (4 * 60 + 6 * 80) * UJ_PER_J);
 	assert_int_equal(idle_uj, (4 * 20 + 6 * 40) * UJ_PER_J);
-	assert_int_equal(model_meter_count(meter), 1); /* of dram nothing was estimated before */
-	assert_string_equal(model_meter_zone(meter, 0)->path, "m");
-	model_meter_state(meter, 0, &known);
+	assert_int_equal(zone_source_count(meter), 1); /* of dram nothing was estimated before */
+	assert_string_equal(zone_source_zone(meter, 0)->path, "m");
+	zone_source_state(meter, 0, &known);
 	assert_true(fabs(known.error_w - 4) < 1e-9);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_a_model_that_cannot_take_over_changes_nothing(void **state)
@@ -547,8 +551,8 @@ static void test_a_model_that_cannot_take_over_changes_nothing(void **state)
 		MODEL("AbsPower", "4", COMPONENT("package", TIME, "0, 0")),
 		MODEL("AbsPower", "4", COMPONENT("package", FEATURE("cpu_cycles", "1"), "1, 1")),
 	};
-	const struct model_meter_options options = { .cpus = 4 };
-	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, PACKAGE);
 	struct model_state known;
 	struct energy_span span;
 	struct diag diag = { "" };
@@ -557,12 +561,12 @@ static void test_a_model_that_cannot_take_over_changes_nothing(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(replace(meter, &first_place, bad[i], &diag), -ENOENT);
 	assert_int_equal(replace(meter, &second_place, bad[0], &diag), 0); /* a zone more */
-	assert_int_equal(model_meter_count(meter), 2);
+	assert_int_equal(zone_source_count(meter), 2);
 	assert_true(pass(meter, 11, 2000, &span));
 	assert_int_equal(span.energy_uj, 60 * UJ_PER_J);
-	model_meter_state(meter, 0, &known);
+	zone_source_state(meter, 0, &known);
 	assert_int_equal(known.changes, 0);
-	model_meter_free(meter);
+	zone_source_free(meter);
 }
 
 int main(void)

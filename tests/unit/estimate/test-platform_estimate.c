@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/num.h"
-#include "estimate/estimated_meter.h"
-#include "estimate/model_meter.h"
+#include "estimate/platform_estimate.h"
 #include "host/host.h"
 #include "meter/meter.h"
 #include "model/platform_power.h"
@@ -36,20 +35,31 @@ static struct host_info small_vm(void)
 	};
 }
 
-static struct estimated_meter *meter_of(const struct host_info *host)
+static struct zone_source *meter_of(const struct host_info *host)
 {
-	struct estimated_meter *meter;
+	struct zone_source *meter;
 
-	assert_int_equal(estimated_meter_new(&platform_power_model, host, &meter), 0);
+	assert_int_equal(platform_estimate_new(&platform_power_model, host, &meter), 0);
 	return meter;
 }
 
-static double bound_w(const struct estimated_meter *meter)
+static double bound_w(const struct zone_source *meter)
 {
 	struct model_state known;
 
-	estimated_meter_state(meter, &known);
+	zone_source_state(meter, 0, &known);
 	return known.error_w;
+}
+
+static bool advance_waiting(struct zone_source *meter, uint64_t now_ns, uint64_t busy_ns,
+			    uint64_t waited_ns, struct energy_span *span)
+{
+	const struct node_work work = { .time_ns = now_ns,
+					.busy_ns = busy_ns,
+					.waited_ns = waited_ns };
+
+	zone_source_feed(meter, &work);
+	return zone_source_advance(meter, 0, span);
 }
 
 /* What an estimate has told: its spans, added up. */
@@ -58,12 +68,11 @@ struct told {
 	bool has_span; /* the last time */
 };
 
-static void advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
-		    struct told *told)
+static void advance(struct zone_source *meter, uint64_t now_ns, uint64_t busy_ns, struct told *told)
 {
 	struct energy_span span;
 
-	told->has_span = estimated_meter_advance(meter, now_ns, busy_ns, 0, &span);
+	told->has_span = advance_waiting(meter, now_ns, busy_ns, 0, &span);
 	if (!told->has_span)
 		return;
 	assert_int_equal(span.from_ns, told->time_ns);
@@ -76,8 +85,8 @@ static void advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t bus
 static void test_zone_of_bare_metal(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *meter = meter_of(&host);
-	const struct zone *zone = estimated_meter_zone(meter);
+	struct zone_source *meter = meter_of(&host);
+	const struct zone *zone = zone_source_zone(meter, 0);
 
 	assert_int_equal(zone->kind, ZONE_PLATFORM);
 	assert_int_equal(zone->kind, ZONE_PLATFORM);
@@ -86,14 +95,14 @@ static void test_zone_of_bare_metal(void **state)
 	assert_string_equal(zone->path, platform_power_model.name);
 	assert_true(zone->quality == QUALITY_ESTIMATED && zone->knows_idle &&
 		    zone->scope == SCOPE_NODE);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_zone_of_a_vm_has_no_idle(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter = meter_of(&host);
-	const struct zone *zone = estimated_meter_zone(meter);
+	struct zone_source *meter = meter_of(&host);
+	const struct zone *zone = zone_source_zone(meter, 0);
 	struct told reading = { 0 };
 
 	assert_true(zone->quality == QUALITY_ESTIMATED && !zone->knows_idle &&
@@ -105,7 +114,7 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 	advance(meter, 20 * NSEC_PER_SEC, 20 * NSEC_PER_SEC, &reading);
 	assert_true(reading.energy_uj > 0);
 	assert_int_equal(reading.idle_energy_uj, 0);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /*
@@ -115,7 +124,7 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 static void test_vm_is_a_share_of_its_host(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter;
+	struct zone_source *meter;
 	struct machine_facts facts;
 	struct power_estimate power;
 	struct told reading = { 0 };
@@ -123,7 +132,8 @@ static void test_vm_is_a_share_of_its_host(void **state)
 
 	host.vm_load_low = host.vm_load_high = 0.5;
 	meter = meter_of(&host);
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	assert_true(facts.threads > 2 && fabs(share.share - 2.0 / facts.threads) < 1e-12);
 	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
 	advance(meter, 0, 0, &reading);
@@ -131,14 +141,14 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share.share * 100e6) < 200);
 	assert_true(fabs(bound_w(meter) - power.dynamic_bound_w * share.share) < 1e-6);
 	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* vCPUs wait for half of what they want, however much that is: no CPU of the host is idle. */
 static void test_vm_on_a_full_host(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter = meter_of(&host);
+	struct zone_source *meter = meter_of(&host);
 	struct machine_facts facts;
 	struct power_estimate power;
 	struct energy_span span;
@@ -147,48 +157,49 @@ static void test_vm_on_a_full_host(void **state)
 
 	for (unsigned i = 0; i < 40; i++) {
 		busy_s = i % 2 ? 0.9 : 0.3;
-		assert_true(estimated_meter_advance(meter, i * NSEC_PER_SEC,
-						    (uint64_t)(busy_s * 1e9),
-						    (uint64_t)(busy_s * 1e9), &span));
+		assert_true(advance_waiting(meter, i * NSEC_PER_SEC, (uint64_t)(busy_s * 1e9),
+					    (uint64_t)(busy_s * 1e9), &span));
 	}
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	assert_true(share.full > 0.99 && share.full < 1);
 	power_model_estimate(&platform_power_model, &facts, 1, &power);
 	assert_true(fabs((double)span.energy_uj - power.dynamic_w * busy_s * 1e6 / facts.threads) <
 		    10);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* None before the first estimate. */
 static void test_the_bound_of_the_estimate(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *meter = meter_of(&host);
+	struct zone_source *meter = meter_of(&host);
 	struct power_estimate power;
 	struct machine_facts facts;
 	struct model_state known;
 	struct told told = { 0 };
 	struct vm_share share;
 
-	estimated_meter_state(meter, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(isnan(known.error_w) && !known.has_estimate);
 	assert_string_equal(known.output, "AbsPower");
 	advance(meter, NSEC_PER_SEC, 0, &told);
 	advance(meter, 2 * NSEC_PER_SEC, 64 * NSEC_PER_SEC, &told);
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
-	estimated_meter_state(meter, &known);
+	zone_source_state(meter, 0, &known);
 	assert_true(known.has_estimate);
 	assert_true(fabs(known.error_w - power.bound_w) < 1e-9);
 	assert_int_equal(known.outside, power.outside);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* Each vCPU is a core where the host's threads are as many as its cores. */
 static void test_cores_of_the_host(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter;
+	struct zone_source *meter;
 	struct machine_facts facts;
 	struct vm_share share;
 
@@ -196,11 +207,12 @@ static void test_cores_of_the_host(void **state)
 	host.vm_host_cpus = host.vm_host_cores = 192;
 	host.vm_host_sockets = 2;
 	meter = meter_of(&host);
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	assert_int_equal(facts.threads, 192);
 	assert_int_equal(facts.cores, 192);
 	assert_int_equal(facts.sockets, 2);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* Of a busy host a vCPU costs less, and what is known of neighbours narrows the bound. */
@@ -208,7 +220,7 @@ static void test_hints_of_the_host(void **state)
 {
 	struct host_info host = small_vm();
 	struct told reading = { 0 }, hinted = { 0 };
-	struct estimated_meter *meter = meter_of(&host), *other;
+	struct zone_source *meter = meter_of(&host), *other;
 	struct machine_facts facts;
 	struct vm_share share;
 
@@ -217,7 +229,8 @@ static void test_hints_of_the_host(void **state)
 	host.vm_load_low = 0.9;
 	host.vm_load_high = 1;
 	other = meter_of(&host);
-	estimated_meter_facts(other, &facts, &share);
+	platform_estimate_facts(other, &facts);
+	zone_source_vm_share(other, 0, &share);
 	assert_int_equal(facts.threads, 256);
 	assert_true(fabs(share.share - 2.0 / 256) < 1e-12);
 	advance(meter, 0, 0, &reading);
@@ -226,36 +239,38 @@ static void test_hints_of_the_host(void **state)
 	advance(other, 100 * NSEC_PER_SEC, 50 * NSEC_PER_SEC, &hinted);
 	assert_true(bound_w(other) / (double)hinted.energy_uj <
 		    bound_w(meter) / (double)reading.energy_uj);
-	estimated_meter_free(meter);
-	estimated_meter_free(other);
+	zone_source_free(meter);
+	zone_source_free(other);
 }
 
 static void test_vm_larger_than_the_typical_host(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter;
+	struct zone_source *meter;
 	struct machine_facts facts;
 	struct vm_share share;
 
 	host.cpus = 900;
 	meter = meter_of(&host);
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	assert_int_equal(facts.threads, 900);
 	assert_int_equal(facts.cores, 450);
 	assert_true(fabs(share.share - 1) < 1e-12);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *meter = meter_of(&host);
+	struct zone_source *meter = meter_of(&host);
 	struct machine_facts facts;
 	struct power_estimate power;
 	struct told reading = { 0 };
 	struct vm_share share;
 
-	estimated_meter_facts(meter, &facts, &share);
+	platform_estimate_facts(meter, &facts);
+	zone_source_vm_share(meter, 0, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.25, &power);
 	advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
 	assert_int_equal(reading.energy_uj, 0); /* the baseline: earlier work is not counted */
@@ -265,14 +280,14 @@ static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state
 	assert_true(fabs((double)reading.idle_energy_uj - power.idle_w * 1e7) < 20);
 	assert_true(fabs((double)(reading.energy_uj - reading.idle_energy_uj) -
 			 power.dynamic_w * 1e7) < 20);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 /* However the time is cut, the sum is the same to the µJ. */
 static void test_short_intervals_do_not_drift(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *fine = meter_of(&host), *coarse = meter_of(&host);
+	struct zone_source *fine = meter_of(&host), *coarse = meter_of(&host);
 	struct told of_fine = { 0 }, of_coarse = { 0 };
 	uint64_t step_ns = 1 << 20;
 
@@ -283,14 +298,14 @@ static void test_short_intervals_do_not_drift(void **state)
 	advance(coarse, step_ns << 14, (step_ns * 64) << 14, &of_coarse);
 	assert_int_equal(of_fine.energy_uj, of_coarse.energy_uj);
 	assert_int_equal(of_fine.idle_energy_uj, of_coarse.idle_energy_uj);
-	estimated_meter_free(fine);
-	estimated_meter_free(coarse);
+	zone_source_free(fine);
+	zone_source_free(coarse);
 }
 
 static void test_clock_that_stands_still_invents_nothing(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *meter = meter_of(&host);
+	struct zone_source *meter = meter_of(&host);
 	struct told told = { 0 };
 	uint64_t energy_uj;
 
@@ -303,13 +318,13 @@ static void test_clock_that_stands_still_invents_nothing(void **state)
 	assert_false(told.has_span);
 	advance(meter, 2 * NSEC_PER_SEC, 0, &told);
 	assert_true(told.has_span && told.energy_uj > energy_uj);
-	estimated_meter_free(meter);
+	zone_source_free(meter);
 }
 
 static void test_more_busy_time_than_there_is_counts_as_full(void **state)
 {
 	struct host_info host = bare_metal();
-	struct estimated_meter *full = meter_of(&host), *over = meter_of(&host);
+	struct zone_source *full = meter_of(&host), *over = meter_of(&host);
 	struct told of_full = { 0 }, of_over = { 0 };
 
 	advance(full, 0, 0, &of_full);
@@ -317,21 +332,21 @@ static void test_more_busy_time_than_there_is_counts_as_full(void **state)
 	advance(full, NSEC_PER_SEC, 128 * NSEC_PER_SEC, &of_full);
 	advance(over, NSEC_PER_SEC, UINT64_MAX, &of_over);
 	assert_int_equal(of_full.energy_uj, of_over.energy_uj);
-	estimated_meter_free(full);
-	estimated_meter_free(over);
+	zone_source_free(full);
+	zone_source_free(over);
 }
 
 static void test_machine_that_nothing_is_known_of(void **state)
 {
 	struct host_info host = { 0 };
-	struct estimated_meter *meter = meter_of(&host);
+	struct zone_source *meter = meter_of(&host);
 	struct told reading = { 0 };
 
 	advance(meter, 0, 0, &reading);
 	advance(meter, NSEC_PER_SEC, 0, &reading);
 	assert_true(reading.idle_energy_uj > UJ_PER_J);
-	estimated_meter_free(meter);
-	estimated_meter_free(NULL);
+	zone_source_free(meter);
+	zone_source_free(NULL);
 }
 
 int main(void)
