@@ -286,7 +286,11 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 	read_twins(zones, first_uj, walk->count);
 	qsort(zones, walk->count, sizeof(*zones), compare_found);
 	for (size_t i = 0; i < walk->count; i++) {
-		if ((kept > 0 && same_zone(&zones[kept - 1], &zones[i])) || kept == METER_ZONES_MAX)
+		bool is_twin = kept > 0 && same_zone(&zones[kept - 1], &zones[i]);
+
+		if (is_twin && zones[kept - 1].fault < zones[i].fault)
+			zones[kept - 1].is_better = true;
+		if (is_twin || kept == METER_ZONES_MAX)
 			walk->ignored++;
 		else if (kept++ != i)
 			zones[kept - 1] = zones[i];

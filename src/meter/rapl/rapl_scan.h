@@ -19,6 +19,7 @@ struct rapl_found {
 	char dir_name[ZONE_PATH_MAX]; /* "intel-rapl:0:1" */
 	char dir_path[RAPL_PATH_MAX]; /* where it was reached */
 	int fault;                    /* its counter cannot be read (2), or stands still (1) */
+	bool is_better;               /* than its twin, whose fault is worse */
 };
 
 struct rapl_scan {

@@ -7,7 +7,8 @@
  * the module was removed) the descriptor answers ENODEV for ever: it is closed, and a later rescan
  * finds the zone again, possibly under another index, and opens it as a new generation. A zone that
  * fails in another way (no permission, no range) keeps its place and is tried again at the next
- * read.
+ * read. One that stands still or fails gives its place to its twin, if a search finds that the twin
+ * works.
  *
  * A read may hang in the kernel while a rescan replaces the descriptor, so descriptors are counted
  * references under a lock that is never held over I/O. Nothing is guessed: a counter whose range
@@ -36,6 +37,8 @@ struct handle {
 	uint64_t range_uj;
 	uint32_t generation;
 	uint64_t last_uj; /* as read last, by the one read that a zone has at a time */
+	atomic_bool
+		is_alive; /* it was read since the last search, was another value, and no error */
 };
 
 struct rapl_zone {
@@ -111,7 +114,7 @@ static int handle_open(const char *dir_path, uint32_t generation, struct handle 
 	handle = malloc(sizeof(*handle));
 	if (!handle)
 		return -ENOMEM;
-	*handle = (struct handle){ 1, TAKE_FD(fd), range_uj, generation, UINT64_MAX };
+	*handle = (struct handle){ 1, TAKE_FD(fd), range_uj, generation, UINT64_MAX, false };
 	*ret = handle;
 	return 0;
 }
@@ -197,6 +200,8 @@ static int rapl_read_raw(struct meter *meter, size_t index, struct raw_reading *
 		r = -ENODEV;
 	if (is_gone(r))
 		zone_lose(meter, zone, handle->generation);
+	if (r < 0 || raw_uj != handle->last_uj)
+		atomic_store(&handle->is_alive, r == 0);
 	if (r < 0)
 		return r;
 	handle->last_uj = raw_uj;
@@ -228,7 +233,27 @@ static void add_zone(struct meter *meter, const struct rapl_found *found)
 	meter->count++;
 }
 
-/* Adds the zone if it is new, and says where it is if that was not known. */
+/* Whether its twin, which works, is to take its place. */
+static bool is_dead(const struct rapl_zone *zone, const struct rapl_found *found)
+{
+	return found->is_better && strcmp(zone->dir_path, found->dir_path) != 0 &&
+	       !(zone->handle && atomic_load(&zone->handle->is_alive));
+}
+
+static int place(struct rapl_zone *zone, const char *dir_path)
+{
+	char *path = strdup(dir_path);
+
+	if (!path)
+		return -ENOMEM;
+	free(zone->dir_path);
+	zone->dir_path = path;
+	zone->handle = handle_unref(zone->handle);
+	zone->generation++;
+	return 0;
+}
+
+/* Adds the zone if it is new, and says where it is if that was not known, or is now elsewhere. */
 static int adopt(struct meter *meter, const struct rapl_found *found)
 {
 	struct rapl_zone *zone = find_zone(meter, found);
@@ -245,12 +270,10 @@ static int adopt(struct meter *meter, const struct rapl_found *found)
 		zone = &meter->zones[meter->count];
 		add_zone(meter, found);
 	}
-	if (zone->dir_path)
-		return 0;
-	zone->dir_path = strdup(found->dir_path);
-	if (!zone->dir_path)
-		return -ENOMEM;
-	zone->generation++;
+	if (!zone->dir_path || is_dead(zone, found))
+		return place(zone, found->dir_path);
+	if (zone->handle)
+		atomic_store(&zone->handle->is_alive, false);
 	return 0;
 }
 

@@ -4,6 +4,9 @@
  * table.
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/num.h"
 #include "fake_tree.h"
@@ -324,6 +327,94 @@ static void test_duplicates_are_counted(void **state)
 	assert_int_equal(meter_table_ignored(fixture->table), 1);
 }
 
+/* Passes until the zone is up again, at most @max. */
+static unsigned passes_until_up(struct fixture *fixture, unsigned max)
+{
+	unsigned passes = 0;
+
+	do {
+		read_all(fixture);
+		passes++;
+	} while (fixture->readings[0].state != ZONE_UP && passes < max);
+	return passes;
+}
+
+/* A counter that cannot be read any more gives way to its twin at the next search. */
+static void test_a_dead_twin_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+
+	tree_zone(&fixture->tree, PACKAGE, "package-0", 1);
+	tree_zone(&fixture->tree, "intel-rapl-mmio:0", "package-0", 1000);
+	open_table(fixture);
+	read_all(fixture);
+	tree_energy(&fixture->tree, PACKAGE, 2);
+	read_all(fixture);
+	check_zone(fixture, 0, ZONE_UP, 0, 1);
+	tree_write(&fixture->tree, PACKAGE, "energy_uj", "");
+	assert_in_range(passes_until_up(fixture, 40), 2, 30);
+	tree_energy(&fixture->tree, "intel-rapl-mmio:0", 1005);
+	read_all(fixture);
+	check_zone(fixture, 0, ZONE_UP, 0, 1 + 5);
+	/* It stays, although the other one can be read again. */
+	tree_energy(&fixture->tree, PACKAGE, 3);
+	for (unsigned i = 0; i < 40; i++)
+		read_all(fixture);
+	tree_energy(&fixture->tree, "intel-rapl-mmio:0", 1007);
+	read_all(fixture);
+	check_zone(fixture, 0, ZONE_UP, 0, 1 + 5 + 2);
+}
+
+/* A counter that moves all the time, as the kernel's do. */
+struct mover {
+	int fd;
+	atomic_bool ends;
+	pthread_t thread;
+};
+
+static void *move(void *userdata)
+{
+	struct mover *mover = userdata;
+	char text[32];
+
+	for (uint64_t uj = 1000000000; !atomic_load(&mover->ends); uj++) {
+		(void)snprintf(text, sizeof(text), "%lu\n", uj);
+		assert_int_equal(pwrite(mover->fd, text, strlen(text), 0), strlen(text));
+	}
+	return NULL;
+}
+
+/* A counter that stands still for the moment of a search only is not given up. */
+static void test_a_still_twin_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mover mover = { .fd = -1 };
+	unsigned passes = 0;
+	char path[512];
+
+	tree_zone(&fixture->tree, PACKAGE, "package-0", 1);
+	tree_zone(&fixture->tree, "intel-rapl-mmio:0", "package-0", 1000);
+	open_table(fixture);
+	read_all(fixture);
+	tree_path(&fixture->tree, "intel-rapl-mmio:0/energy_uj", path, sizeof(path));
+	mover.fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(mover.fd >= 0);
+	assert_int_equal(pthread_create(&mover.thread, NULL, move, &mover), 0);
+	for (uint64_t i = 0; i < 100; i++) {
+		tree_energy(&fixture->tree, PACKAGE, 2 + i);
+		read_all(fixture);
+		check_zone(fixture, 0, ZONE_UP, 0, i + 1);
+	}
+	/* Once it stands still from one search to the next, the one that moves is read. */
+	do {
+		read_all(fixture);
+	} while (++passes < 6000 && fixture->readings[0].energy_uj == 100);
+	assert_in_range(passes, 31, 5999);
+	atomic_store(&mover.ends, true);
+	assert_int_equal(pthread_join(mover.thread, NULL), 0);
+	assert_int_equal(close(mover.fd), 0);
+}
+
 /* AMD's counter of cores is one core's. */
 static void test_a_core_that_is_only_one_is_left_out(void **state)
 {
@@ -401,6 +492,8 @@ int main(void)
 		TREE_TEST(test_hundred_vanishings_leak_nothing),
 		TREE_TEST(test_file_replaced_by_another_is_opened_anew),
 		TREE_TEST(test_duplicates_are_counted),
+		TREE_TEST(test_a_dead_twin_is_replaced),
+		TREE_TEST(test_a_still_twin_is_replaced),
 		TREE_TEST(test_a_core_that_is_only_one_is_left_out),
 		TREE_TEST(test_zone_that_appears_later_is_found),
 		TREE_TEST(test_hanging_rescan_hangs_nothing_else),
