@@ -288,7 +288,7 @@ int platform_print_bounds(const struct platform_population *population,
 	return r;
 }
 
-/* ---- fitted anew ---- */
+/* ---- refitted ---- */
 
 /*
  * Asks a model for all rows of the types of a fold, into their places in @watts. Returns the sum
@@ -369,7 +369,7 @@ static int print_refit(const struct platform_population *population, enum platfo
 			return out_of_memory(diag);
 		add_errors(&sum, &errors, DRAWS);
 	}
-	strbuf_add_str(out, "fitted anew, ");
+	strbuf_add_str(out, "refitted, ");
 	platform_errors_print(trials[trial].name, &sum, out);
 	strbuf_addf(out, "; %.1f %% within the bound\n",
 		    100 * within / DRAWS / (double)population->count);

@@ -48,7 +48,7 @@ int platform_print_parts(const struct platform_population *population, struct st
 int platform_print_bounds(const struct platform_population *population,
 			  const struct platform_fit *fit, struct strbuf *out, struct diag *diag);
 /*
- * Errors of models that were fitted anew for each of 20 groups, as power_model_estimate() applies
+ * Errors of models that were refitted for each of 20 groups, as power_model_estimate() applies
  * them: without the centres, ranges, limits and likely design powers of the held-out machines, too.
  * The bounds are those of @whole, the model of all machines. Errors as above.
  */

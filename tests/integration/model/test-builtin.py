@@ -3,7 +3,7 @@
 """tools/builtin-models makes the platform model that is in the tree, and finds the errors that its page has.
 
 The table is ../shared/data/specpower (or KEPLER_SHARED's). Other versions of LAPACK add in another order, so numbers may differ in
-their last digits. With KEPLER_LONG_TESTS=1 also the models that are fitted anew, which take ten seconds.
+their last digits. With KEPLER_LONG_TESTS=1 also the models that are refitted, which take ten seconds.
 """
 import os
 import pathlib
@@ -81,14 +81,14 @@ def bounds_cover_nine_of_ten():
     assert sum(int(types) for name, types, _ in classes if "socket" in name) == 248
 
 
-def models_that_are_fitted_anew_are_as_good():
+def refitted_models_are_as_good():
     output = train("--refit")
     errors = errors_of(output)
-    for name, row in (("types", "types, in 20 groups, fitted anew"),
+    for name, row in (("types", "types, in 20 groups, refitted"),
                       ("CPU models", "all types of a CPU model, in 20 groups, fitted")):
-        found = errors[f"fitted anew, {name}, 20 groups"]
+        found = errors[f"refitted, {name}, 20 groups"]
         assert all(abs(a - b) < 0.15 for a, b in zip(found, page_row(row), strict=True)), (name, found)
-    watts, _, percent, median_percent = errors["fitted anew, types, 20 groups"]
+    watts, _, percent, median_percent = errors["refitted, types, 20 groups"]
     assert watts <= 33 and percent <= 13 and median_percent <= 9, (watts, percent, median_percent)
     within = [float(share) for share in re.findall(r"([\d.]+) % within the bound", output)]
     assert len(within) == 2 and all(89 < share < 93 for share in within), within
@@ -107,7 +107,7 @@ def main():
     if not PROGRAM.exists():
         skip("tools/builtin-models is not built")
     run_tests((what_cannot_be_trained_is_refused, the_weights_in_the_tree_are_what_it_writes, errors_are_those_of_the_page,
-               bounds_cover_nine_of_ten, *([models_that_are_fitted_anew_are_as_good] if LONG else [])))
+               bounds_cover_nine_of_ten, *([refitted_models_are_as_good] if LONG else [])))
 
 
 main()
