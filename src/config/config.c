@@ -480,7 +480,7 @@ static const struct option share_rows[] = {
 	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
 	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best rule for "
 		  "this kind of zone that the available signals permit (docs/attribution.md). "
-		  "smt-time, cycles and frequency-time weight the work of a thread beside a busy "
+		  "smt-time, cycles and frequency-time weight the work of a thread next to a busy "
 		  "sibling by attribution.smt-factor; cycles-instructions counts its cycles as "
 		  "half. In an interval without the signals that a rule needs, the rule of auto is "
 		  "used. kepler_attribution_info shows the rule in use." },

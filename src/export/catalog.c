@@ -181,7 +181,7 @@ static const struct family table[] = {
 	{ "kepler_node_model_outside", GAUGE, "", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_outside, 0), L_ZONE,
 	  "1 if the node's load is outside the range of the trained model's data, or the machine "
-	  "is unlike those of the built-in model; otherwise 0. The error bound is wider "
+	  "is unlike the machines of the built-in model; otherwise 0. The error bound is wider "
 	  "then.", NULL },
 	{ "kepler_node_model_changes", COUNTER, "", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_changes, 0), L_ZONE,

@@ -164,7 +164,7 @@ static double percent_off(double estimated, double measured)
 	return (estimated / measured - 1) * 100;
 }
 
-/* Of the estimates @machine's weights give, held out: their errors, and the errors' logarithms. */
+/* Errors, and their logarithms, of the estimates for @machine by weights without it. */
 static void judge(const struct component_machine *machine, const struct power_model *platform,
 		  size_t c, const struct component_weights *weights,
 		  const double curve[static COMPONENT_LEVELS],

@@ -26,7 +26,7 @@ struct component_machine {
 	size_t row_count[COMPONENT_COUNT];
 };
 
-/* Of a machine held out; mean absolute errors over the levels of load. */
+/* The errors for a held-out machine: mean absolute errors over the levels of load. */
 struct component_error {
 	double mae_w, mape_percent;
 	double idle_percent, half_percent, full_percent; /* (estimate − measured) / measured */

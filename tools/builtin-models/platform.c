@@ -15,7 +15,7 @@
 
 #define NAME "specpower-platform-4"
 
-/* Trials whose bounds the program uses: by what is known of a machine. */
+/* Trials whose bounds the program uses, by how familiar a machine is. */
 static const enum platform_trial calibrations[POWER_FAMILIARITY_COUNT] = {
 	[POWER_KNOWN_CPU] = TRIAL_TYPES,
 	[POWER_KNOWN_GENERATION] = TRIAL_CPUS,

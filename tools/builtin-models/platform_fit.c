@@ -75,7 +75,7 @@ static bool is_used(size_t feature, unsigned parts)
 	return feature < POWER_FEATURE_SMALL || parts & PLATFORM_SEGMENTS;
 }
 
-/* Of a feature that is not scaled yet. */
+/* The feature is not scaled yet. */
 static void find_scale(struct platform_design *design, size_t feature)
 {
 	const double *raw = design->scaled;
@@ -118,7 +118,7 @@ static int set_features(struct platform_design *design, unsigned parts)
 	return 0;
 }
 
-/* Of a place with each centre: 0..1. */
+/* The similarity of a place with each centre, 0..1. */
 static void find_similarity(const struct platform_bumps *bumps, const double *place, double *ret)
 {
 	for (size_t c = 0; c < POWER_CENTERS; c++)
@@ -201,14 +201,14 @@ bool platform_same_generation(const struct machine_facts *a, const struct machin
 	       strcmp(a->vendor, b->vendor) == 0;
 }
 
-/* A machine beside those of the design. */
+/* A machine that is not in the design. */
 struct asked {
 	const struct machine_facts *facts;
 	const double *scaled;                      /* [POWER_FEATURE_COUNT] */
 	const double *similarity[POWER_BUMP_SETS]; /* [POWER_CENTERS]; NULL: no part */
 };
 
-/* Of what the bumps of a set add to it and to machine @with, over their variance. */
+/* The covariance of a set's bumps at the asked machine and at @with, over their variance. */
 static double covariance_of_bumps(const struct platform_bumps *bumps, const double *similarity,
 				  size_t with)
 {

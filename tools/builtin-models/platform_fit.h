@@ -21,7 +21,7 @@
 #include "tools/builtin-models/platform_priors.h"
 #include "tools/builtin-models/platform_types.h"
 
-/* Parts of the model beside the linear one of the simplest facts; flags. */
+/* Parts of the model in addition to the linear one of the simplest facts; flags. */
 enum platform_part {
 	PLATFORM_TDP = 1,
 	PLATFORM_SEGMENTS = 2,
@@ -32,7 +32,7 @@ enum platform_part {
 	PLATFORM_PARTS = 63,
 };
 
-/* A set of bumps; its arrays are NULL where it is no part of the model. */
+/* A set of bumps; its arrays are NULL if it is not part of the model. */
 struct platform_bumps {
 	double centers[POWER_CENTERS * POWER_BUMP_COUNT]; /* over reach */
 	double *similarity;                               /* [count × POWER_CENTERS] */
@@ -70,12 +70,12 @@ int platform_fit(const struct platform_type *const *types, size_t count, unsigne
 		 struct platform_fit *ret, struct diag *diag);
 void platform_fit_release(struct platform_fit *fit);
 
-/* Whether two machines share the offset of a generation. */
+/* Returns true if two machines share the offset of a generation. */
 bool platform_same_generation(const struct machine_facts *a, const struct machine_facts *b);
 /*
- * ln W at all levels of each machine by the model without those of its group (@group [count], each
- * below count) into @ret [count × POWER_LEVELS]. @unnamed: asked for as if the names of their CPUs
- * were unknown. 0, or errors as above.
+ * ln W at all levels of each machine by the model without its group's machines (@group [count],
+ * each below count) into @ret [count × POWER_LEVELS]. @unnamed: evaluated as if the names of
+ * the CPUs were unknown. 0, or errors as above.
  */
 int platform_fit_hold_out(const struct platform_fit *fit, const uint32_t *group, bool unnamed,
 			  double *ret, struct diag *diag);

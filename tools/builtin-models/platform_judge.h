@@ -55,9 +55,9 @@ size_t platform_row_count(const struct platform_type *const *types, size_t count
 int platform_bounds(const struct platform_type *const *types, size_t count, const double *watts,
 		    double ret[static POWER_LEVELS]);
 /*
- * The share of each type's rows within bounds that were found on other types: those of one half of
- * the groups @bound_group [count] (there are @groups), for those of the other half; a mean of ten
- * draws, into @ret [count]. 0 or -ENOMEM.
+ * The share of each type's rows within bounds that were found on other types: the bounds of one
+ * half of the groups @bound_group [count] (there are @groups), for the types of the other half; a
+ * mean of ten draws, into @ret [count]. 0 or -ENOMEM.
  */
 int platform_coverage(const struct platform_type *const *types, size_t count, const double *watts,
 		      const uint32_t *bound_group, uint32_t groups, double *ret);

@@ -17,7 +17,7 @@ struct platform_variances {
 	double bumps[POWER_BUMP_SETS], generation, cpu, noise;
 };
 
-/* Of a bump, 1 sigma; 0: no dimension of its set. */
+/* The reach of a bump, 1 sigma; 0: the dimension is not used by its set. */
 extern const double platform_reach[POWER_BUMP_SETS][POWER_BUMP_COUNT];
 extern const struct platform_variances platform_variances[PLATFORM_SURFACES];
 

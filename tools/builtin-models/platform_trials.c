@@ -207,7 +207,7 @@ int platform_print_parts(const struct platform_population *population, struct st
 	return 0;
 }
 
-/* Classes of machines: those whose number is in a range, or those of a vendor. */
+/* Classes of machines, by a number in a range or by vendor. */
 static const struct {
 	const char *name, *vendor;
 	unsigned sockets_from, sockets_to, year_from, year_to;

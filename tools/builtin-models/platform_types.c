@@ -12,7 +12,7 @@
 
 #define LEVEL_SLACK 0.35 /* of the distance of two levels: rows further off are of no level */
 
-/* Of processors whose names have no model: what frequencies and cores of their types suggest. */
+/* Models of processors whose names have none, as frequencies and cores of their types suggest. */
 static const struct {
 	const char *processor;
 	unsigned year;
@@ -152,7 +152,7 @@ static double full_load(const struct platform_type *type)
 	return last / best;
 }
 
-/* Of a type without rows at full load: along its last two loads. */
+/* Extends a type without rows at full load along its last two loads. */
 static double extrapolate(const struct platform_type *type)
 {
 	const struct platform_row *b = &type->rows[type->row_count - 1], *a = b - 1;

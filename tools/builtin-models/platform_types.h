@@ -45,7 +45,7 @@ struct platform_measurement {
 };
 
 /*
- * Adds a row; the machine's facts are those of its type's first row. 0, -ENOMEM, or -EINVAL with a
+ * Adds a row; the first row of a type sets the machine's facts. 0, -ENOMEM, or -EINVAL with a
  * diagnosis (the year of the processor is not known).
  */
 int platform_types_add(struct platform_types *types, const struct platform_measurement *row,

@@ -228,7 +228,7 @@ static double median_of(const struct platform_design *design, enum fact fact, un
 	return count ? scratch[(count - 1) / 2] : 0;
 }
 
-/* A class without machines has those of all years. */
+/* A class without machines uses the machines of all years. */
 static void set_typical(const struct platform_design *design, struct power_model_weights *weights,
 			double *scratch)
 {
@@ -252,7 +252,7 @@ static void set_typical(const struct platform_design *design, struct power_model
 	weights->year_typical = (unsigned)median_of(design, FACT_YEAR, 0, UINT32_MAX, scratch);
 }
 
-/* Of the machines of a class of years; of all where it has none. */
+/* The limits of the machines of a class of years, or of all machines if it has none. */
 static struct power_range limits_at(const struct platform_design *design, size_t level,
 				    unsigned from, unsigned to)
 {
@@ -272,7 +272,7 @@ static struct power_range limits_at(const struct platform_design *design, size_t
 	return range.most > 0 ? range : limits_at(design, level, 0, UINT32_MAX);
 }
 
-/* Likewise: of full load over idle, less 1. */
+/* The same for full load over idle, less 1. */
 static double least_rise(const struct platform_design *design, unsigned from, unsigned to)
 {
 	double least = (double)INFINITY;

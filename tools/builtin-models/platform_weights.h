@@ -20,7 +20,7 @@ struct platform_model {
 };
 
 /*
- * Without bounds and errors (0). Its texts are those of the types. 0, or -ENOMEM with a diagnosis.
+ * Bounds and errors are 0. Its texts belong to the types. 0, or -ENOMEM with a diagnosis.
  */
 int platform_model_make(const struct platform_fit *fit, struct platform_model *ret,
 			struct diag *diag);

@@ -62,7 +62,7 @@ static int find_columns(struct csv_reader *reader, struct diag *diag)
 	return 0;
 }
 
-/* Of the row that was read last. */
+/* Refuses the last row that was read. */
 static int refuse(const struct csv_reader *reader, int err, const char *what, struct diag *diag)
 {
 	return diag_set(diag, err, "%.200s:%llu: %s", reader->name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of SPECpower_ssj2008 results as CSV: a row a measured level of load, with the columns
+ * Tables of SPECpower_ssj2008 results as CSV: one row per measured level of load, with the columns
  * node_type, processor, cores, chips, memory (GiB), frequency (MHz), bpf_cpu_time_ms and
- * platform_power (W), in any order and beside others.
+ * platform_power (W), in any order; other columns are ignored.
  */
 #pragma once
 
