@@ -7,6 +7,9 @@
 
 #include "base/macro.h"
 
+#define COLUMNS_MAX 100
+#define TAB_COLUMNS 8
+
 static const char *const feature_names[POWER_FEATURE_COUNT] = {
 	[POWER_FEATURE_ONE] = "ONE",
 	[POWER_FEATURE_LN_CORES] = "LN_CORES",
@@ -112,22 +115,38 @@ static void add_head(const struct platform_origin *origin, struct strbuf *out)
 			    "/* clang-format off */\n");
 }
 
+/* As many in a line as it has room for. */
+static void add_cpus(const struct power_model_weights *weights, struct strbuf *out)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < weights->cpu_count; i++) {
+		char row[128];
+		size_t len = (size_t)snprintf(row, sizeof(row), "{ \"%s\", %.4f, %.4f },",
+					      weights->cpus[i].key, weights->cpus[i].idle_ln_w,
+					      weights->cpus[i].load_ln_w);
+		bool fits = column && column + 1 + len <= COLUMNS_MAX;
+
+		strbuf_add_str(out, fits ? " " : column ? "\n\t" : "\t");
+		strbuf_add_str(out, row);
+		column = (fits ? column + 1 : TAB_COLUMNS) + len;
+	}
+}
+
 static void add_offsets(const struct power_model_weights *weights, struct strbuf *out)
 {
 	strbuf_add_str(out, "static const struct power_generation generations[] = {\n");
 	for (size_t i = 0; i < weights->generation_count; i++) {
 		const struct power_generation *row = &weights->generations[i];
 
-		strbuf_addf(out, "\t{ \"%s\", %u, %s,\n\t  ", row->vendor, row->year,
+		strbuf_addf(out, "\t{ \"%s\", %u, %s, ", row->vendor, row->year,
 			    row->small ? "true" : "false");
 		add_row(out, row->ln_w, POWER_LEVELS);
 		strbuf_add_str(out, " },\n");
 	}
 	strbuf_add_str(out, "};\n\nstatic const struct power_cpu cpus[] = { /* idle, load */\n");
-	for (size_t i = 0; i < weights->cpu_count; i++)
-		strbuf_addf(out, "\t{ \"%s\", %.4f, %.4f },\n", weights->cpus[i].key,
-			    weights->cpus[i].idle_ln_w, weights->cpus[i].load_ln_w);
-	strbuf_add_str(out, "};\n\n");
+	add_cpus(weights, out);
+	strbuf_add_str(out, "\n};\n\n");
 }
 
 static void add_bumps(const char *set, const struct power_bumps *bumps, struct strbuf *out)
@@ -144,7 +163,7 @@ static void add_bumps(const char *set, const struct power_bumps *bumps, struct s
 	for (size_t c = 0; c < POWER_CENTERS; c++) {
 		strbuf_add_str(out, "\t\t\t\t{ ");
 		add_row(out, bumps->centers[c].at, POWER_BUMP_COUNT);
-		strbuf_add_str(out, ",\n\t\t\t\t  ");
+		strbuf_add_str(out, ", ");
 		add_row(out, bumps->centers[c].ln_w, POWER_LEVELS);
 		strbuf_add_str(out, " },\n");
 	}
