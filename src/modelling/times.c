@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "samples/json_stream.h"
+#include "repository/model_json.h"
 
 #define USEC_PER_SEC 1000000
 #define LOG_MAX      (16U * 1024 * 1024)
@@ -62,55 +62,35 @@ void time_format(int64_t time_us, char *ret, size_t size)
 		(void)strftime(ret, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-struct log_times {
-	unsigned depth;
-	char key[16];
-	int64_t start_us, end_us; /* -1 until they are found */
-};
-
-static int take_token(void *userdata, enum json_token token, const char *text, size_t len)
+static int64_t time_of(const json_t *log, const char *key)
 {
-	struct log_times *times = userdata;
+	const char *text = json_string_value(json_object_get(log, key));
+	int64_t time_us;
 
-	if (token == JSON_TOKEN_OBJECT || token == JSON_TOKEN_ARRAY)
-		times->depth++;
-	else if (token == JSON_TOKEN_OBJECT_END || token == JSON_TOKEN_ARRAY_END)
-		times->depth--;
-	if (token == JSON_TOKEN_STRING && times->depth == 1 &&
-	    strcmp(times->key, "startTimeUTC") == 0)
-		(void)time_parse(text, &times->start_us);
-	if (token == JSON_TOKEN_STRING && times->depth == 1 &&
-	    strcmp(times->key, "endTimeUTC") == 0)
-		(void)time_parse(text, &times->end_us);
-	times->key[0] = '\0';
-	if (token == JSON_TOKEN_KEY && len < sizeof(times->key))
-		memcpy(times->key, text, len + 1);
-	return 0;
+	return text && time_parse(text, &time_us) == 0 ? time_us : -1;
 }
 
 int times_of_log(const char *path, int64_t *ret_start_us, int64_t *ret_end_us, struct diag *diag)
 {
-	struct log_times times = { .start_us = -1, .end_us = -1 };
-	CLEANUP(json_stream_release) struct json_stream stream;
+	CLEANUP(model_json_release) json_t *log = NULL;
 	CLEANUP_FREE char *text = NULL;
-	struct diag why = { "" };
+	int64_t start_us, end_us;
 	size_t len;
 	int r = read_file_alloc(path, LOG_MAX, &text, &len);
 
-	json_stream_init(&stream, take_token, &times);
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	r = json_stream_feed(&stream, text, len, &why);
-	if (r == 0)
-		r = json_stream_end(&stream, &why);
-	if (r < 0)
-		return diag_set(diag, -EINVAL, "%s: %s", path, why.text);
-	if (times.start_us < 0 || times.end_us < times.start_us)
+	log = model_json_parse(path, text, len, diag);
+	if (!log)
+		return -EINVAL;
+	start_us = time_of(log, "startTimeUTC");
+	end_us = time_of(log, "endTimeUTC");
+	if (start_us < 0 || end_us < start_us)
 		return diag_set(diag, -EINVAL,
 				"%s: needs startTimeUTC and a later endTimeUTC, such as "
 				"\"2026-11-24T13:00:00Z\"",
 				path);
-	*ret_start_us = times.start_us;
-	*ret_end_us = times.end_us;
+	*ret_start_us = start_us;
+	*ret_end_us = end_us;
 	return 0;
 }

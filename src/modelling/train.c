@@ -14,11 +14,11 @@
 #include "modelling/held_out.h"
 #include "modelling/sample_file.h"
 #include "modelling/settings.h"
-#include "modelling/training_input.h"
 #include "modelling/training_options.h"
 #include "modelling/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "samples/sample_input.h"
 #include "training/model_training.h"
 
 struct training_config {
@@ -42,7 +42,9 @@ struct training_run {
 	struct training_values *values;
 	const char *const *paths; /* [path_count], as they were given */
 	size_t path_count;
-	struct training_input input;
+	struct sample_input files;
+	struct row_screen screen;
+	struct sample_table table;
 	struct training_names names;
 	struct training_request request;
 	struct training_report *report;
@@ -71,11 +73,11 @@ static int add_paths(struct training_run *run)
 		CLEANUP_FREE char *path = NULL;
 
 		if (run->paths[i][0] == '@')
-			r = sample_input_add(&run->input.files, run->paths[i], &run->diag);
+			r = sample_input_add(&run->files, run->paths[i], &run->diag);
 		else if (training_options_path(run->values, run->paths[i], &path) < 0)
 			r = -ENOMEM;
 		else
-			r = sample_input_add(&run->input.files, path, &run->diag);
+			r = sample_input_add(&run->files, path, &run->diag);
 	}
 	return r;
 }
@@ -87,7 +89,7 @@ static int group_by_file(struct training_run *run)
 	char *name;
 
 	if (values->validation != FOLDS_BLOCKED || *values->group_by || *values->split_column ||
-	    run->input.files.count < values->folds)
+	    run->files.count < values->folds)
 		return 0;
 	name = strdup(FILE_COLUMN);
 	if (!name)
@@ -101,13 +103,13 @@ static int group_by_file(struct training_run *run)
 static int check_column(struct training_run *run, const char *name, bool is_power)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	size_t index = row_screen_index(&run->input.screen, name);
+	size_t index = row_screen_index(&run->screen, name);
 	const struct screened_column *column;
 	int r;
 
 	if (index == SAMPLE_COLUMN_NONE)
 		return 0;
-	column = &run->input.screen.columns[index];
+	column = &run->screen.columns[index];
 	r = screened_column_check(column, &run->diag);
 	if (r == 0 && is_power && screened_column_is_constant(column))
 		r = diag_set(&run->diag, -EINVAL,
@@ -157,7 +159,7 @@ static bool may_be_chosen(const struct training_values *values,
 /* A column whose values cannot be true would be taken for one without numbers. */
 static int check_units(struct training_run *run)
 {
-	const struct row_screen *screen = &run->input.screen;
+	const struct row_screen *screen = &run->screen;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < screen->count; i++) {
@@ -195,27 +197,33 @@ static int open_run(struct training_run *run)
 	r = add_paths(run);
 	if (r == 0)
 		r = group_by_file(run);
-	run->input.files.skip_bad = run->values->skip_bad_rows;
-	run->input.group_by = run->values->group_by;
-	run->input.screen.machine =
-		(struct screen_machine){ run->values->cores, run->values->chips };
+	run->files.skip_bad = run->values->skip_bad_rows;
+	run->files.group_by = run->values->group_by;
+	run->files.screen = &run->screen;
+	run->screen.machine = (struct screen_machine){ run->values->cores, run->values->chips };
 	if (r == 0)
-		r = training_input_read(&run->input, &run->diag);
+		r = sample_input_take(&run->files, &run->table, &run->diag);
+	if (r == 0 && run->table.rows == 0)
+		r = diag_set(&run->diag, -EINVAL,
+			     "%.200s: no row follows the line with the names of the columns",
+			     run->files.paths[0]);
 	if (r == 0)
 		r = check_units(run);
 	if (r == 0)
-		r = training_options_make(run->values, &run->input.table, &run->names,
-					  &run->request, &run->diag);
+		r = training_options_make(run->values, &run->table, &run->names, &run->request,
+					  &run->diag);
 	run->request.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-	if (r == 0 && run->input.files.bad_rows)
+	if (r == 0 && run->files.bad_rows)
 		(void)fprintf(stderr, "kepler-model: %llu bad rows were skipped\n",
-			      (unsigned long long)run->input.files.bad_rows);
+			      (unsigned long long)run->files.bad_rows);
 	return r < 0 ? r : check_columns(run);
 }
 
 static void close_run(struct training_run *run)
 {
-	training_input_release(&run->input);
+	sample_input_release(&run->files);
+	sample_table_release(&run->table);
+	row_screen_release(&run->screen);
 	held_out_release(&run->held_out);
 	free(run->report);
 }
@@ -224,7 +232,7 @@ static void close_run(struct training_run *run)
 static void name_data(const struct training_run *run, char *ret, size_t size)
 {
 	const char *slash = strrchr(run->paths[0], '/');
-	size_t files = run->input.files.count;
+	size_t files = run->files.count;
 
 	(void)snprintf(ret, size, "%.60s", slash && slash[1] ? slash + 1 : run->paths[0]);
 	if (files > 1)
@@ -255,7 +263,7 @@ static int train_one(struct training_run *run, const char *group, const char *pa
 		return r;
 	run->request.only_errors = !*path;
 	(void)snprintf(model.feature_group, sizeof(model.feature_group), "%s", group);
-	r = model_training_run(&run->input.table, &run->request, &model, run->report, &run->diag);
+	r = model_training_run(&run->table, &run->request, &model, run->report, &run->diag);
 	end_progress(run);
 	if (r == 0 || r == -EINVAL) {
 		struct diag why = run->diag;
@@ -280,8 +288,8 @@ static int write_held_out(struct training_run *run)
 		return 0;
 	if (training_options_path(run->values, run->values->held_out, &path) < 0)
 		return diag_set(&run->diag, -ENOMEM, "out of memory");
-	return held_out_write(&run->held_out, &run->input.table, &run->request, run->report->chosen,
-			      path, &run->diag);
+	return held_out_write(&run->held_out, &run->table, &run->request, run->report->chosen, path,
+			      &run->diag);
 }
 
 static int train_from_data(struct training_run *run)
@@ -296,7 +304,7 @@ static int train_from_data(struct training_run *run)
 	if (*run->values->held_out && !*run->values->output)
 		return diag_set(&run->diag, -EINVAL, "held-out: needs --output, the model");
 	if (*run->values->held_out) {
-		run->held_out.rows = run->input.table.rows;
+		run->held_out.rows = run->table.rows;
 		run->request.held_out = held_out_take;
 		run->request.context = &run->held_out;
 	}
@@ -311,7 +319,7 @@ static int train_group(struct training_run *run, const char *group, const char *
 {
 	CLEANUP_FREE char *path = NULL;
 	const char *output = run->values->output_type == MODEL_ABS_POWER ? "AbsPower" : "DynPower";
-	int r = training_options_use_group(group, &run->input.table, &run->names, &run->request,
+	int r = training_options_use_group(group, &run->table, &run->names, &run->request,
 					   &run->diag);
 
 	if (r == -ENOENT)

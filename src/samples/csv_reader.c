@@ -13,167 +13,110 @@
 #include "base/utf8.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
-/* Of the hash of a text, so that a double has it exactly. */
+/* Bits of the hash of a text that are dropped, so that a double holds the rest exactly. */
 #define HASH_SHIFT 12
 
-enum cell_end { END_CELL, END_LINE };
-
-/* One line, while it is read. */
-struct line {
-	const char *at; /* behind what was read */
-	const char *begin;
-	uint64_t number; /* of the line that @at is in */
-	const char *number_begin;
-	/* The cell: in the buffer, or where it had quotes in the scratch. */
-	const char *cell;
+/* The cell that was read last. */
+struct cell {
+	const char *text; /* in the file, or if it had quotes in the scratch */
 	size_t len;
-	bool is_long; /* cut */
-	enum cell_end end;
+	bool is_long; /* it was cut */
+	bool is_last; /* of its line */
 };
 
-static int refuse(const struct csv_reader *reader, const struct line *line, const char *what,
+static int refuse(const struct csv_reader *reader, const char *at, uint64_t line, const char *what,
 		  struct diag *diag)
 {
+	const char *begin = at;
+
+	while (begin > reader->begin && begin[-1] != '\n')
+		begin--;
 	return diag_set(diag, -EINVAL, "%.200s:%llu:%zu: %s", reader->name,
-			(unsigned long long)line->number,
-			(size_t)(line->at - line->number_begin) + 1, what);
+			(unsigned long long)line, (size_t)(at - begin) + 1, what);
 }
 
-static struct line line_begin(const struct csv_reader *reader)
+static void take_char(struct csv_reader *reader, struct cell *cell, char c)
 {
-	return (struct line){ .at = reader->at,
-			      .begin = reader->at,
-			      .number = reader->line,
-			      .number_begin = reader->at };
-}
-
-/* More text behind what is there: 1, 0 at the end, or an error. What @at points to moves. */
-static int read_more(struct csv_reader *reader, struct diag *diag)
-{
-	size_t left = (size_t)(reader->end - reader->at);
-	ssize_t len;
-
-	if (reader->is_last)
-		return 0;
-	if (left == CSV_BUFFER_SIZE)
-		return diag_set(diag, -EFBIG, "%.200s:%llu: the line has more than %u bytes",
-				reader->name, (unsigned long long)reader->line, CSV_BUFFER_SIZE);
-	memmove(reader->buffer, reader->at, left);
-	len = reader->fill(reader->context, reader->buffer + left, CSV_BUFFER_SIZE - left, diag);
-	reader->at = reader->buffer;
-	reader->end = reader->buffer + left + (len > 0 ? (size_t)len : 0);
-	reader->is_last = len <= 0;
-	return len < 0 ? (int)len : len > 0;
-}
-
-static void take_char(struct csv_reader *reader, struct line *line, char c)
-{
-	if (line->len + 1 < sizeof(reader->scratch))
-		reader->scratch[line->len++] = c;
+	if (cell->len + 1 < sizeof(reader->scratch))
+		reader->scratch[cell->len++] = c;
 	else
-		line->is_long = true;
-	if (c == '\n') {
-		line->number++;
-		line->number_begin = line->at + 1;
-	}
+		cell->is_long = true;
+	reader->line += c == '\n';
 }
 
-/* Behind the opening quote: up to and with the closing one. -EAGAIN: it is not in the buffer. */
-static int read_quoted(struct csv_reader *reader, struct line *line, struct diag *diag)
+/* From the opening quote to the closing one. */
+static int read_quoted(struct csv_reader *reader, struct cell *cell, struct diag *diag)
 {
-	const struct line opening = *line;
+	const char *opening = reader->at;
+	uint64_t line = reader->line;
 
-	line->cell = reader->scratch;
-	line->len = 0;
-	for (line->at++; line->at < reader->end; line->at++) {
-		if (*line->at != '"') {
-			take_char(reader, line, *line->at);
+	cell->text = reader->scratch;
+	cell->len = 0;
+	for (reader->at++; reader->at < reader->end; reader->at++) {
+		if (*reader->at != '"') {
+			take_char(reader, cell, *reader->at);
 			continue;
 		}
-		if (line->at + 1 == reader->end && !reader->is_last)
-			return -EAGAIN;
-		line->at++;
-		if (line->at == reader->end || *line->at != '"')
+		reader->at++;
+		if (reader->at == reader->end || *reader->at != '"')
 			return 0;
-		take_char(reader, line, '"');
+		take_char(reader, cell, '"');
 	}
-	if (!reader->is_last)
-		return -EAGAIN;
-	return refuse(reader, &opening, "a quoted cell does not end; its closing quote is missing",
-		      diag);
+	return refuse(reader, opening, line,
+		      "a quoted cell does not end; its closing quote is missing", diag);
 }
 
 /* "\r\n" and "\n"; also the end of the text. */
-static bool is_line_end(const struct csv_reader *reader, const char *at)
+static bool is_line_end(const struct csv_reader *reader)
 {
+	const char *at = reader->at;
+
 	return at == reader->end || *at == '\n' ||
 	       (*at == '\r' && reader->end - at >= 2 && at[1] == '\n');
 }
 
-static int end_cell(const struct csv_reader *reader, struct line *line, struct diag *diag)
+/* After the end of a line. */
+static void take_line_end(struct csv_reader *reader)
 {
-	if (line->at < reader->end && *line->at == ',') {
-		line->end = END_CELL;
-		line->at++;
-		return 0;
-	}
-	if (reader->end - line->at < 2 && !reader->is_last &&
-	    (line->at == reader->end || *line->at == '\r'))
-		return -EAGAIN;
-	if (!is_line_end(reader, line->at))
-		return refuse(reader, line, "there is text after the closing quote of a cell",
-			      diag);
-	line->end = END_LINE;
-	line->at += line->at < reader->end && *line->at == '\r';
-	line->at += line->at < reader->end;
-	return 0;
+	reader->at += reader->at < reader->end && *reader->at == '\r';
+	reader->at += reader->at < reader->end;
+	reader->line++;
 }
 
-static int read_cell(struct csv_reader *reader, struct line *line, struct diag *diag)
+static int read_cell(struct csv_reader *reader, struct cell *cell, struct diag *diag)
 {
 	int r = 0;
 
-	line->is_long = false;
-	if (line->at < reader->end && *line->at == '"') {
-		r = read_quoted(reader, line, diag);
+	*cell = (struct cell){ .text = reader->at };
+	if (reader->at < reader->end && *reader->at == '"') {
+		r = read_quoted(reader, cell, diag);
 	} else {
-		line->cell = line->at;
-		while (!is_line_end(reader, line->at) && *line->at != ',')
-			line->at++;
-		line->len = (size_t)(line->at - line->cell);
-		if (line->len >= SAMPLE_NAME_MAX) {
-			line->len = SAMPLE_NAME_MAX - 1;
-			line->is_long = true;
-		}
+		while (!is_line_end(reader) && *reader->at != ',')
+			reader->at++;
+		cell->len = (size_t)(reader->at - cell->text);
+		cell->is_long = cell->len >= SAMPLE_NAME_MAX;
+		if (cell->is_long)
+			cell->len = SAMPLE_NAME_MAX - 1;
 	}
-	return r < 0 ? r : end_cell(reader, line, diag);
+	if (r < 0)
+		return r;
+	cell->is_last = is_line_end(reader);
+	if (cell->is_last)
+		take_line_end(reader);
+	else if (*reader->at == ',')
+		reader->at++;
+	else
+		return refuse(reader, reader->at, reader->line,
+			      "there is text after the closing quote of a cell", diag);
+	return 0;
 }
 
-/* Ends the line: the reader stands behind it. */
-static void line_finish(struct csv_reader *reader, const struct line *line)
+/* false: the text ends. */
+static bool skip_empty_lines(struct csv_reader *reader)
 {
-	reader->at = line->at;
-	reader->line = line->number + 1;
-}
-
-/* 1: there is a line that is not empty; 0: the end. */
-static int skip_empty_lines(struct csv_reader *reader, struct diag *diag)
-{
-	for (;;) {
-		if (reader->end - reader->at < 2 && !reader->is_last) {
-			int r = read_more(reader, diag);
-
-			if (r < 0)
-				return r;
-			continue;
-		}
-		if (reader->at == reader->end)
-			return 0;
-		if (!is_line_end(reader, reader->at))
-			return 1;
-		reader->at += *reader->at == '\r' ? 2 : 1;
-		reader->line++;
-	}
+	while (reader->at < reader->end && is_line_end(reader))
+		take_line_end(reader);
+	return reader->at < reader->end;
 }
 
 static bool is_name(const char *text, size_t len)
@@ -201,52 +144,36 @@ static int refuse_names(const struct csv_reader *reader, int err, const char *wh
 			const char *name, struct diag *diag)
 {
 	return diag_set(diag, err, "%.200s:%llu: %s%s", reader->name,
-			(unsigned long long)reader->line, what, name);
+			(unsigned long long)reader->row_line, what, name);
 }
 
-static int add_name(struct csv_reader *reader, const struct line *line, struct diag *diag)
+static int add_name(struct csv_reader *reader, const struct cell *cell, struct diag *diag)
 {
 	char *name = reader->names[reader->count];
 
 	if (reader->count == SAMPLE_COLUMNS_MAX)
 		return refuse_names(reader, -ENOSPC, "there are more than 256 columns", "", diag);
-	if (line->is_long)
+	if (cell->is_long)
 		return refuse_names(reader, -EINVAL, "the name of a column has more than 95 bytes",
 				    "", diag);
-	if (reader->count == 0 && memchr(line->cell, '\t', line->len))
+	if (reader->count == 0 && memchr(cell->text, '\t', cell->len))
 		return refuse_names(reader, -EINVAL,
 				    "the columns must be separated by commas, "
 				    "not by tabs",
 				    "", diag);
-	if (!is_name(line->cell, line->len))
+	if (!is_name(cell->text, cell->len))
 		return refuse_names(reader, -EINVAL,
 				    "the name of a column has control characters or is not UTF-8",
 				    "", diag);
-	memcpy(name, line->cell, line->len);
-	name[line->len] = '\0';
+	memcpy(name, cell->text, cell->len);
+	name[cell->len] = '\0';
 	if (*name && csv_reader_find(reader, name) != SAMPLE_COLUMN_NONE)
 		return refuse_names(reader, -EINVAL, "two columns are named ", name, diag);
 	reader->place[reader->count++] = SAMPLE_COLUMN_NONE;
 	return 0;
 }
 
-static int try_names(struct csv_reader *reader, struct diag *diag)
-{
-	struct line line = line_begin(reader);
-	int r;
-
-	reader->count = 0;
-	do {
-		r = read_cell(reader, &line, diag);
-		if (r == 0)
-			r = add_name(reader, &line, diag);
-	} while (r == 0 && line.end == END_CELL);
-	if (r == 0)
-		line_finish(reader, &line);
-	return r;
-}
-
-/* Files of other programs that are taken for CSV, by their first bytes. */
+/* Files that users have instead of CSV, by their first bytes. */
 static const struct {
 	const char *begin;
 	const char *advice;
@@ -274,7 +201,7 @@ static int refuse_other_formats(const struct csv_reader *reader, struct diag *di
 			return diag_set(diag, -EINVAL, "%.200s: %s", reader->name,
 					other_formats[i].advice);
 	}
-	return 1;
+	return 0;
 }
 
 /* A single column whose name has semicolons, which are not in quotes: commas were meant. */
@@ -291,48 +218,42 @@ static int check_separator(const struct csv_reader *reader, bool quoted, struct 
 static int read_names(struct csv_reader *reader, struct diag *diag)
 {
 	const size_t mark = strlen(BYTE_ORDER_MARK);
+	struct cell cell = { .is_last = false };
 	bool quoted;
-	int r = 1;
+	int r;
 
-	while (r > 0 && !reader->is_last && (size_t)(reader->end - reader->at) < mark)
-		r = read_more(reader, diag);
 	if ((size_t)(reader->end - reader->at) >= mark &&
 	    memcmp(reader->at, BYTE_ORDER_MARK, mark) == 0)
 		reader->at += mark;
-	if (r >= 0)
-		r = refuse_other_formats(reader, diag);
-	if (r >= 0)
-		r = skip_empty_lines(reader, diag);
-	if (r == 0) {
-		reader->line = 1;
+	r = refuse_other_formats(reader, diag);
+	if (r < 0)
+		return r;
+	if (!skip_empty_lines(reader)) {
+		reader->row_line = 1;
 		return refuse_names(reader, -EINVAL,
 				    "it is empty; the first line names the columns", "", diag);
 	}
-	quoted = r > 0 && *reader->at == '"';
-	while (r > 0) {
-		r = try_names(reader, diag);
-		if (r == -EAGAIN)
-			r = read_more(reader, diag) < 0 ? -EINVAL : 1;
+	quoted = *reader->at == '"';
+	reader->row_line = reader->line;
+	while (r == 0 && !cell.is_last) {
+		r = read_cell(reader, &cell, diag);
+		if (r == 0)
+			r = add_name(reader, &cell, diag);
 	}
 	return r < 0 ? r : check_separator(reader, quoted, diag);
 }
 
 int csv_reader_open(struct csv_reader *reader, const char *name, const char *text, size_t size,
-		    csv_fill *fill, void *context, struct diag *diag)
+		    struct diag *diag)
 {
 	int r;
 
-	*reader = (struct csv_reader){ .line = 1, .fill = fill, .context = context };
+	*reader = (struct csv_reader){ .line = 1, .begin = text, .at = text, .end = text + size };
 	(void)snprintf(reader->name, sizeof(reader->name), "%s", name);
 	reader->text_column = SAMPLE_COLUMN_NONE;
 	reader->names = calloc(SAMPLE_COLUMNS_MAX + 1, sizeof(*reader->names));
 	reader->place = calloc(SAMPLE_COLUMNS_MAX + 1, sizeof(*reader->place));
-	reader->buffer = text ? NULL : calloc(1, CSV_BUFFER_SIZE);
-	reader->at = reader->end = text ? text : reader->buffer;
-	reader->is_last = text != NULL;
-	if (text)
-		reader->end = text + size;
-	if (!reader->names || !reader->place || !reader->at)
+	if (!reader->names || !reader->place)
 		r = diag_set(diag, -ENOMEM, "%.200s: out of memory", name);
 	else
 		r = read_names(reader, diag);
@@ -345,88 +266,63 @@ void csv_reader_close(struct csv_reader *reader)
 {
 	free(reader->names);
 	free(reader->place);
-	free(reader->buffer);
 	*reader = (struct csv_reader){ .line = 0 };
 }
 
-static double value_of(struct csv_reader *reader, const struct line *line, size_t column)
+static double value_of(struct csv_reader *reader, const struct cell *cell, size_t column)
 {
 	char text[SAMPLE_NAME_MAX];
 	double value;
 
-	memcpy(text, line->cell, line->len);
-	text[line->len] = '\0';
+	memcpy(text, cell->text, cell->len);
+	text[cell->len] = '\0';
 	if (column == reader->text_column)
-		memcpy(reader->text, text, line->len + 1);
-	if (!line->is_long && strlen(text) == line->len && parse_double(text, &value) == 0)
+		memcpy(reader->text, text, cell->len + 1);
+	if (!cell->is_long && strlen(text) == cell->len && parse_double(text, &value) == 0)
 		return value;
-	if (column != reader->text_column || line->len == 0)
+	if (column != reader->text_column || cell->len == 0)
 		return (double)NAN;
-	return (double)(hash64_bytes(HASH64_START, line->cell, line->len) >> HASH_SHIFT);
+	return (double)(hash64_bytes(HASH64_START, cell->text, cell->len) >> HASH_SHIFT);
 }
 
-/* Takes a line's cells; -EAGAIN: it does not end in the buffer. */
-static int try_row(struct csv_reader *reader, struct line *line, double *values, struct diag *diag)
+static int read_cells(struct csv_reader *reader, double *values, struct diag *diag)
 {
-	size_t cell = 0;
+	const char *begin = reader->at;
+	struct cell cell = { .is_last = false };
+	size_t count = 0;
 
-	do {
-		int r = read_cell(reader, line, diag);
+	while (!cell.is_last) {
+		int r = read_cell(reader, &cell, diag);
 
 		if (r < 0)
 			return r;
-		if (cell < reader->count && reader->place[cell] != SAMPLE_COLUMN_NONE)
-			values[reader->place[cell]] = value_of(reader, line, cell);
-		cell++;
-	} while (line->end == END_CELL);
-	if (cell == reader->count)
-		return 0;
+		if (count < reader->count && reader->place[count] != SAMPLE_COLUMN_NONE)
+			values[reader->place[count]] = value_of(reader, &cell, count);
+		count++;
+	}
+	if (count == reader->count)
+		return 1;
 	return diag_set(diag, -EINVAL,
 			"%.200s:%llu:%zu: this line has %zu cells, the first one has %zu",
-			reader->name, (unsigned long long)reader->line,
-			(size_t)(line->at - line->begin), cell, reader->count);
-}
-
-/* Goes on behind the first end of a line. */
-static int skip_line(struct csv_reader *reader, struct diag *diag)
-{
-	const char *found;
-
-	while (!(found = memchr(reader->at, '\n', (size_t)(reader->end - reader->at)))) {
-		int r;
-
-		reader->at = reader->end;
-		r = read_more(reader, diag);
-		if (r <= 0)
-			return r;
-	}
-	reader->at = found + 1;
-	reader->line++;
-	return 0;
+			reader->name, (unsigned long long)reader->row_line,
+			(size_t)(reader->at - begin), count, reader->count);
 }
 
 int csv_reader_row(struct csv_reader *reader, double *values, struct diag *diag)
 {
-	struct diag after = { "" };
-	int r = skip_empty_lines(reader, diag);
+	const char *begin, *newline;
+	int r;
 
-	while (r > 0) {
-		struct line line = line_begin(reader);
-
-		reader->row_line = line.number;
-		r = try_row(reader, &line, values, diag);
-		if (r == 0) {
-			line_finish(reader, &line);
-			return 1;
-		}
-		if (r != -EAGAIN) {
-			int skipped = skip_line(reader, &after);
-
-			return skipped < 0 ? diag_set(diag, skipped, "%s", after.text) : r;
-		}
-		r = read_more(reader, diag);
-		/* At the end the line is read once more, as the last one. */
-		r = r < 0 ? r : 1;
-	}
+	if (!skip_empty_lines(reader))
+		return 0;
+	begin = reader->at;
+	reader->row_line = reader->line;
+	r = read_cells(reader, values, diag);
+	if (r > 0)
+		return r;
+	/* The next row begins after the first end of a line, even if that is in quotes. */
+	newline = memchr(begin, '\n', (size_t)(reader->end - begin));
+	reader->at = newline ? newline + 1 : reader->end;
+	reader->line = reader->row_line + 1;
 	return r;
 }

@@ -2,19 +2,22 @@
 #include "samples/prometheus_query.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "net/http_client.h"
 
 #define CONNECT_MS      10000
-#define NAMES_BYTES     (64ULL * 1024 * 1024)
+#define NAMES_BYTES     (16ULL << 20)
 #define USEC_PER_SEC    1000000
 #define REASON_LENGTH   200
+#define ERROR_BYTES     800 /* of an error's response */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:"
 
 struct prometheus {
@@ -88,13 +91,9 @@ static const char *or_null(const char *text)
 	return text && *text ? text : NULL;
 }
 
-/* What answers of a query are read by. */
 struct answer {
-	struct series_reader *series;
-	struct json_stream *names;
-	struct strbuf error; /* the beginning of an answer that is no success */
+	struct strbuf body; /* of an error only its beginning */
 	int status;
-	struct diag malformed; /* what is wrong with the answer */
 };
 
 static void note_status(void *userdata, int status)
@@ -107,14 +106,10 @@ static void note_status(void *userdata, int status)
 static int take_body(void *userdata, const char *bytes, size_t len)
 {
 	struct answer *answer = userdata;
-	size_t room = REASON_LENGTH * 4 - answer->error.len;
+	size_t room = ERROR_BYTES - answer->body.len;
 
-	if (answer->status != 200) {
-		strbuf_add(&answer->error, bytes, len < room ? len : room);
-		return 0;
-	}
-	return answer->series ? series_reader_feed(answer->series, bytes, len, &answer->malformed)
-			      : json_stream_feed(answer->names, bytes, len, &answer->malformed);
+	strbuf_add(&answer->body, bytes, answer->status == 200 || len < room ? len : room);
+	return strbuf_error(&answer->body);
 }
 
 static int ignore_series(void *userdata, const struct series_labels *labels)
@@ -131,19 +126,18 @@ static int ignore_point(void *userdata, const struct series_point *point)
 	return 0;
 }
 
-/* Of JSON {"error": "…"}, what it says; else the first line of the answer. */
+/* The error that the response states, or else its first line. */
 static void find_reason(const struct answer *answer, char ret[static REASON_LENGTH])
 {
 	static const struct series_sink none = { ignore_series, ignore_point, NULL };
-	const char *text = answer->error.data ? answer->error.data : "";
-	CLEANUP(series_reader_release) struct series_reader reader;
+	const char *text = answer->body.data ? answer->body.data : "";
+	struct series_answer stated;
 	struct diag unused;
 
-	series_reader_init(&reader, &none);
-	(void)series_reader_feed(&reader, text, answer->error.len, &unused);
+	(void)series_read_text(text, answer->body.len, &none, &stated, &unused);
 	(void)snprintf(ret, REASON_LENGTH, "%.*s", REASON_LENGTH - 1,
-		       reader.error[0] ? reader.error : text);
-	if (reader.error[0])
+		       stated.error[0] ? stated.error : text);
+	if (stated.error[0])
 		return;
 	ret[strcspn(ret, "\r\n")] = '\0';
 	for (char *c = ret; *c; c++)
@@ -198,17 +192,21 @@ static int get(struct prometheus *prometheus, const char *url, struct answer *an
 		return r;
 	if (r == 0 && reply.status != 200)
 		return judge_status(prometheus, answer, diag);
-	if (r == 0)
-		r = answer->series ? series_reader_end(answer->series, &answer->malformed)
-				   : json_stream_end(answer->names, &answer->malformed);
-	if (r < 0 && answer->malformed.text[0])
-		return diag_set(diag, r, "%s: the response is malformed: %s", options->url,
-				answer->malformed.text);
+	if (r == -EMSGSIZE)
+		return diag_set(diag, -E2BIG, "%s: the response is larger than %llu MiB",
+				options->url, (unsigned long long)(max_bytes >> 20));
 	if (r < 0 && why.text[0])
 		(void)diag_set(diag, r, "%s", why.text); /* it begins with the URL */
 	else if (r < 0)
 		(void)diag_set(diag, r, "%s: %s", options->url, strerrordesc_np(-r));
 	return may_succeed_later(r) ? -EAGAIN : r;
+}
+
+static int malformed(const struct prometheus *prometheus, int err, const char *why,
+		     struct diag *diag)
+{
+	return diag_set(diag, err, "%s: the response is malformed: %s", prometheus->options.url,
+			why);
 }
 
 /* ---- names ---- */
@@ -218,14 +216,14 @@ struct names {
 	size_t count, size;
 	bool (*wants)(void *userdata, const char *name);
 	void *userdata;
-	unsigned depth;
-	bool in_data;
 };
 
-static int add_name(struct names *names, const char *name, size_t len)
+static int add_name(struct names *names, const char *name)
 {
-	/* Names as they always were: others would have to be quoted, and are not Kepler's. */
-	if (len >= COLLECT_NAME_MAX || strspn(name, NAME_CHARACTERS) < len ||
+	size_t len = name ? strlen(name) : 0;
+
+	/* Other names would have to be quoted in queries; Kepler has none. */
+	if (!len || len >= COLLECT_NAME_MAX || strspn(name, NAME_CHARACTERS) < len ||
 	    !names->wants(names->userdata, name))
 		return 0;
 	if (names->count == COLLECT_METRICS_MAX)
@@ -238,19 +236,19 @@ static int add_name(struct names *names, const char *name, size_t len)
 }
 
 /* {"status": "success", "data": ["a", "b"]} */
-static int take_name(void *userdata, enum json_token token, const char *text, size_t len)
+static int take_names(const struct prometheus *prometheus, const struct strbuf *body,
+		      struct names *names, struct diag *diag)
 {
-	struct names *names = userdata;
+	bool is_deep = body->len && json_is_too_deep(body->data, body->len);
+	json_error_t error = { .text = "nested too deeply" };
+	json_t *json = is_deep ? NULL : json_loadb(body->data, body->len, 0, &error);
+	const json_t *data = json_object_get(json, "data");
+	int r = json ? 0 : malformed(prometheus, -EPROTO, error.text, diag);
 
-	if (token == JSON_TOKEN_OBJECT || token == JSON_TOKEN_ARRAY)
-		names->depth++;
-	else if (token == JSON_TOKEN_OBJECT_END || token == JSON_TOKEN_ARRAY_END)
-		names->depth--;
-	else if (token == JSON_TOKEN_KEY && names->depth == 1)
-		names->in_data = strcmp(text, "data") == 0;
-	else if (token == JSON_TOKEN_STRING && names->depth == 2 && names->in_data)
-		return add_name(names, text, len);
-	return 0;
+	for (size_t i = 0; r == 0 && i < json_array_size(data); i++)
+		r = add_name(names, json_string_value(json_array_get(data, i)));
+	json_decref(json);
+	return r;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -264,11 +262,9 @@ int prometheus_metrics(struct prometheus *prometheus, int64_t start_us, int64_t 
 {
 	struct names names = { .wants = wants, .userdata = userdata };
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
-	CLEANUP(json_stream_release) struct json_stream stream;
-	struct answer answer = { .names = &stream };
+	struct answer answer = { .body = STRBUF_INIT };
 	int r;
 
-	json_stream_init(&stream, take_name, &names);
 	add_path(prometheus, &url, "/api/v1/label/__name__/values?");
 	add_time(&url, "start", start_us);
 	add_time(&url, "end", end_us);
@@ -281,7 +277,9 @@ int prometheus_metrics(struct prometheus *prometheus, int64_t start_us, int64_t 
 	r = strbuf_error(&url);
 	if (r == 0)
 		r = get(prometheus, url.data, &answer, NAMES_BYTES, diag);
-	strbuf_release(&answer.error);
+	if (r == 0)
+		r = take_names(prometheus, &answer.body, &names, diag);
+	strbuf_release(&answer.body);
 	if (r == -ENOSPC)
 		(void)diag_set(diag, r, "more than %d metrics: choose with metric-prefix",
 			       COLLECT_METRICS_MAX);
@@ -302,11 +300,11 @@ int prometheus_range(struct prometheus *prometheus, const struct collect_range *
 		     const struct series_sink *sink, struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
-	CLEANUP(series_reader_release) struct series_reader reader;
-	struct answer answer = { .series = &reader };
+	struct answer answer = { .body = STRBUF_INIT };
+	struct series_answer stated = { .is_success = false };
+	struct diag why = { "" };
 	int r;
 
-	series_reader_init(&reader, sink);
 	add_path(prometheus, &url, "/api/v1/query_range?query=");
 	add_escaped(&url, range->metric);
 	add_escaped(&url, "{");
@@ -318,10 +316,15 @@ int prometheus_range(struct prometheus *prometheus, const struct collect_range *
 	r = strbuf_error(&url);
 	if (r == 0)
 		r = get(prometheus, url.data, &answer, PROMETHEUS_ANSWER_MAX, diag);
-	strbuf_release(&answer.error);
-	if (r == 0 && !reader.is_success)
+	if (r == 0)
+		r = series_read_text(answer.body.data ? answer.body.data : "", answer.body.len,
+				     sink, &stated, &why);
+	if (r < 0 && why.text[0])
+		r = malformed(prometheus, r, why.text, diag);
+	strbuf_release(&answer.body);
+	if (r == 0 && !stated.is_success)
 		return diag_set(diag, -EPROTO, "%s: %s", prometheus->options.url,
-				reader.error[0] ? reader.error
+				stated.error[0] ? stated.error
 						: "the response is not from Prometheus");
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP API of a Prometheus (and of what speaks it: Thanos, Mimir, VictoriaMetrics): names of
- * metrics, and points of one in a range of time. Answers are read as streams.
+ * metrics, and points of one in a range of time. A response is held in memory while it is read.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "samples/collection.h"
 #include "samples/series_reader.h"
 
-#define PROMETHEUS_ANSWER_MAX (1024ULL * 1024 * 1024) /* bytes of one answer */
+#define PROMETHEUS_ANSWER_MAX (256ULL << 20) /* bytes of one response; beyond it -E2BIG */
 
 struct prometheus_options {
 	const char *url;          /* "https://prometheus:9090", also with a path before /api */

@@ -1,58 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of many files of samples, one after the other, up to a limit. Files are CSV, also compressed
- * by gzip, and may be pipes (packed_file.h).
+ * Rows of many CSV files in one table, up to SAMPLE_ROWS_MAX. Files may be compressed by gzip
+ * (RFC 1952, recognised by the first bytes), and may be pipes. Columns are matched by name.
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
-#include "samples/csv_reader.h"
-#include "samples/packed_file.h"
+#include "samples/row_screen.h"
+#include "samples/sample_table.h"
 
 #define SAMPLE_FILES_MAX 1000000U
+/* The column with the number of a row's file, for @group_by. */
+#define FILE_COLUMN "@file"
 
 struct sample_input {
 	char **paths; /* [count], owned */
 	size_t count;
-	size_t opened;           /* the current one is paths[opened - 1] */
-	const char *text_column; /* csv_reader's; "" none */
-	bool skip_bad;           /* rows that cannot be read are counted, not refused */
-	struct packed_file *file;
-	struct csv_reader reader;
-	bool is_open;
-	uint64_t rows, bad_rows;
+	/* A column whose texts are values, too (csv_reader.h), or FILE_COLUMN; "", NULL: none. */
+	const char *group_by;
+	bool skip_bad; /* malformed rows are counted, not refused */
+	/* NULL, or gets a column for each of the table: cells that cannot be true are NAN. */
+	struct row_screen *screen;
+	uint64_t bad_rows;
 };
 
 /*
- * Adds a file; of a folder its files *.csv and *.csv.gz in the order of their names; of
- * "@LIST" the files that the lines of LIST name. 0, or an error with a diagnosis.
+ * Adds a file, the files *.csv and *.csv.gz of a folder in the order of their names, or the files
+ * that the lines of LIST name ("@LIST"). 0, or an error with a diagnosis.
  */
 int sample_input_add(struct sample_input *input, const char *path, struct diag *diag);
 void sample_input_release(struct sample_input *input);
-
-enum { SAMPLE_INPUT_END, SAMPLE_INPUT_ROW, SAMPLE_INPUT_FILE };
-
 /*
- * SAMPLE_INPUT_FILE: another file was opened; the caller sets the places of reader's columns.
- * SAMPLE_INPUT_ROW: a row, into @values. Or an error with a diagnosis; -E2BIG after
- * SAMPLE_ROWS_MAX rows.
+ * All rows of all files into @ret, without columns that have no number. 0, or an error with a
+ * diagnosis, -E2BIG after SAMPLE_ROWS_MAX rows; @ret only on success.
  */
-int sample_input_next(struct sample_input *input, double *values, struct diag *diag);
-/*
- * Of a file that was opened, each column with a name gets its place in a row: that of the column of
- * @names with that name, which is added where there is none. 0, -ENOSPC or -ENOMEM with a
- * diagnosis.
- */
-int sample_input_place(struct sample_input *input, struct sample_table *names, struct diag *diag);
-/* Adds the row that was read, @values, to the table in which its columns have their places. */
-int sample_input_add_row(const struct sample_input *input, const double *values,
-			 struct sample_table *table, struct diag *diag);
-/*
- * All rows of @path, which sample_input_add() takes, into @ret, without columns that have no
- * number. 0, or an error with a diagnosis; @ret only on success.
- */
+int sample_input_take(struct sample_input *input, struct sample_table *ret, struct diag *diag);
+/* The same for one path that sample_input_add() accepts, without options. */
 int sample_input_read(const char *path, struct sample_table *ret, struct diag *diag);

@@ -3,20 +3,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
+#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/num.h"
 
-#define CHUNK        65536
 #define SECONDS_MAX  1e11 /* the year 5138 */
 #define USEC_PER_SEC 1e6
+#define WORD_MAX     64 /* bytes of a time or a value */
 
-enum { OUTSIDE, IN_LABELS, IN_SERIES, IN_VALUES, IN_POINT };
+struct reading {
+	const char *text;
+	size_t len;
+	const struct series_sink *sink;
+	struct series_answer *answer;
+	struct json_scan scan;
+	size_t at;           /* after the last piece */
+	size_t key, key_len; /* the last key of the outermost object, with its quotes */
+	json_t *metric;      /* the labels of the series at @depth; NULL: it has none yet */
+	size_t depth;
+	struct diag *diag;
+};
 
 const char *series_label(const struct series_labels *labels, const char *name)
 {
@@ -27,250 +40,289 @@ const char *series_label(const struct series_labels *labels, const char *name)
 	return "";
 }
 
-static int wrong(struct series_reader *reader, const char *what)
+static int wrong(const struct reading *reading, size_t at, const char *what)
 {
-	return diag_set(reader->diag, -EPROTO, "byte %llu: %s",
-			(unsigned long long)reader->json.bytes + 1, what);
+	return diag_set(reading->diag, -EPROTO, "byte %zu: %s", at + 1, what);
 }
 
-static int add_label_text(struct series_reader *reader, const char *text, size_t len)
-{
-	if (reader->text.len + len + 1 > SERIES_TEXT_MAX)
-		return diag_set(reader->diag, -EMSGSIZE, "byte %llu: labels above %d bytes",
-				(unsigned long long)reader->json.bytes + 1, SERIES_TEXT_MAX);
-	reader->offsets[reader->label_count] = reader->text.len;
-	strbuf_add(&reader->text, text, len + 1);
-	return strbuf_error(&reader->text);
-}
+/* ---- pieces ---- */
 
-/* A name is at an even place of the offsets, its value behind it. */
-static int take_label(struct series_reader *reader, enum json_token token, const char *text,
-		      size_t len)
+/* The next piece: its length, 0 at the end. */
+static size_t next_piece(struct reading *reading, enum json_piece *ret)
 {
-	int r;
+	size_t begin = reading->at;
 
-	if (token == JSON_TOKEN_OBJECT_END) {
-		reader->place = IN_SERIES;
-		reader->series_depth = reader->depth;
+	if (begin == reading->len)
 		return 0;
-	}
-	if (token != JSON_TOKEN_KEY && token != JSON_TOKEN_STRING)
-		return wrong(reader, "the value of a label must be a string");
-	if (reader->label_count == ARRAY_SIZE(reader->offsets))
-		return wrong(reader, "a series with more than 128 labels");
-	r = add_label_text(reader, text, len);
-	reader->label_count++;
-	return r;
+	reading->at +=
+		json_scan_next(&reading->scan, reading->text + begin, reading->len - begin, ret);
+	return reading->at - begin;
 }
 
-static int begin_values(struct series_reader *reader)
+/* Skips blanks and returns the character after them; '\0': none. */
+static char next_char(struct reading *reading)
 {
-	struct series_labels labels = { .count = reader->label_count / 2 };
-
-	for (size_t i = 0; i < labels.count; i++) {
-		labels.name[i] = reader->text.data + reader->offsets[2 * i];
-		labels.value[i] = reader->text.data + reader->offsets[2 * i + 1];
-	}
-	reader->place = IN_VALUES;
-	reader->series++;
-	return reader->sink.series(reader->sink.userdata, &labels);
+	while (reading->at < reading->len && json_is_blank(reading->text[reading->at]))
+		reading->at++;
+	return reading->at < reading->len ? reading->text[reading->at] : '\0';
 }
 
-static int take_time(struct series_reader *reader, enum json_token token, const char *text)
+static bool take_char(struct reading *reading, char c)
+{
+	bool is_there = next_char(reading) == c;
+
+	reading->at += is_there;
+	return is_there;
+}
+
+/* ---- points ---- */
+
+/* A number, or a string without escapes; longer ones are cut. */
+static void take_word(struct reading *reading, char ret[static WORD_MAX])
+{
+	bool quoted = take_char(reading, '"');
+	size_t len = 0;
+
+	while (reading->at < reading->len && len + 1 < WORD_MAX) {
+		char c = reading->text[reading->at];
+
+		if (quoted ? c == '"' : !strchr("+-.0123456789eE", c) || !c)
+			break;
+		ret[len++] = c;
+		reading->at++;
+	}
+	ret[len] = '\0';
+	reading->at += quoted && reading->at < reading->len;
+}
+
+static bool read_time(const char *text, int64_t *ret_us)
 {
 	double seconds;
 
-	if (token != JSON_TOKEN_NUMBER || parse_double(text, &seconds) < 0 || seconds < 0 ||
-	    seconds > SECONDS_MAX)
-		return wrong(reader, "the time of a point must be seconds since 1970");
-	reader->time_us = llround(seconds * USEC_PER_SEC);
-	return 0;
+	if (parse_double(text, &seconds) < 0 || !(seconds >= 0 && seconds <= SECONDS_MAX))
+		return false;
+	*ret_us = llround(seconds * USEC_PER_SEC);
+	return true;
 }
 
-static bool is_no_number(const char *text)
+static bool read_value(const char *text, double *ret)
 {
-	static const char *const words[] = { "NaN", "+Inf", "-Inf", "Inf" };
+	static const char *const none[] = { "NaN", "+Inf", "-Inf", "Inf" };
+	int r = parse_double(text, ret);
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strcmp(text, words[i]) == 0)
+	if (r != 0)
+		*ret = (double)NAN;
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		if (strcmp(text, none[i]) == 0)
 			return true;
 	}
-	return false;
+	return r == 0 || r == -ERANGE;
 }
 
-static int take_value(struct series_reader *reader, enum json_token token, const char *text)
+static int take_point(struct reading *reading)
 {
-	struct series_point point = { .time_us = reader->time_us,
-				      .value = (double)NAN,
-				      .text = text };
-	int r = -EINVAL;
+	char time[WORD_MAX], value[WORD_MAX];
+	struct series_point point = { .text = value };
 
-	if (token == JSON_TOKEN_STRING || token == JSON_TOKEN_NUMBER)
-		r = is_no_number(text) ? 0 : parse_double(text, &point.value);
-	if (r == -ERANGE) {
-		point.value = (double)NAN;
-		r = 0;
-	}
-	if (r < 0)
-		return wrong(reader, "the value of a point must be a number in quotes");
-	reader->points++;
-	return reader->sink.point(reader->sink.userdata, &point);
+	if (!take_char(reading, '['))
+		return wrong(reading, reading->at, "values must be pairs of a time and a value");
+	if (next_char(reading) == '"')
+		return wrong(reading, reading->at,
+			     "the time of a point must be seconds since 1970");
+	take_word(reading, time);
+	if (!read_time(time, &point.time_us))
+		return wrong(reading, reading->at,
+			     "the time of a point must be seconds since 1970");
+	if (!take_char(reading, ','))
+		return wrong(reading, reading->at, "a point needs a time and a value");
+	take_word(reading, value);
+	if (!read_value(value, &point.value))
+		return wrong(reading, reading->at,
+			     "the value of a point must be a number in quotes");
+	if (!take_char(reading, ']'))
+		return wrong(reading, reading->at, "a point has more than a time and a value");
+	return reading->sink->point(reading->sink->userdata, &point);
 }
 
-static int take_point(struct series_reader *reader, enum json_token token, const char *text)
+/* All of an array, of which the bracket has been read. */
+static int take_points(struct reading *reading)
 {
-	if (token == JSON_TOKEN_ARRAY_END) {
-		reader->place = IN_VALUES;
-		return reader->parts == 2 ? 0 : wrong(reader, "a point needs a time and a value");
-	}
-	reader->parts++;
-	if (reader->parts == 1)
-		return take_time(reader, token, text);
-	if (reader->parts == 2)
-		return take_value(reader, token, text);
-	return wrong(reader, "a point has more than a time and a value");
-}
+	int r = 0;
 
-static int take_values(struct series_reader *reader, enum json_token token)
-{
-	if (token == JSON_TOKEN_ARRAY_END) {
-		reader->place = IN_SERIES;
+	if (take_char(reading, ']'))
 		return 0;
-	}
-	if (token != JSON_TOKEN_ARRAY)
-		return wrong(reader, "values must be pairs of a time and a value");
-	reader->place = IN_POINT;
-	reader->parts = 0;
-	return 0;
-}
-
-static void take_word_of_answer(struct series_reader *reader, const char *text)
-{
-	if (reader->depth != 1)
-		return;
-	if (strcmp(reader->key, "status") == 0)
-		reader->is_success = strcmp(text, "success") == 0;
-	if (strcmp(reader->key, "error") != 0)
-		return;
-	(void)snprintf(reader->error, sizeof(reader->error), "%s", text);
-	for (char *c = reader->error; *c; c++)
-		*c = (char)((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
-}
-
-/* Outside of labels and values. */
-static int take_other(struct series_reader *reader, enum json_token token, const char *text)
-{
-	if (token == JSON_TOKEN_OBJECT && strcmp(reader->key, "metric") == 0) {
-		if (reader->place == IN_SERIES)
-			return wrong(reader, "a series with labels twice");
-		reader->place = IN_LABELS;
-		reader->label_count = 0;
-		strbuf_reset(&reader->text);
-		return 0;
-	}
-	if (token == JSON_TOKEN_ARRAY && strcmp(reader->key, "values") == 0) {
-		if (reader->place != IN_SERIES || reader->depth != reader->series_depth + 1)
-			return wrong(reader, "values without the labels before them");
-		return begin_values(reader);
-	}
-	if (token == JSON_TOKEN_OBJECT_END && reader->depth + 1 == reader->series_depth)
-		reader->place = OUTSIDE;
-	if (token == JSON_TOKEN_STRING)
-		take_word_of_answer(reader, text);
-	return 0;
-}
-
-static int take_by_place(struct series_reader *reader, enum json_token token, const char *text,
-			 size_t len)
-{
-	switch (reader->place) {
-	case IN_LABELS:
-		return take_label(reader, token, text, len);
-	case IN_VALUES:
-		return take_values(reader, token);
-	case IN_POINT:
-		return take_point(reader, token, text);
-	default:
-		return take_other(reader, token, text);
-	}
-}
-
-static int take(void *userdata, enum json_token token, const char *text, size_t len)
-{
-	struct series_reader *reader = userdata;
-	int r;
-
-	if (token == JSON_TOKEN_OBJECT || token == JSON_TOKEN_ARRAY)
-		reader->depth++;
-	else if (token == JSON_TOKEN_OBJECT_END || token == JSON_TOKEN_ARRAY_END)
-		reader->depth--;
-	r = take_by_place(reader, token, text, len);
-	reader->key[0] = '\0';
-	if (token == JSON_TOKEN_KEY && len < sizeof(reader->key))
-		memcpy(reader->key, text, len + 1);
+	do {
+		r = take_point(reading);
+	} while (r == 0 && take_char(reading, ','));
+	if (r == 0 && !take_char(reading, ']'))
+		return wrong(reading, reading->at, "the text ends before its value does");
 	return r;
 }
 
-void series_reader_init(struct series_reader *reader, const struct series_sink *sink)
+/* ---- series ---- */
+
+/* All of the object that begins here. */
+static int take_labels(struct reading *reading)
 {
-	*reader = (struct series_reader){ .sink = *sink };
-	json_stream_init(&reader->json, take, reader);
+	size_t begin = reading->at, depth = reading->scan.depth + 1;
+	enum json_piece piece = PIECE_OTHER;
+	json_error_t error;
+
+	do {
+		if (reading->scan.depth > JSON_DEPTH_MAX)
+			return wrong(reading, reading->at, "nested too deeply");
+		if (!next_piece(reading, &piece))
+			return 0; /* the end comes too early */
+	} while (piece != PIECE_CLOSE || reading->scan.depth != depth);
+	reading->metric = json_loadb(reading->text + begin, reading->at - begin,
+				     JSON_REJECT_DUPLICATES, &error);
+	reading->depth = depth - 1;
+	return reading->metric ? 0 : wrong(reading, begin + (size_t)error.position, error.text);
 }
 
-void series_reader_release(struct series_reader *reader)
+static int begin_series(struct reading *reading)
 {
-	json_stream_release(&reader->json);
-	strbuf_release(&reader->text);
-}
+	struct series_labels labels = { .count = 0 };
+	const char *name;
+	json_t *value;
 
-int series_reader_feed(struct series_reader *reader, const char *bytes, size_t len,
-		       struct diag *diag)
-{
-	reader->diag = diag;
-	return json_stream_feed(&reader->json, bytes, len, diag);
-}
-
-int series_reader_end(struct series_reader *reader, struct diag *diag)
-{
-	reader->diag = diag;
-	return json_stream_end(&reader->json, diag);
-}
-
-static int read_all(int fd, struct series_reader *reader, struct diag *why)
-{
-	CLEANUP_FREE char *bytes = malloc(CHUNK);
-
-	if (!bytes)
-		return -ENOMEM;
-	for (;;) {
-		ssize_t len = read(fd, bytes, CHUNK);
-		int r;
-
-		if (len == 0)
-			return series_reader_end(reader, why);
-		if (len < 0 && errno == EINTR)
-			continue;
-		r = len < 0 ? -errno : series_reader_feed(reader, bytes, (size_t)len, why);
-		if (r)
-			return r;
+	json_object_foreach(reading->metric, name, value)
+	{
+		if (!json_is_string(value))
+			return wrong(reading, reading->at, "the value of a label must be a string");
+		if (labels.count == SERIES_LABELS_MAX)
+			return wrong(reading, reading->at, "a series with more than 128 labels");
+		labels.name[labels.count] = name;
+		labels.value[labels.count++] = json_string_value(value);
 	}
+	return reading->sink->series(reading->sink->userdata, &labels);
+}
+
+static void end_series(struct reading *reading)
+{
+	json_decref(reading->metric);
+	reading->metric = NULL;
+}
+
+static bool is_text(const struct reading *reading, size_t begin, size_t len, const char *quoted)
+{
+	return len == strlen(quoted) && memcmp(reading->text + begin, quoted, len) == 0;
+}
+
+/* A key of any object, from @begin on, before its value. */
+static int take_key(struct reading *reading, size_t begin, size_t len)
+{
+	int r;
+
+	if (is_text(reading, begin, len, "\"metric\"") && next_char(reading) == '{') {
+		if (reading->metric)
+			return wrong(reading, begin, "a series with labels twice");
+		return take_labels(reading);
+	}
+	if (!is_text(reading, begin, len, "\"values\"") || next_char(reading) != '[')
+		return 0;
+	if (!reading->metric || reading->scan.depth != reading->depth)
+		return wrong(reading, begin, "values without the labels before them");
+	r = begin_series(reading);
+	reading->at++;
+	return r ? r : take_points(reading);
+}
+
+/* A value of the outermost object. */
+static void take_status(const struct reading *reading, size_t begin, size_t len)
+{
+	char *error = reading->answer->error;
+	json_t *word;
+
+	if (is_text(reading, reading->key, reading->key_len, "\"status\""))
+		reading->answer->is_success = is_text(reading, begin, len, "\"success\"");
+	if (!is_text(reading, reading->key, reading->key_len, "\"error\""))
+		return;
+	word = json_loadb(reading->text + begin, len, JSON_DECODE_ANY, NULL);
+	(void)snprintf(error, sizeof(reading->answer->error), "%s",
+		       word ? json_string_value(word) : "");
+	json_decref(word);
+	for (; *error; error++)
+		*error = (char)((unsigned char)*error < 0x20 || *error == 0x7f ? '?' : *error);
+}
+
+static int take_string(struct reading *reading, size_t begin)
+{
+	size_t len = reading->at - begin;
+	bool is_key = take_char(reading, ':');
+
+	if (reading->scan.depth == 1 && !is_key)
+		take_status(reading, begin, len);
+	if (!is_key)
+		return 0;
+	if (reading->scan.depth == 1) {
+		reading->key = begin;
+		reading->key_len = len;
+	}
+	return take_key(reading, begin, len);
+}
+
+static int read_pieces(struct reading *reading)
+{
+	enum json_piece piece;
+	size_t begin = reading->at;
+	int r = 0;
+
+	while (r == 0 && next_piece(reading, &piece)) {
+		if (reading->scan.depth > JSON_DEPTH_MAX)
+			return wrong(reading, begin, "nested too deeply");
+		if (piece == PIECE_STRING && !reading->scan.in_string)
+			r = take_string(reading, begin);
+		else if (piece == PIECE_CLOSE && reading->scan.depth == reading->depth)
+			end_series(reading);
+		begin = reading->at;
+	}
+	return r;
+}
+
+int series_read_text(const char *text, size_t len, const struct series_sink *sink,
+		     struct series_answer *ret, struct diag *diag)
+{
+	struct series_answer unused;
+	struct reading reading = {
+		.text = text, .len = len, .sink = sink, .answer = ret ? ret : &unused, .diag = diag
+	};
+	char first = next_char(&reading);
+	int r;
+
+	*reading.answer = (struct series_answer){ .is_success = false };
+	if (first != '{' && first != '[')
+		return wrong(&reading, 0, "neither a JSON object nor an array begins here");
+	r = read_pieces(&reading);
+	end_series(&reading);
+	if (r == 0 && (reading.scan.in_string || reading.scan.depth > reading.scan.closed))
+		return wrong(&reading, len, "the text ends before its value does");
+	return r;
 }
 
 int series_read_file(const char *path, const struct series_sink *sink, struct diag *diag)
 {
-	CLEANUP(series_reader_release) struct series_reader reader;
 	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct series_answer answer = { .is_success = false };
 	struct diag why = { "" };
+	struct stat info;
+	size_t len;
+	void *text;
 	int r;
 
-	series_reader_init(&reader, sink);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &info) < 0)
 		return diag_set(diag, -errno, "%s: cannot be read: %s", path,
 				strerrordesc_np(errno));
-	r = read_all(fd, &reader, &why);
-	if (r == 0 && reader.error[0])
-		return diag_set(diag, -EPROTO, "%s: the answer of a failed query: %s", path,
-				reader.error);
+	len = (size_t)info.st_size;
+	text = mmap(NULL, len ? len : 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text == MAP_FAILED)
+		return diag_set(diag, -errno, "%s: cannot be read: %s", path,
+				strerrordesc_np(errno));
+	r = series_read_text(text, len, sink, &answer, &why);
+	(void)munmap(text, len ? len : 1);
+	if (r == 0 && answer.error[0])
+		return diag_set(diag, -EPROTO, "%s: the response to a failed query: %s", path,
+				answer.error);
 	if (r < 0 && r != -EBADMSG)
 		return diag_set(diag, r, "%s: %s", path,
 				why.text[0] ? why.text : strerrordesc_np(-r));

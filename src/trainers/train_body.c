@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * Series may have tens of megabytes. They are cut out of the body by its brackets, and the rest,
+ * which is small, is parsed.
+ */
 #include "trainers/train_body.h"
 
 #include <errno.h>
@@ -6,118 +10,122 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/num.h"
-#include "samples/json_stream.h"
-
-#define LEVELS  4   /* of members that are looked at */
-#define KEY_MAX 64  /* bytes of one of their names */
-#define AT_MAX  200 /* of all of them, with dots between */
-
-struct reading {
-	struct json_stream json;
-	const char *begin; /* of the body */
-	struct train_body *body;
-	unsigned depth;              /* of open brackets */
-	char keys[LEVELS][KEY_MAX];  /* the member at each depth */
-	struct train_series *series; /* that is being skipped, or NULL */
-	unsigned series_depth;
-	struct diag *diag;
-	bool has_problem;
-};
-
-/* "trainer.abs_trainers", for messages. */
-static const char *place_of(const struct reading *reading, char buf[AT_MAX])
-{
-	unsigned depth = reading->depth < LEVELS ? reading->depth : LEVELS;
-	size_t len = 0;
-
-	buf[0] = '\0';
-	for (unsigned i = 0; i < depth && reading->keys[i][0]; i++)
-		len += (size_t)snprintf(buf + len, AT_MAX - len, "%s%.60s", i ? "." : "",
-					reading->keys[i]);
-	return buf;
-}
-
-/* Reports a problem. Returns 0: reading goes on, so that one answer names all of them. */
-static int wrong(struct reading *reading, const char *what)
-{
-	char at[AT_MAX];
-
-	reading->has_problem = true;
-	(void)diag_add(reading->diag, -EINVAL, "%s: %s", place_of(reading, at), what);
-	return 0;
-}
-
-static bool is_at(const struct reading *reading, unsigned depth, const char *first,
-		  const char *second)
-{
-	return reading->depth == depth && strcmp(reading->keys[0], first) == 0 &&
-	       (!second || strcmp(reading->keys[1], second) == 0);
-}
+#include "base/json_scan.h"
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "repository/model_json.h"
+#include "repository/node_type.h"
 
 /* ---- series ---- */
 
-static struct train_series *series_at(const struct reading *reading)
+/* The body while it is scanned. */
+struct cut {
+	const char *text;
+	size_t len, at;
+	struct json_scan scan;
+	struct {
+		const char *text;
+		size_t len;
+	} keys[2]; /* the last strings of the outermost object, and of the objects in it */
+	struct train_body *body;
+	struct strbuf rest;
+};
+
+static bool is_key(const struct cut *cut, size_t level, const char *quoted)
 {
-	if (is_at(reading, 1, "prom_response", NULL))
-		return &reading->body->series;
-	if (is_at(reading, 2, "trainer", "idle_prom_response"))
-		return &reading->body->idle;
+	return cut->keys[level].len == strlen(quoted) &&
+	       memcmp(cut->keys[level].text, quoted, cut->keys[level].len) == 0;
+}
+
+/* Where the object or array that has just been opened goes, if it has series. */
+static struct train_series *series_here(const struct cut *cut)
+{
+	if (cut->scan.depth == 2 && is_key(cut, 0, "\"prom_response\""))
+		return &cut->body->series;
+	if (cut->scan.depth == 3 && is_key(cut, 0, "\"trainer\"") &&
+	    is_key(cut, 1, "\"idle_prom_response\""))
+		return &cut->body->idle;
 	return NULL;
 }
 
-static int open_bracket(struct reading *reading, bool object)
+static enum json_piece next_piece(struct cut *cut)
 {
-	struct train_series *series = reading->series ? NULL : series_at(reading);
+	enum json_piece piece;
 
-	if (reading->depth == 0 && !object)
-		return diag_set(reading->diag, -EINVAL, "the body must be a JSON object");
-	if (series && series->text) {
-		(void)wrong(reading, "is there twice");
-	} else if (series) {
-		series->text = reading->begin + reading->json.bytes;
-		reading->series = series;
-		reading->series_depth = reading->depth;
-	}
-	if (reading->depth < LEVELS)
-		reading->keys[reading->depth][0] = '\0';
-	reading->depth++;
-	return 0;
+	cut->at += json_scan_next(&cut->scan, cut->text + cut->at, cut->len - cut->at, &piece);
+	return piece;
 }
 
-static void close_bracket(struct reading *reading)
+/* From the bracket at @begin, which was read, to the one that closes it. */
+static void cut_series(struct cut *cut, size_t begin, struct train_series *ret)
 {
-	reading->depth--;
-	if (!reading->series || reading->depth != reading->series_depth)
-		return;
-	reading->series->len =
-		(size_t)(reading->begin + reading->json.bytes + 1 - reading->series->text);
-	reading->series = NULL;
+	size_t depth = cut->scan.depth;
+
+	while (cut->at < cut->len) {
+		if (next_piece(cut) == PIECE_CLOSE && cut->scan.depth == depth)
+			break;
+	}
+	*ret = (struct train_series){ cut->text + begin, cut->at - begin };
+	strbuf_add_str(&cut->rest, "{}");
 }
 
-/* ---- values ---- */
-
-static int take_trainer(struct reading *reading, enum model_output output, const char *name)
+static void cut_text(struct cut *cut)
 {
-	struct train_trainers *chosen = &reading->body->trainers[output];
-	const struct trainer *trainer = trainer_find(name);
-	char what[128];
+	while (cut->at < cut->len) {
+		size_t begin = cut->at, level;
+		enum json_piece piece = next_piece(cut);
+		struct train_series *series = piece == PIECE_OPEN ? series_here(cut) : NULL;
 
-	if (!trainer) {
-		(void)snprintf(what, sizeof(what), "there is no trainer \"%.80s\"", name);
-		return wrong(reading, what);
+		if (series) {
+			cut_series(cut, begin, series);
+			continue;
+		}
+		strbuf_add(&cut->rest, cut->text + begin, cut->at - begin);
+		level = cut->scan.depth - 1;
+		if (piece != PIECE_STRING || level >= ARRAY_SIZE(cut->keys))
+			continue;
+		cut->keys[level].text = cut->text + begin;
+		cut->keys[level].len = cut->at - begin;
 	}
-	for (size_t i = 0; i < chosen->count; i++) {
-		if (chosen->list[i] == trainer)
-			return 0;
-	}
-	if (chosen->count == TRAINERS_MAX)
-		return wrong(reading, "has too many trainers");
-	chosen->list[chosen->count++] = trainer;
-	return 0;
 }
 
-static int take_isolator(struct reading *reading, const char *name)
+/* ---- members ---- */
+
+/* The rest of the body. Reading goes on after a fault, so that one answer names all of them. */
+struct members {
+	struct train_body *body;
+	struct diag *diag;
+	int result; /* -EINVAL after a fault */
+};
+
+static void wrong(struct members *members, const char *member, const char *what)
+{
+	members->result = diag_add(members->diag, -EINVAL, "%s: %s", member, what);
+}
+
+static void take_trainers(struct members *members, const json_t *names, const char *member,
+			  struct train_trainers *ret)
+{
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		const struct trainer *trainer = name ? trainer_find(name) : NULL;
+		bool is_known = false;
+		char what[128];
+
+		(void)snprintf(what, sizeof(what), "there is no trainer \"%.80s\"",
+			       name ? name : "");
+		for (size_t k = 0; k < ret->count; k++)
+			is_known |= ret->list[k] == trainer;
+		if (!trainer)
+			wrong(members, member, what);
+		else if (!is_known && ret->count == TRAINERS_MAX)
+			wrong(members, member, "has too many trainers");
+		else if (!is_known)
+			ret->list[ret->count++] = trainer;
+	}
+}
+
+static void take_isolator(struct members *members, const char *name)
 {
 	static const struct {
 		const char *name, *ours;
@@ -130,185 +138,149 @@ static int take_isolator(struct reading *reading, const char *name)
 		{ "TrainIsolator", "trainer", TRAIN_ISOLATE_MODEL },
 	};
 
-	if (!*name)
-		return 0;
-	for (size_t i = 0; i < sizeof(isolators) / sizeof(isolators[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(isolators); i++) {
 		if (strcmp(name, isolators[i].name) == 0 || strcmp(name, isolators[i].ours) == 0) {
-			reading->body->isolator = isolators[i].isolator;
-			return 0;
+			members->body->isolator = isolators[i].isolator;
+			return;
 		}
 	}
-	return wrong(reading, "must be MinIdleIsolator, NoneIsolator, IdleIsolator, "
-			      "ProfileBackgroundIsolator or TrainIsolator");
+	if (*name)
+		wrong(members, "trainer.isolator",
+		      "must be MinIdleIsolator, NoneIsolator, IdleIsolator, "
+		      "ProfileBackgroundIsolator or TrainIsolator");
 }
 
-static int take_text(struct reading *reading, const char *text, char *ret, size_t size)
+/* A text, if there is one. */
+static void take_text(struct members *members, const json_t *value, const char *member, char *ret,
+		      size_t size)
 {
-	if (strlen(text) >= size)
-		return wrong(reading, "is too long");
-	(void)snprintf(ret, size, "%s", text);
-	return 0;
+	const char *text = json_string_value(value);
+
+	if (text && strlen(text) >= size)
+		wrong(members, member, "is too long");
+	else if (text)
+		(void)snprintf(ret, size, "%s", text);
 }
 
 /* A name that becomes a part of a path. */
-static int take_plain(struct reading *reading, const char *text, char ret[TRAIN_NAME_MAX])
+static void take_name(struct members *members, const json_t *value, const char *member,
+		      char ret[TRAIN_NAME_MAX])
 {
-	for (const char *c = text; *c; c++) {
-		if (!ascii_is_alnum(*c) && !strchr("._-", *c))
-			return wrong(reading,
-				     "must have letters, digits, \".\", \"-\" and \"_\" only");
+	take_text(members, value, member, ret, TRAIN_NAME_MAX);
+	for (const char *c = ret; *c; c++) {
+		if (!ascii_is_alnum(*c) && !strchr("._-", *c)) {
+			wrong(members, member,
+			      "must have letters, digits, \".\", \"-\" and \"_\" only");
+			return;
+		}
 	}
-	if (!*text || *text == '.')
-		return wrong(reading, "must not be empty or begin with a dot");
-	return take_text(reading, text, ret, TRAIN_NAME_MAX);
+	if (!*ret || *ret == '.')
+		wrong(members, member, "must not be empty or begin with a dot");
 }
 
-/* Whether this is the value of a member of trainer.isolator_args, or is in its list. */
-static bool is_argument(const struct reading *reading, const char *name, bool in_list)
+static void take_hints(struct members *members, const json_t *hints, const char *member,
+		       struct train_hints *ret)
 {
-	return is_at(reading, in_list ? 4 : 3, "trainer", "isolator_args") &&
-	       strcmp(reading->keys[2], name) == 0;
-}
+	size_t count = json_array_size(hints);
 
-static int take_hint(struct reading *reading, const char *text, struct train_hints *ret)
-{
-	if (!*text)
-		return wrong(reading, "must not have an empty text");
-	if (ret->count == TRAIN_HINTS_MAX)
-		return wrong(reading, "has too many texts");
-	return take_text(reading, text, ret->text[ret->count++], TRAIN_NAME_MAX);
-}
-
-static int take_argument(struct reading *reading, const char *text)
-{
-	struct train_body *body = reading->body;
-
-	if (is_argument(reading, "abs_pipeline_name", false))
-		return take_text(reading, text, body->abs_pipeline, TRAIN_NAME_MAX);
-	if (is_argument(reading, "bg_hints", true))
-		return take_hint(reading, text, &body->bg_hints);
-	if (is_argument(reading, "target_hints", true))
-		return take_hint(reading, text, &body->target_hints);
-	return 0;
-}
-
-static int take_string(struct reading *reading, const char *text)
-{
-	struct train_body *body = reading->body;
-
-	if (is_at(reading, 1, "name", NULL))
-		return take_plain(reading, text, body->name);
-	if (is_at(reading, 1, "energy_source", NULL))
-		return take_plain(reading, text, body->source);
-	if (is_at(reading, 1, "node", NULL))
-		return take_text(reading, text, body->node, sizeof(body->node));
-	if (is_at(reading, 2, "trainer", "isolator"))
-		return take_isolator(reading, text);
-	if (is_at(reading, 3, "trainer", "abs_trainers"))
-		return take_trainer(reading, MODEL_ABS_POWER, text);
-	if (is_at(reading, 3, "trainer", "dyn_trainers"))
-		return take_trainer(reading, MODEL_DYN_POWER, text);
-	if (is_at(reading, 2, "machine_spec", "processor"))
-		return take_text(reading, text, body->machine.processor,
-				 sizeof(body->machine.processor));
-	if (series_at(reading))
-		return wrong(reading, "must be an object of series");
-	return take_argument(reading, text);
-}
-
-static int take_number(struct reading *reading, const char *text, size_t len)
-{
-	struct machine_spec *machine = &reading->body->machine;
-	const struct {
-		const char *name;
-		uint32_t *ret;
-	} numbers[] = { { "cores", &machine->cores },
-			{ "chips", &machine->chips },
-			{ "memory", &machine->memory_gb },
-			{ "frequency", &machine->frequency_mhz } };
-	uint64_t number;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (!is_at(reading, 2, "machine_spec", numbers[i].name))
-			continue;
-		if (parse_u64(text, len, &number) < 0 || number > UINT32_MAX)
-			return wrong(reading, "must be a whole number");
-		*numbers[i].ret = (uint32_t)number;
+	if (count > TRAIN_HINTS_MAX)
+		wrong(members, member, "has too many texts");
+	for (size_t i = 0; i < count && i < TRAIN_HINTS_MAX; i++) {
+		if (!json_string_length(json_array_get(hints, i)))
+			wrong(members, member, "must not have an empty text");
+		take_text(members, json_array_get(hints, i), member, ret->text[ret->count++],
+			  TRAIN_NAME_MAX);
 	}
-	return series_at(reading) ? wrong(reading, "must be an object of series") : 0;
 }
 
-static int take_token(void *userdata, enum json_token token, const char *text, size_t len)
+static void take_trainer(struct members *members, const json_t *trainer)
 {
-	struct reading *reading = userdata;
-	bool is_known = !reading->series && reading->depth;
+	const json_t *arguments = json_object_get(trainer, "isolator_args");
+	struct train_body *body = members->body;
 
-	switch (token) {
-	case JSON_TOKEN_OBJECT:
-	case JSON_TOKEN_ARRAY:
-		return open_bracket(reading, token == JSON_TOKEN_OBJECT);
-	case JSON_TOKEN_OBJECT_END:
-	case JSON_TOKEN_ARRAY_END:
-		close_bracket(reading);
-		return 0;
-	case JSON_TOKEN_KEY:
-		if (is_known && reading->depth <= LEVELS)
-			(void)snprintf(reading->keys[reading->depth - 1], KEY_MAX, "%s", text);
-		return 0;
-	case JSON_TOKEN_STRING:
-		return is_known ? take_string(reading, text) : 0;
-	case JSON_TOKEN_NUMBER:
-		return is_known ? take_number(reading, text, len) : 0;
-	case JSON_TOKEN_WORD:
-		if (is_known && is_at(reading, 1, "use_vm_metrics", NULL))
-			reading->body->uses_vm_metrics = *text == 't';
-		return 0;
+	take_trainers(members, json_object_get(trainer, "abs_trainers"), "trainer.abs_trainers",
+		      &body->trainers[MODEL_ABS_POWER]);
+	take_trainers(members, json_object_get(trainer, "dyn_trainers"), "trainer.dyn_trainers",
+		      &body->trainers[MODEL_DYN_POWER]);
+	take_isolator(members, model_json_text(trainer, "isolator"));
+	take_text(members, json_object_get(arguments, "abs_pipeline_name"),
+		  "trainer.isolator_args.abs_pipeline_name", body->abs_pipeline, TRAIN_NAME_MAX);
+	take_hints(members, json_object_get(arguments, "bg_hints"),
+		   "trainer.isolator_args.bg_hints", &body->bg_hints);
+	take_hints(members, json_object_get(arguments, "target_hints"),
+		   "trainer.isolator_args.target_hints", &body->target_hints);
+}
+
+static void take_machine(struct members *members, const json_t *spec)
+{
+	static const char *const numbers[] = { "cores", "chips", "memory", "frequency" };
+	struct machine_spec *machine = &members->body->machine;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		const json_t *value = json_object_get(spec, numbers[i]);
+		char member[32];
+
+		(void)snprintf(member, sizeof(member), "machine_spec.%s", numbers[i]);
+		if (value && (!json_is_integer(value) || json_integer_value(value) < 0 ||
+			      json_integer_value(value) > UINT32_MAX))
+			wrong(members, member, "must be a whole number");
 	}
-	return 0;
+	machine_spec_read(spec, machine);
+	if (!machine->processor[0])
+		(void)snprintf(machine->processor, sizeof(machine->processor), TRAIN_SPEC_NONE);
 }
 
-static int check(const struct train_body *body, struct diag *diag)
+/* Whether the members go together. */
+static void check(struct members *members, const json_t *series)
 {
-	int r = 0;
+	const struct train_body *body = members->body;
 
 	if (!body->series.text)
-		r = diag_add(diag, -EINVAL, "prom_response: is missing; it must have the series");
+		wrong(members, "prom_response",
+		      series ? "must be an object of series"
+			     : "is missing; it must have the series");
 	if (!body->trainers[MODEL_ABS_POWER].count && !body->trainers[MODEL_DYN_POWER].count)
-		r = diag_add(diag, -EINVAL,
-			     "trainer: abs_trainers or dyn_trainers must name a trainer");
+		wrong(members, "trainer", "abs_trainers or dyn_trainers must name a trainer");
 	if (body->isolator == TRAIN_ISOLATE_PROFILE && !body->idle.text)
-		r = diag_add(diag, -EINVAL,
-			     "trainer.isolator: ProfileBackgroundIsolator needs "
-			     "idle_prom_response");
+		wrong(members, "trainer.isolator",
+		      "ProfileBackgroundIsolator needs idle_prom_response");
 	if (body->isolator == TRAIN_ISOLATE_MODEL && !body->idle.text && !body->bg_hints.count &&
 	    !body->target_hints.count)
-		r = diag_add(diag, -EINVAL,
-			     "trainer.isolator: TrainIsolator needs idle_prom_response, or "
-			     "bg_hints or target_hints in isolator_args, to say what is "
-			     "background");
-	return r;
+		wrong(members, "trainer.isolator",
+		      "TrainIsolator needs idle_prom_response, or bg_hints or target_hints in "
+		      "isolator_args, to find the background");
+}
+
+/* @json is the body without its series. */
+static int take_members(const json_t *json, struct train_body *ret, struct diag *diag)
+{
+	struct members members = { ret, diag, 0 };
+
+	take_name(&members, json_object_get(json, "name"), "name", ret->name);
+	take_name(&members, json_object_get(json, "energy_source"), "energy_source", ret->source);
+	take_text(&members, json_object_get(json, "node"), "node", ret->node, sizeof(ret->node));
+	take_machine(&members, json_object_get(json, "machine_spec"));
+	take_trainer(&members, json_object_get(json, "trainer"));
+	ret->uses_vm_metrics = json_is_true(json_object_get(json, "use_vm_metrics"));
+	if (members.result == 0)
+		check(&members, json_object_get(json, "prom_response"));
+	return members.result;
 }
 
 int train_body_read(const char *text, size_t len, struct train_body *ret, struct diag *diag)
 {
-	struct diag why = { "" };
-	struct reading reading = { .begin = text, .body = ret, .diag = diag ? diag : &why };
+	struct cut cut = { .text = text, .len = len, .body = ret, .rest = STRBUF_INIT };
+	CLEANUP(model_json_release) json_t *body = NULL;
 	int r;
 
 	*ret = (struct train_body){ .name = "kepler", .source = "rapl-sysfs" };
-	json_stream_init(&reading.json, take_token, &reading);
-	r = json_stream_feed(&reading.json, text, len, reading.diag);
-	if (r == 0)
-		r = json_stream_end(&reading.json, reading.diag);
-	json_stream_release(&reading.json);
-	if (r == 0 && !reading.has_problem)
-		r = check(ret, reading.diag);
-	if (r == -ENOMEM)
-		return diag_set(reading.diag, r, "out of memory");
-	if (r < 0 || reading.has_problem)
-		return -EINVAL;
-	if (!ret->machine.processor[0])
-		(void)snprintf(ret->machine.processor, sizeof(ret->machine.processor),
-			       TRAIN_SPEC_NONE);
-	return 0;
+	cut_text(&cut);
+	r = strbuf_error(&cut.rest);
+	if (r < 0)
+		(void)diag_set(diag, r, "out of memory");
+	else
+		body = model_json_parse("the body without its series",
+					cut.rest.data ? cut.rest.data : "", cut.rest.len, diag);
+	strbuf_release(&cut.rest);
+	return body ? take_members(body, ret, diag) : r < 0 ? r : -EINVAL;
 }

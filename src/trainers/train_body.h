@@ -6,11 +6,11 @@
  *	 "idle_prom_response": {…}, "isolator", "isolator_args": {…}}, "prom_response": {…},
  *	 "use_vm_metrics"}
  *
- * and beside that, of our own, "machine_spec" (the machine that the series are from) and "node"
- * (its instance, where the series are of several). Of isolator_args, "abs_pipeline_name" is
- * upstream's; "bg_hints" and "target_hints", lists of parts of names, are options of its program.
- * Names of trainers and isolators are looked up in tables; series are not read, but found: they
- * stay a part of the body. Pure.
+ * and in addition our own "machine_spec" (the machine that the series come from) and "node" (its
+ * instance, if the series come from several). In isolator_args, "abs_pipeline_name" is upstream's;
+ * "bg_hints" and "target_hints", lists of parts of names, are options of its program.
+ * Names of trainers and isolators are looked up in tables. Series are found, not read: they stay a
+ * part of the body. Pure.
  */
 #pragma once
 
@@ -30,12 +30,12 @@ enum train_isolator {
 	TRAIN_ISOLATE_NONE,
 	TRAIN_ISOLATE_IDLE,    /* our own: rows in which nothing ran, or a line at no load */
 	TRAIN_ISOLATE_PROFILE, /* by the series of an idle time */
-	TRAIN_ISOLATE_MODEL,   /* by what a model says of the background */
+	TRAIN_ISOLATE_MODEL,   /* by a model's estimate of the background */
 };
 
 /* A part of the body that has series. */
 struct train_series {
-	const char *text; /* NULL: it is not there */
+	const char *text; /* NULL: missing */
 	size_t len;
 };
 
@@ -66,7 +66,7 @@ struct train_body {
 };
 
 /*
- * @ret borrows @text. 0, or -EINVAL with everything that is wrong and where: the JSON (byte), or
- * the members, see diag_add(). @diag is initialised.
+ * @ret borrows @text. 0; -EINVAL with all faults and their places: the JSON, or the members, see
+ * diag_add(); -ENOMEM. @diag is initialised.
  */
 int train_body_read(const char *text, size_t len, struct train_body *ret, struct diag *diag);

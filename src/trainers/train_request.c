@@ -67,15 +67,8 @@ struct request_run {
 static int feed_series(void *userdata, const struct series_sink *sink, struct diag *diag)
 {
 	const struct train_series *series = userdata;
-	struct series_reader reader;
-	int r;
 
-	series_reader_init(&reader, sink);
-	r = series_reader_feed(&reader, series->text, series->len, diag);
-	if (r == 0)
-		r = series_reader_end(&reader, diag);
-	series_reader_release(&reader);
-	return r;
+	return series_read_text(series->text, series->len, sink, NULL, diag);
 }
 
 static struct extract_options options_of(const struct train_body *body)

@@ -4,35 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/json_stream.h"
 #include "trainers/train_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int skip(void *userdata, enum json_token token, const char *text, size_t len)
-{
-	(void)userdata;
-	(void)token;
-	(void)text;
-	(void)len;
-	return 0;
-}
-
 static void check_series(const struct train_series *series, const char *text, size_t size)
 {
-	struct json_stream json;
-	struct diag diag = { "" };
-
 	if (!series->text)
 		return;
 	if (series->text < text || series->text + series->len > text + size || series->len < 2 ||
 	    !strchr("{[", series->text[0]))
 		abort();
-	json_stream_init(&json, skip, NULL);
-	if (json_stream_feed(&json, series->text, series->len, &diag) < 0 ||
-	    json_stream_end(&json, &diag) < 0)
+	if (!strchr("}]", series->text[series->len - 1]))
 		abort();
-	json_stream_release(&json);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

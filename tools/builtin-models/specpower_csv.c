@@ -108,7 +108,7 @@ int specpower_csv_parse(const char *name, const char *text, size_t size, struct 
 	CLEANUP(table_release) struct table table = { .types = { .count = 0 } };
 	double values[COLUMNS] = { 0 };
 	struct diag why = { "" };
-	int r = csv_reader_open(&table.reader, name, text, size, NULL, NULL, diag);
+	int r = csv_reader_open(&table.reader, name, text, size, diag);
 
 	if (r == 0)
 		r = find_columns(&table.reader, diag);

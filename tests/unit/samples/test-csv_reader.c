@@ -1,73 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows that come in parts of any size are the rows of the whole text. */
 #include "samples/csv_reader.h"
 
 #include "tests/unit/unit.h"
 
-struct source {
-	const char *text;
-	size_t len, done, step;
-};
-
-static ssize_t fill(void *context, char *buf, size_t size, struct diag *diag)
-{
-	struct source *source = context;
-	size_t len = source->len - source->done;
-
-	(void)diag;
-	len = len < source->step ? len : source->step;
-	len = len < size ? len : size;
-	memcpy(buf, source->text + source->done, len);
-	source->done += len;
-	return (ssize_t)len;
-}
-
-static void open_text(struct csv_reader *reader, struct source *source, const char *text,
-		      size_t step)
+static void open_text(struct csv_reader *reader, const char *text)
 {
 	struct diag diag = { "" };
 
-	*source = (struct source){ .text = text, .len = strlen(text), .step = step };
-	assert_int_equal(csv_reader_open(reader, "f.csv", NULL, 0, fill, source, &diag), 0);
+	assert_int_equal(csv_reader_open(reader, "f.csv", text, strlen(text), &diag), 0);
 	for (size_t i = 0; i < reader->count; i++)
 		reader->place[i] = i;
 }
 
-static void test_parts_of_any_size(void **state)
+static void test_rows(void **state)
 {
 	static const char text[] = "\xef\xbb\xbf\r\na,\"b\"\"\"\r\n1,-2.5e3\r\n\r\n\"3\",\n"
 				   "\"x\r\ny\",0.30000000000000004\n7,8";
 	static const double expected[][2] = {
 		{ 1, -2500 }, { 3, (double)NAN }, { (double)NAN, 0.1 + 0.2 }, { 7, 8 }
 	};
+	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
+	struct diag diag = { "" };
+	double values[2];
 
-	for (size_t step = 1; step < sizeof(text); step++) {
-		CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
-		struct source source;
-		struct diag diag = { "" };
-		double values[2];
-
-		open_text(&reader, &source, text, step);
-		assert_string_equal(reader.names[1], "b\"");
-		for (size_t row = 0; row < ARRAY_SIZE(expected); row++) {
-			assert_int_equal(csv_reader_row(&reader, values, &diag), 1);
-			for (size_t i = 0; i < 2; i++)
-				assert_true(isnan(expected[row][i])
-						    ? isnan(values[i])
-						    : fabs(values[i] - expected[row][i]) < 1e-17);
-		}
-		assert_int_equal(csv_reader_row(&reader, values, &diag), 0);
+	open_text(&reader, text);
+	assert_string_equal(reader.names[1], "b\"");
+	for (size_t row = 0; row < ARRAY_SIZE(expected); row++) {
+		assert_int_equal(csv_reader_row(&reader, values, &diag), 1);
+		for (size_t i = 0; i < 2; i++)
+			assert_true(isnan(expected[row][i])
+					    ? isnan(values[i])
+					    : fabs(values[i] - expected[row][i]) < 1e-17);
 	}
+	assert_int_equal(csv_reader_row(&reader, values, &diag), 0);
 }
 
 static void test_behind_a_bad_row(void **state)
 {
 	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
-	struct source source;
 	struct diag diag = { "" };
 	double values[2];
 
-	open_text(&reader, &source, "a,b\n1\n\"2\"x,3\n4,5\n6,\"7", 3);
+	open_text(&reader, "a,b\n1\n\"2\"x,3\n4,5\n6,\"7");
 	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
 	assert_string_equal(diag.text, "f.csv:2:2: this line has 1 cells, the first one has 2");
 	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
@@ -84,11 +58,10 @@ static void test_behind_a_bad_row(void **state)
 static void test_text_is_a_value_where_it_is_wanted(void **state)
 {
 	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
-	struct source source;
 	struct diag diag = { "" };
 	double first[2], second[2], third[2];
 
-	open_text(&reader, &source, "node,other\nn1,x\nn2,y\n\"n1\",z\n", 100);
+	open_text(&reader, "node,other\nn1,x\nn2,y\n\"n1\",z\n");
 	reader.text_column = csv_reader_find(&reader, "node");
 	assert_int_equal(csv_reader_row(&reader, first, &diag), 1);
 	assert_int_equal(csv_reader_row(&reader, second, &diag), 1);
@@ -98,22 +71,6 @@ static void test_text_is_a_value_where_it_is_wanted(void **state)
 	assert_string_equal(reader.text, "n1");
 	assert_true(fabs(first[0] - third[0]) < 0.5 && fabs(first[0] - second[0]) >= 1);
 	assert_true(isnan(first[1]));
-}
-
-static void test_a_line_without_end_is_refused(void **state)
-{
-	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
-	CLEANUP_FREE char *text = calloc(1, CSV_BUFFER_SIZE + 100);
-	struct source source;
-	struct diag diag = { "" };
-	double value;
-
-	assert_non_null(text);
-	memset(text, '1', CSV_BUFFER_SIZE + 99);
-	memcpy(text, "a\n", 2);
-	open_text(&reader, &source, text, 10000);
-	assert_int_equal(csv_reader_row(&reader, &value, &diag), -EFBIG);
-	assert_string_equal(diag.text, "f.csv:2: the line has more than 1048576 bytes");
 }
 
 /* What users have instead of CSV is named. */
@@ -136,7 +93,7 @@ static void test_other_formats_are_named(void **state)
 		struct diag diag = { "" };
 
 		assert_int_equal(csv_reader_open(&reader, "f.csv", files[i].text,
-						 strlen(files[i].text), NULL, NULL, &diag),
+						 strlen(files[i].text), &diag),
 				 -EINVAL);
 		assert_memory_equal(diag.text, files[i].why, strlen(files[i].why));
 	}
@@ -145,10 +102,9 @@ static void test_other_formats_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts_of_any_size),
+		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_behind_a_bad_row),
 		cmocka_unit_test(test_text_is_a_value_where_it_is_wanted),
-		cmocka_unit_test(test_a_line_without_end_is_refused),
 		cmocka_unit_test(test_other_formats_are_named),
 	};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/exposition.h"
 
+#include "base/strbuf.h"
 #include "tests/unit/unit.h"
 
 static int note_series(void *userdata, const struct series_labels *labels)

@@ -18,13 +18,8 @@ static void add_series(const char *labels, const char *values)
 
 static int read_text(void *userdata, const struct series_sink *sink, struct diag *diag)
 {
-	CLEANUP(series_reader_release) struct series_reader reader;
-	int r;
-
 	(void)userdata;
-	series_reader_init(&reader, sink);
-	r = series_reader_feed(&reader, text.data, text.len, diag);
-	return r == 0 ? series_reader_end(&reader, diag) : r;
+	return series_read_text(text.data, text.len, sink, NULL, diag);
 }
 
 static int extract(const struct extract_options *options, struct extraction *ret, struct diag *diag)

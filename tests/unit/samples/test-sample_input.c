@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/sample_input.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "tests/unit/unit.h"
 
@@ -71,6 +73,29 @@ static void what_cannot_be_read_is_named(void **state)
 	assert_int_equal(table.rows, 7);
 }
 
+/* Its 1,000 rows are packed, whatever the file is called; then its last bytes are missing. */
+static void packed_files_are_read_and_cut_ones_refused(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	struct folder *folder = *state;
+	gzFile file = gzopen(folder->second, "w");
+	struct diag diag = { "" };
+	struct stat info;
+
+	assert_true(gzputs(file, "load\n") > 0);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(gzprintf(file, "%u\n", i * i) > 0);
+	assert_int_equal(gzclose(file), Z_OK);
+	assert_int_equal(sample_input_read(folder->second, &table, &diag), 0);
+	assert_int_equal(table.rows, 1000);
+	assert_true(fabs(table.columns[0][999] - 998001) < 0.5);
+	assert_int_equal(stat(folder->second, &info), 0);
+	assert_int_equal(truncate(folder->second, info.st_size - 20), 0);
+	sample_table_release(&table);
+	assert_int_equal(sample_input_read(folder->second, &table, &diag), -EIO);
+	assert_non_null(strstr(diag.text, "b.csv: cannot be read: unexpected end of file"));
+}
+
 static void more_rows_than_the_limit_are_refused(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
@@ -97,6 +122,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(columns_of_files_have_their_places_by_name, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(packed_files_are_read_and_cut_ones_refused, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(more_rows_than_the_limit_are_refused, set_up,
 						tear_down),
 	};

@@ -70,13 +70,13 @@ static void test_what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "[]", "the body must be a JSON object" },
-		{ "{\"prom_response\": {}", "byte" },
+		{ "[]", "must be a JSON object" },
+		{ "{\"prom_response\": {}", "not JSON" },
 		{ "{" TRAINERS "}", "prom_response: is missing" },
 		{ "{\"prom_response\": {}}", "must name a trainer" },
 		{ "{\"prom_response\": 1}", "prom_response: must be an object of series" },
 		{ "{\"prom_response\": {}, \"prom_response\": {}}",
-		  "prom_response: is there twice" },
+		  "duplicate object key near '\"prom_response\"" },
 		{ "{\"name\": \"a/b\"}", "name: must have letters" },
 		{ "{\"name\": \"..\"}", "name: must not be empty" },
 		{ "{\"trainer\": {\"abs_trainers\": [\"eval\"]}}",
