@@ -44,16 +44,15 @@ static void examine_bound(struct findings *findings, const struct zone_source *p
 void doctor_examine_fetch(struct findings *findings, const struct sources *sources,
 			  const struct config *config)
 {
-	const struct model_updates *updates = &sources->updates;
 	struct model_fetch_stats stats;
+	const struct model_source *url = model_sources_url(&sources->model_sources, &stats);
 
-	if (!updates->is_wanted)
+	if (!url)
 		return;
-	model_updates_fault(updates, &stats);
-	if (updates->refused.text[0])
+	if (url->refused.text[0])
 		findings_add(findings, FINDING_FIX, "energy",
 			     "docs/models.md lists the counters that each model needs",
-			     "the model of --model.url is not used: %s", updates->refused.text);
+			     "the model of --model.url is not used: %s", url->refused.text);
 	if (stats.last_error[0])
 		findings_add(findings, FINDING_FIX, "energy",
 			     "kepler retries by itself; check model.url", "no newer model: %s; %s",
@@ -75,16 +74,20 @@ void doctor_examine_fetch(struct findings *findings, const struct sources *sourc
 void doctor_examine_models(struct findings *findings, const struct sources *sources)
 {
 	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];
+	const struct model_sources *origins = &sources->model_sources;
 
-	if (sources->model_files.refused.text[0])
-		findings_add(findings, FINDING_FIX, "energy",
-			     "train or fetch another one; docs/models.md explains what makes a "
-			     "model unusable",
-			     "a model of --model.file is not used: %s",
-			     sources->model_files.refused.text);
-	if (sources->model_files.chosen.text[0])
+	for (size_t i = 0; i < origins->file_count; i++) {
+		if (origins->list[i].refused.text[0])
+			findings_add(
+				findings, FINDING_FIX, "energy",
+				"train or fetch another one; docs/models.md explains what makes "
+				"a model unusable",
+				"a model of --model.file is not used: %s",
+				origins->list[i].refused.text);
+	}
+	if (origins->chosen.text[0])
 		findings_add(findings, FINDING_NOTE, "energy", NULL, "of several models: %s",
-			     sources->model_files.chosen.text);
+			     origins->chosen.text);
 	for (size_t i = 0; i < zone_source_count(models); i++) {
 		struct model_state state;
 		char error[64] = "its error is not known", bound[WATTS_TEXT_MAX];

@@ -14,7 +14,6 @@
 #include "config/host_override.h"
 #include "config/vm_hints.h"
 #include "estimate/component_estimate.h"
-#include "estimate/model_files.h"
 #include "estimate/platform_estimate.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
@@ -186,11 +185,11 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	}
 	around.meters = sources->meters;
 	around.has_frequency = wants_models(config) && has_frequency(sources->reads);
-	r = model_files_open(config, &around, &of[ESTIMATE_MODELS], &sources->model_files);
+	r = model_sources_open(&sources->model_sources, config, &around, &of[ESTIMATE_MODELS]);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
 	from_files = zone_source_count(of[ESTIMATE_MODELS]);
-	model_updates_start(&sources->updates, config, &sources->host, of[ESTIMATE_MODELS]);
+	model_sources_fetch(&sources->model_sources, config, &sources->host);
 	if (sources_have_meters(sources) || from_files > 0 || have_whole(sources))
 		return 0;
 	r = platform_estimate_new(&platform_power_model, &sources->host, &of[ESTIMATE_PLATFORM]);
@@ -216,17 +215,16 @@ void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_se
 	names_describe(&sources->names, self);
 	device_allocations_report(&sources->allocations);
 	device_allocations_describe(&sources->allocations, self);
-	model_updates_follow(&sources->updates);
-	model_updates_describe(&sources->updates, self);
+	model_sources_turn(&sources->model_sources, now_ns);
+	model_sources_describe(&sources->model_sources, self);
 }
 
 void sources_close(struct sources *sources)
 {
-	model_updates_stop(&sources->updates);
+	model_sources_close(&sources->model_sources);
 	meter_table_close(sources->meters);
 	device_holders_release(sources->holders);
 	estimates_free(&sources->estimates);
-	model_files_release(&sources->model_files);
 	activity_close(sources->activity);
 	memory_signals_close(sources->memory);
 	machine_reads_close(sources->reads);

@@ -14,8 +14,7 @@
 #include "engine/machine_reads.h"
 #include "engine/memory_signals.h"
 #include "engine/names.h"
-#include "estimate/model_files.h"
-#include "estimate/model_updates.h"
+#include "estimate/model_sources.h"
 #include "host/host.h"
 #include "meter/meter.h"
 #include "workload/identity.h"
@@ -26,8 +25,7 @@ struct sources {
 	struct meter_table *meters;  /* NULL with --no-meter.enabled */
 	bool meters_are_chosen;      /* --meters leaves out some that the machine may have */
 	struct estimates estimates;
-	struct model_updates updates; /* of the model of --model.url */
-	struct model_files model_files;
+	struct model_sources model_sources; /* of the trained ones among the estimates */
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */
 	struct machine_reads *reads;   /* NULL: without memory */

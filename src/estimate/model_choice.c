@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "model/processor_name.h"
 #include "model/selection.h"
 
@@ -114,20 +113,5 @@ void model_choice_make(const struct trained_model *models, size_t count,
 			parts[m] |= 1U << c;
 			note(name, &models[m], &choice, reasons);
 		}
-	}
-}
-
-void model_choice_log(const struct zone_source *meter, const char *path)
-{
-	for (size_t i = 0; i < zone_source_count(meter); i++) {
-		const struct zone *zone = zone_source_zone(meter, i);
-		struct model_state state;
-
-		if (strcmp(zone->path, path) != 0)
-			continue;
-		zone_source_state(meter, i, &state);
-		log_info(
-			"the zone \"%s\" is estimated by the trained model \"%.90s\", which was %s",
-			zone_kind_name(zone->kind), state.model, state.reason);
 	}
 }

@@ -15,8 +15,6 @@
 
 /* @host as models name machines; of a virtual machine its own host, as far as that is known. */
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret);
-/* Logs on which machine the model was trained that estimates each zone of @path. */
-void model_choice_log(const struct zone_source *meter, const char *path);
 /*
  * parts[i] has bit c for each component c of models[i] that is to be used: all of those that no
  * other model has, and of others the best. Models without components (all zero) have none. @meter

@@ -130,7 +130,7 @@ static void ask_for_reload(struct monitor *monitor)
 	if (outcome == RELOAD_FAILED)
 		monitor->session.stats.self.reloads++; /* no BEGUN has counted it */
 	follow_reload(monitor, outcome, NULL, &diag);
-	model_watch_ask(&monitor->model_watch);
+	model_sources_ask(&monitor->session.sources.model_sources);
 }
 
 static void take_job(struct monitor *monitor, struct offload_job *job)
@@ -152,7 +152,7 @@ static void take_jobs(struct monitor *monitor)
 	struct offload_job *job;
 
 	while (monitor->jobs && (job = offload_take(monitor->jobs))) {
-		if (!model_watch_take(&monitor->model_watch, job))
+		if (!model_sources_take(&monitor->session.sources.model_sources, job))
 			take_job(monitor, job);
 	}
 }

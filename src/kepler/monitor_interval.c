@@ -32,8 +32,6 @@ void monitor_run_interval(struct monitor *monitor)
 	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
 	self_stats_update(&monitor->session.stats);
 	monitor->session.stats.self.log_lost_lines = log_lost_lines();
-	model_watch_turn(&monitor->model_watch, began_ns);
-	model_watch_describe(&monitor->model_watch, &monitor->session.stats.self);
 	zone_watch_describe(&monitor->zones, &monitor->session.sources,
 			    &monitor->session.stats.self);
 	r = session_run_interval(&monitor->session);

@@ -14,7 +14,6 @@
 #include "config/reload.h"
 #include "engine/loop_steps.h"
 #include "engine/session.h"
-#include "estimate/model_watch.h"
 #include "export/scrape_pace.h"
 #include "kepler/idle_state.h"
 #include "kepler/live_screen.h"
@@ -39,7 +38,6 @@ struct monitor {
 	struct offload *jobs; /* NULL where there was no descriptor for it */
 	struct reload reload;
 	struct idle_state_keeper idle_state;
-	struct model_watch model_watch;
 	struct schedule schedule;
 	int meters_fd; /* readable once the meters of the next interval are read; -1: see there */
 	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */

@@ -111,9 +111,7 @@ static int start_measuring(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
-	model_watch_init(&monitor->model_watch, monitor->jobs,
-			 session->sources.estimates.of[ESTIMATE_MODELS],
-			 &session->sources.model_files);
+	model_sources_watch(&session->sources.model_sources, monitor->jobs);
 	self_stats_cpus(&session->stats, monitor->config->host.procfs);
 	loop_steps_init(&monitor->steps, &session->stats.self, &monitor->heartbeat);
 	if (recorder_open_ring(&session->recorder, monitor->config, session->sources.host.cpus,
@@ -219,7 +217,7 @@ void monitor_finish(struct monitor *monitor)
 	web_stop(monitor->web);
 	name_finder_close(&monitor->name_finder);
 	reload_close(&monitor->reload);
-	model_watch_close(&monitor->model_watch);
+	model_sources_watch(&monitor->session.sources.model_sources, NULL);
 	close_state(monitor);
 	offload_free(monitor->jobs, PATIENCE_NS);
 	if (session_close(&monitor->session, PATIENCE_NS) < 0)
