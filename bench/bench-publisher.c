@@ -89,11 +89,11 @@ static void charge(struct bench *b, uint32_t i, uint64_t amount_uj)
 static uint64_t publish(struct bench *b)
 {
 	const struct snapshot_zone zones[ZONES] = { 0 };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 	const struct publication_time time = { .monotonic_ns = b->now_ns };
 	uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (publisher_publish(b->publisher, &time, zones, &self) < 0)
+	if (publisher_publish(b->publisher, &time, zones, &node) < 0)
 		exit(1);
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 }

@@ -5,12 +5,13 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "export/catalog.h"
+#include "kepler/health_table.h"
 
 int main(int argc, char **argv)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	const char *path = argc > 1 ? argv[1] : "docs/metrics.md";
-	int r = metric_reference(&text);
+	int r = metric_reference(health_table_part, &text);
 
 	if (r == 0)
 		r = write_file_atomic(path, text.data, text.len, 0644);

@@ -95,6 +95,7 @@ enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct di
 	if (!reload->job)
 		return begin(reload, now_ns, diag);
 	reload->again = true;
+	reload->counts.merged++;
 	return RELOAD_MERGED;
 }
 
@@ -150,6 +151,13 @@ uint64_t reload_due_ns(const struct reload *reload)
 	return reload->given_up ? UINT64_MAX : reload->began_ns + RELOAD_LIMIT_NS;
 }
 
+void reload_count(struct reload *reload, bool success)
+{
+	reload->counts.success += success;
+	reload->counts.failure += !success;
+	reload->counts.last_succeeded = success;
+}
+
 void reload_close(struct reload *reload)
 {
 	if (reload->job)
@@ -202,3 +210,36 @@ struct config *reload_first(const struct option_args *args, uint64_t limit_ns, s
 		tell_late(diag, "the configuration", limit_ns);
 	return config;
 }
+
+static bool fill_health(const void *owner, void *ret)
+{
+	*(struct reload_health *)ret = ((const struct reload *)owner)->counts;
+	return true;
+}
+
+static const struct health_variant results[] = {
+	{ "success", HEALTH_VALUE(struct reload_health, success) },
+	{ "failure", HEALTH_VALUE(struct reload_health, failure) },
+	{ "merged", HEALTH_VALUE(struct reload_health, merged) },
+	{ 0 },
+};
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_config_reloads",
+	  .type = FAMILY_COUNTER,
+	  .help = "Requested reloads of the configuration. merged: requested while another was "
+		  "under way, and answered by the one after it.",
+	  .variant_label = "result",
+	  .variants = results },
+	{ .name = "kepler_exporter_config_last_reload_successful",
+	  .type = FAMILY_GAUGE,
+	  .help = "1 if the last reload succeeded, otherwise 0.",
+	  .value = HEALTH_VALUE(struct reload_health, last_succeeded) },
+};
+
+const struct health_part reload_health_part = {
+	.size = sizeof(struct reload_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

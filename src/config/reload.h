@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/health.h"
 #include "base/offload.h"
 #include "config/config.h"
 
@@ -20,6 +21,12 @@
 #define RELOAD_FIRST_LIMIT_NS (5ULL * 1000000000)
 
 struct reload_job;
+
+struct reload_health {
+	uint64_t success, failure, merged;
+	bool last_succeeded; /* true before the first */
+};
+extern const struct health_part reload_health_part; /* of a struct reload */
 
 /* All zero but the first two at first. Belongs to one thread. */
 struct reload {
@@ -30,6 +37,7 @@ struct reload {
 	uint64_t began_ns;
 	bool given_up; /* it was reported as failed */
 	bool again;    /* asked for while it is under way */
+	struct reload_health counts;
 };
 
 enum reload_outcome {
@@ -55,6 +63,8 @@ enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 enum reload_outcome reload_turn(struct reload *reload, uint64_t now_ns, struct diag *diag);
 /* When reload_turn() has something to do by itself; UINT64_MAX: never. */
 uint64_t reload_due_ns(const struct reload *reload);
+/* Counts the end of a reload: whether the configuration that was read, if any, is in force. */
+void reload_count(struct reload *reload, bool success);
 /* Before the pool is freed. */
 void reload_close(struct reload *reload);
 

@@ -109,12 +109,12 @@ static int measure(struct session *session, unsigned seconds)
 	int r;
 
 	now.realtime_ms = 0; /* a report has no time of day */
-	r = interval_engine_run(engine, &now, &session->stats.self);
+	r = interval_engine_run(engine, &now, &session->node);
 	for (unsigned second = 1; r == 0 && second <= seconds; second++) {
 		wait_a_second();
 		now.boottime_ms += 1000;
 		now.realtime_ms += 1000;
-		r = interval_engine_run(engine, &now, &session->stats.self);
+		r = interval_engine_run(engine, &now, &session->node);
 		if (second == 1 && can_compare(engine))
 			seconds += COMPARE_SECONDS;
 	}

@@ -2,7 +2,9 @@
 #include "engine/confinement.h"
 
 #include "base/log.h"
+#include "base/macro.h"
 #include "service/confine.h"
+#include "service/denied_calls.h"
 #include "service/privileges.h"
 
 /* The needs of the configuration, without those of parts that this machine does not have. */
@@ -41,3 +43,32 @@ void confinement_filter_calls(const struct config *config, const struct sources 
 	    confine_enter(needs, config->security.seccomp_log, &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 }
+
+static bool fill_health(const void *owner, void *ret)
+{
+	const int *landlock_abi = owner;
+
+	*(struct confinement_health *)ret =
+		(struct confinement_health){ (uint32_t)*landlock_abi, denied_calls_count() };
+	return true;
+}
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_landlock_abi",
+	  .type = FAMILY_GAUGE,
+	  .help = "Version of the Landlock ABI with which the kernel limits the files that Kepler "
+		  "can read and write; 0: no limit.",
+	  .value = HEALTH_VALUE(struct confinement_health, landlock_abi) },
+	{ .name = "kepler_exporter_denied_system_calls",
+	  .type = FAMILY_COUNTER,
+	  .help = "System calls that the filter denied with EPERM or ENOSYS because they are not "
+		  "in its list; each is logged once.",
+	  .value = HEALTH_VALUE(struct confinement_health, denied_calls) },
+};
+
+const struct health_part confinement_health_part = {
+	.size = sizeof(struct confinement_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

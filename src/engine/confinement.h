@@ -6,8 +6,15 @@
  */
 #pragma once
 
+#include "base/health.h"
 #include "config/config.h"
 #include "engine/sources.h"
+
+struct confinement_health {
+	uint32_t landlock_abi; /* the version in force; 0: files are not limited */
+	uint64_t denied_calls; /* system calls that the filter denied */
+};
+extern const struct health_part confinement_health_part; /* of an int, the version of Landlock */
 
 /* Between sources_open_processes() and sources_open_meters(): capabilities. */
 void confinement_drop_privileges(const struct config *config, const struct sources *sources);

@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/macro.h"
 #include "engine/owner.h"
 #include "service/privileges.h"
-#include "snapshot/snapshot.h"
 
 void device_allocations_init(struct device_allocations *allocations, const char *socket,
 			     struct directory *directory)
@@ -175,18 +175,16 @@ void device_allocations_report(struct device_allocations *allocations)
 		log_info("the kubelet reports again which containers hold GPUs");
 }
 
-void device_allocations_describe(const struct device_allocations *allocations,
-				 struct snapshot_self *self)
+static bool fill_health(const void *owner, void *ret)
 {
+	const struct device_allocations *allocations = owner;
 	struct pod_resources_stats stats = { 0 };
 
-	self->pod_resources = (struct snapshot_pod_resources){ .is_asked = allocations->was_tried };
 	if (!allocations->source)
-		return;
+		return allocations->was_tried;
 	pod_resources_get_stats(allocations->source, &stats);
-	self->pod_resources = (struct snapshot_pod_resources){
-		.is_asked = true,
-		.up = stats.reachable,
+	*(struct device_allocations_health *)ret = (struct device_allocations_health){
+		.is_up = stats.reachable,
 		.requests = stats.requests,
 		.failures = stats.failures,
 		.bad = stats.bad,
@@ -195,4 +193,47 @@ void device_allocations_describe(const struct device_allocations *allocations,
 		.unknown = allocations->unknown,
 		.beyond = stats.beyond,
 	};
+	return true;
 }
+
+static const struct health_variant ids[] = {
+	{ "held", HEALTH_VALUE(struct device_allocations_health, held) },
+	{ "nameless", HEALTH_VALUE(struct device_allocations_health, nameless) },
+	{ "unknown", HEALTH_VALUE(struct device_allocations_health, unknown) },
+	{ "beyond", HEALTH_VALUE(struct device_allocations_health, beyond) },
+	{ 0 },
+};
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_pod_resources_up",
+	  .type = FAMILY_GAUGE,
+	  .help = "1 if the kubelet reports which containers hold devices, otherwise 0.",
+	  .value = HEALTH_VALUE(struct device_allocations_health, is_up) },
+	{ .name = "kepler_exporter_pod_resources_requests",
+	  .type = FAMILY_COUNTER,
+	  .help = "Calls of the kubelet's PodResources API that reached the kubelet.",
+	  .value = HEALTH_VALUE(struct device_allocations_health, requests) },
+	{ .name = "kepler_exporter_pod_resources_failures",
+	  .type = FAMILY_COUNTER,
+	  .help = "Calls of the kubelet's PodResources API that failed.",
+	  .value = HEALTH_VALUE(struct device_allocations_health, failures) },
+	{ .name = "kepler_exporter_pod_resources_bad",
+	  .type = FAMILY_COUNTER,
+	  .help = "Pods, containers and devices skipped because the kubelet's description was "
+		  "invalid.",
+	  .value = HEALTH_VALUE(struct device_allocations_health, bad) },
+	{ .name = "kepler_exporter_pod_resources_ids",
+	  .type = FAMILY_GAUGE,
+	  .help = "Ids of GPUs that the kubelet has allocated. held: by a container that runs "
+		  "here; nameless: the container is unknown here or not running; unknown: no zone "
+		  "is that GPU (for example part of one, with MIG); beyond: the table is full.",
+	  .variant_label = "result",
+	  .variants = ids },
+};
+
+const struct health_part device_allocations_health_part = {
+	.size = sizeof(struct device_allocations_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

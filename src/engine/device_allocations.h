@@ -14,6 +14,7 @@
 
 #include "attribution/device_parties.h"
 #include "attribution/ledger.h"
+#include "base/health.h"
 #include "energy/zone.h"
 #include "kube/pod_devices.h"
 #include "kube/pod_resources.h"
@@ -24,7 +25,14 @@
 #define DEVICE_ALLOCATIONS_RETRY_NS (10ULL * 1000000000)
 
 struct directory;
-struct snapshot_self;
+
+/* How the kubelet responds, and ids of devices as of the last interval. */
+struct device_allocations_health {
+	bool is_up;
+	uint64_t requests, failures, bad;
+	uint64_t held, nameless, unknown, beyond;
+};
+extern const struct health_part device_allocations_health_part; /* of a struct device_allocations */
 
 struct device_allocations {
 	char socket[HTTP_UNIX_PATH_MAX + 1]; /* "": the kubelet is not asked */
@@ -55,6 +63,3 @@ void device_allocations_enter(struct device_allocations *allocations,
 			      struct ledger *ledger, struct device_parties *parties);
 /* Once an interval: logs when and why the kubelet does not answer, and when it does again. */
 void device_allocations_report(struct device_allocations *allocations);
-/* For metrics. */
-void device_allocations_describe(const struct device_allocations *allocations,
-				 struct snapshot_self *self);

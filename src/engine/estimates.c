@@ -106,10 +106,10 @@ void estimates_advance(struct estimates *estimates, struct books *books,
 	}
 }
 
-static void picture(const struct model_state *state, struct snapshot_self *self, uint32_t *count,
+static void picture(const struct model_state *state, struct snapshot_node *node, uint32_t *count,
 		    struct snapshot_zone *zone)
 {
-	struct snapshot_model *model = &self->models[*count];
+	struct snapshot_model *model = &node->models[*count];
 
 	if (zone->ended || *count == SNAPSHOT_MODELS)
 		return;
@@ -124,22 +124,22 @@ static void picture(const struct model_state *state, struct snapshot_self *self,
 }
 
 static void picture_host(const struct estimates *estimates, const struct host_info *host,
-			 struct snapshot_self *self)
+			 struct snapshot_node *node)
 {
 	const struct zone_source *source = estimates_of_vm(estimates);
 	struct vm_share share = { NAN, NAN, NAN, NAN };
 
 	if (source)
 		zone_source_vm_share(source, 0, &share);
-	(void)snprintf(self->vm_host_cpus_source, sizeof(self->vm_host_cpus_source), "%s",
+	(void)snprintf(node->vm_host_cpus_source, sizeof(node->vm_host_cpus_source), "%s",
 		       host ? estimates_host_cpus_source(source, host) : "");
-	self->vm_host_share_ratio = share.share;
-	self->vm_load_low = share.load_low;
-	self->vm_load_high = share.load_high;
+	node->vm_host_share_ratio = share.share;
+	node->vm_load_low = share.load_low;
+	node->vm_load_high = share.load_high;
 }
 
 void estimates_picture(const struct estimates *estimates, const struct host_info *host,
-		       struct snapshot_zone *zones, struct snapshot_self *self)
+		       struct snapshot_zone *zones, struct snapshot_node *node)
 {
 	struct model_state state;
 	uint32_t used = 0;
@@ -151,10 +151,10 @@ void estimates_picture(const struct estimates *estimates, const struct host_info
 			if (source->zones[i].number == SIZE_MAX)
 				continue;
 			zone_source_state(source, i, &state);
-			picture(&state, self, &used, &zones[source->zones[i].number]);
+			picture(&state, node, &used, &zones[source->zones[i].number]);
 		}
 	}
-	picture_host(estimates, host, self);
+	picture_host(estimates, host, node);
 }
 
 const struct zone_source *estimates_of_vm(const struct estimates *estimates)

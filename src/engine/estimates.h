@@ -43,11 +43,11 @@ void estimates_advance(struct estimates *estimates, struct books *books,
 		       const struct activity *activity);
 /*
  * What the snapshot shows about the models behind its @zones, and about the host that an estimate
- * in a virtual machine assumes. A zone that has ended has no model, nor has one for which @self has
+ * in a virtual machine assumes. A zone that has ended has no model, nor has one for which @node has
  * no room. @host may be NULL.
  */
 void estimates_picture(const struct estimates *estimates, const struct host_info *host,
-		       struct snapshot_zone *zones, struct snapshot_self *self);
+		       struct snapshot_zone *zones, struct snapshot_node *node);
 
 /* The estimate that assumes a host of a virtual machine: trained models come first; NULL: none. */
 const struct zone_source *estimates_of_vm(const struct estimates *estimates);

@@ -26,7 +26,7 @@
 #include "engine/owner.h"
 #include "engine/party_entry.h"
 #include "engine/record_tap.h"
-#include "engine/self_stats.h"
+#include "engine/series_health.h"
 #include "engine/sleepers.h"
 #include "explain/explain_round.h"
 #include "host/topology.h"
@@ -55,6 +55,9 @@ struct interval_engine {
 	uint64_t elapsed_ns;
 	uint32_t online;             /* CPUs, as the last pass had them; 0 unknown */
 	const struct config *config; /* of the last (re)configuration */
+	struct activity_health activity;
+	struct series_health series;
+	bool told_late_read; /* that a read of a process's files hangs */
 };
 
 /* Of a series that is born, or still shows 0, at @now_ns. */
@@ -199,14 +202,13 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 }
 
 /* Begins the interval. Scrapes, or a reload, may have changed how long series settle. */
-static void begin_books(struct interval_engine *engine, uint64_t now_ns, struct snapshot_self *self)
+static void begin_books(struct interval_engine *engine, uint64_t now_ns)
 {
 	const struct scrape_pace_state state = settle_at(engine, now_ns);
 	bool is_new;
 
-	self->settle_s = (double)state.settle_ns / 1e9;
-	self->scrape_clients = state.clients;
-	self->scrape_clients_forgotten = state.forgotten;
+	engine->series.scrape_clients = state.clients;
+	engine->series.scrape_clients_forgotten = state.forgotten;
 	is_new = state.settle_ns != engine->books.accountant.settle_ns;
 	books_begin(&engine->books, now_ns, state.settle_ns);
 	if (is_new)
@@ -299,23 +301,36 @@ static void take_readings(struct interval_engine *engine, const struct meter_pas
 	engine->device_uses = pass->uses;
 }
 
-static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
-			  struct snapshot_self *self)
+static void describe_series(struct interval_engine *engine, const struct activity_info *activity)
+{
+	struct series_health *series = &engine->series;
+	struct identity_info identities;
+
+	identity_resolver_get_info(engine->sources->identities, &identities);
+	if (identities.reads_late && !engine->told_late_read)
+		log_warn("a read of a process's command line or cgroup hangs: until it returns, "
+			 "the process is charged to its last known owner");
+	engine->told_late_read |= identities.reads_late > 0;
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
+		series->overflows[level] = ledger_overflows(engine->books.ledger, level);
+	series->overflows[LEVEL_PROCESS] += activity->overflows;
+	series->machine_overflows = identities.machine_overflows;
+	series->max_series = engine->config->metrics.max_series;
+}
+
+static void describe_node(struct interval_engine *engine, const struct zone_activity *measured,
+			  struct snapshot_node *node)
 {
 	struct activity_info info;
 
 	activity_get_info(engine->sources->activity, &info);
-	self_stats_activity(self, &info);
-	self_stats_identities(self, engine->sources->identities);
-	if (engine->sources->reads)
-		self_stats_idle_states(self, engine->sources->reads);
-	self->process_overflows =
-		ledger_overflows(engine->books.ledger, LEVEL_PROCESS) + info.overflows;
-	self->container_overflows = ledger_overflows(engine->books.ledger, LEVEL_CONTAINER);
-	self->elapsed_ns = measured->dt_ns;
-	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
-	self->node_cpu_ns = ledger_node_cpu_value(engine->books.ledger);
-	self->max_series = engine->config->metrics.max_series;
+	activity_health_update(&engine->activity, &info);
+	describe_series(engine, &info);
+	(void)snprintf(node->activity_reader, sizeof(node->activity_reader), "%s", info.reader);
+	node->cpu_steal_seconds = info.has_steal ? (double)info.steal_ns / 1e9 : (double)NAN;
+	node->elapsed_ns = measured->dt_ns;
+	node->busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
+	node->cpu_ns = ledger_node_cpu_value(engine->books.ledger);
 }
 
 static void copy_places(const struct cpu_sockets *sockets, struct work_places *ret)
@@ -474,7 +489,7 @@ struct interval_moment interval_moment_now(void)
 }
 
 static int publish(struct interval_engine *engine, const struct activity *activity,
-		   const struct interval_moment *now, struct snapshot_self *self)
+		   const struct interval_moment *now, struct snapshot_node *node)
 {
 	const struct publication_time time = { activity->time_ns, now->boottime_ms,
 					       now->realtime_ms };
@@ -483,13 +498,13 @@ static int publish(struct interval_engine *engine, const struct activity *activi
 
 	enter_step(engine, STEP_PUBLICATION);
 	explain_round_book(&engine->round, engine->books.ledger);
-	publication.result = publisher_publish(engine->publisher, &time, engine->published, self);
+	publication.result = publisher_publish(engine->publisher, &time, engine->published, node);
 	explain_round_end(&engine->round, engine->peers.desk, &publication, activity->time_ns);
 	return publication.result;
 }
 
 int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
-			struct snapshot_self *self)
+			struct snapshot_node *node)
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
@@ -503,7 +518,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	r = interval_engine_find_zones(engine, now->boottime_ms);
 	if (r == 0)
 		r = follow_counters(engine, &activity);
-	begin_books(engine, activity.time_ns, self);
+	begin_books(engine, activity.time_ns);
 	follow_cpus(engine, activity.cpus);
 	take_readings(engine, &meters);
 	estimates_advance(&engine->sources->estimates, &engine->books,
@@ -528,15 +543,36 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
 	book(engine, &activity, &measured, now->realtime_ms);
 	estimates_picture(&engine->sources->estimates, &engine->sources->host, engine->published,
-			  self);
+			  node);
 	party_entry_end_processes(engine->books.ledger, &activity);
 	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
 		      &engine->slept_ns);
-	describe_self(engine, &measured, self);
-	published = publish(engine, &activity, now, self);
+	describe_node(engine, &measured, node);
+	published = publish(engine, &activity, now, node);
 	if (pass < 0)
 		return pass;
 	return r < 0 ? r : published;
+}
+
+void interval_engine_set_health(struct interval_engine *engine, const struct health_source *sources,
+				size_t count)
+{
+	publisher_set_health(engine->publisher, sources, count);
+}
+
+const struct activity_health *interval_engine_activity(const struct interval_engine *engine)
+{
+	return &engine->activity;
+}
+
+const struct series_health *interval_engine_series(const struct interval_engine *engine)
+{
+	return &engine->series;
+}
+
+uint64_t interval_engine_settle_ns(const struct interval_engine *engine)
+{
+	return engine->books.accountant.settle_ns;
 }
 
 size_t interval_engine_zone_count(const struct interval_engine *engine)

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "activity/activity_health.h"
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "engine/loop_steps.h"
+#include "engine/series_health.h"
 #include "engine/sources.h"
 #include "explain/explain_desk.h"
 #include "export/scrape_pace.h"
@@ -64,11 +66,20 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_
  * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
  * every series is seen from its start. 0; a failed pass over the processes (-errno) still
  * publishes: the zones' energy goes to unattributed, reason no_activity. So does -ENOMEM for zones
- * that are new: they wait for the next interval. @now is the beginning. @self carries everything
- * about the program but what the engine knows itself.
+ * that are new: they wait for the next interval. @now is the beginning. @node has all facts of the
+ * machine and the program that the engine does not know itself.
  */
 int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
-			struct snapshot_self *self);
+			struct snapshot_node *node);
+
+/* The parts of the program that each snapshot contains from now on. @sources are borrowed. */
+void interval_engine_set_health(struct interval_engine *engine, const struct health_source *sources,
+				size_t count);
+/* As of the last interval. They live as long as the engine. */
+const struct activity_health *interval_engine_activity(const struct interval_engine *engine);
+const struct series_health *interval_engine_series(const struct interval_engine *engine);
+/* How long a new series shows 0 now. */
+uint64_t interval_engine_settle_ns(const struct interval_engine *engine);
 
 /* Whether models estimate all energy now; false from the first interval that a meter counts. */
 bool interval_engine_is_estimated(const struct interval_engine *engine);

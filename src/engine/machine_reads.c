@@ -196,14 +196,43 @@ void machine_reads_add(struct machine_reads *reads, struct activity *activity)
 	memory_traffic_add(reads->traffic, &reading, activity);
 }
 
-const struct cpu_idle_state *machine_reads_idle(const struct machine_reads *reads,
-						size_t *ret_count)
-{
-	*ret_count = reads->state_count;
-	return reads->states;
-}
-
 void machine_reads_get_info(const struct machine_reads *reads, struct machine_reads_info *ret)
 {
 	*ret = reads->info;
 }
+
+static bool fill_health(const void *owner, void *ret)
+{
+	const struct machine_reads *reads = owner;
+	struct machine_reads_health *health = ret;
+
+	health->state_count = (uint32_t)reads->state_count;
+	for (uint32_t i = 0; i < health->state_count; i++) {
+		memcpy(health->states[i].name, reads->states[i].name, CPU_IDLE_NAME_MAX);
+		health->states[i].seconds = (double)reads->states[i].time_us / 1e6;
+	}
+	return true;
+}
+
+static const struct health_label state_labels[] = {
+	{ "state", offsetof(struct idle_state_time, name) },
+	{ 0 },
+};
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_node_cpu_idle_state_seconds",
+	  .type = FAMILY_COUNTER,
+	  .unit = "seconds",
+	  .help = "Time in this idle state, summed over all CPUs, since Kepler started, as "
+		  "requested by cpuidle; read every 10 s.",
+	  .value = HEALTH_VALUE(struct idle_state_time, seconds),
+	  .labels = state_labels,
+	  .array = HEALTH_ARRAY(struct machine_reads_health, states, state_count) },
+};
+
+const struct health_part machine_reads_health_part = {
+	.size = sizeof(struct machine_reads_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

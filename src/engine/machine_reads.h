@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "activity/activity.h"
+#include "base/health.h"
 #include "host/cpu_frequency.h"
 #include "host/cpu_idle.h"
 
@@ -33,9 +34,16 @@ const struct cpu_frequencies *machine_reads_frequencies(const struct machine_rea
 /* Adds to a pass what was taken in this interval: memory traffic, where groups of resctrl tell. */
 void machine_reads_add(struct machine_reads *reads, struct activity *activity);
 
-/* Time of CPUs in idle states; valid until the next call of machine_reads_take(). */
-const struct cpu_idle_state *machine_reads_idle(const struct machine_reads *reads,
-						size_t *ret_count);
+/* The time of CPUs in an idle state. */
+struct idle_state_time {
+	char name[CPU_IDLE_NAME_MAX];
+	double seconds;
+};
+struct machine_reads_health {
+	struct idle_state_time states[CPU_IDLE_STATES_MAX];
+	uint32_t state_count;
+};
+extern const struct health_part machine_reads_health_part; /* of a struct machine_reads */
 
 /* State, for doctor. */
 struct machine_reads_info {

@@ -13,7 +13,6 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "service/privileges.h"
-#include "snapshot/snapshot.h"
 
 /*
  * Removed containers are kept for a while: there is room for as many again, and for pods'
@@ -240,16 +239,21 @@ void names_tell(struct names *names, uint64_t now_ns)
 		tell_of_answers(names);
 }
 
+static struct name_source_health *add_source(struct names_health *health)
+{
+	return &health->sources[health->source_count++];
+}
+
 static void describe_kubernetes(const struct names *names, const struct directory_stats *stats,
-				struct snapshot_name_source *ret)
+				struct name_source_health *ret)
 {
 	struct kube_stats kube = { .source = "", .age_s = (double)NAN };
 
 	if (names->kube)
 		kube_get_stats(names->kube, &kube);
-	*ret = (struct snapshot_name_source){
+	*ret = (struct name_source_health){
 		.source = "kubernetes",
-		.up = kube.reachable,
+		.is_up = kube.reachable,
 		.requests = kube.requests,
 		.failures = kube.failures,
 		.bad = kube.bad_pods,
@@ -262,17 +266,19 @@ static void describe_kubernetes(const struct names *names, const struct director
 
 /* No runtime on this host and no socket configured: nothing is reported, rather than "down". */
 static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
-			      struct snapshot_name_source *ret)
+			      struct names_health *health)
 {
 	struct runtimes_stats runtimes = { 0 };
+	struct name_source_health *ret;
 
 	if (names->runtimes)
 		runtimes_get_stats(names->runtimes, &runtimes);
 	if (!runtimes.present[0] && !runtimes.sockets_down && !names->runtimes_error[0])
 		return;
-	*ret = (struct snapshot_name_source){
+	ret = add_source(health);
+	*ret = (struct name_source_health){
 		.source = "runtimes",
-		.up = stats->reachable[DIRECTORY_RUNTIME] && !runtimes.sockets_down,
+		.is_up = stats->reachable[DIRECTORY_RUNTIME] && !runtimes.sockets_down,
 		.requests = runtimes.scans,
 		.failures = runtimes.failures,
 		.bad = runtimes.bad,
@@ -282,20 +288,100 @@ static void describe_runtimes(const struct names *names, const struct directory_
 	(void)snprintf(ret->via, sizeof(ret->via), "%.63s", runtimes.present);
 }
 
-void names_describe(struct names *names, struct snapshot_self *ret)
+static bool fill_health(const void *owner, void *ret)
 {
+	const struct names *names = owner;
+	struct names_health *health = ret;
 	struct directory_stats stats;
 
 	directory_get_stats(names->directory, &stats);
-	memset(ret->names, 0, sizeof(ret->names));
 	if (names->wants_kube)
-		describe_kubernetes(names, &stats, &ret->names[DIRECTORY_KUBERNETES]);
+		describe_kubernetes(names, &stats, add_source(health));
 	if (names->wants_runtimes)
-		describe_runtimes(names, &stats, &ret->names[DIRECTORY_RUNTIME]);
-	ret->names_found = stats.found;
-	ret->names_unknown = stats.not_found;
-	ret->names_refused = stats.refused;
+		describe_runtimes(names, &stats, health);
+	health->found = stats.found;
+	health->unknown = stats.not_found;
+	health->refused = stats.refused;
+	return health->source_count > 0;
 }
+
+#define SOURCES HEALTH_ARRAY(struct names_health, sources, source_count)
+
+static const struct health_label source_labels[] = {
+	{ "source", offsetof(struct name_source_health, source) },
+	{ 0 },
+};
+static const struct health_label source_and_via_labels[] = {
+	{ "source", offsetof(struct name_source_health, source) },
+	{ "via", offsetof(struct name_source_health, via) },
+	{ 0 },
+};
+static const struct health_variant lookups[] = {
+	{ "found", HEALTH_VALUE(struct names_health, found) },
+	{ "unknown", HEALTH_VALUE(struct names_health, unknown) },
+	{ "refused", HEALTH_VALUE(struct names_health, refused) },
+	{ 0 },
+};
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_name_source_up",
+	  .type = FAMILY_GAUGE,
+	  .help = "1 if this source of container names responds, otherwise 0.",
+	  .value = HEALTH_VALUE(struct name_source_health, is_up),
+	  .labels = source_and_via_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_age_seconds",
+	  .type = FAMILY_GAUGE,
+	  .unit = "seconds",
+	  .help = "Time since the last response of the source.",
+	  .value = HEALTH_VALUE(struct name_source_health, age_s),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_containers",
+	  .type = FAMILY_GAUGE,
+	  .help = "Existing containers that the source has named.",
+	  .value = HEALTH_VALUE(struct name_source_health, containers),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_requests",
+	  .type = FAMILY_COUNTER,
+	  .help = "Requests to the source, or scans of its files.",
+	  .value = HEALTH_VALUE(struct name_source_health, requests),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_failures",
+	  .type = FAMILY_COUNTER,
+	  .help = "Requests to the source that failed.",
+	  .value = HEALTH_VALUE(struct name_source_health, failures),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_bad",
+	  .type = FAMILY_COUNTER,
+	  .help = "Pods or containers skipped because the source's description was invalid.",
+	  .value = HEALTH_VALUE(struct name_source_health, bad),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_source_labels_lost",
+	  .type = FAMILY_COUNTER,
+	  .help = "Labels and annotations (--kube.pod-labels) that were cut to 127 bytes, or left "
+		  "out because those of one pod exceed 1,023 bytes.",
+	  .value = HEALTH_VALUE(struct name_source_health, labels_lost),
+	  .labels = source_labels,
+	  .array = SOURCES },
+	{ .name = "kepler_exporter_name_lookups",
+	  .type = FAMILY_COUNTER,
+	  .help = "Containers looked up by id: found, unknown so far, or refused because the "
+		  "directory is full.",
+	  .variant_label = "result",
+	  .variants = lookups },
+};
+
+const struct health_part names_health_part = {
+	.size = sizeof(struct names_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};
 
 /* Ends the threads that read files, which may hang: a token, a runtime's state. */
 struct stop_job {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/health.h"
 #include "base/offload.h"
 #include "config/config.h"
 #include "kube/kube.h"
@@ -21,6 +22,21 @@
 #define NAMES_RETRY_NS (10ULL * 1000000000)
 
 struct kube_job;
+
+struct name_source_health {
+	char source[16]; /* "kubernetes", "runtimes" */
+	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while none responds */
+	bool is_up;
+	uint64_t requests, failures, bad, labels_lost, containers;
+	double age_s; /* since its last response; NaN before the first */
+};
+
+struct names_health {
+	struct name_source_health sources[DIRECTORY_SOURCE_COUNT]; /* that are configured */
+	uint32_t source_count;
+	uint64_t found, unknown, refused; /* look-ups of containers */
+};
+extern const struct health_part names_health_part; /* of a struct names */
 
 struct names {
 	struct directory *directory;
@@ -51,8 +67,5 @@ void names_reconfigure(struct names *names, const struct config *config);
  * answering, and when it recovers; retries sources that are not started yet. Never waits.
  */
 void names_tell(struct names *names, uint64_t now_ns);
-/* The state of the sources, for metrics. */
-struct snapshot_self;
-void names_describe(struct names *names, struct snapshot_self *ret);
 /* Waits at most a second for a start that is under way. */
 void names_close(struct names *names);

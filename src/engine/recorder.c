@@ -57,15 +57,13 @@ struct record_tap *recorder_tap(struct recorder *recorder)
 	return recorder->store ? &recorder->tap : NULL;
 }
 
-void recorder_report(struct recorder *recorder, struct snapshot_self *self)
+void recorder_report(struct recorder *recorder)
 {
 	struct record_store_stats now;
 
 	if (!recorder->store)
 		return;
 	record_store_get_stats(recorder->store, &now);
-	self->recording =
-		(struct snapshot_recording){ true, now.intervals, now.lost, now.errors, now.bytes };
 	if (now.lost > recorder->last.lost && !recorder->is_losing)
 		log_warn("intervals are not recorded: %s; retrying",
 			 now.errors > recorder->last.errors ? now.error : "the disk is too slow");
@@ -85,3 +83,42 @@ int recorder_close(struct recorder *recorder, uint64_t patience_ns)
 	recorder->store = NULL;
 	return r;
 }
+
+/* As of the last report. */
+static bool fill_health(const void *owner, void *ret)
+{
+	const struct recorder *recorder = owner;
+	const struct record_store_stats *last = &recorder->last;
+
+	*(struct recorder_health *)ret =
+		(struct recorder_health){ last->intervals, last->lost, last->errors, last->bytes };
+	return recorder->store;
+}
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_recorded_intervals",
+	  .type = FAMILY_COUNTER,
+	  .help = "Intervals that were recorded (--record.dir) or are waiting to be written.",
+	  .value = HEALTH_VALUE(struct recorder_health, intervals) },
+	{ .name = "kepler_exporter_recording_lost_intervals",
+	  .type = FAMILY_COUNTER,
+	  .help = "Intervals missing from recordings because the disk was full or too slow.",
+	  .value = HEALTH_VALUE(struct recorder_health, lost) },
+	{ .name = "kepler_exporter_recording_errors",
+	  .type = FAMILY_COUNTER,
+	  .help = "Times that a recording could not be written, or an old one could not be "
+		  "removed.",
+	  .value = HEALTH_VALUE(struct recorder_health, errors) },
+	{ .name = "kepler_exporter_recording_bytes",
+	  .type = FAMILY_GAUGE,
+	  .unit = "bytes",
+	  .help = "Size of all recordings in --record.dir.",
+	  .value = HEALTH_VALUE(struct recorder_health, bytes) },
+};
+
+const struct health_part recorder_health_part = {
+	.size = sizeof(struct recorder_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

@@ -5,10 +5,15 @@
  */
 #pragma once
 
+#include "base/health.h"
 #include "config/config.h"
 #include "engine/record_tap.h"
 #include "record/record_store.h"
-#include "snapshot/snapshot.h"
+
+struct recorder_health {
+	uint64_t intervals, lost, errors, bytes;
+};
+extern const struct health_part recorder_health_part; /* of a struct recorder */
 
 struct recorder {
 	struct record_store *store; /* NULL: nothing is recorded */
@@ -29,7 +34,7 @@ int recorder_open_file(struct recorder *recorder, const struct config *config, u
 		       const char *path, int fd, uint64_t max_bytes, struct diag *diag);
 /* For the engine; NULL: nothing is recorded. */
 struct record_tap *recorder_tap(struct recorder *recorder);
-/* Once an interval: for metrics, and logs what is lost, once until it is otherwise. */
-void recorder_report(struct recorder *recorder, struct snapshot_self *self);
+/* Once an interval: logs that intervals are lost, and when none is lost any more. */
+void recorder_report(struct recorder *recorder);
 /* Writes what is left, for which it waits @patience_ns at most. 0 or -ETIMEDOUT. */
 int recorder_close(struct recorder *recorder, uint64_t patience_ns);

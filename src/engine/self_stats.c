@@ -3,44 +3,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "host/cpuinfo.h"
 #include "host/proc.h"
-#include "options/version.h"
 
 /* Counting descriptors lists a directory: enough to do now and then. */
 #define FD_COUNT_EVERY 16
 
-static const double bucket_bounds[SNAPSHOT_HISTOGRAM_BUCKETS] = {
-	0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0,
-};
-
-void self_stats_open(struct self_stats *stats, const struct host_info *host, double start_time_s)
+void self_stats_open(struct self_stats *stats)
 {
-	struct snapshot_self *self = &stats->self;
-
 	*stats = (struct self_stats){ .stat_fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC) };
-	(void)snprintf(self->version, sizeof(self->version), "%s", KEPLER_VERSION);
-	(void)snprintf(self->revision, sizeof(self->revision), "%s", KEPLER_REVISION);
-	(void)snprintf(self->node_name, sizeof(self->node_name), "%s", host->node_name);
-	(void)snprintf(self->cpu_architecture, sizeof(self->cpu_architecture), "%s",
-		       host->cpu_architecture);
-	(void)snprintf(self->kernel, sizeof(self->kernel), "%s", host->kernel);
-	self->cpus = host->cpus;
-	memcpy(self->cpu_vendor, host->cpu_vendor, sizeof(self->cpu_vendor));
-	memcpy(self->cpu_model, host->cpu_model, sizeof(self->cpu_model));
-	self->start_time_s = start_time_s;
-	self->last_reload_ok = true;
-	memcpy(self->interval_buckets_le, bucket_bounds, sizeof(bucket_bounds));
 }
 
 void self_stats_close(struct self_stats *stats)
@@ -48,24 +24,6 @@ void self_stats_close(struct self_stats *stats)
 	if (stats->stat_fd >= 0)
 		(void)close(stats->stat_fd);
 	stats->stat_fd = -1;
-	free(stats->cpus);
-	stats->cpus = NULL;
-}
-
-void self_stats_cpus(struct self_stats *stats, const char *procfs)
-{
-	CLEANUP_FREE struct cpuinfo_cpu *cpus = NULL;
-	size_t count = 0;
-
-	_Static_assert(CPU_NUMBER_NONE == SNAPSHOT_CPU_UNKNOWN, "a copy is as good");
-	if (host_cpus_read(procfs, &cpus, &count) < 0)
-		return;
-	stats->cpus = calloc(count + 1, sizeof(*stats->cpus));
-	for (size_t i = 0; stats->cpus && i < count; i++)
-		stats->cpus[i] =
-			(struct snapshot_cpu){ cpus[i].processor, cpus[i].package, cpus[i].core };
-	stats->self.cpu_list = stats->cpus;
-	stats->self.cpu_list_count = stats->cpus ? (uint32_t)count : 0;
 }
 
 static uint64_t count_open_fds(void)
@@ -89,90 +47,70 @@ static void read_stat(struct self_stats *stats)
 
 	if (len <= 0 || proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return;
-	stats->self.threads = stat.threads;
-	stats->self.rss_bytes = stat.rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	stats->health.threads = stat.threads;
+	stats->health.rss_bytes = stat.rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void self_stats_update(struct self_stats *stats)
 {
-	struct snapshot_self *self = &stats->self;
+	struct self_health *health = &stats->health;
 	struct rusage usage;
 
-	self->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
+	health->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 	read_stat(stats);
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
-		self->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-		self->wakeups = (uint64_t)usage.ru_nvcsw;
+		health->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+		health->wakeups = (uint64_t)usage.ru_nvcsw;
 	}
-	if (self->interval_count % FD_COUNT_EVERY == 0)
-		self->open_fds = count_open_fds();
+	if (stats->updates++ % FD_COUNT_EVERY == 0)
+		health->open_fds = count_open_fds();
+	health->log_lost_lines = log_lost_lines();
 }
 
-void self_stats_activity(struct snapshot_self *self, const struct activity_info *info)
+static bool fill_health(const void *owner, void *ret)
 {
-	(void)snprintf(self->activity_reader, sizeof(self->activity_reader), "%s", info->reader);
-	self->activity_drops = info->drops;
-	self->activity_errors = info->errors;
-	self->tasks_walked += info->tasks_walked; /* of one pass each */
-	self->tasks_sent += info->tasks_sent;
-	self->threads_known = info->threads_known;
-	self->cgroups_missed = info->cgroups_missed;
-	self->unseen_processes = info->unseen;
-	self->unseen_cpu_seconds = (double)info->unseen_cpu_ns / 1e9;
-	self->unseen_work_seconds = (double)info->unseen_ns / 1e9;
-	self->node_cpu_steal_seconds = info->has_steal ? (double)info->steal_ns / 1e9 : (double)NAN;
-	self->bpf_programs_refused = info->refused + info->io.refused;
-	self->io_dropped = info->io.dropped;
-	self->softirqs_without_cause = info->io.softirqs_without_cause;
-	self->softirq_seconds_without_cause = (double)info->io.softirq_ns_without_cause / 1e9;
-	self->switches_counted = info->counts_switches;
-	self->counters = (uint64_t)__builtin_popcount(info->signals >> SIGNAL_CPU_CYCLES);
-	self->counters_uncounted_cpus = info->uncounted_cpus;
-	self->threads_without_work = info->threads_without_work;
-	self->work_lost_seconds = (double)info->work_lost_ns / 1e9;
-	self->own_pid_namespace = info->own_pid_namespace;
-	self->activity_partial = info->sees_part;
-	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;
-	self->bpf_seconds += (double)info->bpf_run_ns / 1e9;
+	*(struct self_health *)ret = ((const struct self_stats *)owner)->health;
+	return true;
 }
 
-void self_stats_identities(struct snapshot_self *self, const struct identity_resolver *identities)
-{
-	struct identity_info info;
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_cpu_seconds",
+	  .type = FAMILY_COUNTER,
+	  .unit = "seconds",
+	  .help = "CPU time used by Kepler, including its BPF passes over the threads in the "
+		  "kernel.",
+	  .value = HEALTH_VALUE(struct self_health, cpu_seconds) },
+	{ .name = "kepler_exporter_wakeups",
+	  .type = FAMILY_COUNTER,
+	  .help = "Wake-ups of Kepler's threads (voluntary context switches).",
+	  .value = HEALTH_VALUE(struct self_health, wakeups) },
+	{ .name = "kepler_exporter_resident_memory_bytes",
+	  .type = FAMILY_GAUGE,
+	  .unit = "bytes",
+	  .help = "Resident memory of Kepler.",
+	  .value = HEALTH_VALUE(struct self_health, rss_bytes) },
+	{ .name = "kepler_exporter_resident_memory_max_bytes",
+	  .type = FAMILY_GAUGE,
+	  .unit = "bytes",
+	  .help = "Highest resident memory of Kepler so far.",
+	  .value = HEALTH_VALUE(struct self_health, max_rss_bytes) },
+	{ .name = "kepler_exporter_open_fds",
+	  .type = FAMILY_GAUGE,
+	  .help = "Open file descriptors of Kepler.",
+	  .value = HEALTH_VALUE(struct self_health, open_fds) },
+	{ .name = "kepler_exporter_threads",
+	  .type = FAMILY_GAUGE,
+	  .help = "Threads of Kepler.",
+	  .value = HEALTH_VALUE(struct self_health, threads) },
+	{ .name = "kepler_exporter_log_lost_lines",
+	  .type = FAMILY_COUNTER,
+	  .help = "Log lines lost because standard error was not read.",
+	  .value = HEALTH_VALUE(struct self_health, log_lost_lines) },
+};
 
-	identity_resolver_get_info(identities, &info);
-	if (info.reads_late && !self->process_reads_late)
-		log_warn("a read of a process's command line or cgroup hangs: until it returns, "
-			 "the process is charged to its last known owner");
-	self->process_reads_outstanding = info.reads_outstanding;
-	self->process_reads_late = info.reads_late;
-	self->machine_overflows = info.machine_overflows;
-}
-
-void self_stats_idle_states(struct snapshot_self *self, const struct machine_reads *reads)
-{
-	size_t count;
-	const struct cpu_idle_state *states = machine_reads_idle(reads, &count);
-
-	_Static_assert(SNAPSHOT_IDLE_STATES >= CPU_IDLE_STATES_MAX, "room for each");
-	_Static_assert(sizeof(self->idle_states->name) == CPU_IDLE_NAME_MAX, "a copy is as good");
-	for (size_t i = 0; i < count; i++) {
-		memcpy(self->idle_states[i].name, states[i].name, CPU_IDLE_NAME_MAX);
-		self->idle_states[i].seconds = (double)states[i].time_us / 1e6;
-	}
-	self->idle_state_count = (uint32_t)count;
-}
-
-void self_stats_interval(struct self_stats *stats, uint64_t ns)
-{
-	double seconds = (double)ns / 1e9;
-
-	stats->self.interval_count++;
-	stats->self.interval_sum_s += seconds;
-	for (size_t i = 0; i < ARRAY_SIZE(bucket_bounds); i++) {
-		if (seconds <= bucket_bounds[i]) {
-			stats->self.interval_bucket_counts[i]++;
-			return;
-		}
-	}
-}
+const struct health_part self_health_part = {
+	.size = sizeof(struct self_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

@@ -2,6 +2,7 @@
 #include "engine/session.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "base/num.h"
 #include "engine/confinement.h"
 #include "engine/file_limits.h"
+#include "engine/node_facts.h"
 #include "service/denied_calls.h"
 #include "snapshot/snapshot_holder.h"
 
@@ -49,9 +51,9 @@ int session_open_meters(struct session *session, struct diag *diag)
 		return r;
 	if (session->is_confined)
 		confinement_filter_calls(session->config, &session->sources);
-	self_stats_open(&session->stats, &session->sources.host,
+	node_facts_init(&session->node, &session->sources.host,
 			(double)clock_ns(CLOCK_BOOTTIME) / 1e9);
-	session->stats.self.landlock_abi = (uint64_t)session->landlock_abi;
+	self_stats_open(&session->stats);
 	return 0;
 }
 
@@ -68,15 +70,13 @@ int session_open_engine(struct session *session, struct diag *diag)
 
 int session_run_interval(struct session *session)
 {
-	struct snapshot_self *self = &session->stats.self;
 	struct interval_moment now;
 
 	denied_calls_tell();
-	self->denied_calls = denied_calls_count();
-	sources_follow(&session->sources, clock_ns(CLOCK_MONOTONIC), self);
-	recorder_report(&session->recorder, self);
+	sources_follow(&session->sources, clock_ns(CLOCK_MONOTONIC));
+	recorder_report(&session->recorder);
 	now = interval_moment_now();
-	return interval_engine_run(session->engine, &now, self);
+	return interval_engine_run(session->engine, &now, &session->node);
 }
 
 void session_reconfigure(struct session *session, const struct config *config)
@@ -96,5 +96,6 @@ int session_close(struct session *session, uint64_t patience_ns)
 	sources_close(&session->sources);
 	device_holders_release(session->holders);
 	self_stats_close(&session->stats);
+	free(session->cpu_list);
 	return r;
 }

@@ -32,6 +32,8 @@ struct session {
 	struct device_holders *holders; /* until the sources take them over */
 	struct sources sources;
 	struct snapshot_holder *holder;
+	struct snapshot_node node;
+	struct snapshot_cpu *cpu_list; /* of the node, or NULL */
 	struct self_stats stats;
 	struct recorder recorder;    /* zeroed: nothing is recorded */
 	struct interval_peers peers; /* holder and tap are the session's own */

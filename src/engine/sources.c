@@ -209,14 +209,11 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 	return r;
 }
 
-void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_self *self)
+void sources_follow(struct sources *sources, uint64_t now_ns)
 {
 	names_tell(&sources->names, now_ns);
-	names_describe(&sources->names, self);
 	device_allocations_report(&sources->allocations);
-	device_allocations_describe(&sources->allocations, self);
 	model_sources_turn(&sources->model_sources, now_ns);
-	model_sources_describe(&sources->model_sources, self);
 }
 
 void sources_close(struct sources *sources)

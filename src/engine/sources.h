@@ -51,10 +51,10 @@ int sources_open_processes(const struct config *config, struct device_holders *h
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
 void sources_close(struct sources *sources);
 /*
- * Before each interval: takes models that were fetched, and logs and describes what is new of
- * names, holders of devices and models.
+ * Before each interval: takes models that were fetched, and logs what is new of names, holders of
+ * devices and models.
  */
-void sources_follow(struct sources *sources, uint64_t now_ns, struct snapshot_self *self);
+void sources_follow(struct sources *sources, uint64_t now_ns);
 /* What meters are opened with: the configuration's and the host's. */
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources);

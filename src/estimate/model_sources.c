@@ -434,31 +434,6 @@ const struct model_source *model_sources_url(const struct model_sources *sources
 	return sources->has_url ? &sources->list[sources->file_count] : NULL;
 }
 
-void model_sources_describe(const struct model_sources *sources, struct snapshot_self *self)
-{
-	struct model_fetch_stats stats;
-	const struct model_source *url = model_sources_url(sources, &stats);
-	bool all_good = true;
-
-	for (size_t i = 0; i < sources->file_count; i++)
-		all_good &= !sources->list[i].is_bad;
-	self->model_files = (struct snapshot_model_files){
-		.is_wanted = sources->file_count > 0,
-		.up = all_good && !sources->is_late,
-		.taken = sources->taken,
-		.refused = sources->refused,
-	};
-	self->model_fetch = (struct snapshot_model_fetch){
-		.is_wanted = url,
-		.up = stats.up,
-		.is_newer = url && url->refused.text[0] != '\0',
-		.requests = stats.requests,
-		.failures = stats.failures,
-		.refused = stats.refused,
-		.age_s = stats.age_s,
-	};
-}
-
 void model_sources_close(struct model_sources *sources)
 {
 	model_sources_watch(sources, NULL);

@@ -26,7 +26,6 @@
 #include "estimate/watched_model.h"
 #include "host/host.h"
 #include "meter/meter.h"
-#include "snapshot/snapshot.h"
 
 #define MODEL_WATCH_NS       (10ULL * 1000000000)
 #define MODEL_WATCH_LIMIT_NS (5ULL * 1000000000)
@@ -88,7 +87,6 @@ void model_sources_turn(struct model_sources *sources, uint64_t now_ns);
 /* @base came from the pool; not while an interval runs. False: the job belongs to another part. */
 bool model_sources_take(struct model_sources *sources, struct offload_job *base);
 
-void model_sources_describe(const struct model_sources *sources, struct snapshot_self *self);
 /* The state of --model.url; NULL: it is not used. */
 const struct model_source *model_sources_url(const struct model_sources *sources,
 					     struct model_fetch_stats *ret);

@@ -113,7 +113,7 @@ static void note_models(struct explain_answer *answer, const struct snapshot *sn
 		*model = (struct explained_model){ .zone = z,
 						   .error_w = zone->model_error_w,
 						   .outside = zone->model_outside > 0 };
-		memcpy(model->name, snapshot->self.models[zone->model - 1].name,
+		memcpy(model->name, snapshot->node.models[zone->model - 1].name,
 		       sizeof(model->name));
 	}
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/health.h"
 #include "base/strbuf.h"
 #include "export/label_cache.h"
 #include "net/http_handler.h"
@@ -27,20 +28,14 @@ enum metrics_schema {
 	SCHEMA_BOTH = 3,
 	SCHEMA_CURRENT_ALONE = 4,
 };
-enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_INFO, FAMILY_HISTOGRAM };
 
 /* What has the values of a family, and so how many points it has. */
 enum family_of {
-	OF_PAGE,        /* struct catalog_view: one point, or one for each variant */
-	OF_SNAPSHOT,    /* struct snapshot, likewise */
-	OF_CPUS,        /* struct snapshot_cpu */
-	OF_IDLE_STATES, /* struct snapshot_idle_state */
-	OF_LOOKUPS,     /* likewise, where a source of names is configured */
-	OF_HOLDERS,     /* likewise, where the kubelet is asked which containers hold devices */
-	OF_MODEL_FILES, /* likewise, where there are files of models */
-	OF_MODEL_FETCH, /* likewise, where a model is fetched */
-	OF_RECORDING,   /* likewise, where intervals are recorded */
-	OF_HTTP,        /* struct http_stats, likewise; none without a server */
+	OF_PART,     /* the struct of a part of the program (base/health.h) */
+	OF_PAGE,     /* struct catalog_view: one point, or one for each variant */
+	OF_SNAPSHOT, /* struct snapshot, likewise */
+	OF_CPUS,     /* struct snapshot_cpu */
+	OF_HTTP,     /* struct http_stats, likewise; none without a server */
 	/* struct snapshot_zone: */
 	OF_ZONES,
 	OF_ZONES_OF_MODELS, /* trained ones */
@@ -60,9 +55,6 @@ enum family_of {
 	/* struct snapshot_counter: */
 	OF_COUNTERS,
 	OF_PENDING_COUNTERS, /* its columns of the levels' pending */
-	OF_NAME_SOURCES,     /* struct snapshot_name_source */
-	OF_INTERVALS,        /* the histogram of intervals */
-	OF_STEPS,            /* those of the loop's steps */
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,         /* counters: energy; gauges: power */
 	OF_ROWS_DEVICES, /* likewise, of devices */
@@ -75,12 +67,13 @@ enum family_of {
 	OF_PODS, /* one point for each pod with an id */
 };
 
-enum value_type { AS_ONE, AS_U64, AS_I64, AS_BOOL, AS_DOUBLE, AS_ZONE_STATE };
+/* A type of value apart from enum value_type: 1 for a zone that is up, else 0. */
+#define AS_ZONE_STATE 255
 
 /* A value in what enum family_of says. */
 struct where {
 	uint16_t offset;
-	uint8_t type;     /* enum value_type; a double that is NaN is no point */
+	uint8_t type;     /* enum value_type, or AS_ZONE_STATE; a double that is NaN has no point */
 	uint8_t decimals; /* of an integer: µJ as joules are 6, ns as seconds 9 */
 	uint8_t modes;    /* bits of enum energy_mode that are added up */
 	uint8_t level;    /* enum level of rows */
@@ -90,7 +83,6 @@ struct where {
 struct variant {
 	const char *text; /* NULL ends the list */
 	struct where where;
-	uint16_t less; /* offset of a uint64_t that is taken off; 0: none */
 };
 
 /* In the order of the alphabet, by what they show. */
@@ -100,11 +92,10 @@ enum point_label {
 	POINT_ARCH,
 	POINT_BRANCH,
 	POINT_CAVEAT,
-	POINT_CODE, /* the text of a variant, as CUT_REASON, RESULT, TABLE */
+	POINT_CODE, /* the text of a variant, as CUT_REASON */
 	POINT_COMPONENTS_SOURCE,
 	POINT_CORE_ID,
 	POINT_CPU_ARCHITECTURE,
-	POINT_CPU_IDLE_STATE,
 	POINT_CPU_MODEL,
 	POINT_CPU_VENDOR,
 	POINT_CUT_REASON,
@@ -120,7 +111,6 @@ enum point_label {
 	POINT_MODEL_FEATURES,
 	POINT_MODEL_MACHINE,
 	POINT_MODEL_OUTPUT,
-	POINT_NAME_SOURCE,
 	POINT_NODE_NAME,
 	POINT_NODE_QUALITY,
 	POINT_OS,
@@ -132,9 +122,7 @@ enum point_label {
 	POINT_PROCESSOR,
 	POINT_QOS_CLASS,
 	POINT_QUALITY,
-	POINT_READER,
 	POINT_REASON,
-	POINT_RESULT,
 	POINT_REVISION,
 	POINT_ROW_GPU, /* of rows, where they tell zones of a kind apart */
 	POINT_ROW_GPU_UUID,
@@ -145,10 +133,7 @@ enum point_label {
 	POINT_SOURCE,
 	POINT_SOURCE_ID,
 	POINT_STATE,
-	POINT_STEP,
-	POINT_TABLE,
 	POINT_VERSION,
-	POINT_VIA,
 	POINT_ZONE,
 	POINT_LABEL_COUNT,
 };
@@ -185,5 +170,5 @@ enum family_each family_each(const struct family *family);
 /* The name for @one, which replaces <zone> or the like: cut to size, and fit for a name. */
 void family_name(const struct family *family, const char *one, char ret[FAMILY_NAME_MAX]);
 
-/* docs/metrics.md. 0 or -ENOMEM. */
-int metric_reference(struct strbuf *out);
+/* docs/metrics.md. @part: the parts of the program by number; NULL after the last. 0 or -ENOMEM. */
+int metric_reference(const struct health_part *(*part)(size_t index), struct strbuf *out);

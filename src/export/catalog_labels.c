@@ -113,7 +113,7 @@ static const char *row_path_of(const struct cursor *cursor)
  */
 static const char *activity_source_of(struct cursor *cursor)
 {
-	const char *reader = cursor->view->snapshot->self.activity_reader;
+	const char *reader = cursor->view->snapshot->node.activity_reader;
 	int len = strncmp(reader, "bpf", 3) == 0 ? 3 : 15;
 
 	(void)snprintf(cursor->activity_source, sizeof(cursor->activity_source), "%.*s", len,
@@ -163,23 +163,19 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 	return estimated ? "estimated" : "none";
 }
 
-#define SELF(field)  IN_SELF, offsetof(struct snapshot_self, field), NULL
+#define NODE(field)  IN_SNAPSHOT_NODE, offsetof(struct snapshot_node, field), NULL
 #define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
 #define INSTANCE     IN_ZONE, offsetof(struct snapshot_zone, zone.instance), NULL
 #define MODEL(field) IN_MODEL, offsetof(struct snapshot_model, field), NULL
-#define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
-#define STATE(field) IN_IDLE, offsetof(struct snapshot_idle_state, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
 #define CPU(number)  FROM_CPU, number, NULL
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
 
 enum text_from {
-	IN_SELF,
+	IN_SNAPSHOT_NODE,
 	IN_ZONE,
 	IN_MODEL,
-	IN_NAMES,
-	IN_IDLE,
 	IN_FACTS, /* of the row's pod */
 	IN_TEXT,
 	FROM_ACTIVITY,
@@ -201,7 +197,6 @@ enum text_from {
 	FROM_SCOPE,
 	FROM_SOURCE,
 	FROM_STATE,
-	FROM_STEP,
 	FROM_VARIANT,
 };
 
@@ -214,44 +209,40 @@ static const struct {
 } labels[POINT_LABEL_COUNT] = {
 	[POINT_ACTIVITY_SOURCE] = { "source", FROM(ACTIVITY) },
 	[POINT_ARCH] = { "arch", TEXT(ARCH) },
-	[POINT_BRANCH] = { "branch", SELF(branch) },
+	[POINT_BRANCH] = { "branch", NODE(branch) },
 	[POINT_CAVEAT] = { "caveat", FROM(CAVEAT) },
 	[POINT_CODE] = { "code", FROM(VARIANT) },
-	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
+	[POINT_COMPONENTS_SOURCE] = { "components_power_source", NODE(components_source) },
 	[POINT_CORE_ID] = { "core_id", CPU(2) },
-	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
-	[POINT_CPU_IDLE_STATE] = { "state", STATE(name) },
-	[POINT_CPU_MODEL] = { "model_name", SELF(cpu_model) },
-	[POINT_CPU_VENDOR] = { "vendor_id", SELF(cpu_vendor) },
+	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", NODE(cpu_architecture) },
+	[POINT_CPU_MODEL] = { "model_name", NODE(cpu_model) },
+	[POINT_CPU_VENDOR] = { "vendor_id", NODE(cpu_vendor) },
 	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
 	[POINT_GPU] = { "gpu", FROM(DEVICE) },
 	[POINT_GPU_UUID] = { "gpu_uuid", INSTANCE },
-	[POINT_HOST_CPUS_SOURCE] = { "host_cpus_source", SELF(vm_host_cpus_source) },
+	[POINT_HOST_CPUS_SOURCE] = { "host_cpus_source", NODE(vm_host_cpus_source) },
 	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
 	[POINT_IN_TOTAL] = { "in_total", FROM(IN_TOTAL) },
-	[POINT_KERNEL] = { "kernel", SELF(kernel) },
+	[POINT_KERNEL] = { "kernel", NODE(kernel) },
 	[POINT_LEVEL] = { "level", FROM(LEVEL) },
 	[POINT_MODE] = { "mode", FROM(MODE) },
 	[POINT_MODEL] = { "model", MODEL(name) },
 	[POINT_MODEL_FEATURES] = { "features", MODEL(features) },
 	[POINT_MODEL_MACHINE] = { "machine", MODEL(machine) },
 	[POINT_MODEL_OUTPUT] = { "output", MODEL(output) },
-	[POINT_NAME_SOURCE] = { "source", NAMES(source) },
-	[POINT_NODE_NAME] = { "node_name", SELF(node_name) },
+	[POINT_NODE_NAME] = { "node_name", NODE(node_name) },
 	[POINT_NODE_QUALITY] = { "quality", FROM(NODE) },
 	[POINT_OS] = { "os", TEXT("linux") },
 	[POINT_OS_SOURCE] = { "source", TEXT("os") },
 	[POINT_PACKAGE] = { "package", FROM(PACKAGE) },
 	[POINT_PATH] = { "path", PATH },
 	[POINT_PHYSICAL_ID] = { "physical_id", CPU(1) },
-	[POINT_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
+	[POINT_PLATFORM_SOURCE] = { "platform_power_source", NODE(platform_source) },
 	[POINT_PROCESSOR] = { "processor", CPU(0) },
 	[POINT_QOS_CLASS] = { "qos_class", FACT(LABEL_QOS_CLASS) },
 	[POINT_QUALITY] = { "quality", FROM(QUALITY) },
-	[POINT_READER] = { "reader", SELF(activity_reader) },
 	[POINT_REASON] = { "reason", FROM(REASON) },
-	[POINT_RESULT] = { "result", FROM(VARIANT) },
-	[POINT_REVISION] = { "revision", SELF(revision) },
+	[POINT_REVISION] = { "revision", NODE(revision) },
 	[POINT_ROW_GPU] = { "gpu", FROM(DEVICE) },
 	[POINT_ROW_GPU_UUID] = { "gpu_uuid", INSTANCE },
 	[POINT_ROW_PACKAGE] = { "package", FROM(ROW_PACKAGE) },
@@ -261,21 +252,16 @@ static const struct {
 	[POINT_SOURCE] = { "source", FROM(SOURCE) },
 	[POINT_SOURCE_ID] = { "source_id", PATH },
 	[POINT_STATE] = { "state", FROM(STATE) },
-	[POINT_STEP] = { "step", FROM(STEP) },
-	[POINT_TABLE] = { "table", FROM(VARIANT) },
-	[POINT_VERSION] = { "version", SELF(version) },
-	[POINT_VIA] = { "via", NAMES(via) },
+	[POINT_VERSION] = { "version", NODE(version) },
 	[POINT_ZONE] = { "zone", FROM(KIND) },
 };
 
 /* What has the text as an array of char. */
 static const char *struct_of(const struct cursor *cursor, enum text_from from)
 {
-	if (from == IN_SELF)
-		return (const char *)&cursor->view->snapshot->self;
-	if (from == IN_ZONE)
-		return (const char *)cursor->zone;
-	return from == IN_NAMES ? (const char *)cursor->names : (const char *)cursor->idle_state;
+	if (from == IN_SNAPSHOT_NODE)
+		return (const char *)&cursor->view->snapshot->node;
+	return (const char *)cursor->zone;
 }
 
 /* A zone without one has no series with this label. */
@@ -285,7 +271,7 @@ static const char *model_text(const struct cursor *cursor, size_t offset)
 
 	if (number == 0 || number > SNAPSHOT_MODELS)
 		return "";
-	return (const char *)&cursor->view->snapshot->self.models[number - 1] + offset;
+	return (const char *)&cursor->view->snapshot->node.models[number - 1] + offset;
 }
 
 static const char *text_of(struct cursor *cursor, enum point_label key)
@@ -293,10 +279,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 	const struct snapshot_zone *zone = cursor->zone;
 
 	switch (labels[key].from) {
-	case IN_SELF:
+	case IN_SNAPSHOT_NODE:
 	case IN_ZONE:
-	case IN_NAMES:
-	case IN_IDLE:
 		return struct_of(cursor, labels[key].from) + labels[key].offset;
 	case IN_MODEL:
 		return model_text(cursor, labels[key].offset);
@@ -342,8 +326,6 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return zone->zone.source;
 	case FROM_STATE:
 		return cursor->ended ? "terminated" : "running";
-	case FROM_STEP:
-		return cursor->step->name;
 	case FROM_VARIANT:
 	default:
 		return cursor->variant->text;

@@ -20,10 +20,7 @@ struct cursor {
 	enum level level;
 	bool ended; /* the row has */
 	const struct variant *variant;
-	const struct snapshot_name_source *names;
-	const struct snapshot_step *step;
 	const struct snapshot_cpu *cpu;
-	const struct snapshot_idle_state *idle_state; /* of CPUs */
 	const struct snapshot_row *row;
 	bool has_namesake[ZONES_MAX]; /* another zone before it has its kind, instance and source */
 	char package[PACKAGE_LABEL_MAX];

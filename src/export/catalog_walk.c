@@ -11,6 +11,8 @@
 
 #include "export/catalog_counters.h"
 #include "export/catalog_labels.h"
+#include "export/health_walk.h"
+#include "export/value_read.h"
 
 struct walk {
 	struct cursor at;
@@ -28,36 +30,13 @@ struct walk {
 
 static struct value read_one(const struct cursor *at, const struct where *where, size_t index)
 {
-	const char *base = (const char *)at->base + where->offset;
-	struct value value = { .decimals = where->decimals };
-	enum zone_state state;
-	int64_t since;
-	bool flag;
+	struct value value;
 
-	switch ((enum value_type)where->type) {
-	case AS_U64:
-		memcpy(&value.integer, base + index * sizeof(uint64_t), sizeof(uint64_t));
-		break;
-	case AS_I64:
-		memcpy(&since, base, sizeof(since));
-		value.integer = since > 0 ? (uint64_t)since : 0;
-		break;
-	case AS_BOOL:
-		memcpy(&flag, base, sizeof(flag));
-		value.integer = flag;
-		break;
-	case AS_DOUBLE:
-		value.is_real = true;
-		memcpy(&value.real, base + index * sizeof(double), sizeof(double));
-		break;
-	case AS_ZONE_STATE:
-		memcpy(&state, base, sizeof(state));
-		value.integer = state == ZONE_UP;
-		break;
-	case AS_ONE:
-	default:
-		value.integer = 1;
-	}
+	if (where->type == AS_ZONE_STATE)
+		return (struct value){ .integer = at->zone->state == ZONE_UP };
+	/* Values in arrays are 64 bits wide. */
+	value = value_read(at->base, where->offset + index * sizeof(uint64_t), where->type);
+	value.decimals = where->decimals;
 	return value;
 }
 
@@ -83,26 +62,17 @@ static int64_t created_ms(const struct cursor *at)
 	return at->zone ? at->zone->created_ms : at->view->start_ms;
 }
 
-static void put_point(struct walk *walk, const struct row_text *row,
-		      const struct histogram *histogram)
+static void put_point(struct walk *walk, const struct row_text *row)
 {
 	struct cursor *at = &walk->at;
 	const struct where *where = at->variant ? &at->variant->where : &at->family->where;
 	struct label_pair texts[POINT_LABELS_MAX];
 	struct point point = { .row = row,
-			       .histogram = histogram,
 			       .created_ms = created_ms(at),
 			       .labels = { .labels = texts } };
 
-	if (!histogram)
-		point.value = at->zone && where->modes ? read_modes(at, where)
-						       : read_one(at, where, at->index);
-	if (at->variant && at->variant->less) {
-		const struct where where_less = { .offset = at->variant->less, .type = AS_U64 };
-		uint64_t less = read_one(at, &where_less, 0).integer;
-
-		point.value.integer -= less < point.value.integer ? less : point.value.integer;
-	}
+	point.value =
+		at->zone && where->modes ? read_modes(at, where) : read_one(at, where, at->index);
 	if (point.value.is_real && isnan(point.value.real))
 		return; /* not known */
 	point.labels.count = cursor_labels(at, at->family->labels, texts);
@@ -116,10 +86,10 @@ static void walk_struct(struct walk *walk, const void *base)
 
 	walk->at.base = base;
 	if (!variant)
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 	for (; variant && variant->text; variant++) {
 		walk->at.variant = variant;
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 	}
 	walk->at.variant = NULL;
 }
@@ -162,7 +132,7 @@ static void walk_reasons(struct walk *walk)
 			continue;
 		walk->at.reason = r;
 		walk->at.index = (size_t)walk->at.mode * UNATTRIBUTED_REASON_COUNT + r;
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 	}
 }
 
@@ -176,7 +146,7 @@ static void walk_modes(struct walk *walk, const struct snapshot_zone *zone)
 		if (walk->at.family->of == OF_ZONE_REASONS)
 			walk_reasons(walk);
 		else
-			put_point(walk, NULL, NULL);
+			put_point(walk, NULL);
 	}
 }
 
@@ -218,7 +188,7 @@ static void walk_zones(struct walk *walk)
 		if (by_mode)
 			walk_modes(walk, zone);
 		else
-			put_point(walk, NULL, NULL);
+			put_point(walk, NULL);
 	}
 }
 
@@ -243,7 +213,7 @@ static void walk_pending(struct walk *walk)
 			walk->at.mode = mode;
 			walk->at.index = account->column[mode];
 			if (account->rows_have_mode[mode])
-				put_point(walk, NULL, NULL);
+				put_point(walk, NULL);
 		}
 	}
 }
@@ -259,83 +229,14 @@ static void walk_levels(struct walk *walk)
 	}
 }
 
-/* A source that is not configured has no series. */
-static bool walk_name_sources(struct walk *walk, bool put)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < SNAPSHOT_NAME_SOURCES; i++) {
-		walk->at.names = &walk->at.view->snapshot->self.names[i];
-		if (!walk->at.names->source[0])
-			continue;
-		any = true;
-		if (put)
-			walk_struct(walk, walk->at.names);
-	}
-	return any;
-}
-
-static void walk_idle_states(struct walk *walk)
-{
-	const struct snapshot_self *self = &walk->at.view->snapshot->self;
-
-	for (uint32_t i = 0; i < self->idle_state_count; i++) {
-		walk->at.idle_state = &self->idle_states[i];
-		walk_struct(walk, walk->at.idle_state);
-	}
-}
-
-/* A CPU each, or what they do together. */
 static void walk_cpus(struct walk *walk)
 {
-	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+	const struct snapshot_node *node = &walk->at.view->snapshot->node;
 
-	if (walk->at.family->of == OF_IDLE_STATES) {
-		walk_idle_states(walk);
-		return;
+	for (uint32_t i = 0; i < node->cpu_list_count; i++) {
+		walk->at.cpu = &node->cpu_list[i];
+		put_point(walk, NULL);
 	}
-	for (uint32_t i = 0; i < self->cpu_list_count; i++) {
-		walk->at.cpu = &self->cpu_list[i];
-		put_point(walk, NULL, NULL);
-	}
-}
-
-static void walk_intervals(struct walk *walk)
-{
-	const struct snapshot_self *self = &walk->at.view->snapshot->self;
-
-	put_point(walk, NULL,
-		  &(struct histogram){ .bounds = self->interval_buckets_le,
-				       .counts = self->interval_bucket_counts,
-				       .bound_count = SNAPSHOT_HISTOGRAM_BUCKETS,
-				       .count = self->interval_count,
-				       .sum = self->interval_sum_s });
-}
-
-/* A step that was never taken has no series. */
-static void walk_steps(struct walk *walk)
-{
-	const struct snapshot_self *self = &walk->at.view->snapshot->self;
-
-	for (size_t i = 0; i < SNAPSHOT_STEPS; i++) {
-		const struct snapshot_step *step = walk->at.step = &self->steps[i];
-
-		if (step->count)
-			put_point(walk, NULL,
-				  &(struct histogram){ .bounds = self->step_buckets_le,
-						       .counts = step->bucket_counts,
-						       .bound_count = SNAPSHOT_STEP_BUCKETS,
-						       .count = step->count,
-						       .sum = step->sum_s });
-	}
-}
-
-static void walk_histograms(struct walk *walk)
-{
-	if (walk->at.family->of == OF_STEPS)
-		walk_steps(walk);
-	else
-		walk_intervals(walk);
 }
 
 /*
@@ -447,7 +348,7 @@ static void walk_node_energy(struct walk *walk)
 	}
 	walk->at.base = &walk->total_uj;
 	if (any)
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 }
 
 /* What rows of containers have of an account's power. */
@@ -490,7 +391,7 @@ static void walk_node_power(struct walk *walk)
 	walk->total_w = fmax(walk->total_w, 0);
 	walk->at.base = &walk->total_w;
 	if (any)
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 }
 
 static void walk_row_total(struct walk *walk)
@@ -555,7 +456,7 @@ static void walk_pods(struct walk *walk)
 
 		walk->at.row = &view->rows[row];
 		if (text->text && walk->at.row->labels->names->text[LABEL_POD_ID][0])
-			put_point(walk, text, NULL);
+			put_point(walk, text);
 		/* else it hangs on an earlier row, or is the pods for which there was no room */
 	}
 }
@@ -584,7 +485,7 @@ static void walk_pending_counter(struct walk *walk)
 		walk->at.level = level;
 		walk->at.base = walk->at.view->snapshot->level[level].pending;
 		walk->at.index = walk->counter->column;
-		put_point(walk, NULL, NULL);
+		put_point(walk, NULL);
 	}
 }
 
@@ -596,27 +497,6 @@ static void walk_counter(struct walk *walk)
 		walk_pending_counter(walk);
 	else
 		walk_column(walk, walk->counter->column);
-}
-
-/* What a family of the snapshot's is about. */
-static bool is_configured(struct walk *walk)
-{
-	if (walk->at.family->of == OF_LOOKUPS)
-		return walk_name_sources(walk, false);
-	if (walk->at.family->of == OF_MODEL_FILES)
-		return walk->at.view->snapshot->self.model_files.is_wanted;
-	if (walk->at.family->of == OF_MODEL_FETCH)
-		return walk->at.view->snapshot->self.model_fetch.is_wanted;
-	if (walk->at.family->of == OF_RECORDING)
-		return walk->at.view->snapshot->self.recording.is_on;
-	return walk->at.family->of != OF_HOLDERS ||
-	       walk->at.view->snapshot->self.pod_resources.is_asked;
-}
-
-static void walk_snapshot(struct walk *walk)
-{
-	if (is_configured(walk))
-		walk_struct(walk, walk->at.view->snapshot);
 }
 
 /* The page's own, or the server's, which is not there where a file is written. */
@@ -637,28 +517,15 @@ static void walk_family(struct walk *walk)
 	case OF_HTTP:
 		walk_page(walk);
 		break;
-	case OF_LOOKUPS:
-	case OF_HOLDERS:
-	case OF_MODEL_FILES:
-	case OF_MODEL_FETCH:
-	case OF_RECORDING:
 	case OF_SNAPSHOT:
-		walk_snapshot(walk);
+		walk_struct(walk, walk->at.view->snapshot);
 		break;
 	case OF_CPUS:
-	case OF_IDLE_STATES:
 		walk_cpus(walk);
 		break;
 	case OF_PENDING:
 	case OF_LEVELS:
 		walk_levels(walk);
-		break;
-	case OF_NAME_SOURCES:
-		(void)walk_name_sources(walk, true);
-		break;
-	case OF_INTERVALS:
-	case OF_STEPS:
-		walk_histograms(walk);
 		break;
 	case OF_ROWS:
 	case OF_ROWS_DEVICES:
@@ -689,6 +556,7 @@ static void walk_family(struct walk *walk)
 	case OF_MEASURED_ZONES:
 	case OF_DEVICE_ZONES:
 	case OF_PLATFORM_ZONES:
+	case OF_PART: /* none of the catalog's */
 	default:
 		walk_zones(walk);
 	}
@@ -763,4 +631,5 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		else
 			begin_family(&walk, "");
 	}
+	health_walk(view, sink);
 }

@@ -144,13 +144,13 @@ static void add_consumers(struct strbuf *out, const struct power_picture *power,
 }
 
 /* Why counters of a new exporter show nothing yet. */
-static void add_settling(struct strbuf *out, const struct snapshot_self *self)
+static void add_settling(struct strbuf *out, double settle_s)
 {
-	if (self->settle_s > 0)
+	if (settle_s > 0)
 		strbuf_addf(out,
 			    "<p>In <a href=\"/metrics\">/metrics</a> a new series shows 0 for the "
 			    "first %.0f s, so that Prometheus counts it from its start.</p>\n",
-			    self->settle_s);
+			    settle_s);
 }
 
 int landing_page(const struct snapshot *snapshot, struct strbuf *out)
@@ -158,15 +158,15 @@ int landing_page(const struct snapshot *snapshot, struct strbuf *out)
 	strbuf_add_str(out, head);
 	if (snapshot) {
 		strbuf_add_str(out, "<p>Power of the node <strong>");
-		html_add_text(out, snapshot->self.node_name, sizeof(snapshot->self.node_name));
+		html_add_text(out, snapshot->node.node_name, sizeof(snapshot->node.node_name));
 		strbuf_add_str(out, "</strong>, Kepler ");
-		html_add_text(out, snapshot->self.version, sizeof(snapshot->self.version));
+		html_add_text(out, snapshot->node.version, sizeof(snapshot->node.version));
 		strbuf_add_str(out, ".</p>\n");
 		add_headline(out, snapshot->power);
 		add_consumers(out, snapshot->power, false);
 		add_consumers(out, snapshot->power, true);
 		add_zones(out, snapshot);
-		add_settling(out, &snapshot->self);
+		add_settling(out, snapshot->settle_s);
 	} else {
 		strbuf_add_str(out, "<p>Nothing has been read yet; try again in a second.</p>\n");
 	}

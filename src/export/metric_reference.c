@@ -5,12 +5,14 @@
  */
 #include "export/catalog.h"
 #include "export/catalog_labels.h"
+#include "export/health_walk.h"
 
 #include <string.h>
 
 static const char intro[] =
 	"# Metrics\n\n"
-	"<!-- Made from src/export/catalog.c: `ninja -C DIR docs-update`. Do not edit. -->\n\n"
+	"<!-- Made from src/export/catalog.c and src/kepler/health_table.c: `ninja -C DIR "
+	"docs-update`. Do not edit. -->\n\n"
 	"Kepler serves them at `/metrics`, as Prometheus text (0.0.4, or 1.0.0), OpenMetrics "
 	"(1.0, or 2.0 if `version=2.0.0` is requested) or Prometheus protobuf, whichever "
 	"`Accept` prefers, plain or as gzip. All values of one response belong to one interval. "
@@ -203,8 +205,46 @@ static void add_help(struct strbuf *out, const struct family *family)
 		strbuf_addf(out, "`%s`%s", FAMILY_SIGNAL, hole + strlen(FAMILY_SIGNAL));
 }
 
-int metric_reference(struct strbuf *out)
+static void begin_row(struct strbuf *out, const struct family *family)
 {
+	strbuf_addf(out, "| `%s%s` | %s | ", family->name, family_suffix(family), type_of(family));
+}
+
+static void end_row(struct strbuf *out, const struct family *family)
+{
+	strbuf_addf(out, " | %s | ", schema_of(family));
+	add_help(out, family);
+	strbuf_add_str(out, " |\n");
+}
+
+static void add_health_labels(struct strbuf *out, const struct health_metric *metric)
+{
+	const char *before = "";
+
+	for (const struct health_label *label = metric->labels; label && label->name; label++) {
+		strbuf_addf(out, "%s%s", before, label->name);
+		before = ", ";
+	}
+	if (metric->variants)
+		strbuf_addf(out, "%s%s", before, metric->variant_label);
+	if (metric->type == FAMILY_HISTOGRAM)
+		strbuf_addf(out, "%sle", before);
+}
+
+static void add_part(struct strbuf *out, const struct health_part *part)
+{
+	for (size_t i = 0; i < part->metric_count; i++) {
+		const struct family family = health_family(&part->metrics[i]);
+
+		begin_row(out, &family);
+		add_health_labels(out, &part->metrics[i]);
+		end_row(out, &family);
+	}
+}
+
+int metric_reference(const struct health_part *(*part)(size_t index), struct strbuf *out)
+{
+	const struct health_part *one;
 	const struct family *families;
 	size_t count;
 
@@ -215,12 +255,11 @@ int metric_reference(struct strbuf *out)
 	for (size_t i = 0; i < count; i++) {
 		const struct family *family = &families[i];
 
-		strbuf_addf(out, "| `%s%s` | %s | ", family->name, family_suffix(family),
-			    type_of(family));
+		begin_row(out, family);
 		add_labels(out, family);
-		strbuf_addf(out, " | %s | ", schema_of(family));
-		add_help(out, family);
-		strbuf_add_str(out, " |\n");
+		end_row(out, family);
 	}
+	for (size_t i = 0; (one = part(i)); i++)
+		add_part(out, one);
 	return strbuf_error(out);
 }

@@ -140,7 +140,7 @@ int now_page(const struct snapshot *snapshot, struct strbuf *out)
 		return -ENODATA;
 	strbuf_add_char(out, '{');
 	add_number(out, "time", (double)power->realtime_ms / 1e3);
-	add_text(out, "node", snapshot->self.node_name);
+	add_text(out, "node", snapshot->node.node_name);
 	add_micro(out, "total_watts", power->is_known, power->total_uw);
 	add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
 	add_flag(out, "estimated", power->is_estimated);

@@ -175,7 +175,7 @@ int page_render(const struct page_format *format, const struct snapshot *snapsho
 	struct catalog_view view = {
 		.snapshot = snapshot,
 		.http = http,
-		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
+		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
 	};
 
 	if (label_cache_view(labels, snapshot, view.rows) < 0)

@@ -336,3 +336,23 @@ enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,
 	*keeper = (struct idle_state_keeper){ 0 };
 	return outcome;
 }
+
+static bool fill_health(const void *owner, void *ret)
+{
+	*(struct idle_state_health *)ret = ((const struct idle_state_keeper *)owner)->health;
+	return true;
+}
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_state_write_errors",
+	  .type = FAMILY_COUNTER,
+	  .help = "Times that the state file could not be read or written in time.",
+	  .value = HEALTH_VALUE(struct idle_state_health, errors) },
+};
+
+const struct health_part idle_state_health_part = {
+	.size = sizeof(struct idle_state_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

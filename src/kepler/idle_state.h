@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/health.h"
 #include "base/offload.h"
 #include "engine/interval.h"
 #include "host/host.h"
@@ -24,6 +25,11 @@
 #define IDLE_STATE_LIMIT_NS (10ULL * 1000000000)
 
 struct idle_job;
+
+struct idle_state_health {
+	uint64_t errors; /* times that the file was not read or written in time */
+};
+extern const struct health_part idle_state_health_part; /* of a struct idle_state_keeper */
 
 /* All zero at first. Belongs to one thread. */
 struct idle_state_keeper {
@@ -36,7 +42,8 @@ struct idle_state_keeper {
 	size_t restored;                 /* zones of the engine that had their line */
 	struct idle_job *job;            /* under way, or NULL */
 	uint64_t began_ns;
-	bool given_up; /* it was reported as failed */
+	bool given_up;                   /* it was reported as failed */
+	struct idle_state_health health; /* counted by the monitor, which logs each failure */
 };
 
 enum idle_outcome {

@@ -35,7 +35,7 @@ static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
 {
 	if (outcome != IDLE_FAILED)
 		return;
-	monitor->session.stats.self.state_write_errors++;
+	monitor->idle_state.health.errors++;
 	log_warn("cannot save learned idle power and cost factors: %s", diag->text);
 }
 
@@ -53,8 +53,7 @@ static void keep_state(struct monitor *monitor, uint64_t now_ns)
 
 static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 {
-	monitor->session.stats.self.last_reload_ok = false;
-	monitor->session.stats.self.reload_failures++;
+	reload_count(&monitor->reload, false);
 	if (diag->others)
 		log_error("reload refused, keeping the old configuration: %s (and %u more "
 			  "problems: kepler config check FILE lists them)",
@@ -79,13 +78,13 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 		free(fresh);
 		return;
 	}
-	monitor->session.stats.self.last_reload_ok = true;
+	reload_count(&monitor->reload, true);
 	config_unreloadable_changes(old, fresh, fixed, sizeof(fixed));
 	if (fixed[0])
 		log_warn("these changes need a restart: %s", fixed);
 	config_keep_unreloadable(old, fresh);
 	monitor_log_warnings(fresh);
-	monitor->session.stats.self.interval_s = (double)fresh->monitor.interval_ns / 1e9;
+	monitor->steps.interval_ns = fresh->monitor.interval_ns;
 	log_setup(fresh->log.level, fresh->log.format);
 	session_reconfigure(&monitor->session, fresh);
 	web_reconfigure(monitor->web, fresh);
@@ -103,11 +102,7 @@ static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
 {
 	switch (outcome) {
 	case RELOAD_BEGUN:
-		monitor->session.stats.self.reloads++;
 		notify_reloading(monitor->notify, clock_ns(CLOCK_MONOTONIC));
-		break;
-	case RELOAD_MERGED:
-		monitor->session.stats.self.reloads_merged++;
 		break;
 	case RELOAD_LOADED:
 		if (config)
@@ -116,6 +111,7 @@ static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
 	case RELOAD_FAILED:
 		refuse_reload(monitor, diag);
 		break;
+	case RELOAD_MERGED:
 	case RELOAD_NOTHING:
 		break;
 	}
@@ -127,8 +123,6 @@ static void ask_for_reload(struct monitor *monitor)
 	enum reload_outcome outcome =
 		reload_ask(&monitor->reload, clock_ns(CLOCK_MONOTONIC), &diag);
 
-	if (outcome == RELOAD_FAILED)
-		monitor->session.stats.self.reloads++; /* no BEGUN has counted it */
 	follow_reload(monitor, outcome, NULL, &diag);
 	model_sources_ask(&monitor->session.sources.model_sources);
 }
@@ -252,8 +246,7 @@ static void loop(struct monitor *monitor)
 		look_after_jobs(monitor, now_ns);
 		if (monitor->stop || !schedule_is_due(&monitor->schedule, now_ns))
 			continue;
-		monitor->session.stats.self.intervals_missed +=
-			schedule_advance(&monitor->schedule, now_ns);
+		monitor->steps.missed += schedule_advance(&monitor->schedule, now_ns);
 		monitor_run_interval(monitor);
 		expect_interval(monitor);
 		keep_state(monitor, now_ns);

@@ -31,9 +31,7 @@ void monitor_run_interval(struct monitor *monitor)
 
 	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
 	self_stats_update(&monitor->session.stats);
-	monitor->session.stats.self.log_lost_lines = log_lost_lines();
-	zone_watch_describe(&monitor->zones, &monitor->session.sources,
-			    &monitor->session.stats.self);
+	zone_watch_count(&monitor->zones, &monitor->session.sources);
 	r = session_run_interval(&monitor->session);
 	monitor_enter_step(monitor, STEP_SELF);
 	if (r < 0)
@@ -41,7 +39,7 @@ void monitor_run_interval(struct monitor *monitor)
 	monitor_follow_meters(monitor);
 	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
 	monitor_tell_of_unseen(monitor);
-	self_stats_interval(&monitor->session.stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	loop_steps_add_interval(&monitor->steps, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)
 		sweep_web(monitor, began_ns);
 	if (monitor->table)

@@ -15,6 +15,7 @@
 #include "engine/loop_steps.h"
 #include "engine/session.h"
 #include "export/scrape_pace.h"
+#include "kepler/health_table.h"
 #include "kepler/idle_state.h"
 #include "kepler/live_screen.h"
 #include "kepler/web.h"
@@ -54,6 +55,7 @@ struct monitor {
 	bool told_unseen;
 	uint32_t failed_meters; /* what was logged of them last, as a hash; 0: nothing */
 	unsigned looks_at_failed_meters;
+	struct health_source health[HEALTH_TABLE_MAX];
 	struct strbuf frame;
 	struct live_screen screen;
 	char url[128];

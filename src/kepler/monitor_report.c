@@ -48,29 +48,26 @@ void monitor_show_table(struct monitor *monitor)
  * first.
  */
 static void name_power_sources(const struct interval_engine *engine, bool measured,
-			       struct snapshot_self *self)
+			       struct snapshot_node *node)
 {
-	self->components_source[0] = self->platform_source[0] = '\0';
+	node->components_source[0] = node->platform_source[0] = '\0';
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		char *name = zone_kind_is_whole(zone->kind) ? self->platform_source
-							    : self->components_source;
+		char *name = zone_kind_is_whole(zone->kind) ? node->platform_source
+							    : node->components_source;
 
 		if (!zone_is_modelled(zone) == measured && !name[0] &&
 		    !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
-			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
+			(void)snprintf(name, sizeof(node->platform_source), "%s", zone->source);
 	}
 }
 
 void monitor_describe_sources(struct monitor *monitor)
 {
-	struct snapshot_self *self = &monitor->session.stats.self;
-
-	self->interval_s = (double)monitor->config->monitor.interval_ns / 1e9;
 	monitor->measured = !interval_engine_is_estimated(monitor->session.engine);
 	sources_describe(&monitor->session.sources, !monitor->measured, monitor->source,
 			 sizeof(monitor->source));
-	name_power_sources(monitor->session.engine, monitor->measured, self);
+	name_power_sources(monitor->session.engine, monitor->measured, &monitor->session.node);
 	monitor->described_zones = interval_engine_zone_count(monitor->session.engine);
 }
 
@@ -144,7 +141,7 @@ void monitor_follow_meters(struct monitor *monitor)
 		monitor->found = true;
 		log_info("found meters; switching from the estimate to measured energy in %g s or "
 			 "more",
-			 monitor->session.stats.self.settle_s);
+			 (double)interval_engine_settle_ns(monitor->session.engine) / 1e9);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);
 	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->session.engine)) {
@@ -161,7 +158,7 @@ void monitor_follow_meters(struct monitor *monitor)
 	log_unread_zones(monitor->session.engine, first_new);
 	follow_failed_meters(monitor);
 	monitor->searching = searching;
-	monitor->session.stats.self.meters_searching = searching;
+	monitor->zones.health.is_searching = searching;
 }
 
 /* Nothing here can change it, so it is no warning. */
@@ -169,7 +166,8 @@ void monitor_tell_of_unseen(struct monitor *monitor)
 {
 	struct activity_info info;
 
-	if (monitor->told_unseen || !monitor->session.stats.self.unseen_processes)
+	if (monitor->told_unseen ||
+	    !interval_engine_activity(monitor->session.engine)->unseen_processes)
 		return;
 	monitor->told_unseen = true;
 	activity_get_info(monitor->session.sources.activity, &info);
@@ -217,5 +215,5 @@ void monitor_log_start(struct monitor *monitor)
 			 "respond; energy is estimated until it does");
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
-		 monitor->session.stats.self.interval_s);
+		 (double)monitor->config->monitor.interval_ns / 1e9);
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "engine/node_facts.h"
 #include "kepler/monitor_parts.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
@@ -94,7 +95,9 @@ static void open_jobs(struct monitor *monitor)
 	if (r < 0)
 		log_warn("the configuration cannot be reloaded and state cannot be kept: %s",
 			 strerrordesc_np(-r));
-	monitor->reload = (struct reload){ .pool = monitor->jobs, .args = &monitor->args };
+	monitor->reload = (struct reload){ .pool = monitor->jobs,
+					   .args = &monitor->args,
+					   .counts.last_succeeded = true };
 	monitor->idle_state.pool = monitor->jobs;
 }
 
@@ -112,8 +115,8 @@ static int start_measuring(struct monitor *monitor)
 		return r;
 	}
 	model_sources_watch(&session->sources.model_sources, monitor->jobs);
-	self_stats_cpus(&session->stats, monitor->config->host.procfs);
-	loop_steps_init(&monitor->steps, &session->stats.self, &monitor->heartbeat);
+	session->cpu_list = node_facts_cpus(&session->node, monitor->config->host.procfs);
+	loop_steps_init(&monitor->steps, monitor->config->monitor.interval_ns, &monitor->heartbeat);
 	if (recorder_open_ring(&session->recorder, monitor->config, session->sources.host.cpus,
 			       &diag) < 0)
 		log_warn("nothing is recorded: %s", diag.text);
@@ -127,7 +130,9 @@ static int start_measuring(struct monitor *monitor)
 	}
 	monitor->found = sources_have_meters(&session->sources);
 	monitor->searching = sources_are_searched(&session->sources);
-	session->stats.self.meters_searching = monitor->searching;
+	monitor->zones.health.is_searching = monitor->searching;
+	interval_engine_set_health(session->engine, monitor->health,
+				   health_table_sources(monitor, monitor->health));
 	r = interval_engine_find_zones(session->engine, interval_moment_now().boottime_ms);
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/macro.h"
 #include "energy/zone_coverage.h"
 #include "service/privileges.h"
 
@@ -45,7 +46,7 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 		status[z] = interval_engine_status(engine, z);
 	}
 	input.spans = interval_engine_spans(engine, &input.span_count);
-	watch->exceeded_count = zone_sums_add(&watch->sums, &input);
+	watch->health.packages_exceeded = zone_sums_add(&watch->sums, &input);
 	for (size_t z = 0; z < input.count; z++) {
 		if (!watch->sums.exceeded[z] || watch->exceeded[z])
 			continue;
@@ -122,20 +123,20 @@ static void tell_silent(struct zone_watch *watch, const struct meter_table *mete
 	}
 }
 
-void zone_watch_describe(struct zone_watch *watch, const struct sources *sources,
-			 struct snapshot_self *self)
+void zone_watch_count(struct zone_watch *watch, const struct sources *sources)
 {
-	self->packages_exceeded = watch->exceeded_count;
-	self->zones_left_out = sources->meters ? meter_table_ignored(sources->meters) : 0;
-	self->zones_silent = sources->meters ? meter_table_silent_count(sources->meters) : 0;
-	tell_silent(watch, sources->meters);
-	self->device_files_unread =
-		sources->meters ? meter_table_unread_device_files(sources->meters) : 0;
-	if (!self->zones_left_out || watch->left_out)
+	struct zone_health *health = &watch->health;
+	const struct meter_table *meters = sources->meters;
+
+	health->left_out = meters ? meter_table_ignored(meters) : 0;
+	health->silent = meters ? meter_table_silent_count(meters) : 0;
+	health->device_files_unread = meters ? meter_table_unread_device_files(meters) : 0;
+	tell_silent(watch, meters);
+	if (!health->left_out || watch->left_out)
 		return;
 	watch->left_out = true;
-	log_info("%llu zone(s) of energy are left out: %s",
-		 (unsigned long long)self->zones_left_out, sources_why_left_out(sources));
+	log_info("%llu zone(s) of energy are left out: %s", (unsigned long long)health->left_out,
+		 sources_why_left_out(sources));
 }
 
 void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine,
@@ -148,3 +149,46 @@ void zone_watch_look(struct zone_watch *watch, const struct interval_engine *eng
 	}
 	look_at_sums(watch, engine, now_ns);
 }
+
+static bool fill_health(const void *owner, void *ret)
+{
+	*(struct zone_health *)ret = ((const struct zone_watch *)owner)->health;
+	return true;
+}
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_meters_searching",
+	  .type = FAMILY_GAUGE,
+	  .help = "1 if the first search for energy meters is still waiting for a driver that "
+		  "does not respond, otherwise 0. Energy is estimated meanwhile.",
+	  .value = HEALTH_VALUE(struct zone_health, is_searching) },
+	{ .name = "kepler_exporter_zones_without_value",
+	  .type = FAMILY_GAUGE,
+	  .help = "Zones that were found but have not given a single value since Kepler started. "
+		  "They have no series and are in no total.",
+	  .value = HEALTH_VALUE(struct zone_health, silent) },
+	{ .name = "kepler_exporter_zones_left_out",
+	  .type = FAMILY_GAUGE,
+	  .help = "Energy zones that were found but are not read, because another zone counts the "
+		  "same energy, because they are a single core of a package (AMD), or because "
+		  "there are too many.",
+	  .value = HEALTH_VALUE(struct zone_health, left_out) },
+	{ .name = "kepler_exporter_device_files_unread",
+	  .type = FAMILY_GAUGE,
+	  .help = "Open device files of AMD and Intel GPUs beyond the limits per process or in "
+		  "total. Their use is unknown; GPU time that no known client explains is unseen.",
+	  .value = HEALTH_VALUE(struct zone_health, device_files_unread) },
+	{ .name = "kepler_exporter_packages_exceeded",
+	  .type = FAMILY_GAUGE,
+	  .help = "Packages whose parts, core and uncore, counted more energy over the last "
+		  "minute than the package itself, so that one of the counters is wrong. Nothing "
+		  "is corrected.",
+	  .value = HEALTH_VALUE(struct zone_health, packages_exceeded) },
+};
+
+const struct health_part zone_health_part = {
+	.size = sizeof(struct zone_health),
+	.fill = fill_health,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};

@@ -44,6 +44,8 @@ struct publication {
 	/* By number of the namespace: */
 	struct retired_table retired[LEVEL_COUNT];
 	uint32_t namespaces;
+	const struct health_source *health; /* [health_count], borrowed */
+	size_t health_count;
 	struct power_picture power;
 	struct power_scratch power_scratch;
 };

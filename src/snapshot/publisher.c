@@ -69,6 +69,13 @@ void publisher_free(struct publisher *publisher)
 	free(publisher);
 }
 
+void publisher_set_health(struct publisher *publisher, const struct health_source *sources,
+			  size_t count)
+{
+	publisher->publication.health = sources;
+	publisher->publication.health_count = count;
+}
+
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options)
 {
 	publisher->publication.options = *options;
@@ -310,7 +317,7 @@ static int hide(struct publisher *publisher, uint64_t now_ns, int r)
 }
 
 int publisher_publish(struct publisher *publisher, const struct publication_time *time,
-		      const struct snapshot_zone *zones, const struct snapshot_self *self)
+		      const struct snapshot_zone *zones, const struct snapshot_node *node)
 {
 	struct publication *publication = &publisher->publication;
 	const struct moment at = {
@@ -332,7 +339,7 @@ int publisher_publish(struct publisher *publisher, const struct publication_time
 		return hide(publisher, time->monotonic_ns, r);
 	}
 	/* Before rows are released. Without memory the last one stays. */
-	(void)power_picture_take(&publication->power, publication->ledger, zones, self->elapsed_ns,
+	(void)power_picture_take(&publication->power, publication->ledger, zones, node->elapsed_ns,
 				 time->realtime_ms, &publication->power_scratch);
 	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
@@ -347,7 +354,7 @@ int publisher_publish(struct publisher *publisher, const struct publication_time
 	for (enum level level = LEVEL_CONTAINER; level < LEVEL_COUNT; level++)
 		expire(publication, level, &at);
 	if (r == 0)
-		r = snapshot_build(publication, &at, zones, self);
+		r = snapshot_build(publication, &at, zones, node);
 	if (r < 0)
 		return hide(publisher, time->monotonic_ns, r);
 	publisher->published = true;

@@ -88,17 +88,20 @@ struct publication_time {
 int publisher_new(const struct publisher_options *options, struct ledger *ledger,
 		  struct snapshot_holder *holder, struct publisher **ret);
 void publisher_free(struct publisher *publisher);
+/* The parts of the program that each snapshot contains from now on. @sources are borrowed. */
+void publisher_set_health(struct publisher *publisher, const struct health_source *sources,
+			  size_t count);
 /* After a reload; takes effect with the next interval. What has settled stays so. */
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options);
 /*
  * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over,
  * builds the snapshot, swaps it in. To be called once for each ledger_begin(). @zones
  * [ledger_zones()] carry everything but node_uj and unattributed_uj, which come from the ledger;
- * their births, and the start of the program in @self, are CLOCK_BOOTTIME here. 0
+ * their births, and the start of the program in @node, are CLOCK_BOOTTIME here. 0
  * or -ENOMEM (the old snapshot stays, and the next one makes up for it).
  */
 int publisher_publish(struct publisher *publisher, const struct publication_time *time,
-		      const struct snapshot_zone *zones, const struct snapshot_self *self);
+		      const struct snapshot_zone *zones, const struct snapshot_node *node);
 
 /* What the snapshots say of power now; valid until the next one. */
 const struct power_picture *publisher_power(const struct publisher *publisher);

@@ -25,6 +25,7 @@
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
+#include "base/health.h"
 #include "energy/total.h"
 #include "energy/zone.h"
 #include "snapshot/power_picture.h"
@@ -71,7 +72,6 @@ struct snapshot_table {
 	const uint64_t *retired_values; /* [retired_count][columns] */
 	const uint64_t *pending;        /* [columns] */
 	uint64_t merged;                /* rows that went early because of a limit, so far */
-	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 
 #define SNAPSHOT_MODEL_TEXT 96
@@ -136,147 +136,32 @@ struct snapshot_counter {
 	uint64_t node, unattributed;
 };
 
-#define SNAPSHOT_HISTOGRAM_BUCKETS 12
-#define SNAPSHOT_STEP_BUCKETS      5
-#define SNAPSHOT_STEPS             8
-#define SNAPSHOT_NAME_SOURCES      2
-
-#define SNAPSHOT_IDLE_STATES       12
-
-/* Idle state of CPUs, and the time that all of them were in it. */
-struct snapshot_idle_state {
-	char name[16]; /* "C6" */
-	double seconds;
-};
-
-/* A source of containers' names. */
-struct snapshot_name_source {
-	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
-	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while none answers */
-	bool up;
-	uint64_t requests, failures, bad, labels_lost, containers;
-	double age_s; /* since it last said something; NaN before */
-};
-
-/* The kubelet's word on which containers hold devices; counters of ids are of the last interval. */
-struct snapshot_pod_resources {
-	bool is_asked;
-	bool up;
-	uint64_t requests, failures, bad;
-	uint64_t held, nameless, unknown, beyond;
-};
-
-/* Of --model.url. */
-struct snapshot_model_fetch {
-	bool is_wanted;
-	bool up, is_newer;
-	uint64_t requests, failures, refused;
-	double age_s; /* since its last good answer; NaN before */
-};
-
-/* Of --model.file. */
-struct snapshot_model_files {
-	bool is_wanted;
-	bool up;                 /* each is used as it is on the disk, or another one was chosen */
-	uint64_t taken, refused; /* that changed while the program ran */
-};
-
-/* Of --record.dir. */
-struct snapshot_recording {
-	bool is_on;
-	uint64_t intervals, lost, errors, bytes;
-};
-
-/* How long one step of the loop takes. */
-struct snapshot_step {
-	const char *name;                              /* static */
-	uint64_t bucket_counts[SNAPSHOT_STEP_BUCKETS]; /* not cumulative */
-	uint64_t count;
-	double sum_s;
-};
-
 /* A logical CPU; of one that is not known the number is SNAPSHOT_CPU_UNKNOWN. */
 #define SNAPSHOT_CPU_UNKNOWN UINT32_MAX
 struct snapshot_cpu {
 	uint32_t processor, package, core;
 };
 
-/* What Kepler itself costs and how its parts are; filled by the program. */
-struct snapshot_self {
-	char version[32], revision[48], branch[32];
+/* The machine and the program that measures it: facts, and the last interval as a whole. */
+struct snapshot_node {
+	char version[32], revision[48], branch[32]; /* of the program */
+	double start_time_s;                        /* of the program, realtime */
 	char node_name[64], cpu_architecture[64], kernel[64];
-	char components_source[32], platform_source[32]; /* "" when absent */
-	double cpu_seconds;
-	uint64_t wakeups; /* of all threads, also those that have ended */
-	uint64_t rss_bytes, max_rss_bytes, open_fds, threads;
-	double start_time_s; /* realtime */
-	double interval_s;   /* configured */
-	double interval_buckets_le[SNAPSHOT_HISTOGRAM_BUCKETS];
-	uint64_t interval_bucket_counts[SNAPSHOT_HISTOGRAM_BUCKETS]; /* not cumulative */
-	uint64_t interval_count;
-	double interval_sum_s;
-	uint64_t intervals_missed;
-	uint64_t max_series;     /* of rows, in one response: --metrics.max-series */
-	double settle_s;         /* how long a series that is born shows 0 */
-	uint64_t scrape_clients; /* the clients that determine it */
-	uint64_t scrape_clients_forgotten;
-	double step_buckets_le[SNAPSHOT_STEP_BUCKETS];
-	struct snapshot_step steps[SNAPSHOT_STEPS];
-	char activity_reader[16];
-	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
-	uint64_t cgroups_missed;
-	uint64_t unseen_processes; /* that /proc shows and no pass does */
-	uint64_t bpf_programs_refused;
-	uint64_t io_dropped; /* times that a cgroup found no room for what it causes */
-	uint64_t softirqs_without_cause;
-	double softirq_seconds_without_cause;
-	uint64_t switches_counted; /* 1: each context switch is looked at */
-	uint64_t counters;         /* events of the processor that are counted */
-	uint64_t counters_uncounted_cpus;
-	uint64_t threads_without_work;      /* no memory in the kernel for what they do */
-	double work_lost_seconds;           /* counted run time that no process got */
-	uint64_t own_pid_namespace;         /* 1 or 0 */
-	uint64_t process_reads_outstanding; /* of files in /proc that can hang */
-	uint64_t process_reads_late;
-	uint64_t machine_overflows; /* times that a possible virtual machine found no room */
-	double unseen_cpu_seconds;
-	double unseen_work_seconds; /* that the machine counts and no sample tells of */
-	uint64_t activity_partial;  /* 1: processes are hidden from the reader */
-	uint64_t machine_time_up; /* 1: the machine's own account of CPU time is there, and moves */
-	uint64_t zones_left_out;  /* found, and not read */
-	uint64_t zones_silent;    /* found and read, without one value so far */
-	uint64_t device_files_unread; /* open device files beyond the limits */
-	uint64_t packages_exceeded;   /* by core and uncore, over the last minute */
-	uint64_t meters_searching;    /* 1 while the first search has not come to its end */
-	double bpf_seconds;           /* of cpu_seconds, inside the kernel program */
-	uint64_t process_overflows, container_overflows;
-	uint64_t reloads, reload_failures;
-	uint64_t reloads_merged; /* asked for while another was under way, which answered both */
-	bool last_reload_ok;
-	uint64_t state_write_errors;
-	uint64_t landlock_abi; /* the version in force; 0: none */
-	uint64_t denied_calls; /* system calls that the filter answered */
-	uint64_t log_lost_lines;
-	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
-	uint64_t names_found, names_unknown, names_refused;
-	struct snapshot_pod_resources pod_resources;
-	struct snapshot_model_fetch model_fetch;
-	struct snapshot_model_files model_files;
-	struct snapshot_model models[SNAPSHOT_MODELS];
-	struct snapshot_recording recording;
-	double node_busy_ratio; /* 0..1 of the last interval */
-	uint64_t elapsed_ns;    /* that the last pass over processes covers; 0: not known */
-	uint64_t node_cpu_ns;
-	double node_cpu_steal_seconds;    /* vCPUs waited for the host; NaN: never */
-	double vm_host_share_ratio;       /* of the host that this VM is taken to be; NaN: none */
-	char vm_host_cpus_source[16];     /* where the number of that host's CPUs is from */
-	double vm_load_low, vm_load_high; /* that its neighbours may have; likewise */
-	uint32_t cpus;
 	char cpu_vendor[32], cpu_model[64];
-	struct snapshot_idle_state idle_states[SNAPSHOT_IDLE_STATES];
-	uint32_t idle_state_count;
-	const struct snapshot_cpu *cpu_list; /* [cpu_list_count], longer there than snapshots */
+	uint32_t cpus;
+	const struct snapshot_cpu *cpu_list; /* [cpu_list_count]; lives longer than snapshots */
 	uint32_t cpu_list_count;
+	char components_source[32], platform_source[32]; /* "" when absent */
+	char activity_reader[16];
+	double busy_ratio;        /* 0..1 of the last interval; NaN: not known */
+	uint64_t elapsed_ns;      /* that the last pass over processes covers; 0: not known */
+	uint64_t cpu_ns;          /* that rows used */
+	double cpu_steal_seconds; /* vCPUs waited for the host; NaN: never */
+	/* Estimates in a virtual machine; NaN or "" where nothing is estimated of one. */
+	double vm_host_share_ratio;       /* of the host that this VM is assumed to have */
+	char vm_host_cpus_source[16];     /* where the number of that host's CPUs is from */
+	double vm_load_low, vm_load_high; /* that its neighbours may have */
+	struct snapshot_model models[SNAPSHOT_MODELS];
 };
 
 struct snapshot {
@@ -293,7 +178,10 @@ struct snapshot {
 	struct snapshot_counter counters[SIGNAL_COUNT]; /* of the signals that are counted */
 	struct snapshot_table level[LEVEL_COUNT];
 	const struct power_picture *power;
-	struct snapshot_self self;
+	double settle_s; /* how long a new series shows 0 */
+	struct snapshot_node node;
+	uint32_t health_count;
+	const struct health_block *health; /* of the program's parts */
 };
 
 /*

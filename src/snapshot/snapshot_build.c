@@ -43,11 +43,12 @@ static struct counts count_rows(const struct publication *publication)
 	return counts;
 }
 
-static size_t memory_needed(const struct counts *counts)
+static size_t memory_needed(const struct publication *publication, const struct counts *counts)
 {
 	size_t line = counts->columns * sizeof(uint64_t);
 	size_t size = sizeof(struct power_picture) + counts->zones * sizeof(struct snapshot_zone) +
-		      counts->accounts * sizeof(struct snapshot_account);
+		      counts->accounts * sizeof(struct snapshot_account) +
+		      health_size(publication->health, publication->health_count);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
 		size += counts->rows[level] * (sizeof(struct snapshot_row) + 2 * line) +
@@ -305,13 +306,10 @@ static void draw_counters(const struct publication *publication, struct snapshot
 	}
 }
 
-static void count_limits(const struct publication *publication, struct snapshot_table *level)
+static void count_merged(const struct publication *publication, struct snapshot_table *level)
 {
-	for (enum level i = 0; i < LEVEL_COUNT; i++) {
+	for (enum level i = 0; i < LEVEL_COUNT; i++)
 		level[i].merged = publication->series[i].merged;
-		if (i >= LEVEL_POD)
-			level[i].overflows = ledger_overflows(publication->ledger, i);
-	}
 }
 
 static void draw(struct publication *publication, const struct moment *at,
@@ -331,11 +329,11 @@ static void draw(struct publication *publication, const struct moment *at,
 }
 
 int snapshot_build(struct publication *publication, const struct moment *at,
-		   const struct snapshot_zone *zones, const struct snapshot_self *self)
+		   const struct snapshot_zone *zones, const struct snapshot_node *node)
 {
 	const struct counts counts = count_rows(publication);
 	struct snapshot_buffer *buffer =
-		snapshot_holder_take(publication->holder, memory_needed(&counts));
+		snapshot_holder_take(publication->holder, memory_needed(publication, &counts));
 	struct canvas canvas[LEVEL_COUNT];
 	const struct layout *layout = ledger_layout(publication->ledger);
 	struct snapshot_account *accounts;
@@ -367,14 +365,17 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		.account_count = (uint32_t)counts.accounts,
 		.accounts = accounts,
 		.power = power,
-		.self = *self,
+		.settle_s = (double)publication->options.settle_ns / 1e9,
+		.node = *node,
+		.health_count = (uint32_t)publication->health_count,
+		.health = health_fill(publication->health, publication->health_count, free_memory),
 	};
-	buffer->snapshot.self.start_time_s =
-		(double)birth_of(at, (int64_t)(self->start_time_s * 1e3)) / 1e3;
+	buffer->snapshot.node.start_time_s =
+		(double)birth_of(at, (int64_t)(node->start_time_s * 1e3)) / 1e3;
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
 	draw_counters(publication, &buffer->snapshot);
-	count_limits(publication, buffer->snapshot.level);
+	count_merged(publication, buffer->snapshot.level);
 	snapshot_holder_publish(publication->holder, buffer);
 	return 0;
 }

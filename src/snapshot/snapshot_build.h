@@ -15,4 +15,4 @@
  * publisher_publish() has them. 0 or -ENOMEM.
  */
 int snapshot_build(struct publication *publication, const struct moment *at,
-		   const struct snapshot_zone *zones, const struct snapshot_self *self);
+		   const struct snapshot_zone *zones, const struct snapshot_node *node);

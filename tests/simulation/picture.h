@@ -60,7 +60,7 @@ struct picture_table {
 	size_t count, retired_count;
 	struct picture_row *rows; /* [count + retired_count] */
 	uint64_t pending[PICTURE_COLUMNS_MAX];
-	uint64_t merged, overflows;
+	uint64_t merged;
 };
 
 struct picture_zone {

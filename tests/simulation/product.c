@@ -500,7 +500,7 @@ static void look_at_sleepers(struct product *product, const struct world *world)
 
 static enum product_result publish(struct product *product, const struct world *world)
 {
-	static const struct snapshot_self self = { .cpus = 4 };
+	static const struct snapshot_node node = { .cpus = 4 };
 
 	product->process_overflows = ledger_overflows(product->books.ledger, LEVEL_PROCESS);
 	product->container_overflows = ledger_overflows(product->books.ledger, LEVEL_CONTAINER);
@@ -508,7 +508,7 @@ static enum product_result publish(struct product *product, const struct world *
 				 &(struct publication_time){ world->interval.now_ns,
 							     world->interval.realtime_ms,
 							     world->interval.realtime_ms },
-				 product->published, &self) < 0
+				 product->published, &node) < 0
 		       ? PRODUCT_BOOKED
 		       : PRODUCT_PUBLISHED;
 }
@@ -706,7 +706,6 @@ static void draw_table(struct picture *picture, const struct snapshot *snapshot,
 	table->count = from->count;
 	table->retired_count = from->retired_count;
 	table->merged = from->merged;
-	table->overflows = from->overflows;
 	table->rows = carve(picture, rows * sizeof(*table->rows));
 	for (size_t i = 0; i < rows; i++) {
 		bool retired = i >= from->count;

@@ -59,7 +59,7 @@ struct machine {
 	struct sources sources; /* without meters, unless a test gives some */
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;
-	struct snapshot_self self;
+	struct snapshot_node node;
 };
 
 static inline void machine_start_of(struct machine *machine, bool is_vm, struct meter_table *meters,
@@ -128,7 +128,7 @@ static inline int run_at(struct machine *machine, uint64_t boottime_s, uint64_t 
 	const struct interval_moment now = { (int64_t)boottime_s * 1000,
 					     (int64_t)realtime_s * 1000 };
 
-	return interval_engine_run(machine->engine, &now, &machine->self);
+	return interval_engine_run(machine->engine, &now, &machine->node);
 }
 
 /* A pass at @time_s, @slept_s of them asleep so far, in which one process ran for @cpu_ns. */

@@ -46,11 +46,11 @@ static void test_a_failed_pass_is_not_an_idle_machine(void **state)
 	zone = zone_now(&machine);
 	assert_true(isnan(zone.watts[MODE_DYNAMIC]));
 	assert_int_equal(zone.span_ns, 0);
-	assert_true(isnan(machine.self.node_busy_ratio));
+	assert_true(isnan(machine.node.busy_ratio));
 	machine.reader.error = 0;
 	(void)pass(&machine, 102, 0, 2 * NSEC_PER_SEC); /* the next pass has both intervals' work */
 	(void)pass(&whole, 102, 0, 2 * NSEC_PER_SEC);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	assert_int_equal(zone_now(&machine).node_uj[MODE_DYNAMIC],
 			 zone_now(&whole).node_uj[MODE_DYNAMIC]);
 	machine_stop(&machine);
@@ -94,11 +94,11 @@ static void test_what_is_unseen_is_unattributed(void **state)
 	pass_of_machine(&whole, 101, NSEC_PER_SEC, 0, 2);
 	zone = zone_now(&part);
 	/* The machine is as busy as if all of it were seen, and draws as much. */
-	assert_true(fabs(part.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(part.node.busy_ratio - 0.5) < 1e-9);
 	assert_int_equal(zone.node_uj[MODE_DYNAMIC], zone_now(&whole).node_uj[MODE_DYNAMIC]);
 	assert_true(zone.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_UNSEEN] >=
 		    zone.node_uj[MODE_DYNAMIC] * 99 / 100 - 1);
-	assert_int_equal(part.self.node_cpu_ns, NSEC_PER_SEC);
+	assert_int_equal(part.node.cpu_ns, NSEC_PER_SEC);
 	machine_stop(&part);
 	machine_stop(&whole);
 }
@@ -112,12 +112,12 @@ static void test_cpus_come_and_go(void **state)
 	machine_start(&machine, true);
 	pass_of_machine(&machine, 100, 0, 0, 2);
 	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 2);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	half_uj = zone_now(&machine).node_uj[MODE_DYNAMIC];
 	pass_of_machine(&machine, 102, NSEC_PER_SEC, 0, 1);
-	assert_true(fabs(machine.self.node_busy_ratio - 1) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 1) < 1e-9);
 	pass_of_machine(&machine, 103, 2 * NSEC_PER_SEC, 0, 4);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	before_uj = zone_now(&machine).node_uj[MODE_DYNAMIC];
 	pass_of_machine(&machine, 104, 2 * NSEC_PER_SEC, 0, 4);
 	/* Twice the vCPUs, half busy: twice the power, but for a larger share of the host. */
@@ -125,7 +125,7 @@ static void test_cpus_come_and_go(void **state)
 			half_uj * 204 / 100);
 	/* Where it is not known nothing changes. */
 	pass_of_machine(&machine, 105, 2 * NSEC_PER_SEC, 0, 0);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	machine_stop(&machine);
 }
 
@@ -137,7 +137,7 @@ static void test_an_account_of_fewer_cpus_is_a_containers(void **state)
 	machine_start(&machine, true);
 	pass_of_machine(&machine, 100, 0, 0, 1);
 	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 1);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	machine_stop(&machine);
 }
 
@@ -171,11 +171,11 @@ static void test_a_container_that_is_resized_changes_no_machine(void **state)
 	machine.config.host.sysfs = sysfs;
 	pass_of_machine(&machine, 100, 0, 0, 1);
 	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 3);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	assert_int_equal(machine.sources.estimates.of[ESTIMATE_PLATFORM]->cpus, 2);
 	write_online(sysfs, "0-3\n");
 	pass_of_machine(&machine, 102, NSEC_PER_SEC, 0, 4);
-	assert_true(fabs(machine.self.node_busy_ratio - 0.25) < 1e-9);
+	assert_true(fabs(machine.node.busy_ratio - 0.25) < 1e-9);
 	machine_stop(&machine);
 	remove_tree(sysfs);
 }
@@ -192,8 +192,8 @@ static void test_counts_of_passes_add_up(void **state)
 	machine.reader.info.tasks_walked = 80;
 	machine.reader.info.tasks_sent = 3;
 	(void)pass(&machine, 101, 0, 1);
-	assert_int_equal(machine.self.tasks_walked, 170);
-	assert_int_equal(machine.self.tasks_sent, 8);
+	assert_int_equal(interval_engine_activity(machine.engine)->tasks_walked, 170);
+	assert_int_equal(interval_engine_activity(machine.engine)->tasks_sent, 8);
 	machine_stop(&machine);
 }
 
@@ -337,8 +337,8 @@ static void births_follow_the_scraper(uint64_t late_s, uint64_t turns_s)
 	}
 	assert_int_equal(born_s, 143);
 	assert_int_equal(turned_s, turns_s);
-	assert_true(machine.self.settle_s >= 10);
-	assert_int_equal(machine.self.scrape_clients, 1);
+	assert_true(interval_engine_settle_ns(machine.engine) >= 10 * NSEC_PER_SEC);
+	assert_int_equal(interval_engine_series(machine.engine)->scrape_clients, 1);
 	machine_stop(&machine);
 	scrape_pace_release(&pace);
 }

@@ -51,56 +51,107 @@ static void make_zone(struct snapshot_zone *zone, enum zone_kind kind, const cha
 	zone->created_ms = BIRTH_MS;
 }
 
-static void make_self(struct snapshot_self *self)
+static const double interval_bounds[HEALTH_BUCKETS_MAX] = { 0.0001, 0.0005, 0.001, 0.01, 0.1, 1 };
+static const struct health_label reader_labels[] = {
+	{ "reader", offsetof(struct fixture_health, reader) },
+	{ 0 },
+};
+static const struct health_label state_labels[] = {
+	{ "state", offsetof(struct fixture_state, name) },
+	{ 0 },
+};
+static const struct health_variant results[] = {
+	{ "success", HEALTH_VALUE(struct fixture_health, success) },
+	{ "failure", HEALTH_VALUE(struct fixture_health, failure) },
+	{ 0 },
+};
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_cpu_seconds",
+	  .type = FAMILY_COUNTER,
+	  .unit = "seconds",
+	  .help = "CPU time used by Kepler.",
+	  .value = HEALTH_VALUE(struct fixture_health, cpu_seconds) },
+	{ .name = "kepler_exporter_open_fds",
+	  .type = FAMILY_GAUGE,
+	  .help = "Open file descriptors of Kepler.",
+	  .value = HEALTH_VALUE(struct fixture_health, open_fds) },
+	{ .name = "kepler_exporter_activity_reader",
+	  .type = FAMILY_INFO,
+	  .help = "The reader that measures the run time of processes.",
+	  .labels = reader_labels },
+	{ .name = "kepler_exporter_config_last_reload_successful",
+	  .type = FAMILY_GAUGE,
+	  .help = "1 if the last reload succeeded, otherwise 0.",
+	  .value = HEALTH_VALUE(struct fixture_health, last_succeeded) },
+	{ .name = "kepler_exporter_config_reloads",
+	  .type = FAMILY_COUNTER,
+	  .help = "Requested reloads of the configuration.",
+	  .variant_label = "result",
+	  .variants = results },
+	{ .name = "kepler_exporter_interval_duration_seconds",
+	  .type = FAMILY_HISTOGRAM,
+	  .unit = "seconds",
+	  .help = "Time that reading, attributing and publishing took in each interval.",
+	  .value.offset = offsetof(struct fixture_health, intervals),
+	  .bounds = interval_bounds },
+	{ .name = "kepler_node_cpu_idle_state_seconds",
+	  .type = FAMILY_COUNTER,
+	  .unit = "seconds",
+	  .help = "Time in this idle state, summed over all CPUs, since Kepler started.",
+	  .value = HEALTH_VALUE(struct fixture_state, seconds),
+	  .labels = state_labels,
+	  .array = HEALTH_ARRAY(struct fixture_health, states, state_count) },
+};
+
+static const struct health_part health_part = {
+	.size = sizeof(struct fixture_health),
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};
+
+static void make_health(struct fixture *fixture)
+{
+	fixture->health = (struct fixture_health){
+		.cpu_seconds = 1.5,
+		.open_fds = 12,
+		.reader = "bpf-walk",
+		.last_succeeded = true,
+		.success = 1,
+		.failure = 1,
+		.intervals = { { 1, 2, 3, 4, 5, 6 }, 22, 0.75 },
+		.states = { { "C1E", 12.5 }, { "C6", 8000.25 }, { "C7", (double)NAN } },
+		.state_count = 3,
+	};
+	fixture->block = (struct health_block){ &health_part, &fixture->health };
+	fixture->snapshot.health = &fixture->block;
+	fixture->snapshot.health_count = 1;
+}
+
+static void make_node(struct snapshot_node *node)
 {
 	static const struct snapshot_cpu cpus[] = {
 		{ 0, 0, 17 },
 		{ 130, SNAPSHOT_CPU_UNKNOWN, SNAPSHOT_CPU_UNKNOWN },
 	};
-	static const double le[] = { 0.0001, 0.0005, 0.001, 0.01, 0.1, 1 };
 
-	SET(self->version, "0.1.0");
-	SET(self->revision, "abcdef");
-	SET(self->branch, "main");
-	SET(self->node_name, "node-1");
-	SET(self->cpu_architecture, "Zen 3");
-	SET(self->kernel, "6.1.0");
-	SET(self->components_source, "rapl-sysfs");
-	SET(self->activity_reader, "bpf-walk");
-	self->cpu_seconds = 1.5;
-	self->wakeups = 40;
-	self->rss_bytes = 9000000;
-	self->max_rss_bytes = 9500000;
-	self->open_fds = 12;
-	self->threads = 3;
-	self->start_time_s = 1760000000;
-	self->interval_s = 1;
-	for (size_t i = 0; i < ARRAY_SIZE(le); i++) {
-		self->interval_buckets_le[i] = le[i];
-		self->interval_bucket_counts[i] = i + 1;
-	}
-	self->interval_count = 22;
-	self->interval_sum_s = 0.75;
-	self->step_buckets_le[0] = 0.001;
-	self->step_buckets_le[1] = 1;
-	self->steps[0] = (struct snapshot_step){ "meters", { 20, 1 }, 22, 1.25 };
-	self->last_reload_ok = true;
-	self->node_busy_ratio = 0.25;
-	self->node_cpu_ns = 123456789012345;
-	self->node_cpu_steal_seconds = self->vm_host_share_ratio = (double)NAN;
-	self->vm_load_low = self->vm_load_high = (double)NAN;
-	self->cpus = 2;
-	SET(self->cpu_vendor, "AuthenticAMD");
-	SET(self->cpu_model, "AMD EPYC 7763 64-Core Processor");
-	self->idle_states[0] = (struct snapshot_idle_state){ "C1E", 12.5 };
-	self->idle_states[1] = (struct snapshot_idle_state){ "C6", 8000.25 };
-	self->idle_state_count = 2;
-	self->cpu_list = cpus;
-	self->cpu_list_count = ARRAY_SIZE(cpus);
-	self->reloads = 2;
-	self->reload_failures = 1;
-	self->tasks_walked = 1000;
-	self->tasks_sent = 10;
+	SET(node->version, "0.1.0");
+	SET(node->revision, "abcdef");
+	SET(node->branch, "main");
+	SET(node->node_name, "node-1");
+	SET(node->cpu_architecture, "Zen 3");
+	SET(node->kernel, "6.1.0");
+	SET(node->components_source, "rapl-sysfs");
+	SET(node->activity_reader, "bpf-walk");
+	node->start_time_s = 1760000000;
+	node->busy_ratio = 0.25;
+	node->cpu_ns = 123456789012345;
+	node->cpu_steal_seconds = node->vm_host_share_ratio = (double)NAN;
+	node->vm_load_low = node->vm_load_high = (double)NAN;
+	node->cpus = 2;
+	SET(node->cpu_vendor, "AuthenticAMD");
+	SET(node->cpu_model, "AMD EPYC 7763 64-Core Processor");
+	node->cpu_list = cpus;
+	node->cpu_list_count = ARRAY_SIZE(cpus);
 }
 
 /* Values that no rounding would leave alone, from the row and column. */
@@ -273,7 +324,6 @@ static void make_table(struct fixture *fixture, enum level level, size_t count)
 	table->values = make_cells(fixture, count, level == LEVEL_PROCESS ? 1009 : 50021);
 	table->deltas = make_cells(fixture, count, 11);
 	table->retired_count = 1;
-	table->overflows = 5;
 	table->retired = make_rows(fixture->retired_labels[level], 1);
 	table->retired_values = make_cells(fixture, 1, 17);
 	table->pending = pending;
@@ -423,7 +473,8 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	make_accounts(fixture, shape);
 	fixture->snapshot.sequence = 7;
 	fixture->snapshot.realtime_ms = BIRTH_MS + 7000;
-	make_self(&fixture->snapshot.self);
+	make_node(&fixture->snapshot.node);
+	make_health(fixture);
 	make_labels(fixture, shape);
 	make_table(fixture, LEVEL_PROCESS, shape->processes);
 	make_table(fixture, LEVEL_CONTAINER, shape->containers);
@@ -519,23 +570,22 @@ void fixture_vm(struct fixture *fixture)
 	zone->model_changes = 3;
 	zone->model_error_w = 4.5;
 	zone->model_outside = 1;
-	fixture->snapshot.self.model_files =
-		(struct snapshot_model_files){ .is_wanted = true, .up = true, .refused = 2 };
-	SET(fixture->snapshot.self.models[0].name, "lab \"1\"");
-	SET(fixture->snapshot.self.models[0].output, "DynPower");
-	SET(fixture->snapshot.self.models[0].features, "BPFOnly");
-	SET(fixture->snapshot.self.models[0].machine, "lab_cpu");
+	fixture->block.data = NULL; /* it is not configured */
+	SET(fixture->snapshot.node.models[0].name, "lab \"1\"");
+	SET(fixture->snapshot.node.models[0].output, "DynPower");
+	SET(fixture->snapshot.node.models[0].features, "BPFOnly");
+	SET(fixture->snapshot.node.models[0].machine, "lab_cpu");
 	zone->idle_state = IDLE_ABSENT;
 	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
 	zone->watts[MODE_IDLE] = zone->idle_estimate_w = (double)NAN;
 	fixture_follow_zones(fixture);
-	SET(fixture->snapshot.self.components_source, "");
-	SET(fixture->snapshot.self.platform_source, "trained_power_model");
-	fixture->snapshot.self.node_cpu_steal_seconds = 3.5;
-	fixture->snapshot.self.vm_host_share_ratio = 0.125;
-	SET(fixture->snapshot.self.vm_host_cpus_source, "instance_type");
-	fixture->snapshot.self.vm_load_low = 0.25;
-	fixture->snapshot.self.vm_load_high = 0.75;
+	SET(fixture->snapshot.node.components_source, "");
+	SET(fixture->snapshot.node.platform_source, "trained_power_model");
+	fixture->snapshot.node.cpu_steal_seconds = 3.5;
+	fixture->snapshot.node.vm_host_share_ratio = 0.125;
+	SET(fixture->snapshot.node.vm_host_cpus_source, "instance_type");
+	fixture->snapshot.node.vm_load_low = 0.25;
+	fixture->snapshot.node.vm_load_high = 0.75;
 }
 
 void fixture_bare(struct fixture *fixture)
@@ -543,8 +593,8 @@ void fixture_bare(struct fixture *fixture)
 	static const struct fixture_shape shape = { .zones = 0, .containers = 1, .processes = 2 };
 
 	fixture_make(fixture, &shape);
-	SET(fixture->snapshot.self.components_source, "");
-	SET(fixture->snapshot.self.activity_reader, "procfs");
+	SET(fixture->snapshot.node.components_source, "");
+	SET(fixture->snapshot.node.activity_reader, "procfs");
 }
 
 void fixture_release(struct fixture *fixture)

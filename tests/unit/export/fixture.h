@@ -16,6 +16,21 @@ struct fixture_names {
 	struct owner_names facts;
 };
 
+/* A part of the program with a metric of each kind. */
+struct fixture_health {
+	double cpu_seconds;
+	uint64_t open_fds;
+	char reader[16];
+	bool last_succeeded;
+	uint32_t success, failure;
+	struct health_histogram intervals;
+	struct fixture_state {
+		char name[16];
+		double seconds;
+	} states[3];
+	uint32_t state_count;
+};
+
 struct fixture {
 	struct snapshot snapshot;
 	struct snapshot_zone *zones;
@@ -25,6 +40,8 @@ struct fixture {
 	struct series_labels *labels[LEVEL_COUNT];
 	struct series_labels *retired_labels[LEVEL_COUNT];
 	struct power_picture power;
+	struct fixture_health health;
+	struct health_block block;
 };
 
 struct fixture_shape {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
 
-#include "base/file.h"
 #include "export/catalog.h"
 #include "tests/unit/unit.h"
 
@@ -46,23 +45,6 @@ static void labels_have_room(void **state)
 	}
 }
 
-static void the_reference_is_current(void **state)
-{
-	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
-	CLEANUP_FREE char *have = NULL;
-	const char *root = getenv("TEST_SOURCE_ROOT");
-	char path[4096];
-	size_t len = 0;
-
-	(void)snprintf(path, sizeof(path), "%s/docs/metrics.md", root ? root : ".");
-	assert_int_equal(metric_reference(&want), 0);
-	if (read_file_alloc(path, 1 << 20, &have, &len) < 0 || strcmp(have, want.data) != 0) {
-		print_error("docs/metrics.md is not what src/export/catalog.c says: build "
-			    "and run ninja -C DIR docs-update\n");
-		fail();
-	}
-}
-
 static void a_zone_name_cannot_break_a_name(void **state)
 {
 	static const struct family gauge = { .name = "x_<zone>_watts" };
@@ -82,7 +64,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_follow_the_conventions),
 		cmocka_unit_test(labels_have_room),
-		cmocka_unit_test(the_reference_is_current),
 		cmocka_unit_test(a_zone_name_cannot_break_a_name),
 	};
 

@@ -108,7 +108,7 @@ static void a_new_series_shows_0_for_a_while(void **state)
 
 	fixture_node(&fixture);
 	assert_page(&fixture.snapshot, "Kepler", "shows 0");
-	fixture.snapshot.self.settle_s = 30;
+	fixture.snapshot.settle_s = 30;
 	assert_page(&fixture.snapshot, "a new series shows 0 for the first 30 s", NULL);
 	fixture_release(&fixture);
 }

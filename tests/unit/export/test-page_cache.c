@@ -138,7 +138,7 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	memcpy(before, slow.body, slow.len);
 
 	fixture.snapshot.sequence++;
-	fixture.snapshot.self.open_fds = 4711;
+	fixture.health.open_fds = 4711;
 	fresh = ask(cache, "", false);
 	assert_ptr_not_equal(fresh.body, slow.body);
 	assert_non_null(memmem(fresh.body, fresh.len, "open_fds 4711\n", 14));
@@ -295,7 +295,7 @@ static void a_crowd_sees_whole_pages(void **state)
 	for (unsigned i = 0; i < SNAPSHOTS; i++) {
 		fixture_make(&fixtures[i], &shape);
 		fixtures[i].snapshot.sequence = i + 1;
-		fixtures[i].snapshot.self.open_fds = i + 1;
+		fixtures[i].health.open_fds = i + 1;
 	}
 	fixture_hold(&fixtures[0].snapshot);
 	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &both, &crowd.cache), 0);

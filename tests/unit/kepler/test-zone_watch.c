@@ -100,7 +100,7 @@ struct machine {
 	struct sources sources;
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;
-	struct snapshot_self self;
+	struct snapshot_node node;
 	struct zone_watch watch;
 };
 
@@ -145,8 +145,8 @@ static void interval(struct machine *machine, uint64_t now_s, const uint64_t jou
 
 	for (size_t z = 0; z < ZONES; z++)
 		told.energy_uj[z] += joules[z] * 1000000;
-	zone_watch_describe(&machine->watch, &machine->sources, &machine->self);
-	assert_int_equal(interval_engine_run(machine->engine, &now, &machine->self), 0);
+	zone_watch_count(&machine->watch, &machine->sources);
+	assert_int_equal(interval_engine_run(machine->engine, &now, &machine->node), 0);
 	zone_watch_look(&machine->watch, machine->engine, now_s * NSEC_PER_SEC);
 }
 
@@ -161,14 +161,13 @@ static void test_parts_that_count_more_than_their_package_are_told(void **state)
 	machine_start(&machine);
 	interval(&machine, 1000, nothing); /* the baseline */
 	interval(&machine, 1030, absurd);
+	assert_int_equal(machine.watch.health.packages_exceeded, 0);
 	interval(&machine, 1060, absurd);
-	assert_int_equal(machine.self.packages_exceeded, 0);
-	interval(&machine, 1090, plausible);
-	assert_int_equal(machine.self.packages_exceeded, 1);
+	assert_int_equal(machine.watch.health.packages_exceeded, 1);
 	assert_true(machine.watch.exceeded[0] && !machine.watch.exceeded[4]);
+	interval(&machine, 1090, plausible);
 	interval(&machine, 1120, plausible);
-	interval(&machine, 1121, plausible);
-	assert_int_equal(machine.self.packages_exceeded, 0);
+	assert_int_equal(machine.watch.health.packages_exceeded, 0);
 	machine_stop(&machine);
 }
 
@@ -177,8 +176,8 @@ static void test_zones_that_are_left_out_are_counted(void **state)
 	struct machine machine;
 
 	machine_start(&machine);
-	zone_watch_describe(&machine.watch, &machine.sources, &machine.self);
-	assert_int_equal(machine.self.zones_left_out, 2);
+	zone_watch_count(&machine.watch, &machine.sources);
+	assert_int_equal(machine.watch.health.left_out, 2);
 	assert_true(machine.watch.left_out);
 	machine_stop(&machine);
 }

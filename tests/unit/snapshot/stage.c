@@ -50,14 +50,14 @@ void publish(struct stage *s, uint64_t later_s)
 						  .has_mode[MODE_DYNAMIC] = true,
 						  .rows_have_mode[MODE_DYNAMIC] = true,
 						  .span_ns = SECOND_NS } };
-	const struct snapshot_self self = { .cpus = 2 };
+	const struct snapshot_node node = { .cpus = 2 };
 
 	snapshot_put(s->holder, s->snapshot);
 	assert_int_equal(publisher_publish(s->publisher,
 					   &(struct publication_time){ s->now_s * SECOND_NS,
 								       (int64_t)s->now_s * 1000,
 								       (int64_t)s->now_s * 1000 },
-					   zones, &self),
+					   zones, &node),
 			 0);
 	s->snapshot = snapshot_get(s->holder);
 	s->now_s += later_s;

@@ -378,7 +378,7 @@ static void test_zones_come_from_the_ledger(void **state)
 	assert_int_equal(s.snapshot->zones[0].node_uj[MODE_DYNAMIC], 400);
 	assert_int_equal(s.snapshot->zones[0].unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY],
 			 33);
-	assert_int_equal(s.snapshot->self.cpus, 2);
+	assert_int_equal(s.snapshot->node.cpus, 2);
 	assert_int_equal(s.snapshot->realtime_ms, 1000000);
 	assert_int_equal(test_add_zones(s.ledger, 2), 0);
 	publish(&s, 1);

@@ -371,7 +371,7 @@ static const char *change_reader(struct world *w)
 static const char *one_interval(struct world *w)
 {
 	struct snapshot_zone zones[3] = { 0 };
-	const struct snapshot_self self = { .cpus = 4 };
+	const struct snapshot_node node = { .cpus = 4 };
 	const struct snapshot *snapshot;
 	struct snapshot_truth truth;
 	const char *wrong;
@@ -391,7 +391,7 @@ static const char *one_interval(struct world *w)
 	if (publisher_publish(w->publisher,
 			      &(struct publication_time){ w->now_ns, (int64_t)(w->now_ns / 1000000),
 							  (int64_t)(w->now_ns / 1000000) },
-			      zones, &self) < 0)
+			      zones, &node) < 0)
 		return "refused";
 	snapshot = snapshot_get(w->holder);
 	wrong = snapshot_check_next(w->check, snapshot, &w->options, &truth);

@@ -123,7 +123,7 @@ static bool open_parts(struct parts *parts)
 static bool live(struct parts *parts)
 {
 	const struct snapshot_zone zones[2] = { { .zone = { .source = "rapl-sysfs" } } };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 	uint64_t published = 0;
 
 	for (uint64_t i = 0; i < INTERVALS; i++) {
@@ -136,7 +136,7 @@ static bool live(struct parts *parts)
 			run_process(parts->ledger, p, i);
 		if (publisher_publish(parts->publisher,
 				      &(struct publication_time){ .monotonic_ns = i * SECOND_NS },
-				      zones, &self) == 0)
+				      zones, &node) == 0)
 			published++;
 		snapshot = snapshot_get(parts->holder);
 		if (snapshot)
@@ -151,14 +151,14 @@ static bool live(struct parts *parts)
 static void assert_ended_rows_go(struct parts *parts)
 {
 	const struct snapshot_zone zones[2] = { { .zone = { .source = "rapl-sysfs" } } };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 
 	for (uint64_t i = INTERVALS; i < INTERVALS + 10; i++) {
 		ledger_begin(parts->ledger, i * SECOND_NS);
 		assert_int_equal(publisher_publish(parts->publisher,
 						   &(struct publication_time){
 							   .monotonic_ns = i * SECOND_NS },
-						   zones, &self),
+						   zones, &node),
 				 0);
 	}
 	for (uint32_t i = 0; i < ledger_slots(parts->ledger, LEVEL_PROCESS); i++) {
@@ -227,7 +227,7 @@ static void test_some_failures_at_each_moment(void **state)
 static int publish_at(struct parts *parts, uint64_t interval, uint32_t processes)
 {
 	const struct snapshot_zone zones[1] = { { .zone = { .source = "rapl-sysfs" } } };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 
 	ledger_begin(parts->ledger, interval * SECOND_NS);
 	for (uint32_t p = 0; p < processes; p++)
@@ -235,7 +235,7 @@ static int publish_at(struct parts *parts, uint64_t interval, uint32_t processes
 	return publisher_publish(parts->publisher,
 				 &(struct publication_time){ interval * SECOND_NS,
 							     (int64_t)interval, (int64_t)interval },
-				 zones, &self);
+				 zones, &node);
 }
 
 static void assert_newborn_show_0(struct parts *parts)
@@ -293,7 +293,7 @@ static uint64_t shown_of_pid_1(struct parts *parts)
 static void test_what_lives_again_keeps_its_series(void **state)
 {
 	const struct snapshot_zone zones[1] = { { .zone = { .source = "rapl-sysfs" } } };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 	bool failed = true;
 
 	for (unsigned int n = 0; failed; n++) {
@@ -304,7 +304,7 @@ static void test_what_lives_again_keeps_its_series(void **state)
 		run_process(parts.ledger, 0, 5);
 		run_process(parts.ledger, 0, 7); /* ends it */
 		assert_int_equal(publisher_publish(parts.publisher, &(struct publication_time){ 0 },
-						   zones, &self),
+						   zones, &node),
 				 0);
 		assert_int_equal(shown_of_pid_1(&parts), 140);
 		fail_from = allocations + n;

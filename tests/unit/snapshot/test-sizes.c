@@ -93,7 +93,7 @@ static void open_parts(struct parts *parts, uint32_t zones)
 static void run_interval(struct parts *parts, uint64_t now_ns, uint32_t processes, uint32_t each)
 {
 	static const struct snapshot_zone zones[MANY_ZONES];
-	static const struct snapshot_self self;
+	static const struct snapshot_node node;
 	uint32_t container = 0;
 
 	ledger_begin(parts->ledger, now_ns);
@@ -119,7 +119,7 @@ static void run_interval(struct parts *parts, uint64_t now_ns, uint32_t processe
 	}
 	assert_int_equal(publisher_publish(parts->publisher,
 					   &(struct publication_time){ .monotonic_ns = now_ns },
-					   zones, &self),
+					   zones, &node),
 			 0);
 }
 

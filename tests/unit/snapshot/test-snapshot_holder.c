@@ -180,7 +180,7 @@ static void test_readers_race_the_publisher(void **state)
 	const struct ledger_options book = { .max_processes = 1000, .max_containers = 100 };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
 	const struct snapshot_zone zone = { .zone.kind = ZONE_PACKAGE, .zone.path = "p" };
-	const struct snapshot_self self = { 0 };
+	const struct snapshot_node node = { 0 };
 	struct race race = { 0 };
 	struct ledger *ledger;
 	struct publisher *publisher;
@@ -200,7 +200,7 @@ static void test_readers_race_the_publisher(void **state)
 						   &(struct publication_time){ i * SECOND_NS,
 									       (int64_t)i * 1000,
 									       (int64_t)i * 1000 },
-						   &zone, &self),
+						   &zone, &node),
 				 0);
 	}
 	__atomic_store_n(&race.over, 1, __ATOMIC_RELEASE);

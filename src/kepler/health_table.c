@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/health_table.h"
+
+#include "activity/activity_health.h"
+#include "base/macro.h"
+#include "engine/confinement.h"
+#include "engine/series_health.h"
+#include "estimate/model_health.h"
+#include "kepler/monitor_parts.h"
+#include "workload/identity_health.h"
+
+static const void *activity_of(const struct monitor *monitor)
+{
+	return interval_engine_activity(monitor->session.engine);
+}
+
+static const void *series_of(const struct monitor *monitor)
+{
+	return interval_engine_series(monitor->session.engine);
+}
+
+static const void *identities_of(const struct monitor *monitor)
+{
+	return monitor->session.sources.identities;
+}
+
+static const void *reads_of(const struct monitor *monitor)
+{
+	return monitor->session.sources.reads;
+}
+
+#define IN(member) offsetof(struct monitor, member), NULL
+#define BY(owner)  0, owner
+
+static const struct {
+	const struct health_part *part;
+	size_t offset;                                       /* of the owner in a monitor; or: */
+	const void *(*owner)(const struct monitor *monitor); /* NULL: there is none */
+} table[] = {
+	{ &self_health_part, IN(session.stats) },
+	{ &loop_health_part, IN(steps) },
+	{ &series_health_part, BY(series_of) },
+	{ &activity_health_part, BY(activity_of) },
+	{ &identity_health_part, BY(identities_of) },
+	{ &machine_reads_health_part, BY(reads_of) },
+	{ &zone_health_part, IN(zones) },
+	{ &names_health_part, IN(session.sources.names) },
+	{ &device_allocations_health_part, IN(session.sources.allocations) },
+	{ &model_files_health_part, IN(session.sources.model_sources) },
+	{ &model_url_health_part, IN(session.sources.model_sources) },
+	{ &idle_state_health_part, IN(idle_state) },
+	{ &recorder_health_part, IN(session.recorder) },
+	{ &confinement_health_part, IN(session.landlock_abi) },
+	{ &reload_health_part, IN(reload) },
+};
+_Static_assert(ARRAY_SIZE(table) <= HEALTH_TABLE_MAX, "room for each");
+
+const struct health_part *health_table_part(size_t index)
+{
+	return index < ARRAY_SIZE(table) ? table[index].part : NULL;
+}
+
+size_t health_table_sources(const struct monitor *monitor,
+			    struct health_source ret[HEALTH_TABLE_MAX])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		ret[i] = (struct health_source){
+			.part = table[i].part,
+			.owner = table[i].owner ? table[i].owner(monitor)
+						: (const char *)monitor + table[i].offset,
+		};
+	return ARRAY_SIZE(table);
+}
