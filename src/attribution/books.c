@@ -7,10 +7,9 @@
 
 int books_open(struct books *books, const struct ledger_options *options)
 {
-	int r;
+	int r = ledger_new(options, &books->ledger);
 
-	*books = (struct books){ .remainder_at = SIZE_MAX };
-	r = ledger_new(options, &books->ledger);
+	books->remainder_at = SIZE_MAX;
 	books->accountant.ledger = books->ledger;
 	return r;
 }

@@ -38,7 +38,10 @@ struct books {
 	size_t span_count;
 };
 
-/* 0, or -ENOMEM; @books is to be released in any case. */
+/*
+ * 0, or -ENOMEM; @books is to be released in any case. It is zeroed, as calloc() gives it: most of
+ * its room is for zones that few machines have, and stays untouched.
+ */
 int books_open(struct books *books, const struct ledger_options *options);
 void books_release(struct books *books);
 /*

@@ -17,6 +17,7 @@
 #include "base/macro.h"
 #include "kepler/monitor_parts.h"
 #include "service/signals.h"
+#include "service/start_memory.h"
 
 /* The loop turns at least that often, however long the interval. */
 #define TURN_NS (10 * NSEC_PER_SEC)
@@ -289,6 +290,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 	struct diag diag = { .more = &more };
 	int status;
 
+	start_memory_begin();
 	scrape_pace_init(&monitor.pace, clock_ns(CLOCK_MONOTONIC));
 	monitor.config = reload_first(&monitor.args, RELOAD_FIRST_LIMIT_NS, &diag);
 	if (!monitor.config) {
