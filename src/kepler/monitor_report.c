@@ -164,16 +164,12 @@ void monitor_follow_meters(struct monitor *monitor)
 /* Nothing here can change it, so it is no warning. */
 void monitor_tell_of_unseen(struct monitor *monitor)
 {
-	struct activity_info info;
-
 	if (monitor->told_unseen ||
 	    !interval_engine_activity(monitor->session.engine)->unseen_processes)
 		return;
 	monitor->told_unseen = true;
-	activity_get_info(monitor->session.sources.activity, &info);
-	log_info("%u process%s hidden from BPF by this kernel; CPU time "
-		 "comes from /proc, in ticks (first: pid %u)",
-		 info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
+	log_info("process 1 is hidden from BPF by this kernel; its CPU time comes from /proc, in "
+		 "ticks");
 }
 
 void monitor_log_start(struct monitor *monitor)
