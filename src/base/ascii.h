@@ -14,7 +14,7 @@ static inline bool ascii_is_alnum(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Of a hexadecimal digit, or -1. */
+/* The value of a hexadecimal digit, or -1. */
 static inline int ascii_hex_value(char c)
 {
 	if (c >= '0' && c <= '9')

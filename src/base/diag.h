@@ -2,7 +2,7 @@
 /*
  * A diagnosis: what is wrong, where, and what to do about it, as one line of text.
  *
- * Library code that parses what a user wrote fills one in beside its -errno; program code prints
+ * Library code that parses a user's input fills one in and returns -errno; program code prints
  * it. The text is always terminated and never longer than the buffer.
  *
  * A parser that can go on after a problem adds each one with diag_add(): the first is the text, the

@@ -42,7 +42,7 @@ static inline void exp_block_within(double *values)
 	series = series * r + 0.5;
 	series = series * r + 1.0;
 	series = series * r + 1.0;
-	/* 2^k: k beside the bias of the exponent, in its place. */
+	/* 2^k: k plus the bias, in the place of the exponent. */
 	power = (exp_block_numbers)(((exp_block_bits)whole + 1023) << 52);
 	series *= power;
 	memcpy(values, &series, sizeof(series));

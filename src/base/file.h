@@ -17,7 +17,7 @@ ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size);
 ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size);
 
 /*
- * As read_file_at, from the start of an open descriptor (pread at 0: sysfs and procfs render anew).
+ * As read_file_at, from the start of an open descriptor (pread at 0 makes sysfs and procfs render).
  */
 ssize_t read_fd(int fd, char *buf, size_t size);
 /*
@@ -37,11 +37,11 @@ int path_join(char *buf, size_t size, const char *dir, const char *name);
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len);
 
 /*
- * Writes a new file beside @path (NAME.new-XXXXXXXX), fsyncs it, renames it over @path and fsyncs
+ * Writes a new file next to @path (NAME.new-XXXXXXXX), fsyncs it, renames it over @path and fsyncs
  * the directory: a crash or a power cut leaves the old file or the new one, never a mix, and when
  * this returns 0 it is the new one. Removes files of this pattern that a killed writer left more
- * than a minute ago. Follows no link and never writes into an existing file; what is no regular
- * file, or leads to none, such as a device, is not replaced: -ENOTSUP.
+ * than a minute ago. Follows no link and never writes into an existing file. Anything other than a
+ * regular file or a link to one, such as a device, is not replaced: -ENOTSUP.
  */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);
 

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 
 /*
- * The text up to its end or @max bytes, escaped. What is no UTF-8 and what is a control character
- * becomes U+FFFD.
+ * The text up to its end or @max bytes, escaped. Invalid UTF-8 and control characters become
+ * U+FFFD.
  */
 void html_add_text(struct strbuf *out, const char *text, size_t max);

@@ -94,8 +94,8 @@ static int duration_unit(const char **text, uint64_t *ret_ns)
 }
 
 /*
- * Digits after a point as fraction/scale, to a trillionth; the text after them, or NULL when there
- * are none.
+ * Digits after a point as fraction/scale, to a trillionth; the text after them, or NULL without
+ * digits.
  */
 static const char *parse_fraction(const char *text, uint64_t *ret_fraction, uint64_t *ret_scale)
 {

@@ -42,7 +42,7 @@ struct offload {
 	size_t threads, running; /* the rest are idle, or about to begin */
 	pthread_t ended;         /* valid if has_ended: to be joined */
 	bool has_ended;
-	bool closing; /* nothing begins any more, what ends is dropped */
+	bool closing; /* no job begins any more, and results are dropped */
 	bool gone;    /* the owner is; the last thread destroys */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this process counts pids as the machine does. */
+/* Returns true if this process counts pids as the machine does. */
 #pragma once
 
 #include <stdbool.h>

@@ -12,8 +12,8 @@
  */
 int secret_file_check(const char *path, struct diag *diag);
 /*
- * The first line of the file @path, without its end, given to the caller: a token, a password. The
- * path "" is no file: the secret is empty. 0; -EPERM as above; -errno with a diagnosis where the
- * file cannot be read or has more than SECRET_FILE_MAX bytes.
+ * The first line of the file @path, without its end, given to the caller: a token, a password. With
+ * the path "" the secret is empty. 0; -EPERM as above; -errno with a diagnosis if the file cannot
+ * be read or has more than SECRET_FILE_MAX bytes.
  */
 int secret_file_read(const char *path, char **ret, struct diag *diag);

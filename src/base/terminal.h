@@ -9,5 +9,5 @@
  * (https://no-color.org), and $TERM is not "dumb".
  */
 bool terminal_wants_colour(int fd);
-/* Rows and columns; 0 where there is no terminal, or it does not say. */
+/* Rows and columns; 0 without a terminal, or if it does not report them. */
 void terminal_size(int fd, unsigned *ret_rows, unsigned *ret_columns);

@@ -13,8 +13,8 @@ struct uuid {
 };
 
 /*
- * Reads "8-4-4-4-12" hexadecimal digits of either case that fill @text[0..len). False: it is none,
- * or the one of nothing but zeros.
+ * Reads "8-4-4-4-12" hexadecimal digits of either case that fill @text[0..len). False: it is not a
+ * UUID, or has only zeros.
  */
 bool uuid_parse(const char *text, size_t len, struct uuid *ret);
 

@@ -9,7 +9,7 @@
 
 /* How many decimals a power of that size is shown with: two below 100 W, else one. */
 unsigned watts_decimals(double watts);
-/* "14.60", "198.0", "–" for NaN; "<0.01" for what is not 0 and would look so. No unit. */
+/* "14.60", "198.0", "–" for NaN; "<0.01" for a value that would look like 0. No unit. */
 void watts_text(char buf[static WATTS_TEXT_MAX], double watts);
 /*
  * An error bound with two significant digits, without a unit: "0.023", "2.2", "74", "120". It is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine is called in full: the canonical name of the host's name, and the name of each
- * of its addresses by reverse look-up, except those of the loopback. Every look-up may wait for
- * name servers, for as long as resolv.conf says: this is for a process or thread of its own.
+ * The full names of this machine: the canonical form of the host name, and the name of each of its
+ * addresses by reverse look-up, except loopback addresses. Every look-up may wait for name servers,
+ * for as long as resolv.conf allows: call this in a separate process or thread.
  */
 #pragma once
 

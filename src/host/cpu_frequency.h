@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frequency of each CPU, as SYSFS/devices/system/cpu/cpufreq reports it now: scaling_cur_freq
- * of a policy, which is that of all its CPUs (Documentation/admin-guide/pm/cpufreq.rst). On x86 the
- * kernel takes it from APERF and MPERF, since the last tick in which the CPU was busy; elsewhere
- * many drivers report what they have asked for.
+ * of a policy applies to all its CPUs (Documentation/admin-guide/pm/cpufreq.rst). On x86 the kernel
+ * takes it from APERF and MPERF, since the last tick in which the CPU was busy; elsewhere many
+ * drivers report the frequency that they have requested.
  *
- * It is one value at one time, and so a coarse stand-in for cycles. A read asks firmware on some
+ * It is one value at one time, and so a coarse substitute for cycles. A read asks firmware on some
  * machines: at most FREQUENCY_READS policies are read at once, in turn, and the others keep their
  * last value.
  */
@@ -19,7 +19,7 @@
 #define FREQUENCY_READS        64
 #define FREQUENCY_CPUS_MAX     8192
 
-/* Of each CPU that has a policy. */
+/* The frequency of each CPU that has a policy. */
 struct cpu_frequencies {
 	uint32_t mean_khz;  /* of all of them; 0: none is known */
 	uint32_t cpu_count; /* as many are in khz */
@@ -31,7 +31,7 @@ struct cpu_frequency;
 /* 0 or -ENOMEM; a tree without policies has none. */
 int cpu_frequency_open(const char *sysfs, struct cpu_frequency **ret);
 void cpu_frequency_close(struct cpu_frequency *frequency);
-/* Looks for policies anew: CPUs have come or gone. 0 or -ENOMEM, then there are none. */
+/* Looks for policies again: CPUs have come or gone. 0 or -ENOMEM, then there are none. */
 int cpu_frequency_scan(struct cpu_frequency *frequency);
 /* Reads those whose turn it is. Whether any frequency is known. */
 bool cpu_frequency_read(struct cpu_frequency *frequency);

@@ -2,11 +2,10 @@
 /*
  * For how long CPUs were in each idle state, as SYSFS/devices/system/cpu/cpuN/cpuidle/stateM/time
  * has it (Documentation/admin-guide/pm/cpuidle.rst): a sum over all CPUs for each name of a state.
- * The kernel shows the state that it asked for, which the hardware may have left for a shallower
- * one.
+ * The kernel shows the state that it has requested; the hardware may have used a shallower one.
  *
  * Sums begin at 0 with the first reading, and never fall: CPUs come and go, and one whose time
- * falls begins anew. At most CPU_IDLE_READS files are read at once, in turn.
+ * falls starts again. At most CPU_IDLE_READS files are read at once, in turn.
  */
 #pragma once
 

@@ -17,7 +17,7 @@
 
 struct cpu_sockets {
 	uint32_t count;             /* sockets; 0: unknown */
-	bool beyond;                /* more than places: those of their CPUs are unknown */
+	bool beyond;                /* more than places: sockets of their CPUs are unknown */
 	uint32_t id[SOCKETS_MAX];   /* physical_package_id */
 	uint32_t cpus[SOCKETS_MAX]; /* online now, in each */
 	uint32_t cpu_count;         /* as many are in of_cpu */

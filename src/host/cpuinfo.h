@@ -21,7 +21,7 @@ struct cpuinfo {
 /* @text is terminated. 0 or -ENOMEM. */
 int cpuinfo_parse(const char *text, struct cpuinfo *ret);
 
-/* A logical CPU: its number, and those of its package and core. */
+/* A logical CPU: its number, and the numbers of its package and core. */
 #define CPU_NUMBER_NONE UINT32_MAX /* not in the file: arm64 says neither package nor core */
 struct cpuinfo_cpu {
 	uint32_t processor, package, core;

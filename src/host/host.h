@@ -25,13 +25,13 @@ struct host_info {
 	bool is_vm;
 	char hypervisor[32]; /* "kvm", "firecracker", "vmware", … or "unknown" when is_vm */
 	char dmi_vendor[64], dmi_product[64]; /* of the firmware: "Amazon EC2", "m5.large" */
-	/* Of a virtual machine's host, by config/vm_hints.h; 0 unknown. */
+	/* Facts about a virtual machine's host, by config/vm_hints.h; 0 unknown. */
 	unsigned vm_host_cpus;  /* logical */
 	unsigned vm_host_cores; /* physical */
 	unsigned vm_host_sockets;
 	double vm_load_low, vm_load_high; /* of the neighbours' CPUs, 0..1 */
 	bool vm_cpus_by_type; /* its CPUs follow from the instance type, and not from an option */
-	bool vm_cpu_by_type;  /* likewise cpu_model, whose own name was hidden */
+	bool vm_cpu_by_type;  /* so was cpu_model, because the name was hidden */
 };
 
 /* @procfs and @sysfs are the configured roots. 0, or -errno when not even PROCFS can be read. */

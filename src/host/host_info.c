@@ -105,7 +105,7 @@ static double read_cpu0(const char *sysfs, const char *name)
 	return len > 0 && parse_u64(text, (size_t)len, &value) == 0 ? (double)value : 0;
 }
 
-/* Drivers under which the highest frequency is that of a boost. */
+/* Drivers whose highest frequency is a boost. */
 static bool shows_boost(const char *sysfs)
 {
 	static const char name[] = "devices/system/cpu/cpu0/cpufreq/scaling_driver";

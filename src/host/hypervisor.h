@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Clues from the firmware and the kernel, the input of hypervisor_name(). Empty strings where there
- * is none.
+ * Clues from the firmware and the kernel, the input of hypervisor_name(). A missing clue is an
+ * empty string.
  */
 struct hypervisor_clues {
 	bool cpu_flag;        /* CPUID's hypervisor bit, x86 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which NUMA node's memory is at which socket: SYSFS/devices/system/node/nodeN/cpulist names the
- * CPUs beside it. A socket may have several nodes. A node without CPUs, like memory behind CXL, is
- * at none; neither is one whose CPUs are all offline.
+ * CPUs next to it. A socket may have several nodes. A node without CPUs, like memory of a CXL
+ * device, belongs to no socket; neither does a node whose CPUs are all offline.
  */
 #pragma once
 

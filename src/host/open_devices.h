@@ -2,8 +2,8 @@
 /*
  * Which processes have character devices open, by the descriptors in /proc/PID/fd. A device is
  * known by its number, whatever the name under which it was opened: a plain file of the same name
- * is no device, and a device under another name is one. File systems are asked for what they have
- * in memory only (AT_STATX_DONT_SYNC), so that one that hangs holds nothing up.
+ * is not a device, and a device under another name is one. File systems are asked only for data
+ * that they have in memory (AT_STATX_DONT_SYNC), so that a hanging one delays nothing.
  *
  * The descriptors of other users' processes need CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH unless
  * root.
@@ -40,7 +40,7 @@ struct open_device_list {
 	size_t of_pid;
 };
 
-/* Adds @device to the list, where there is room. Those of a process come one after the other. */
+/* Adds @device to the list if there is room. A process's devices follow each other. */
 void open_device_list_add(struct open_device_list *list, const struct open_device *device);
 /*
  * Searches all processes in @proc_fd for devices of the major numbers, and writes at most @max. 0,

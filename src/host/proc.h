@@ -36,7 +36,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret); /* pur
 int proc_read_stat(int proc_fd, uint32_t pid, struct proc_stat *ret);
 /* When it started: BOOTTIME, in steps of a clock tick. */
 uint64_t proc_start_ns(const struct proc_stat *stat);
-/* Whether two start times may belong to one process, at the resolution of a clock tick. */
+/* Returns true if two start times may belong to one process, to within a clock tick. */
 bool proc_is_same_start(uint64_t a_ns, uint64_t b_ns);
 /* Its real user; -errno: it is gone. */
 int proc_read_uid(int proc_fd, uint32_t pid, uint32_t *ret);

@@ -17,5 +17,5 @@ struct sysinfo_facts {
 
 /* Pure. */
 void sysinfo_parse(const char *text, size_t len, struct sysinfo_facts *ret);
-/* 0, or -errno: -ENOENT on all that is no s390. */
+/* 0, or -errno: -ENOENT on all machines other than s390. */
 int sysinfo_read(const char *procfs, struct sysinfo_facts *ret);

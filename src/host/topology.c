@@ -113,7 +113,7 @@ static size_t read_ids(int dir_fd, const char *list, uint64_t *ids)
 	return count;
 }
 
-/* The directory of CPUs and the list of those online; -1 where there is none. */
+/* The directory of CPUs and the list of those online; -1 if it is missing. */
 static int open_cpus(const char *sysfs, char *list, size_t size)
 {
 	CLEANUP_FD int dir_fd = -1;

@@ -51,7 +51,7 @@ struct exporting {
 	const struct export_config *config;
 	const char *operand; /* the models that are exported */
 	struct machine_spec machine;
-	struct strbuf *out; /* lines with what was written */
+	struct strbuf *out; /* lines about the files that were written */
 	int status;
 };
 

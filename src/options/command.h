@@ -12,7 +12,7 @@ struct command {
 	int (*run)(int argc, char *const *argv, char *const *environ_);
 	const char *summary;  /* "what this machine has", in 58 columns */
 	const char *more;     /* lines of its own --help, or NULL */
-	const char *operands; /* what it takes beside options, for its own --help; NULL: nothing */
+	const char *operands; /* its operands, without options, for its own --help; NULL: none */
 	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
 	const struct option_set *options; /* that it takes; NULL: none of its own */
 	/*
@@ -27,7 +27,7 @@ struct common_option {
 	const char *name, *brief;
 };
 
-/* A word that is no command, as in "top", and what to do instead. */
+/* A word that is not a command, as in "top", and what to do instead. */
 struct command_hint {
 	const char *word, *advice;
 };

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "options/command.h"
 
-/* 0; -EINVAL: @shell is none of bash, zsh and fish. */
+/* 0; -EINVAL: @shell is not bash, zsh or fish. */
 int completion_write(const struct program *program, const char *shell, struct strbuf *out);
 /* How the scripts are printed and installed. */
 void completion_help(const struct program *program, struct strbuf *out);

@@ -14,7 +14,7 @@
 
 #define OPTIONS_FILE_MAX (1024 * 1024) /* bytes of a configuration file */
 
-/* What a command is told: flags from argv, then environment, file and defaults. */
+/* The settings of a command: flags from argv, then environment, file and defaults. */
 struct option_args {
 	int argc; /* arguments after the command's name */
 	char *const *argv;
@@ -23,10 +23,10 @@ struct option_args {
 };
 
 /*
- * 0, or -EINVAL/-ENOENT/… with a diagnosis of what is wrong (file:line:column, key, what is
- * allowed, nearest known key): all of the flags and the environment, else all of the file, see
- * diag_add(). @diag is initialised. @ret begins a struct of the set's size and is set only on
- * success; options_release() frees what it owns then.
+ * 0, or -EINVAL/-ENOENT/… with a diagnosis (file:line:column, key, allowed values, nearest known
+ * key): all problems of the flags and the environment, else all of the file, see diag_add(). @diag
+ * is initialised. @ret begins a struct of the set's size and is set only on success;
+ * options_release() then frees its contents.
  */
 int options_load(const struct option_set *set, const struct option_args *args,
 		 struct option_values *ret, struct diag *diag);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a flag without its value. */
+/* Returns true if the flag takes the next word as its value. */
 static bool takes_next(const struct option_set *set, const char *arg)
 {
 	size_t index;

@@ -24,13 +24,13 @@ struct operands {
 };
 
 /*
- * Sorts @argv, where flags may stand before, between and behind the words. A flag without "=" that
- * is no switch of @set takes the next word as its value. With @shorts (NULL: there are none) what
- * begins with one "-" is a short flag, but for "-" itself. Unknown flags are kept as they are:
+ * Sorts @argv; flags may be before, between and after the words. A flag without "=" that is not a
+ * switch of @set takes the next word as its value. With @shorts (NULL: there are none) a word that
+ * begins with one "-" is a short flag, except "-" itself. Unknown flags are kept as they are:
  * options_load() reports all of them together. 0, or -ENOMEM with a diagnosis.
  */
 int operands_sort(const struct option_set *set, const struct short_flag *shorts, int argc,
 		  char *const *argv, struct operands *ret, struct diag *diag);
 void operands_release(struct operands *operands);
-/* Whether a flag sets the option @name. */
+/* Returns true if a flag sets the option @name. */
 bool operands_have_flag(const struct operands *operands, const char *name);

@@ -45,12 +45,12 @@ struct option {
 	size_t count_offset; /* of a list's count */
 	size_t list_max;
 	uint64_t min, max;                   /* inclusive; ns, KiB or as in the text */
-	const struct option_choice *choices; /* of a duration, or NULL: words beside durations */
+	const struct option_choice *choices; /* of a duration, or NULL: words in place of one */
 	const char *default_text; /* as in the environment: a list's items separated by commas */
 	const char *metavar;
 	const char *example; /* of an amount: "package=12.5" */
 	const char *help;    /* sentences, without the default and range */
-	/* further rule for a string, or NULL: 0 or -EINVAL with what is wrong */
+	/* further rule for a string, or NULL: 0 or -EINVAL with a diagnosis */
 	int (*check)(const char *text, struct diag *diag);
 	bool may_be_empty;    /* strings */
 	bool reloadable;      /* may change while running */
@@ -69,7 +69,7 @@ int option_parse(const struct option *option, void *part, const char *text, stru
 /* The value (of list item @item) as text that option_parse() reads back to the same value. */
 void option_format(const struct option *option, const void *part, size_t item, struct strbuf *out);
 /*
- * Empties a list, so that items replace those of the layer below; leaves other types alone.
+ * Empties a list, so that items replace the items of the layer below; leaves other types alone.
  */
 void option_clear(const struct option *option, void *part);
 /* Frees what the member owns. */

@@ -11,7 +11,7 @@
 void program_help(const struct program *program, struct strbuf *out);
 /* The same, and all options of the unnamed command. */
 void program_help_all(const struct program *program, struct strbuf *out);
-/* Of the unnamed command's options those of @section; false: there is none. */
+/* The unnamed command's options in @section; false: there is none. */
 bool program_help_section(const struct program *program, const char *section, struct strbuf *out);
 void program_help_command(const struct program *program, const struct command *command,
 			  struct strbuf *out);

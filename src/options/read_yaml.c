@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A configuration file: a small part of YAML, by libyaml's events, each of which knows its line
- * and column.
+ * A configuration file: a small part of YAML, by libyaml's events, which know their line and
+ * column.
  *
  * The reader descends by the option table: a key names an option or the beginning of one, and any
  * other key is an error. So the table bounds the depth, however deep a file nests. Anchors,
  * aliases, tags and further documents are refused: nothing needs them here, and small files become
  * large through them. Every scalar is passed as text to option_parse(), which knows the type.
  *
- * Wrong keys and values are reported and passed over, so that one run reports all of them. Where
- * the text is no YAML, or in what is refused as a whole, the reader ends.
+ * Wrong keys and values are reported and skipped, so that one run reports all of them. The reader
+ * ends at text that is not YAML, and at constructs that are refused as a whole.
  */
 #include "options/read_yaml.h"
 

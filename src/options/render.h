@@ -9,9 +9,9 @@
 
 #define OPTIONS_HELP_WIDTH 80 /* columns, of all help */
 
-/* A set's own options; those of its base are not among them. */
+/* A set's own options, without the options of its base. */
 void options_help(const struct option_set *set, struct strbuf *out);
-/* Of these, the ones in @section; false: there is none. */
+/* The options of these in @section; false: there is none. */
 bool options_help_section(const struct option_set *set, const char *section, struct strbuf *out);
 /* "--web.listen-address=ADDRESS", "--[no-]bpf.enabled" */
 void option_flag(const struct option *option, struct strbuf *out);

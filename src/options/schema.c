@@ -60,7 +60,7 @@ static void add_type(struct strbuf *out, const struct option *option)
 	}
 }
 
-/* Writes the object of all options below @prefix, from *index on, and leaves *index behind them. */
+/* Writes the object of all options below @prefix, from *index on, and sets *index after them. */
 static void add_object(struct strbuf *out, const struct option_set *set, size_t *index,
 		       size_t prefix_len)
 {

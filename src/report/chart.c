@@ -8,7 +8,7 @@
 
 #include "base/html.h"
 
-/* Of the picture, in its own units. */
+/* Sizes of the picture, in its own units. */
 #define WIDTH         560
 #define HEIGHT        340
 #define LEFT          58

@@ -15,7 +15,7 @@
 
 #define MANY_POINTS  500 /* of a picture: smaller ones */
 #define CURVE_POINTS 41
-#define CURVE_ROWS   1500 /* of the samples, beside it */
+#define CURVE_ROWS   1500 /* of the samples, next to it */
 
 /* Groups of columns. */
 #define HELD_OUT "not seen"
@@ -428,7 +428,7 @@ static void add_head(struct strbuf *out, const struct trained_model *model)
 			    "<th class=\"n\">outside</th></tr></thead><tbody>\n");
 }
 
-/* All pictures that compare what is predicted with what was measured. */
+/* All pictures that compare predictions with measurements. */
 static int add_comparison(struct strbuf *out, const struct judged *judged, const double *growth)
 {
 	CLEANUP(points_release) struct points points = { .count = 0 };

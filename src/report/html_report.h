@@ -2,12 +2,12 @@
 /*
  * What a power model does on samples (judged_samples.h), as one page of HTML that needs nothing
  * else: no script, no font, no network. For each component its error and how many samples its bound
- * covers, and charts: measured beside predicted, what is left over, power by load, which features
- * matter.
+ * covers, and charts: measured and predicted power, residuals, power by load, the importance of
+ * features.
  *
- * The samples are those that the caller gives. Where the model was trained on them, the errors are
- * smaller than on a machine that it has not seen. So errors of samples that were held out come
- * first, and the pictures of errors are of these where the caller has them.
+ * The caller gives the samples. If the model was trained on them, the errors are smaller than on a
+ * machine that it has not seen. So errors of held-out samples come first, and the pictures of
+ * errors show these if the caller has them.
  */
 #pragma once
 

@@ -79,7 +79,7 @@ static void add_error(struct judged_errors *errors, double predicted, double bou
 	}
 }
 
-/* Of the first reading. */
+/* Takes a row of the first reading. */
 static void judge_row(struct judged *judged, const double *row)
 {
 	double values[PREDICTOR_FEATURES_MAX], measured;
@@ -214,7 +214,7 @@ static int begin(struct judged_samples *all, const struct trained_model *model,
 	return r;
 }
 
-/* Of how many rows one is taken, so that no more than @most are. */
+/* Every how many rows one is taken, so that at most @most are. */
 static size_t step_of(size_t rows, size_t most)
 {
 	return rows / most + 1;
@@ -239,7 +239,7 @@ static int reserve(struct judged *judged)
 											: -ENOMEM;
 }
 
-/* Of the second reading. */
+/* Takes a row of the second reading. */
 static void draw_row(struct judged *judged, const double *row)
 {
 	double values[PREDICTOR_FEATURES_MAX], measured;
@@ -264,7 +264,7 @@ static void draw_row(struct judged *judged, const double *row)
 	}
 }
 
-/* ---- what was said of samples while they were held out ---- */
+/* ---- predictions for samples while they were held out ---- */
 
 struct held_out_pass {
 	struct judged_samples *all;

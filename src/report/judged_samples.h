@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model says of samples, component by component: its errors, and what pictures of them need.
+ * A model's predictions for samples, by component: its errors, and the data for pictures of them.
  *
- * A model knows the samples that it was trained on, and its errors on them say little. What it said
- * of them while they were held out (kepler-model/held_out.h) can be given beside them; then the
- * pictures of errors are of that.
+ * A model knows the samples that it was trained on, so its errors on them mean little. Predictions
+ * for held-out samples (modelling/held_out.h) can be given as well; then the pictures of errors
+ * show these.
  *
- * Errors, counts and the histogram are of all samples. Rows for pictures are at most 4,000, every
- * n-th one; importance is measured on every n-th one where there are more than 50,000.
+ * Errors, counts and the histogram cover all samples. Pictures have at most 4,000 rows, every n-th
+ * one; importance is measured on every n-th row if there are more than 50,000.
  *
  * How much a feature matters is measured, not read from the model: by how much the mean absolute
  * error grows when the feature's values are exchanged among the samples (Breiman, "Random Forests",
@@ -34,7 +34,7 @@ struct drawn_row {
 struct judged_errors {
 	size_t rows;
 	size_t covered;  /* measured lies within the bound */
-	size_t positive; /* rows of which power is above 0 */
+	size_t positive; /* rows with a power above 0 */
 	double absolute, relative, low, high;
 	double mae_w, mape_percent, range_percent; /* NAN: not known */
 };
@@ -56,7 +56,7 @@ struct judged {
 	struct judged_errors held_out; /* of samples while they were held out; rows 0: not given */
 	double first_bound_w;
 	double most[PREDICTOR_FEATURES_MAX]; /* of each feature, the largest */
-	/* Of the second reading. */
+	/* State of the second reading. */
 	size_t row, order; /* that come next: whole rows, and samples */
 	size_t held_row, held_order;
 	struct drawn_row *drawn; /* of those held out, where they are given */
@@ -74,8 +74,8 @@ struct judged_samples {
 
 /*
  * Reads @samples twice. The measured power of component "package" is the column "package_power".
- * @held_out, or NULL, has "package_held_out" beside it. 0, -ENOENT with the feature that no column
- * has, or -ENOMEM.
+ * @held_out, or NULL, also has "package_held_out". 0, -ENOENT with the feature that no column has,
+ * or -ENOMEM.
  */
 int judged_samples_read(const struct trained_model *model, const struct sample_table *samples,
 			const struct sample_table *held_out, struct judged_samples *ret,

@@ -66,7 +66,7 @@ static const char *text_at(const json_t *notes, const char *key)
 	return key ? json_text(notes, key) : "";
 }
 
-/* Whether the cgroup that the bundle requests is in that pod. */
+/* Returns true if the cgroup that the bundle requests is in that pod. */
 static bool lies_in_pod(const json_t *config, const char *uid)
 {
 	const char *path = json_text(json_object_get(config, "linux"), "cgroupsPath");

@@ -3,7 +3,7 @@
  * Docker has the same facts in two places: in the answer of its API ("Id", "Names" with the slash
  * of the former link names, "Labels") and in config.v2.json below its data directory ("ID", "Name",
  * "Config"). Kubernetes marks Docker's containers by labels, which are more exact than the name
- * that is made from them. But Docker merges the LABELs of an image into those of a container, and
+ * that is made from them. But Docker merges the LABELs of an image into a container's labels, and
  * an image's author may write anything: so labels count only if the container's name, which the
  * kubelet chooses, agrees.
  */

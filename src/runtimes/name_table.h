@@ -39,7 +39,7 @@ int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
 		   const struct container_names *names);
 /* Keeps all containers that @provider named before, because it could not be read. */
 void name_table_keep_all(struct name_table *table, unsigned provider);
-/* Whether @provider names any container in this scan. */
+/* Returns true if @provider names any container in this scan. */
 bool name_table_has(const struct name_table *table, unsigned provider);
 /* Withdraws containers that were neither kept nor put. */
 void name_table_end(struct name_table *table, uint64_t now_ns);

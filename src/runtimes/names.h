@@ -17,7 +17,7 @@ typedef int names_fn(void *userdata, const struct container_names *names);
 
 /*
  * config.json of an OCI bundle (runtime-spec 1.0, "annotations"), of container @id, written by
- * containerd's CRI and nerdctl, or CRI-O. 0 and one call, with empty names where there are none;
+ * containerd's CRI and nerdctl, or CRI-O. 0 and one call, in which missing names are empty;
  * -EBADMSG: not an OCI configuration. A pod is named only if linux.cgroupsPath is in it, because
  * authors of pods and images can write annotations, too.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The thread: scans at the start, when the directory wants an id, and every 60 s. The directory may
- * want an id that no runtime here knows (a container of a user's own Podman) again and again, so
+ * The thread: scans at the start, when the directory requests an id, and every 60 s. The directory
+ * may repeatedly request an id that no runtime here knows (a container of a user's own Podman), so
  * after a scan without a new name the pause is two seconds instead of one.
  */
 #include "runtimes/runtimes.h"

@@ -16,9 +16,9 @@
 
 /* Containers that one scan reads, of all runtimes together. */
 #define SCAN_CONTAINERS_MAX 16384
-/* Of one container's file: a bundle with the largest seccomp profile has 60 kB. */
+/* The limit of one container's file: a bundle with the largest seccomp profile has 60 kB. */
 #define SCAN_CONFIG_MAX (1024UL * 1024)
-/* Of a list of containers, about 1 kB each. */
+/* The limit of a list of containers, about 1 kB each. */
 #define SCAN_LIST_MAX (8UL * 1024 * 1024)
 
 /* Lists in containers/storage. */

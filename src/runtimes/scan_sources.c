@@ -31,7 +31,7 @@ static void add_present(struct runtimes_stats *stats, const char *name)
 		       name);
 }
 
-/* Whether that runtime exists and was read. */
+/* Returns true if that runtime exists and was read. */
 static bool run_source(struct scan *scan, unsigned rank)
 {
 	int r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One socket, packets in turn: a request, its answer. The answer to a search is the numbers of what
- * was found, and then the list in packets.
+ * One socket, packets in turn: a request, its answer. The answer to a search is the number of
+ * entries found, and then the list in packets.
  */
 #include "service/fdinfo_helper.h"
 
@@ -134,7 +134,7 @@ static int keep_only(int socket)
 	return STDERR_FILENO + 1;
 }
 
-/* Without a capability, or a filter, it does what it can: the parent is told file by file. */
+/* Without a capability, or a filter, it does what it can: the parent learns of errors by file. */
 _Noreturn static void run(const struct fdinfo_helper_options *options, int socket)
 {
 	struct server server = { .socket = keep_only(socket), .options = options };

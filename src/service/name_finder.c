@@ -77,7 +77,7 @@ int name_finder_start(struct name_finder *finder, const struct address_names_sou
 	return r;
 }
 
-/* A line that is too long is no name: its rest is read as another, which is none either. */
+/* A line that is too long is not a name; its rest is read as another line, also not a name. */
 const char *name_finder_next(struct name_finder *finder)
 {
 	while (finder->fd >= 0) {

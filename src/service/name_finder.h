@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that looks up what this machine is called by others (host/address_names.h) and ends.
- * Look-ups load modules, open sockets and may wait for name servers: all of that happens beside the
- * program, which is confined meanwhile and reads the names from a pipe without waiting. The process
+ * A process that looks up the names of this machine (host/address_names.h) and ends. Look-ups load
+ * modules, open sockets and may wait for name servers: all of that happens outside the program,
+ * which is confined meanwhile and reads the names from a pipe without waiting. The process
  * ends after NAME_FINDER_LIMIT_S at the latest, and with the program. It has no capability.
  */
 #pragma once

@@ -24,8 +24,8 @@ enum need {
 	NEED_READ_FILES = 1 << 3,    /* other files that only root may read */
 	NEED_CLIENTS = 1 << 4,       /* connections that this program opens */
 	NEED_GPU = 1 << 5,           /* a vendor's library that controls its driver */
-	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened anew when these come and go */
-	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
+	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened again as these come and go */
+	NEED_MSR = 1 << 7,           /* registers of CPUs, also opened again; by request */
 	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
 	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
 	/* use of GPUs by processes; its capabilities are those of service/fdinfo_helper.h */

@@ -6,14 +6,14 @@
 #pragma once
 
 /*
- * At the begin of the start, from one thread: large blocks that it allocates are mappings of their
- * own, of which only what is used is resident. Never fails.
+ * For the beginning of the start, from one thread: large blocks become separate mappings, so only
+ * their used parts are resident. Never fails.
  */
 void start_memory_begin(void);
 /*
- * Returns it to the kernel: unmaps all pages of code and constants, of which those still in use are
- * mapped again from the page cache by the next access, and trims the heap. Data is untouched, as is
- * what mlockall() holds. For the end of the start, from one thread; never fails. From
- * now on large blocks come from the heap again, where an interval finds the last one's.
+ * Returns it to the kernel: unmaps all pages of code and constants, and trims the heap. Pages that
+ * are still in use are mapped again from the page cache by the next access. Data is untouched, and
+ * so is memory that mlockall() holds. For the end of the start, from one thread; never fails. From
+ * now on large blocks come from the heap again, where an interval finds the previous one's blocks.
  */
 void start_memory_release(void);

@@ -64,7 +64,7 @@ static bool has_file(const struct bench *bench, const char *name)
 	return access(path_of(bench, name, path), F_OK) == 0;
 }
 
-/* Whether all steps of the plan have run. */
+/* Returns true if all steps of the plan have run. */
 static bool log_is_complete(const struct bench *bench)
 {
 	CLEANUP_FREE char *text = NULL;

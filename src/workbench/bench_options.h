@@ -36,5 +36,5 @@ struct bench_config {
 };
 
 extern const struct option_set bench_options;
-/* "-o" and the like; a NULL name ends them. */
+/* Short names such as "-o"; a NULL name ends them. */
 extern const struct short_flag bench_short_flags[];

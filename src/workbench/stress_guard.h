@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that outlives the one that stresses a machine, however that ends, SIGKILL included: it
- * then kills the load that still runs and restores the frequencies. It waits at a pipe of which the
- * other process holds the only end to write, and so learns of any end.
+ * then kills the load that still runs and restores the frequencies. It waits at a pipe whose only
+ * write end is held by the other process, and so learns of any end.
  */
 #pragma once
 

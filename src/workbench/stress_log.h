@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of a stress run, as JSON: when it began and ended, and the same of each step, so that
- * "collect --input" asks for its time. It is written anew after each step. Pure but for the file.
+ * "collect --input" asks for its time. It is rewritten after each step. Pure except for the file.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ static bool take_word(const char *text, size_t len, char ret[static STRESS_NAME_
 	return true;
 }
 
-/* Words that commas separate; their number, 0 where one is none. */
+/* Words separated by commas; their number, 0 if one of them is not valid or there are too many. */
 static size_t take_words(const char *text, size_t len, char (*ret)[STRESS_NAME_MAX])
 {
 	size_t count = 0, at = 0;

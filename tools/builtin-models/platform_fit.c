@@ -75,7 +75,7 @@ static bool is_used(size_t feature, unsigned parts)
 	return feature < POWER_FEATURE_SMALL || parts & PLATFORM_SEGMENTS;
 }
 
-/* The feature is not scaled yet. */
+/* Finds the scale of a feature that is not scaled yet. */
 static void find_scale(struct platform_design *design, size_t feature)
 {
 	const double *raw = design->scaled;

@@ -12,7 +12,7 @@
 
 #define LEVEL_SLACK 0.35 /* of the distance of two levels: rows further off are of no level */
 
-/* Models of processors whose names have none, as frequencies and cores of their types suggest. */
+/* Years of processors whose names have no model, as their frequencies and cores suggest. */
 static const struct {
 	const char *processor;
 	unsigned year;
@@ -152,7 +152,7 @@ static double full_load(const struct platform_type *type)
 	return last / best;
 }
 
-/* Extends a type without rows at full load along its last two loads. */
+/* The power at full load of a type without such rows, along its last two loads. */
 static double extrapolate(const struct platform_type *type)
 {
 	const struct platform_row *b = &type->rows[type->row_count - 1], *a = b - 1;
