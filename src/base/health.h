@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state that a part of the program reports about itself: a struct of the part's own, and the
- * metrics that show its members, as data. Both stand beside the part's code:
+ * metrics that show its members, as data. Both are next to the part's code:
  *
  *	struct foo_health {
  *		bool is_up;
@@ -47,7 +47,7 @@ struct health_value {
 				 : AS_DOUBLE)                                                      \
 	}
 
-/* A label, the value of which is an array of char in the same struct. */
+/* A label; its value is an array of char in the same struct. */
 struct health_label {
 	const char *name;
 	uint16_t offset;
