@@ -88,7 +88,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	monitor->steps.interval_ns = fresh->monitor.interval_ns;
 	log_setup(fresh->log.level, fresh->log.format);
 	session_reconfigure(&monitor->session, fresh);
-	web_reconfigure(monitor->web, fresh);
+	exporters_reconfigure(&monitor->exporters, fresh);
 	monitor->config = fresh;
 	config_release(old);
 	free(old);

@@ -15,15 +15,6 @@ uint64_t monitor_hang_limit_ns(const struct config *config)
 	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
 }
 
-static void sweep_web(struct monitor *monitor, uint64_t now_ns)
-{
-	const char *name;
-
-	while ((name = name_finder_next(&monitor->name_finder)))
-		web_add_name(monitor->web, name);
-	web_sweep(monitor->web, now_ns);
-}
-
 void monitor_run_interval(struct monitor *monitor)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -40,8 +31,7 @@ void monitor_run_interval(struct monitor *monitor)
 	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
 	monitor_tell_of_unseen(monitor);
 	loop_steps_add_interval(&monitor->steps, clock_ns(CLOCK_MONOTONIC) - began_ns);
-	if (monitor->web)
-		sweep_web(monitor, began_ns);
+	exporters_turn(&monitor->exporters, began_ns);
 	if (monitor->table)
 		monitor_enter_step(monitor, STEP_TABLE);
 	monitor_show_table(monitor);

@@ -14,11 +14,11 @@
 #include "config/reload.h"
 #include "engine/loop_steps.h"
 #include "engine/session.h"
+#include "export/exporter.h"
 #include "export/scrape_pace.h"
 #include "kepler/health_table.h"
 #include "kepler/idle_state.h"
 #include "kepler/live_screen.h"
-#include "kepler/web.h"
 #include "kepler/zone_watch.h"
 #include "service/heartbeat.h"
 #include "service/name_finder.h"
@@ -33,7 +33,7 @@ struct monitor {
 	struct heartbeat heartbeat; /* the server's thread reads it */
 	struct scrape_pace pace;    /* the server's thread writes it */
 	struct explain_desk *desk;
-	struct web *web;
+	struct exporters exporters;
 	struct name_finder name_finder; /* of names that requests may be for */
 	struct notify *notify;
 	struct offload *jobs; /* NULL where there was no descriptor for it */

@@ -19,6 +19,7 @@
 #include "base/macro.h"
 #include "engine/node_facts.h"
 #include "kepler/monitor_parts.h"
+#include "kepler/web.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
 #include "service/start_watch.h"
@@ -67,22 +68,32 @@ static void free_fds(struct kept_fds *kept, size_t left)
 		(void)close(kept->fds[--kept->count]);
 }
 
-static int listen_early(struct monitor *monitor)
+/* The live table names the first one. */
+static const struct exporter_ops *const exporter_table[] = { &web_exporter, NULL };
+
+static int start_exporters(struct monitor *monitor)
 {
+	struct exporter_program program = {
+		.config = monitor->config,
+		.holder = monitor->session.holder,
+		.heartbeat = &monitor->heartbeat,
+		.pace = &monitor->pace,
+		.names = &monitor->name_finder,
+	};
 	struct diag diag = { "" };
 	int r = explain_desk_new(&monitor->desk);
 
 	if (r < 0)
 		return log_error_errno(r, "cannot set up questions about rows");
+	program.desk = monitor->desk;
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
-	r = web_start(monitor->config, monitor->session.holder, &monitor->heartbeat, &monitor->pace,
-		      monitor->desk, &monitor->web, &diag);
+	r = exporters_start(&monitor->exporters, exporter_table, &program, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;
 	}
-	web_url(monitor->web, monitor->url, sizeof(monitor->url));
+	web_exporter.describe(monitor->exporters.list[0].self, monitor->url, sizeof(monitor->url));
 	log_info("listening at %s; the first readings follow", monitor->url);
 	return 0;
 }
@@ -204,7 +215,7 @@ int monitor_start(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
-	r = listen_early(monitor);
+	r = start_exporters(monitor);
 	return r < 0 ? r : open_watched(monitor);
 }
 
@@ -219,7 +230,7 @@ static void close_state(struct monitor *monitor)
 
 void monitor_finish(struct monitor *monitor)
 {
-	web_stop(monitor->web);
+	exporters_stop(&monitor->exporters);
 	name_finder_close(&monitor->name_finder);
 	reload_close(&monitor->reload);
 	model_sources_watch(&monitor->session.sources.model_sources, NULL);

@@ -8,15 +8,21 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "config/config.h"
 #include "config/own_names.h"
+#include "explain/explain_desk.h"
 #include "explain/explain_page.h"
 #include "export/landing_page.h"
 #include "export/now_page.h"
 #include "export/prometheus.h"
+#include "export/scrape_pace.h"
 #include "net/http_server.h"
 #include "net/http_unix.h"
 #include "net/web_options.h"
+#include "service/heartbeat.h"
+#include "service/name_finder.h"
 #include "service/privileges.h"
+#include "snapshot/snapshot.h"
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
@@ -24,6 +30,7 @@
 
 struct web {
 	struct snapshot_holder *holder;
+	struct name_finder *found_names;
 	const struct heartbeat *heartbeat;
 	struct page_cache *pages;
 	struct scrape_pace *pace;
@@ -255,26 +262,33 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 	return request.result;
 }
 
-int web_start(struct config *config, struct snapshot_holder *holder,
-	      const struct heartbeat *heartbeat, struct scrape_pace *pace,
-	      struct explain_desk *desk, struct web **ret, struct diag *diag)
+static void stop(void *exporter)
 {
-	struct web *web = calloc(1, sizeof(*web));
-	int r;
+	struct web *web = exporter;
 
-	if (!web)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	web->holder = holder;
-	web->heartbeat = heartbeat;
-	web->desk = desk;
-	web->pace = pace;
-	web->tls = *config->web.certificate;
-	web->interval_ns = config->monitor.interval_ns;
-	r = page_cache_new(&prometheus_pages, holder, &config->pages, &web->pages);
-	if (r < 0) {
-		free(web);
-		return diag_set(diag, r, "out of memory");
-	}
+	http_server_stop(web->server);
+	page_cache_free(web->pages);
+	for (size_t i = 0; i < web->name_count; i++)
+		free(web->names[i]);
+	free(web);
+}
+
+/* "http://127.0.0.1:28282/metrics" of the first listener. */
+static void describe(const void *exporter, char *buf, size_t size)
+{
+	const struct web *web = exporter;
+	char address[128] = "";
+
+	(void)http_server_address(web->server, 0, address, sizeof(address));
+	(void)snprintf(buf, size,
+		       http_unix_path(address) ? "%s"
+		       : web->tls              ? "https://%s/metrics"
+					       : "http://%s/metrics",
+		       address);
+}
+
+static void set_routes(struct web *web)
+{
 	web->routes[0] = (struct http_route){ "/", handle_root, web };
 	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web };
 	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, .spare = true,
@@ -284,10 +298,33 @@ int web_start(struct config *config, struct snapshot_holder *holder,
 	web->routes[4] = (struct http_route){ EXPLAIN_PATH,  handle_explain, web,
 					      .spare = true, .prefix = true, .local_only = true };
 	web->routes[5] = (struct http_route){ NOW_PAGE_PATH, handle_now, web };
+}
+
+static int start(const struct exporter_program *program, void **ret, struct diag *diag)
+{
+	struct config *config = program->config;
+	struct web *web = calloc(1, sizeof(*web));
+	int r;
+
+	if (!web)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	web->holder = program->holder;
+	web->heartbeat = program->heartbeat;
+	web->desk = program->desk;
+	web->pace = program->pace;
+	web->found_names = program->names;
+	web->tls = *config->web.certificate;
+	web->interval_ns = config->monitor.interval_ns;
+	r = page_cache_new(&prometheus_pages, program->holder, &config->pages, &web->pages);
+	if (r < 0) {
+		free(web);
+		return diag_set(diag, r, "out of memory");
+	}
+	set_routes(web);
 	collect_names(web, config);
 	r = start_server(web, config, diag);
 	if (r < 0) {
-		web_stop(web);
+		stop(web);
 		return r;
 	}
 	page_cache_set_http(web->pages, web->server);
@@ -295,28 +332,14 @@ int web_start(struct config *config, struct snapshot_holder *holder,
 	return 0;
 }
 
-void web_stop(struct web *web)
+static void reconfigure(void *exporter, struct config *config)
 {
-	if (!web)
-		return;
-	http_server_stop(web->server);
-	page_cache_free(web->pages);
-	for (size_t i = 0; i < web->name_count; i++)
-		free(web->names[i]);
-	free(web);
-}
+	struct web *web = exporter;
 
-void web_reconfigure(struct web *web, struct config *config)
-{
 	if (config->auth)
 		http_server_set_auth(web->server, TAKE_PTR(config->auth));
 	__atomic_store_n(&web->interval_ns, config->monitor.interval_ns, __ATOMIC_RELAXED);
 	page_cache_set_options(web->pages, &config->pages);
-}
-
-void web_add_name(struct web *web, const char *name)
-{
-	(void)http_own_names_add_found(&web->own, name);
 }
 
 static void tell_refused(struct web *web)
@@ -329,10 +352,15 @@ static void tell_refused(struct web *web)
 			 name, name);
 }
 
-void web_sweep(struct web *web, uint64_t now_ns)
+/* Cuts connections that exceeded their deadline, and logs what requires action. */
+static void turn(void *exporter, uint64_t now_ns)
 {
+	struct web *web = exporter;
 	struct http_stats stats;
+	const char *name;
 
+	while ((name = name_finder_next(web->found_names)))
+		(void)http_own_names_add_found(&web->own, name);
 	http_server_sweep(web->server, now_ns);
 	tell_refused(web);
 	http_server_get_stats(web->server, &stats);
@@ -345,14 +373,10 @@ void web_sweep(struct web *web, uint64_t now_ns)
 	web->starved_ns = now_ns;
 }
 
-void web_url(const struct web *web, char *buf, size_t size)
-{
-	char address[128] = "";
-
-	(void)http_server_address(web->server, 0, address, sizeof(address));
-	(void)snprintf(buf, size,
-		       http_unix_path(address) ? "%s"
-		       : web->tls              ? "https://%s/metrics"
-					       : "http://%s/metrics",
-		       address);
-}
+const struct exporter_ops web_exporter = {
+	.start = start,
+	.reconfigure = reconfigure,
+	.turn = turn,
+	.describe = describe,
+	.stop = stop,
+};

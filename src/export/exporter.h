@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ways in which snapshots leave the program. The web server answers scrapes; other exporters
+ * can push each new snapshot to a file or a server. The program starts them all from one table,
+ * before it reads anything, and each has its own thread, without capabilities.
+ *
+ * An exporter that pushes waits for snapshot_wake_open(), takes the newest snapshot, and renders it
+ * with a page_format (page_cache.h) or a sink of its own. A server that does not respond is state,
+ * which its health shows: starting fails only if the configuration is wrong.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/health.h"
+
+struct config;
+struct explain_desk;
+struct heartbeat;
+struct name_finder;
+struct scrape_pace;
+struct snapshot_holder;
+
+/* What the program offers to its exporters. All of it is borrowed and outlives them. */
+struct exporter_program {
+	struct config *config; /* its secrets may be taken over */
+	struct snapshot_holder *holder;
+	const struct heartbeat *heartbeat; /* of the measuring loop */
+	struct scrape_pace *pace;          /* to be informed of scrapes */
+	struct explain_desk *desk;         /* for questions about rows */
+	struct name_finder *names;         /* further names of this machine */
+};
+
+struct exporter_ops {
+	/*
+	 * *ret: the exporter; it stays NULL if the configuration does not ask for it. 0, or -errno
+	 * with a diagnosis.
+	 */
+	int (*start)(const struct exporter_program *program, void **ret, struct diag *diag);
+	/* After a reload. NULL: nothing can change. */
+	void (*reconfigure)(void *exporter, struct config *config);
+	/* Once per interval on the loop's thread, to log and to keep deadlines. NULL: nothing. */
+	void (*turn)(void *exporter, uint64_t now_ns);
+	/* Where the snapshots go to, for people: "http://127.0.0.1:28282/metrics". */
+	void (*describe)(const void *exporter, char *buf, size_t size);
+	/* Waits for its thread, for a second at most. */
+	void (*stop)(void *exporter);
+	const struct health_part *health; /* of the exporter; NULL: none */
+};
+
+#define EXPORTERS_MAX 8
+
+struct exporter {
+	const struct exporter_ops *ops;
+	void *self; /* NULL: it is not used */
+};
+
+/* All zero: none is started. */
+struct exporters {
+	struct exporter list[EXPORTERS_MAX];
+	size_t count;
+};
+
+/*
+ * Starts all of @table, which ends with NULL. 0, or -errno with a diagnosis; exporters_stop() is
+ * due in either case.
+ */
+int exporters_start(struct exporters *exporters, const struct exporter_ops *const *table,
+		    const struct exporter_program *program, struct diag *diag);
+void exporters_reconfigure(struct exporters *exporters, struct config *config);
+void exporters_turn(struct exporters *exporters, uint64_t now_ns);
+/* In the reverse order. */
+void exporters_stop(struct exporters *exporters);
