@@ -15,6 +15,7 @@
 #include "engine/session.h"
 #include "options/operands.h"
 #include "options/program.h"
+#include "service/file_guard.h"
 #include "service/schedule.h"
 #include "service/signals.h"
 
@@ -64,7 +65,8 @@ const struct option_set record_options = {
 struct recording {
 	struct record_config *own;
 	struct session session;
-	int file_fd; /* until the recorder takes it over, or -1 */
+	int file_fd;             /* until the recorder takes it over, or -1 */
+	struct file_guard guard; /* until all is open */
 	int signal_fd;
 };
 
@@ -129,7 +131,9 @@ static int open_recording(struct recording *recording, const char *path, struct 
 	recording->file_fd = record_store_create(path, diag);
 	if (recording->file_fd < 0)
 		return recording->file_fd;
-	r = session_begin(session, config, true, diag);
+	r = file_guard_begin(&recording->guard, path, diag);
+	if (r == 0)
+		r = session_begin(session, config, true, diag);
 	if (r == 0)
 		r = session_open_processes(session, diag);
 	if (r == 0)
@@ -162,9 +166,14 @@ static int record(struct record_config *own, const char *path)
 	if (!recording)
 		return 1;
 	*recording = (struct recording){
-		.own = own, .session = SESSION_INIT, .file_fd = -1, .signal_fd = -1
+		.own = own,
+		.session = SESSION_INIT,
+		.file_fd = -1,
+		.guard = { .fd = -1 },
+		.signal_fd = -1,
 	};
 	r = open_recording(recording, path, &diag);
+	file_guard_end(&recording->guard, r == 0);
 	if (r == 0)
 		measure(recording);
 	else

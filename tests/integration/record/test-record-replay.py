@@ -297,5 +297,15 @@ def on_a_full_disk():
             subprocess.run(["umount", "-l", folder], check=False)
 
 
+def nothing_remains_of_a_failure():
+    """The file is made before the process gives up the right to make, and to remove, any."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "a.rec")
+        done = subprocess.run([KEPLER, "record", path, "--host.procfs=/nonexistent"], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "/nonexistent: cannot be read" in done.stderr, (done.returncode, done.stderr)
+        assert not path.exists()
+
+
 run_tests([across_files, as_the_exporter, with_a_bound_by_usage, with_idle_by_usage, with_idle_shared_equally, across_a_reload,
-           with_other_options, the_ring_is_bounded, with_a_gpu, of_one_file, without_names, on_a_full_disk], at_once=4)
+           with_other_options, the_ring_is_bounded, with_a_gpu, of_one_file, without_names, on_a_full_disk,
+           nothing_remains_of_a_failure], at_once=4)
