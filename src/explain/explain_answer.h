@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `kepler explain` is told: the row that was asked about, what it is called, which series
- * shows it, and how its numbers of the last interval came about. A plain value: all texts are
- * copies, so that it can be read on another thread while the loop goes on.
+ * The answer to `kepler explain`: the requested row, its names, the series that shows it, and how
+ * its numbers of the last interval came about. A plain value: all texts are copies, so another
+ * thread can read it while the loop continues.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "energy/owner_names.h"
 #include "snapshot/snapshot.h"
 
-#define EXPLAIN_TARGET_MAX 256 /* bytes of what is asked about, its end included */
+#define EXPLAIN_TARGET_MAX 256 /* bytes of the request's target, including its end */
 #define EXPLAIN_NEAR_MAX   8
 #define EXPLAIN_NEAR_BYTES 320
 
@@ -47,14 +47,14 @@ struct explain_answer {
 	size_t near_count;
 	size_t near_total; /* those for which there was no room included */
 
-	/* Of a process. */
+	/* For a process. */
 	uint32_t pid;
 	char comm[LEDGER_COMM_MAX];
 	int64_t start_ms; /* realtime */
 	bool ended;
 	bool waiting; /* its owner's names are awaited */
 	bool is_gone; /* its row was let go when the interval was published */
-	/* Of its owner, or of the group. */
+	/* For its owner, or for the group. */
 	char names[LABEL_KEY_COUNT][OWNER_NAME_MAX + 1];
 
 	enum explain_series series;
@@ -70,7 +70,7 @@ struct explain_answer {
 	size_t model_count;
 };
 
-/* Of zone @zone of the explanation; NULL: it has none, or it is not known. */
+/* The model of zone @zone of the explanation; NULL: it has none, or it is not known. */
 static inline const struct explained_model *
 explain_answer_model(const struct explain_answer *answer, uint32_t zone)
 {

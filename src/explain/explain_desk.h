@@ -4,10 +4,10 @@
  *
  * The server's thread enters a question and returns; the loop answers it with the next interval;
  * the client asks again. Neither side waits. Without questions the loop loads one number an
- * interval. There are EXPLAIN_SLOTS questions at most, of which an interval answers
- * EXPLAIN_AT_ONCE; one that is not repeated for EXPLAIN_GONE_NS is forgotten. An answer is kept as
- * long for its client, and is given to others with the same question until EXPLAIN_STANDS_NS after
- * the interval's end; its first reader may get an older one.
+ * interval. There are at most EXPLAIN_SLOTS questions, and an interval answers EXPLAIN_AT_ONCE of
+ * them; a question that is not repeated for EXPLAIN_GONE_NS is forgotten. An answer is kept as long
+ * for its client, and is given to others with the same question until EXPLAIN_STANDS_NS after the
+ * interval's end; its first reader may get an older one.
  */
 #pragma once
 

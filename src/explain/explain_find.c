@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All rows of a table are looked at, best match first: an exact id or name, then one that begins
- * so, then the command of a process. Where several rows are called so, whatever lives goes before
- * what has ended, and if that leaves more than one, all of them are told.
+ * All rows of a table are searched, best match first: an exact id or name, then one that begins
+ * with it, then the command of a process. If several rows match, living ones are preferred to ended
+ * ones, and if more than one remains, all of them are listed.
  */
 #include "explain/explain_find.h"
 
@@ -275,8 +275,8 @@ static void look(struct search *search, enum level level)
 }
 
 /*
- * Without a kind, the levels in order: a pod that has the name of its only container, or a VM that
- * of its owner, is told by the first that fits as well as any.
+ * Without a kind, the levels in order: if a pod has the name of its only container, or a VM the
+ * name of its owner, the first match is as good as any.
  */
 static void look_everywhere(struct search *search)
 {

@@ -18,7 +18,7 @@
 #define COLUMNS 79
 #define LABEL   10 /* columns of what a line is about */
 
-/* U+202A-E and U+2066-9 turn the direction of what is printed after them. */
+/* U+202A-E and U+2066-9 turn the direction of the text after them. */
 static bool turns_text(const char *text, size_t n)
 {
 	const unsigned char *byte = (const unsigned char *)text;
@@ -295,7 +295,7 @@ static void add_product(struct strbuf *out, uint64_t total, uint64_t weight, uin
 		    more ? "+" : "-", COUNT(more ? part - floor_uj : floor_uj - part), COUNT(part));
 }
 
-/* The sides of the first split, where there is another than named work. */
+/* The sides of the first split, if there is any other than named work. */
 static void add_sides(const struct explained_mode *mode, const char *unit, struct strbuf *out)
 {
 	uint64_t sum = mode->named_weight + mode->dropped_weight + mode->unseen_weight;
@@ -590,7 +590,7 @@ static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 	const struct explanation *explanation = &answer->explanation;
 	bool has_series = answer->series <= EXPLAIN_KEPT, differs = false;
 
-	/* A width counts bytes, of which "µ" has two. */
+	/* A width counts bytes, and "µ" has two. */
 	if (has_series)
 		strbuf_addf(out, "\nTotals%50s%25s\n", "charged, µJ", "shown, µJ");
 	else

@@ -51,7 +51,7 @@ static bool is_key(const struct line *line, const char *key)
 	return line->key_len == strlen(key) && memcmp(line->key, key, line->key_len) == 0;
 }
 
-/* Whether the key is @prefix and a name, which is returned with its length. */
+/* Returns true if the key is @prefix and a name, and the name with its length. */
 static const char *name_behind(const struct line *line, const char *prefix, size_t *ret_len)
 {
 	size_t len = strlen(prefix);
@@ -63,7 +63,7 @@ static const char *name_behind(const struct line *line, const char *prefix, size
 	return line->key + len;
 }
 
-/* A number, with @unit behind it unless that is "". */
+/* A number, followed by @unit unless that is "". */
 static bool take_number(const struct line *line, const char *unit, uint64_t *ret)
 {
 	size_t digits = 0, at;

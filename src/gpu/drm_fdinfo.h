@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel says of one open DRM file in /proc/PID/fdinfo/FD (Linux:
+ * The kernel's data about one open DRM file in /proc/PID/fdinfo/FD (Linux:
  * Documentation/gpu/drm-usage-stats.rst). Pure.
  *
- * The driver says how long each engine, or class of engines, has worked for the client since the
- * file was opened: in ns, or in cycles of the GPU beside all cycles that have passed meanwhile. A
- * driver may leave an engine out until the client has used it.
+ * The driver reports how long each engine, or class of engines, has worked for the client since the
+ * file was opened: in ns, or in cycles of the GPU together with all cycles of that time. A driver
+ * may leave an engine out until the client has used it.
  */
 #pragma once
 

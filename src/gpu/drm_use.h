@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what the kernel says of DRM clients to the time for which each process kept the board busy.
+ * From the kernel's data about DRM clients to the time for which each process kept the board busy.
  * Pure.
  *
- * The time of a process is that of its busiest engine: the sum over all its clients on one engine,
- * divided by how many such engines the board has. What copies while it computes is busy once. No
- * driver says what an engine draws, so no engine counts more than another; NVML's boards are
- * treated the same way (gpu/nvml_use.h).
+ * The time of a process is the time of its busiest engine: the sum over all its clients on one
+ * engine, divided by the number of such engines. A process that copies while it computes is busy
+ * once. No driver reports the power of an engine, so no engine counts more than another; NVML's
+ * boards are treated the same way (gpu/nvml_use.h).
  */
 #pragma once
 
@@ -45,9 +45,9 @@ void drm_use_release(struct drm_use *use);
 /* A reading begins, @elapsed_ns after the one before; 0: it is the first. */
 void drm_use_begin(struct drm_use *use, uint64_t elapsed_ns);
 /*
- * Adds what @client, of process @pid, has used since it was read last. The first time it has used
- * nothing, unless it @is_new: then it was opened after the reading before. Another client id, or a
- * counter that has fallen, begins anew. 0 or -ENOMEM: the time is lost.
+ * Adds the use of @client, of process @pid, since its last reading. The first time this is nothing,
+ * unless it @is_new: then it was opened after the previous reading. With another client id, or a
+ * counter that has fallen, counting starts again. 0 or -ENOMEM: the time is lost.
  */
 int drm_use_add(struct drm_use *use, struct drm_client *client, uint32_t pid,
 		const struct drm_fdinfo *info, bool is_new);

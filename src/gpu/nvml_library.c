@@ -36,7 +36,7 @@ const struct vendor_function nvml_functions[] = {
 	FUNCTION(active_vgpus, "DeviceGetActiveVgpus", false),
 	FUNCTION(vgpu_samples, "DeviceGetVgpuUtilization", false),
 	FUNCTION(vgpu_vm_id, "VgpuInstanceGetVmID", false),
-	/* Of older drivers, with the same structure: where the one above is missing. */
+	/* For older drivers, which lack the one above; with the same structure. */
 	FUNCTION(compute_processes, "DeviceGetComputeRunningProcesses_v2", false),
 	FUNCTION(graphics_processes, "DeviceGetGraphicsRunningProcesses_v2", false),
 	FUNCTION(mps_processes, "DeviceGetMPSComputeRunningProcesses_v2", false),

@@ -10,7 +10,7 @@
 
 #include "base/macro.h"
 
-#define PER_CENT_MAX 101 /* rounded; more is no activity */
+#define PER_CENT_MAX 101 /* rounded; more is not valid */
 
 /* One that was found now. */
 struct found {
@@ -134,7 +134,7 @@ static void find_devices(const struct nvml_library *library, vendor_device board
 
 /* ---- instances ---- */
 
-/* Where compute instances do not fill it, activity is still that of all of it. */
+/* If compute instances do not fill it, activity still refers to all of it. */
 static double part_of(const struct nvml_mig *mig, const struct found *found)
 {
 	double part = 0;

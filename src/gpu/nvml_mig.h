@@ -27,7 +27,7 @@ struct nvml_instance {
 	unsigned long long seen_us; /* the newest sample of its processes: the caller's */
 };
 
-/* A MIG device: a compute instance, of which a GPU instance has one or several. */
+/* A MIG device: a compute instance; a GPU instance has one or several. */
 struct nvml_mig_device {
 	vendor_device device;
 	uint32_t instance; /* the id of its GPU instance */
@@ -46,15 +46,15 @@ struct nvml_mig {
 	size_t device_count;
 };
 
-/* Whether the board is in MIG mode. */
+/* Returns true if the board is in MIG mode. */
 bool nvml_mig_is_on(const struct nvml_library *library, vendor_device board);
 /* The instances that there are now, and what they did since the last call; @mig begins as zeros. */
 void nvml_mig_read(const struct nvml_library *library, vendor_device board, struct nvml_mig *mig);
 /* What is known ends: of a board that was gone, or at the end. Takes zeros. */
 void nvml_mig_clear(const struct nvml_library *library, struct nvml_mig *mig);
 /*
- * For how long it kept the board busy. Without an activity of its own by a rule, which is no
- * measurement: as busy as the board (@board_busy_ns of @elapsed_ns) where @has_processes, else not.
+ * For how long it kept the board busy. Without its own activity a rule applies, which is not a
+ * measurement: as busy as the board (@board_busy_ns of @elapsed_ns) if @has_processes, else not.
  */
 uint64_t nvml_instance_busy_ns(const struct nvml_instance *instance, uint64_t elapsed_ns,
 			       uint64_t board_busy_ns, bool has_processes);

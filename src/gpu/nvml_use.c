@@ -14,7 +14,7 @@ static unsigned most(unsigned a, unsigned b)
 
 /*
  * Its busiest engine: a process that only encodes uses no SM. Some drivers have samples of over a
- * hundred per cent, of which nothing is right.
+ * hundred per cent, which are wrong altogether.
  */
 static uint64_t activity_of(const struct nvml_process_sample *sample)
 {
@@ -23,7 +23,7 @@ static uint64_t activity_of(const struct nvml_process_sample *sample)
 	return per_cent <= PER_CENT ? per_cent : 0;
 }
 
-/* Of a process that has been there all the time: each sample stands for a part of it. */
+/* The samples of a process that existed all the time; each stands for a part of the time. */
 static size_t samples_a_process(const struct nvml_process_sample *samples, size_t count)
 {
 	size_t largest = 1;
@@ -69,7 +69,7 @@ static bool is_listed_before(const struct nvml_process *processes, size_t at)
 	return false;
 }
 
-/* Busy times are weights before, of which @sum is the sum; without any all are equal. */
+/* Busy times are weights before, and @sum is their sum; without any all are equal. */
 static void split(struct device_use *uses, size_t count, uint64_t sum, uint64_t busy_ns)
 {
 	uint64_t left = sum ? sum : count, left_ns = busy_ns;

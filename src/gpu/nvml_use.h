@@ -15,14 +15,14 @@
 #include "gpu/nvml_library.h"
 
 /*
- * Writes at most @count uses, of which one process may have several; returns how many. @elapsed_ns
- * is the time that the samples are of.
+ * Writes at most @count uses; one process may have several. Returns how many. @elapsed_ns is the
+ * time that the samples cover.
  */
 size_t nvml_use_of_samples(const struct nvml_process_sample *samples, size_t count, uint32_t device,
 			   uint64_t elapsed_ns, struct device_use *ret);
 /*
  * Splits @busy_ns to the nanosecond over @processes; a process that is listed twice is one. @ret
- * has room for @count, or for 1 where there are none: then nothing is known but the time.
+ * has room for @count, or for 1 without processes: then only the time is known.
  */
 size_t nvml_use_by_memory(const struct nvml_process *processes, size_t count, uint32_t device,
 			  uint64_t busy_ns, struct device_use *ret);

@@ -33,7 +33,7 @@ int nvml_vgpus_read(const struct nvml_library *library, vendor_device board, str
 	return 0;
 }
 
-/* Per cent, rounded; one that is not known is none. */
+/* Per cent, rounded; an unknown one counts as 0. */
 static unsigned per_cent_of(const union nvml_value *value, unsigned type)
 {
 	if (type == NVML_VALUE_DOUBLE)

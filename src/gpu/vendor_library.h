@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A vendor's management library, loaded when it is needed: its functions by a table of names, and
- * those that libraries have in common. HLML has the types and the numbers of NVML, so that one
- * declaration is both ABIs'. A function that a library is too old for is NULL, but for those that
- * are marked.
+ * the functions that libraries have in common. HLML has the types and the numbers of NVML, so one
+ * declaration serves both ABIs. A function that an old library lacks is NULL, except those
+ * that are marked as always present.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ static const struct choice_request anything = {
 
 /* ---- upstream's JSON ---- */
 
-/* The text at @key in *ret, which stays as it is where there is none or null. */
+/* The text at @key in *ret, which stays as it is if the text is missing or null. */
 static int take_text(const json_t *json, const char *key, const char **ret, struct diag *diag)
 {
 	const json_t *value = json_object_get(json, key);

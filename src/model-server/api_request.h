@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clients of the model server ask for: upstream's JSON of POST /model, and the query of the
- * second API. Requests come from anywhere; what is wrong is said by key. Pure.
+ * Requests to the model server: upstream's JSON of POST /model, and the query of the second API.
+ * Requests come from anywhere; errors are reported by key. Pure.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #include "base/macro.h"
 #include "repository/model_json.h"
 
-#define PREPARE_LEFT (4U << 20) /* bytes that stay free for what is asked for */
+#define PREPARE_LEFT (4U << 20) /* bytes that stay free for requests */
 
 enum slot_kind { SLOT_WEIGHTS, SLOT_ARCHIVE, SLOT_SERVED_WEIGHTS, SLOT_KIND_COUNT };
 
@@ -182,7 +182,7 @@ static void describe_body(const struct served_body *body, uint64_t identity, str
 		       body->signature ? body->signature : "");
 }
 
-/* Where there is no memory, or the table is full, the file is read again next time. */
+/* Without memory, or if the table is full, the file is read again next time. */
 static void keep_facts(struct edition *edition, struct edition_slot *slot,
 		       const struct file_facts *facts)
 {
@@ -221,7 +221,7 @@ int edition_describe(struct edition *edition, const struct model_entry *entry, e
 	return 0;
 }
 
-/* A file of our own format has upstream's weights beside its own keys, which are left out. */
+/* A file of our own format also has upstream's weights; its own keys are left out. */
 static void keep_upstreams(json_t *weights)
 {
 	const char *key;
@@ -328,7 +328,7 @@ bool edition_find_answer(struct edition *edition, const void *request, size_t le
 	return false;
 }
 
-/* Where there is no room, all are forgotten: the ones that are asked for often are back soon. */
+/* Without room, all are forgotten: those that are requested often are back soon. */
 void edition_keep_answer(struct edition *edition, const void *request, size_t len,
 			 const struct edition_answer *answer)
 {

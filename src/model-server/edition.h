@@ -77,8 +77,8 @@ void edition_prepare(struct edition *edition);
 void edition_make_room(struct edition *edition);
 
 /*
- * A file of a model, as it is in the repository. A reference is given; NULL with a diagnosis when
- * it cannot be read, or does not fit beside the bodies that are being sent.
+ * A file of a model, as it is in the repository. A reference is given; NULL with a diagnosis if it
+ * cannot be read, or does not fit in addition to the bodies that are being sent.
  */
 struct served_body *edition_file(struct edition *edition, const struct model_entry *entry,
 				 enum model_file file, struct diag *diag);
@@ -89,7 +89,7 @@ struct served_body *edition_file(struct edition *edition, const struct model_ent
 int edition_describe(struct edition *edition, const struct model_entry *entry, enum model_file file,
 		     struct file_facts *ret, struct diag *diag);
 /*
- * Its weights with "model_name", "machine_spec" and "mae" beside them, as upstream's server has it.
+ * Its weights together with "model_name", "machine_spec" and "mae", as in upstream's server.
  */
 struct served_body *edition_weights(struct edition *edition, const struct model_entry *entry,
 				    struct diag *diag);

@@ -19,7 +19,7 @@
 
 struct estimate_request {
 	json_t *json;                          /* that the texts are in */
-	const char *names[ESTIMATE_NAMES_MAX]; /* of features: metrics, then those of the system */
+	const char *names[ESTIMATE_NAMES_MAX]; /* of features: metrics, then system features */
 	size_t name_count;
 	double *values; /* row_count × name_count; NAN where a value is null */
 	size_t row_count;

@@ -52,7 +52,7 @@ static struct served_body *json_body(json_t *json)
 	return served_body_new(200, JSON_TYPE, text, text ? strlen(text) : 0, NULL);
 }
 
-/* Of the second API: a request that no model fits is a good one. */
+/* The status in the second API: a request that no model fits is still a valid request. */
 static int v2_status_of(int result)
 {
 	if (result == -ENOENT)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The main thread waits for signals and looks now and then whether the repository has changed; a
- * new edition is read beside the one that is being served, and replaces it only when it has models.
+ * The main thread waits for signals and regularly checks whether the repository has changed; a new
+ * edition is read while the old one is being served, and replaces it only if it has models.
  */
 #include "model-server/serve.h"
 

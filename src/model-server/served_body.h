@@ -41,7 +41,7 @@ struct served_body *served_body_new(int status, const char *type, char *data, si
 				    const char *file_name);
 struct served_body *served_body_ref(struct served_body *body);
 void served_body_unref(struct served_body *body); /* NULL is fine */
-/* Whether only the caller has it. */
+/* Returns true if only the caller has it. */
 bool served_body_is_unshared(const struct served_body *body);
 /* Bytes of one body, and of all that exist, with what describes them. Any thread. */
 size_t served_body_bytes(const struct served_body *body);

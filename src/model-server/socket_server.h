@@ -26,7 +26,7 @@
 
 /* Appends the answer to a request, a whole JSON object. */
 typedef void socket_answer(void *userdata, const char *request, size_t size, struct strbuf *out);
-/* Appends the answer to what is no request. */
+/* Appends the answer to anything that is not a request. */
 typedef void socket_refuse(void *userdata, const char *why, struct strbuf *out);
 
 struct socket_options {

@@ -652,7 +652,7 @@ static void decode_section(struct record_decoder *decoder, uint64_t tag, struct 
 	}
 }
 
-/* What run time in packages is more than in all is no part of it. */
+/* Refuses an interval with more run time in packages than in all. */
 static void check_sockets(struct cursor *from, const struct recorded_interval *interval)
 {
 	for (size_t i = 0; interval->cpu_ns && i < interval->party_count; i++) {

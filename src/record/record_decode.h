@@ -14,9 +14,8 @@ struct record_decoder;
 int record_decoder_new(struct record_decoder **ret);
 void record_decoder_free(struct record_decoder *decoder);
 /*
- * The next record of @bytes [len] from *@at on, which moves behind it; what is unknown is skipped.
- * 1; 0 at the end; -EBADMSG with what is wrong, or -ENOMEM. @bytes is unchanged while *@ret is
- * used.
+ * The next record of @bytes [len] from *@at on, which moves past it; unknown records are skipped.
+ * 1; 0 at the end; -EBADMSG with a diagnosis, or -ENOMEM. @bytes is unchanged while *@ret is used.
  */
 int record_decode(struct record_decoder *decoder, const uint8_t *bytes, size_t len, size_t *at,
 		  struct record *ret, struct diag *diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording, record by record. A file that ends inside a block was cut off: what is before is
- * read, and nothing is wrong. What is damaged ends the reading with a message: file, byte, block.
+ * A recording, record by record. A file that ends inside a block was cut off: the part before it is
+ * read, which is not an error. Damage ends the reading with a message: file, byte, block.
  */
 #pragma once
 

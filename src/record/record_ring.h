@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of recordings in a directory: kepler-TIME-N.krec, of which the oldest are removed when
- * they are older than is kept, or all are larger than they may be. Each is a recording of its own.
- * Files of other names are left alone.
+ * A ring of recordings in a directory: kepler-TIME-N.krec. The oldest are removed if they are too
+ * old, or all together are too large. Each is a complete recording. Files with other names are left
+ * alone.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct record_ring {
 
 /* A new, empty file, which may be written to; -errno with a diagnosis. */
 int record_ring_open_next(struct record_ring *ring, int64_t now_ms, struct diag *diag);
-/* Whether a file of @bytes that was begun @age_ms ago is to be followed by another. */
+/* Returns true if a file of @bytes that was begun @age_ms ago is to be followed by another. */
 bool record_ring_is_due(const struct record_ring *ring, uint64_t bytes, uint64_t age_ms);
 /*
  * Removes what is too old or too much, but not the newest file. The bytes that are left; -errno

@@ -79,7 +79,7 @@ static void free_store(struct record_store *store)
 
 /* ---- the thread ---- */
 
-/* What comes next begins anew. */
+/* The next interval starts again with all definitions. */
 static void lose(struct record_store *store, uint64_t intervals)
 {
 	(void)pthread_mutex_lock(&store->lock);

@@ -45,7 +45,7 @@ int record_store_create(const char *path, struct diag *diag);
 /* 0, or -errno with a diagnosis. */
 int record_store_open(const struct record_store_options *options, struct record_store **ret,
 		      struct diag *diag);
-/* Whether the next interval must come with all definitions. */
+/* Returns true if the next interval must come with all definitions. */
 bool record_store_needs_definitions(struct record_store *store);
 /*
  * Takes the content of @records, which is empty afterwards: an interval and the definitions before

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording consists of, as values: docs/record-format.md has the same as bytes. It is all
- * that the attribution of energy depends on, so that an interval can be booked again.
+ * The content of a recording, as values: docs/record-format.md has the same as bytes. It has all
+ * inputs of the attribution of energy, so an interval can be booked again.
  *
  * Ids of owners and processes are the writer's; a later definition of an id replaces the earlier
- * one. Pointers are borrowed: of what is encoded, for the call; of what was decoded, until the next
- * record is read.
+ * one. Pointers are borrowed: in encoding, for the call; in decoding, until the next record is
+ * read.
  */
 #pragma once
 
@@ -76,7 +76,7 @@ struct recorded_process {
 	char comm[RECORD_COMM_MAX];
 };
 
-/* Of a zone that had begun before the recording did. */
+/* The progress of a zone that had begun before the recording did. */
 struct recorded_state {
 	uint32_t zone;
 	struct zone_progress progress;
@@ -135,7 +135,7 @@ struct recorded_interval {
 	struct work_sums work;
 	bool has_steal;    /* whether the two are known: of a virtual machine only */
 	uint64_t steal_ns; /* vCPUs waited for the host, by the machine's own account */
-	/* Of that the part that is in work.busy_ns, and is taken off for estimates of power. */
+	/* The part of it that is in work.busy_ns, and is subtracted for estimates of power. */
 	uint64_t stolen_ns;
 	struct work_places places;
 	const struct recorded_reading *readings; /* [reading_count], by zone */

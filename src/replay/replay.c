@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Options that were recorded are put before the command line, as flags, so that they go before the
+ * Recorded options are put before the command line, as flags, so that they take precedence over the
  * environment and the configuration file of this machine, which is another one. All files are read
  * once for that, and once to be booked.
  */
@@ -66,7 +66,7 @@ const struct option_set replay_options = {
 	.check = config_check,
 };
 
-/* Flags of what was recorded; owned. */
+/* Flags for the recorded options; owned. */
 struct recorded_flags {
 	char *flags[FLAGS_MAX];
 	size_t count;
@@ -79,7 +79,7 @@ static void recorded_flags_release(struct recorded_flags *flags)
 	flags->count = 0;
 }
 
-/* Of the first file: all are of one run. 0; what is wrong in it is said when it is booked. */
+/* The flags of the first file: all are of one run. 0; its errors are reported in booking. */
 static int read_flags(const char *path, struct recorded_flags *ret, struct diag *diag)
 {
 	struct record_reader *reader = NULL;

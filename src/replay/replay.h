@@ -7,7 +7,7 @@
 
 #include "options/option_set.h"
 
-/* Its own options, beside those of all commands. */
+/* Its own options, in addition to the options of all commands. */
 extern const struct option_set replay_options;
 /*
  * The command. Returns the exit status: 0; 1: a file is damaged, or sums do not hold; 2: wrong use,

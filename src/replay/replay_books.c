@@ -243,7 +243,7 @@ static void enter_fresh(struct replay_books *books)
 	books->fresh_count = 0;
 }
 
-/* Of a process or an owner that is defined; false: it is not. */
+/* The party of a defined process or owner; false: it is not defined. */
 static bool find_party(struct replay_books *books, uint32_t number, struct party *ret)
 {
 	uint32_t id = recorded_party_id(number), owner = id;

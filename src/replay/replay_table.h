@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a replay says: for each process, container, pod, virtual machine or namespace the energy of
- * each kind of zone, beside it what another way of sharing would have said, and the proof that the
- * sum of all is what the meters counted.
+ * The output of a replay: for each process, container, pod, virtual machine or namespace the energy
+ * of each kind of zone, next to the result of another way of sharing, and the proof that the sum of
+ * all equals the meters.
  */
 #pragma once
 

@@ -26,7 +26,7 @@ struct archive {
 	uint64_t *sizes;
 };
 
-/* Whether a path stays below the directory that it is unpacked in, on any system. */
+/* Returns true if a path stays below the directory that it is unpacked in, on any system. */
 static bool is_safe_name(const char *name)
 {
 	size_t len = strlen(name);

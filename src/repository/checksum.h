@@ -16,7 +16,7 @@ int checksum_of(const void *data, size_t size, char ret[CHECKSUM_TEXT_LEN + 1]);
 
 struct signing_key;
 
-/* A private key in PEM. 0, or -EINVAL with what is wrong in the file @name; -ENOMEM. */
+/* A private key in PEM. 0, or -EINVAL with a diagnosis of the file @name; -ENOMEM. */
 int signing_key_parse(const char *name, const char *pem, size_t size, struct signing_key **ret,
 		      struct diag *diag);
 void signing_key_free(struct signing_key *key);

@@ -158,7 +158,7 @@ static struct machine_fit fit_of(struct examination *examination, const struct m
 	return examination->machines[slot].fit;
 }
 
-/* WANTS_FILTER: it fits but for the filter, which is not looked at; else what it lacks. */
+/* WANTS_FILTER: it fits except for the filter, which is not checked; else what is missing. */
 static enum condition examine(struct examination *examination, const struct model_entry *entry,
 			      struct choice *ret)
 {
@@ -223,7 +223,7 @@ struct search {
 	bool machine_is_known;
 };
 
-/* Of the machine that is asked for, by its type or by its processor and its cores. */
+/* Returns true for the requested machine, by its type or by its processor and cores. */
 static bool is_near(const struct choice_request *request, const struct model_entry *entry)
 {
 	if (request->node_type >= 0)

@@ -3,11 +3,11 @@
  * Which model of a repository fits a machine and the features that it can measure, by expected
  * error; and how well it fits.
  *
- * All of source, output, features, trainer, pipeline and filters must hold; node types and names
- * are compared whole, and bad weights count as none. Of the models that are left the one with the
- * least expected error wins: of power, by model/selection.h, from the published error and from what
- * another machine brings. One without a known error comes last. Where nothing is known of the
- * machine, those of the machines with the most cores come first. Pure.
+ * Source, output, features, trainer, pipeline and filters must all match; node types and names are
+ * compared as a whole, and bad weights count as none. Of the remaining models, the one with the
+ * least expected error is chosen: by model/selection.h, from the published error and the addition
+ * for another machine. A model without a known error comes last. If nothing is known about the
+ * machine, models of the machines with the most cores come first. Pure.
  */
 #pragma once
 
@@ -52,8 +52,8 @@ struct choice {
 };
 
 /*
- * 0; -EINVAL: the filter is wrong; -ENOENT: no model fits. Both with what was asked for, and for
- * which of the conditions none was left.
+ * 0; -EINVAL: the filter is wrong; -ENOENT: no model fits. Both with the request, and with the
+ * condition that no model was left for.
  */
 int choice_make(const struct repository *repository, const struct choice_request *request,
 		struct choice *ret, struct diag *diag);

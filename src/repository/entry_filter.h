@@ -43,7 +43,7 @@ struct entry_filter {
 	size_t count;
 };
 
-/* 0; -EINVAL with what is wrong. "" has no condition. */
+/* 0; -EINVAL with a diagnosis. "" has no condition. */
 int entry_filter_parse(const char *text, struct entry_filter *ret, struct diag *diag);
 /* An error that is not known passes no limit. */
 bool entry_filter_passes(const struct entry_filter *filter, const struct model_entry *entry);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files below a folder on the disk, or those of a zip archive, by the same names: a pipeline
- * can be read where it lies and as it was downloaded. An archive is held in memory, packed, and
- * checked as archive.h has it; nothing of it is ever written to the disk. Links are not followed.
- * Paths are below the tree, with "/" between their parts; "" is the tree itself.
+ * The files below a folder on the disk, or in a zip archive, by the same names: a pipeline can be
+ * read in place and as it was downloaded. An archive is held in memory, packed, and checked by
+ * archive.h; nothing of it is ever written to the disk. Links are not followed. Paths are below the
+ * tree, with "/" between their parts; "" is the tree itself.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ void file_tree_cleanup(struct file_tree **tree);
 
 /* The last part of its path; of an archive without ".zip". */
 const char *file_tree_name(const struct file_tree *tree);
-/* FILE_TREE_OTHER also where there is nothing, or a link. */
+/* FILE_TREE_OTHER also if nothing is there, or a link. */
 enum file_kind file_tree_kind(const struct file_tree *tree, const char *path);
 /* What is in the folder @path, but names that begin with a dot: 0 or -ENOMEM. */
 int file_tree_list(const struct file_tree *tree, const char *path, struct tree_names *ret);

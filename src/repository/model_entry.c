@@ -46,7 +46,7 @@ bool model_entry_take_name(struct model_entry *entry, const char *name)
 	return true;
 }
 
-/* "package_mae" → "package"; 0: it is none of those. */
+/* The length of "package" in "package_mae"; 0: the key has another form. */
 static size_t component_len(const char *key, const char *suffix)
 {
 	size_t len = strlen(key), tail = strlen(suffix);

@@ -18,7 +18,7 @@
 #define ENTRY_ERRORS_MAX 8
 #define ENTRY_NAME_MAX   64
 
-/* The files of a model in a repository: beside one another, with the model's name. */
+/* The files of a model in a repository: in one folder, with the model's name. */
 enum model_file {
 	FILE_WEIGHTS = 1 << 0, /* NAME.json, upstream's weights or our own format */
 	FILE_ARCHIVE = 1 << 1, /* NAME.zip */
@@ -42,7 +42,7 @@ struct model_entry {
 	const char *features; /* "a,b,c"; owned by the repository; "" unknown */
 	/* As published: the largest of the components; NAN unknown. */
 	double mae_w;
-	/* Of the main component, which is platform, package, or the first one; NAN unknown. */
+	/* The error of the main component: platform, package, or the first one; NAN unknown. */
 	double mape_percent;
 	struct entry_error errors[ENTRY_ERRORS_MAX];
 	size_t error_count;

@@ -17,7 +17,7 @@
 json_t *model_json_parse(const char *name, const char *text, size_t size, struct diag *diag);
 /* For CLEANUP(). */
 void model_json_release(json_t **value);
-/* The text at @key, "" where there is none. */
+/* The text at @key, "" if it is missing. */
 const char *model_json_text(const json_t *object, const char *key);
 /* The finite number at @key, or NAN. */
 double model_json_number(const json_t *object, const char *key);

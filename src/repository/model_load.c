@@ -10,7 +10,7 @@
 #include "repository/archive.h"
 #include "repository/model_json.h"
 
-/* ---- what the repository knows beside the model ---- */
+/* ---- knowledge of the repository about the model ---- */
 
 static const struct entry_error *error_of(const struct model_entry *entry, const char *component)
 {

@@ -6,7 +6,7 @@
  * Upstream divides features by a scale before trees see them, and keeps that scale in a pickle,
  * which is never loaded. But all trainers of one pipeline, group and node type divide by the same
  * scale, the highest value of their common rows, and a model with weights has it in plain text. So
- * trees are used where such a model is beside them, and refused with the reason elsewhere.
+ * trees are used if such a model is next to them, and refused with the reason otherwise.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "repository/model_json.h"
 
-/* Of 8, as upstream weighs them. */
+/* Parts of 8, as upstream weighs them. */
 #define WEIGHT_PROCESSOR 5.0
 #define WEIGHT_CORES     1.0
 #define WEIGHT_CHIPS     1.0

@@ -28,7 +28,7 @@ struct node_types {
 	size_t count;
 };
 
-/* 0, or -EINVAL with what is wrong in the file @name; -ENOMEM. */
+/* 0, or -EINVAL with a diagnosis of the file @name; -ENOMEM. */
 int node_types_parse(const char *name, const char *text, size_t size, struct node_types *ret,
 		     struct diag *diag);
 void node_types_release(struct node_types *types);
@@ -40,5 +40,5 @@ void machine_spec_read(const json_t *object, struct machine_spec *ret);
 json_t *machine_spec_write(const struct machine_spec *machine); /* NULL: no memory */
 bool machine_spec_is_empty(const struct machine_spec *machine);
 
-/* Of what is known of a machine for choosing a model, 0 … 1: how much @machine lacks. */
+/* The part, 0 … 1, of the facts for choosing a model that @machine lacks. */
 double machine_spec_unknown(const struct machine_spec *machine);

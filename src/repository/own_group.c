@@ -46,7 +46,7 @@ size_t own_group_features(const struct trained_model *model,
 	return count;
 }
 
-/* Whether all of the name was written. */
+/* Returns true if all of the name was written. */
 static bool join(const char *const *names, size_t count, char ret[ENTRY_NAME_MAX])
 {
 	size_t len = strlen(PREFIX);

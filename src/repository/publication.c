@@ -65,7 +65,7 @@ static json_t *curve_weights(const struct predictor *predictor)
 	return weights;
 }
 
-/* Upstream's weights of a component, or NULL where its form is none of upstream's. */
+/* Upstream's weights of a component, or NULL if its form is not one of upstream's. */
 static json_t *component_weights(const struct model_component *component)
 {
 	const struct predictor *predictor = &component->predictor;
@@ -170,7 +170,7 @@ static int write_file(const struct place *place, const char *file, const struct 
 		     : 0;
 }
 
-/* The object in @file, an empty one where there is no file; NULL with a diagnosis. */
+/* The object in @file, an empty one without a file; NULL with a diagnosis. */
 static json_t *read_object(const struct place *place, const char *file)
 {
 	CLEANUP_FREE char *text = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Puts a trained model into a repository, in the layout of upstream's model-db: its node type into
- * the index, its row into the table, its file beside those of its group. What was there stays; the
- * same models always give the same bytes, so that a repository can lie in git.
+ * the index, its row into the table, its file into its group. Existing content stays; the same
+ * models always give the same bytes, so that a repository can be kept in git.
  *
- * A model is one file, NAME.json, of our own format. Where its form is one of upstream's (a line or
- * a curve), the file has upstream's weights as well, beside our keys, so that an old Kepler
- * evaluates it. A model whose features are no group of upstream's lies in a group of its own
+ * A model is one file, NAME.json, of our own format. If its form is one of upstream's (a line or a
+ * curve), the file also has upstream's weights, so that an old Kepler can evaluate it. A model with
+ * features that match none of upstream's groups is put into a separate one
  * (repository/own_group.h).
  */
 #pragma once

@@ -63,7 +63,7 @@ static bool is_source(const struct repository *repository, const char *path)
 		has_folder(repository, path, model_output_name(MODEL_DYN_POWER)));
 }
 
-/* Whether a folder with these @names in it has a source of energy. */
+/* Returns true if a folder with these @names in it has a source of energy. */
 static bool is_pipeline(const struct repository *repository, const char *path,
 			const struct tree_names *names)
 {
@@ -94,7 +94,7 @@ static const char *keep_features(struct repository *repository, char *features)
 	return features;
 }
 
-/* Those that the group's name stands for; "" where it is no known one. */
+/* The features that the group's name stands for; "" if the group is unknown. */
 static const char *features_of_group(struct repository *repository, const char *name)
 {
 	const struct feature_group *group = feature_group_find(name);

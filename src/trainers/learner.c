@@ -81,7 +81,7 @@ static void begin_learning(struct learner *learner)
 	learner->fresh = 0;
 }
 
-/* The components with power in the first rows are those of all rows. */
+/* The components with power in the first rows are used for all rows. */
 static void find_components(struct learner *learner, const struct sample_table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -192,7 +192,7 @@ static bool note_drift(struct learner *learner, const struct learner_block *bloc
 	return drift_take(&learner->drift, block_error(learner, &bound, block), stated_w);
 }
 
-/* Takes the oldest held-out blocks away, but for the newest @count. */
+/* Removes the held-out blocks except the newest @count. */
 static void forget_held(struct learner *learner, size_t count)
 {
 	size_t away = learner->held_count > count ? learner->held_count - count : 0;

@@ -90,7 +90,7 @@ int learner_state_error(const struct learner *learner, struct trained_model *mod
 int learner_save(const struct learner *learner, struct strbuf *out);
 /*
  * Into a learner of the same machine and features that has taken nothing: 0, or -EINVAL with why it
- * cannot be used; -ENOMEM. It is to be released, and made anew, after a failure.
+ * cannot be used; -ENOMEM. After a failure it must be released and created again.
  */
 int learner_load(struct learner *learner, const char *name, const char *text, size_t len,
 		 struct diag *diag);

@@ -21,15 +21,15 @@ struct online_clocks {
 };
 
 /*
- * The clock of node @name, which begins at @begin_s. Where there is no room it takes the place of
- * the one that is furthest behind.
+ * The clock of node @name, which begins at @begin_s. Without room it takes the place of the clock
+ * that is furthest behind.
  */
 struct online_clock *online_clocks_find(struct online_clocks *clocks, const char *name,
 					double begin_s);
 /* No clock is ahead of @now_s: what was taken in error as of the future is forgotten. */
 void online_clocks_limit(struct online_clocks *clocks, double now_s);
 /*
- * Where the next collection begins: at the clock that is furthest behind, of those that are at most
- * @lag_s behind the first; the others are of nodes that are away. @none_s where there is no clock.
+ * The begin of the next collection: the clock that is furthest behind, among those that are at most
+ * @lag_s behind the first; the others belong to nodes that are away. @none_s without clocks.
  */
 double online_clocks_begin(const struct online_clocks *clocks, double lag_s, double none_s);

@@ -28,8 +28,8 @@ struct online_models {
 };
 
 /*
- * Loads what there is of all machines; a state that cannot be used is put aside as NAME.refused,
- * and begun anew. 0; -errno with a diagnosis.
+ * Loads the states of all machines; an unusable state is renamed to NAME.refused, and a new one is
+ * begun. 0; -errno with a diagnosis.
  */
 int online_models_load(struct online_models *models, const struct online_nodes *nodes,
 		       struct diag *diag);

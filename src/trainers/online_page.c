@@ -39,7 +39,7 @@ static void print_learners(const struct online *online, struct strbuf *out)
 						  l->drift.ratio,
 						  l->has_current ? l->drift.alarm : (double)NAN };
 
-			if (!isnan(values[f])) /* unknown is no series */
+			if (!isnan(values[f])) /* an unknown value has no series */
 				strbuf_addf(out, "kepler_model_%s{machine=\"%s\"} %.15g\n",
 					    families[f].name, l->name, values[f]);
 		}

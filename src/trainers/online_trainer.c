@@ -30,7 +30,7 @@
 #define TEXT_TYPE      "text/plain; charset=utf-8"
 #define OVERLAP_STEPS  5            /* that are asked for again, because a step takes two points */
 #define RANGE_MAX_S    (6 * 3600.0) /* of one collection */
-#define RETRIES_MAX    5            /* of one collection, before it begins anew */
+#define RETRIES_MAX    5            /* of one collection, before it starts again */
 #define ROWS_TO_TRAIN  60
 #define FILE_BYTES     (4ULL << 30)
 #define MEBI           (1ULL << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command online-trainer: asks a Prometheus again and again, learns from what is new, trains
- * models again, and publishes one when it is better than the one in use (online_models.h).
+ * The command online-trainer: regularly queries a Prometheus, learns from new points, trains models
+ * again, and publishes one if it is better than the one in use (online_models.h).
  *
  * Collecting, extracting and training are commands of this program as processes with limits
  * (worker.h), one at a time: no answer of a Prometheus and no library can end or fill the trainer.

@@ -230,7 +230,7 @@ static void take_machine(struct members *members, const json_t *spec)
 		(void)snprintf(machine->processor, sizeof(machine->processor), TRAIN_SPEC_NONE);
 }
 
-/* Whether the members go together. */
+/* Returns true if the members are consistent. */
 static void check(struct members *members, const json_t *series)
 {
 	const struct train_body *body = members->body;

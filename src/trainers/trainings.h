@@ -42,7 +42,7 @@ struct training {
 };
 
 struct trainings_limits {
-	size_t waiting; /* requests, beside the one that runs */
+	size_t waiting; /* requests, without the one that runs */
 	uint64_t deadline_ns;
 	const char *models; /* of the whole power, for requests that ask for one; "": none */
 	struct worker_limits worker;

@@ -36,7 +36,7 @@ static bool is_replaced(const char *variable)
 	return strncmp(variable, "KEPLER_MODEL_", strlen("KEPLER_MODEL_")) == 0;
 }
 
-/* Options of the server are none of the worker's. NULL: no memory. */
+/* The worker does not get the server's options. NULL: no memory. */
 static char **make_environment(void)
 {
 	size_t count = 0, used = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command of this program as a process of its own, beside a server: what it needs of memory, and
- * a crash of a library in it, ends with it. It has the limits that it is given, can be made to run
- * only while CPUs are idle (SCHED_IDLE), and ends with the thread that started it.
+ * A command of this program as a separate process of a server: its memory, and a crash of a library
+ * in it, end with it. It has the limits that it is given, can be made to run only while CPUs are
+ * idle (SCHED_IDLE), and ends with the thread that started it.
  */
 #pragma once
 
