@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -101,9 +102,30 @@ static bool can_compare(const struct interval_engine *engine)
 	return some;
 }
 
-/* For @seconds; where sources can be compared, for as long as that takes, too. */
+/* Whether each of these is compared: a meter with its rival, and some whole with its parts. */
+static bool has_compared(const struct interval_engine *engine)
+{
+	bool some_whole = false, has_remainder = false;
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		has_remainder |= !zone_kind_is_metered(zone->kind);
+		some_whole |= !isnan(interval_engine_coverage(engine, z, NULL));
+		if (!interval_engine_is_charged(engine, z) && zone->quality == QUALITY_MEASURED &&
+		    isnan(interval_engine_deviation(engine, z)))
+			return false;
+	}
+	return some_whole || !has_remainder;
+}
+
+/*
+ * For @seconds. Where sources can be compared, until a second after that is done, because the first
+ * result may be that one of them stands still, but not for longer than COMPARE_SECONDS more.
+ */
 static int measure(struct session *session, unsigned seconds)
 {
+	const unsigned least = seconds;
 	struct interval_engine *engine = session->engine;
 	struct interval_moment now = interval_moment_now();
 	int r;
@@ -117,6 +139,8 @@ static int measure(struct session *session, unsigned seconds)
 		r = interval_engine_run(engine, &now, &session->node);
 		if (second == 1 && can_compare(engine))
 			seconds += COMPARE_SECONDS;
+		else if (second >= least && second + 1 < seconds && has_compared(engine))
+			seconds = second + 1;
 	}
 	return r;
 }
