@@ -165,7 +165,7 @@ static bool has_node(const struct zone *zone, const char *node)
 	return strncmp(zone->path, node, len) == 0 && (!zone->path[len] || zone->path[len] == '/');
 }
 
-/* Whether the minor number of each of NVIDIA's boards is its place in NVML's list. */
+/* Returns true if the minor number of each of NVIDIA's boards is its place in NVML's list. */
 static bool numbers_agree(const struct zone *const *zones, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

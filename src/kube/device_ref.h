@@ -5,7 +5,7 @@
  *
  *   source                           its name                          is the board
  *   NVIDIA's plugin                  GPU-UUID                          with that UUID
- *     time-slicing, MPS              GPU-UUID::3                       likewise, a replica of it
+ *     time-slicing, MPS              GPU-UUID::3                       the same, a replica of it
  *     MIG                            MIG-UUID, MIG-GPU-UUID/1/0        that has it as a part
  *   GKE's plugin                     nvidia0, nvidia0/vgpu2            /dev/nvidia0
  *     MIG                            nvidia0/gi3, nvidia0/gi3/vgpu1    not known: a part of one
@@ -18,9 +18,9 @@
  *   DRA, gpu.amd.com                 gpu-1-129                         not known, see below
  *
  * NVIDIA's DRA driver numbered boards by their minor number at first and by their place in NVML's
- * list later; on some machines these differ. So a number is used where they are the same for all
- * boards. A CDI device with the board's UUID goes before it. AMD's DRA driver gives partitions the
- * names of boards.
+ * list later; on some machines these differ. So a number is used if they are the same for all
+ * boards. A CDI device with the board's UUID takes precedence. AMD's DRA driver gives partitions
+ * the names of boards.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ enum device_ref_kind {
 	DEVICE_INSTANCE, /* by the zone's instance: a UUID, or a PCI address */
 	DEVICE_NODE,     /* by the first word of the zone's path: "nvidia0", "card1" */
 	DEVICE_NUMBER,   /* by the number of NVIDIA's boards */
-	DEVICE_PART,     /* a part of one, by its UUID: the driver knows of which */
+	DEVICE_PART,     /* a part of one, by its UUID: the driver knows the board */
 };
 
 struct device_ref {

@@ -58,7 +58,7 @@ struct kube_options {
 struct kube_stats {
 	const char *source; /* "kubelet", "apiserver", "" while none answers */
 	bool reachable;
-	uint64_t requests; /* that a peer saw; a refused connection is none */
+	uint64_t requests; /* that a peer saw, without refused connections */
 	uint64_t failures, relists, events, bad_pods;
 	uint64_t labels_lost; /* of pods: cut, or left out for lack of room */
 	uint64_t pods;

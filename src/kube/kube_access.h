@@ -29,7 +29,7 @@ struct kube_access {
 	char *token;                                        /* literal, or NULL */
 	char *token_file;           /* read again for each request, or NULL */
 	bool token_file_is_private; /* other users must not be able to read it */
-	bool client_key_is_private; /* the same of a file that is no memory file */
+	bool client_key_is_private; /* the same for a file that is not in memory */
 	char *tls_server_name;      /* NULL: the host of @server */
 	char *proxy_url;            /* http://, socks5h://; NULL: the proxy of the environment */
 	int data_fds[KUBE_ACCESS_FDS];
@@ -53,8 +53,8 @@ int kube_access_from_kubeconfig(const char *path, const char *context, struct ku
 int kube_access_in_cluster(const char *dir, const char *host, const char *port,
 			   struct kube_access *ret, struct diag *diag);
 /*
- * The token to send now, to be freed with kube_token_free(); NULL in *ret where there is none. 0;
- * -errno with diag when its file cannot be read or is empty.
+ * The token to send now, to be freed with kube_token_free(); NULL in *ret without a token. 0;
+ * -errno with diag if its file cannot be read or is empty.
  */
 int kube_access_token(const struct kube_access *access, char **ret, struct diag *diag);
 void kube_token_free(char *token); /* wipes it */

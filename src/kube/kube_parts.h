@@ -92,7 +92,7 @@ void kube_count_by(struct kube *kube, uint64_t *counter, uint64_t by);
 uint32_t kube_chance(void);
 /* Waits, with @demand only until a container's name is wanted; true when the thread is to end. */
 bool kube_wait(struct kube *kube, uint64_t ms, bool demand);
-/* Whether a name was wanted since the last call. */
+/* Returns true if a name was wanted since the last call. */
 bool kube_take_demand(struct kube *kube);
 
 /*

@@ -110,7 +110,7 @@ static int take_path(struct kubeconfig *config, const char *text, char **ret)
 	return *ret ? 0 : diag_set(config->diag, -ENOMEM, "out of memory");
 }
 
-/* Puts @len bytes into a file in memory and gives a path that opens it anew each time. */
+/* Puts @len bytes into a file in memory and gives a path that opens it from the start each time. */
 static int keep_data(struct kubeconfig *config, const char *data, size_t len, char **ret)
 {
 	struct kube_access *access = config->access;
@@ -150,7 +150,7 @@ static int take_pem(struct kubeconfig *config, const yaml_node_t *map, const cha
 	return r;
 }
 
-/* Whether @node is missing, empty, null or false. */
+/* Returns true if @node is missing, empty, null or false. */
 static bool is_nothing(const yaml_node_t *node)
 {
 	static const char *const words[] = { "", "false", "null", "~" };

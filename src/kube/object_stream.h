@@ -4,7 +4,7 @@
  *
  * A list is one JSON object, {"kind":"PodList","metadata":{…},"items":[…]}, of any size: the API
  * server ignores `limit` when it answers from its cache, and the kubelet has no paging at all. So
- * the bytes are cut into items as they arrive, and only one item is held at a time. The text beside
+ * the bytes are cut into items as they arrive, and only one item is held at a time. The text around
  * the items (or the whole answer if it is not a list, as with errors) is kept too, up to
  * OBJECT_STREAM_REST_MAX. Only brackets are checked here: each item is text for a parser.
  */
@@ -38,7 +38,7 @@ struct object_stream {
 void object_stream_init(struct object_stream *stream, size_t max_item, object_stream_item_fn *item,
 			void *userdata);
 void object_stream_release(struct object_stream *stream);
-/* 0; -EPROTO: no JSON object; -EMSGSIZE: too much beside the items; -ENOMEM; or what @item says. */
+/* 0; -EPROTO: no JSON object; -EMSGSIZE: too much outside of items; -ENOMEM; or @item's result. */
 int object_stream_feed(struct object_stream *stream, const char *bytes, size_t len);
 /* 0 once the outer object is whole, its text without items in stream->rest; else -EPROTO. */
 int object_stream_end(const struct object_stream *stream);

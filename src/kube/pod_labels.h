@@ -30,14 +30,14 @@ struct pod_labels {
 };
 
 /*
- * Reads "app,team" (NULL and "" are none). 0; -EINVAL with diag: no key, too many, or two keys that
- * would have one name; -ENOMEM.
+ * Reads "app,team" (NULL and "": no labels). 0; -EINVAL with diag: no key, too many, or two keys
+ * that would have one name; -ENOMEM.
  */
 int pod_labels_parse(const char *text, struct pod_labels *ret, struct diag *diag);
 void pod_labels_release(struct pod_labels *labels);
 /* The labels of one pod, in the order of the option. Points into itself: it must not be copied. */
 struct pod_label_values {
-	struct label items[POD_LABELS_MAX]; /* names are those of the struct pod_labels */
+	struct label items[POD_LABELS_MAX]; /* names belong to the struct pod_labels */
 	size_t count;
 	size_t lost; /* not whole: cut, or left out */
 	char text[POD_LABELS_MAX][POD_LABEL_VALUE_MAX + 1];

@@ -11,7 +11,7 @@
 #include "base/json_scan.h"
 #include "base/macro.h"
 
-/* Of k8s.io/api/core/v1, types.go: no field that is read is below one of these, at any depth. */
+/* Keys of k8s.io/api/core/v1, types.go: no field that is read is below one, at any depth. */
 static const char *const unread[] = {
 	"affinity",
 	"args",

@@ -45,7 +45,7 @@ int pod_resources_start(const struct pod_resources_options *options, struct dire
 /* Returns within a second. Takes NULL. */
 void pod_resources_stop(struct pod_resources *resources);
 /*
- * Whether there was a new answer since the last call: then it is exchanged for what is in *devices.
+ * Returns true if there was a new answer since the last call, which is exchanged with *devices.
  */
 bool pod_resources_take(struct pod_resources *resources, struct pod_devices *devices);
 void pod_resources_get_stats(struct pod_resources *resources, struct pod_resources_stats *ret);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names come before what they are of, or after it: so each message is read twice, first for its
- * names. What is malformed costs the message that it is in, and not those around it.
+ * Names come before their subjects or after them: so each message is read twice, first for its
+ * names. A malformed part costs the message that it is in, but not the messages around it.
  */
 #include "kube/pod_resources_list.h"
 

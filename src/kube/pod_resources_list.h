@@ -32,7 +32,7 @@ struct listed_device {
 typedef void listed_device_fn(void *userdata, const struct listed_device *device);
 
 /*
- * Calls @take for each device. The number of what is not as the API says, or is too long, and was
- * left out: a device, a container or a pod; or -EPROTO where the answer as a whole is malformed.
+ * Calls @take for each device. Returns the number of devices, containers and pods that were left
+ * out because they are malformed or too long; or -EPROTO if the answer as a whole is malformed.
  */
 int64_t pod_resources_list(const void *bytes, size_t len, listed_device_fn *take, void *userdata);

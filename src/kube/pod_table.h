@@ -38,8 +38,8 @@ void pod_table_end(struct pod_table *table, uint64_t now_ns);
 /* Whether a pod of exactly this text is known; it then counts as seen. */
 bool pod_table_seen(struct pod_table *table, const char *text, size_t len);
 /*
- * New or changed; @text as above, NULL where there is none. Containers that the pod no longer has
- * are withdrawn. 0; -ENOSPC: too many pods or, for some container, no room in the directory;
+ * New or changed; @text as above, or NULL. Containers that the pod no longer has are withdrawn. 0;
+ * -ENOSPC: too many pods or, for some container, no room in the directory;
  * -ENOMEM. After a failure the pod counts as changed.
  */
 int pod_table_put(struct pod_table *table, const struct pod *pod, const char *text, size_t len,

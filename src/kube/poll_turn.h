@@ -17,5 +17,5 @@ struct poll_turn {
 	uint64_t interval_ns;       /* of the loop; 0: names are looked up at any time */
 };
 
-/* The time of a poll for what was demanded at @demanded_ns. */
+/* The time of a poll for names that were demanded at @demanded_ns. */
 uint64_t poll_turn_due_ns(const struct poll_turn *turn, uint64_t demanded_ns);

@@ -35,13 +35,13 @@ struct protobuf_field {
  */
 int protobuf_next(struct protobuf *message, struct protobuf_field *ret);
 /*
- * A text, terminated in @ret. 0, or -EINVAL: it does not fit, or has other characters than
- * printable ASCII without blanks, of which names and ids are.
+ * A text, terminated in @ret. 0, or -EINVAL: it does not fit, or has characters other than those
+ * of names and ids: printable ASCII without blanks.
  */
 int protobuf_copy_text(const struct protobuf *text, char *ret, size_t size);
 /*
- * The last field of that number as text, terminated in @ret, which also gets "" where there is none
- * (that is how the format writes an empty text). As protobuf_copy_text(), and -EPROTO where the
- * message is malformed.
+ * The last field of that number as text, terminated in @ret, or "" if it is missing (the format
+ * writes an empty text in this way). As protobuf_copy_text(), and -EPROTO if the message is
+ * malformed.
  */
 int protobuf_text(struct protobuf message, uint32_t number, char *ret, size_t size);

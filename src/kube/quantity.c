@@ -22,7 +22,7 @@ struct parts {
 	unsigned two;
 };
 
-/* The digits and the point; NULL when there are none or too many, else behind them. */
+/* Reads the digits and the point; the text after them, NULL if there are none or too many. */
 static const char *read_digits(const char *text, struct parts *parts)
 {
 	bool point = false;

@@ -232,7 +232,7 @@ static int watch_url(const struct kube *kube, uint64_t life_s, struct strbuf *ur
 	return strbuf_error(url);
 }
 
-/* Whether @status rejects the request itself, and not the client or the time. */
+/* Returns true if @status rejects the request itself, and not the client or the time. */
 static bool blames_request(int status)
 {
 	return status >= 400 && status < 500 && status != 401 && status != 403 && status != 408 &&
@@ -241,8 +241,8 @@ static bool blames_request(int status)
 
 /*
  * A version that the server refuses for another reason than its age is given up in the end: it may
- * belong to a database that no longer exists. A server that is down or denies access is no evidence
- * for that.
+ * belong to a database that no longer exists. A server that is down or denies access does not prove
+ * that.
  */
 static void note_watch_failure(struct watcher *watcher)
 {
@@ -354,7 +354,7 @@ static int resume(struct kube *kube, struct kube_fault *fault)
 	return 0;
 }
 
-/* 0 when a watch may begin, or the thread shall end. */
+/* 0 when a watch may begin, or the thread must end. */
 static int begin_anew(struct kube *kube, struct kube_fault *fault)
 {
 	bool again = kube->apiserver.listed;

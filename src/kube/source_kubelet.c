@@ -46,7 +46,7 @@ static bool wait_until(struct kube *kube, uint64_t until_ns, bool demand)
 	       kube_wait(kube, (until_ns - now_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, demand);
 }
 
-/* Until the next poll is due; true when the thread shall end. */
+/* Waits until the next poll is due; true when the thread must end. */
 static bool wait_for_turn(struct kube *kube, struct poll_turn *turn)
 {
 	if (wait_until(kube, turn->began_ns + turn->poll_ns, true))

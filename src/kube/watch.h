@@ -22,7 +22,7 @@ struct watch_event {
 	enum watch_type type;
 	const json_t *object;         /* PUT, DELETED; else NULL */
 	const char *resource_version; /* of the object; "" none */
-	int code;                     /* ERROR: 410 and the like, 0 unknown */
+	int code;                     /* ERROR: a status such as 410, 0 unknown */
 	const char *message;          /* ERROR: "" none */
 };
 
@@ -36,14 +36,14 @@ struct watch {
 	/* ---- its own ---- */
 	struct strbuf line;
 	bool skipping;
-	uint64_t events; /* that were told */
+	uint64_t events; /* that were reported */
 };
 
 void watch_init(struct watch *watch, size_t max_line, watch_event_fn *event, void *userdata);
 void watch_release(struct watch *watch);
 /* 0, -ENOMEM, or what @event says. */
 int watch_feed(struct watch *watch, const char *bytes, size_t len);
-/* Whether a line has begun that has not ended. */
+/* Returns true if a line has begun that has not ended. */
 bool watch_is_within_line(const struct watch *watch);
 /* The last line, where no newline ended it: an answer that is one Status, or a cut event. */
 int watch_end(struct watch *watch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The background: what runs on a machine beside that of which a model is trained. Its owners are
- * those that ran in an idle time already, or that hints name.
+ * The background: the work on a machine other than the work that a model is trained for. Its owners
+ * already ran in an idle time, or are named by hints.
  */
 #pragma once
 

@@ -34,7 +34,7 @@ struct prediction {
 	const struct sample_table *table;
 	const struct background_columns *background;
 	const struct trained_model *model;
-	size_t component, power; /* the column with what was measured */
+	size_t component, power; /* the column with the measured power */
 	struct model_columns bound;
 };
 
@@ -110,8 +110,8 @@ static double left_of(double power_w, double background_w)
 }
 
 /*
- * Of the power that is left, which @left has room for, with the target's use: by the feature that
- * it follows best.
+ * The correlation of the remaining power, which @left has room for, with the target's use: by the
+ * feature that it follows best.
  */
 static double correlation_of(const struct prediction *prediction, double *left)
 {
@@ -158,7 +158,7 @@ static bool is_better(const struct choice *choice, double correlation, double ma
 	       (isnan(choice->correlation) && !isnan(correlation));
 }
 
-/* Whether a component can be used, and how well the power that is left follows the target. */
+/* If a component can be used, and how well the remaining power follows the target. */
 static bool judge(struct choice *choice, const struct trained_model *model, double *ret_correlation)
 {
 	size_t usable = 0;

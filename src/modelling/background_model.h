@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model of the whole power says of the background alone is taken off the power of rows: the
- * train isolator of upstream. Rows have the counters of the target and, as background_NAME, those
- * of the background (extract_options.is_background).
+ * Subtracts the power of the background alone, as predicted by a model of the whole power, from the
+ * power of rows: upstream's train isolator. Rows have the counters of the target and, as
+ * background_NAME, the counters of the background (extract_options.is_background).
  *
- * Of several models the one counts with the least error among those that leave power which follows
- * the target's use: its correlation with one of the model's features is 0.7 or more. Where none
- * does, it is the one with the highest correlation.
+ * Of several models, the one with the least error is used among those whose remaining power follows
+ * the target's use: its correlation with one of the model's features is 0.7 or more. Without such a
+ * model, it is the one with the highest correlation.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 
 struct background_power {
 	size_t column; /* NAME_power in the table */
-	double mean_w; /* of what was taken off its rows */
+	double mean_w; /* of the power subtracted from its rows */
 };
 
 struct background_model {
@@ -30,10 +30,10 @@ struct background_model {
 };
 
 /*
- * Chooses among the models at @path, a file or a pipeline, of which @filter (NULL: all) says which
- * count, and takes their predictions off @table; what would be negative is 0. 0; -ENODATA: no model
- * has a component and features that the rows have; -EINVAL: the file is no model of the whole
- * power; -errno. All with a diagnosis.
+ * Chooses among the models at @path, a file or a pipeline, that pass @filter (NULL: all), and
+ * subtracts their predictions from @table; negative results become 0. 0; -ENODATA: no model has a
+ * component and features that the rows have; -EINVAL: the file is not a model of the whole power;
+ * -errno. All with a diagnosis.
  */
 int background_model_isolate(const char *path, const struct model_input_filter *filter,
 			     struct sample_table *table, struct background_model *ret,

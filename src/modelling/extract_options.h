@@ -28,7 +28,7 @@ extern const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT];
  */
 int extract_options_make(struct extract_values *values, struct extract_options *ret,
 			 struct diag *diag);
-/* Of a file with series, or of a recording: as extraction_of_file(). */
+/* For a file with series, or a recording: as extraction_of_file(). */
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
 		struct diag *diag);
 /* One line about what was extracted to standard error, and one about what was left out. */

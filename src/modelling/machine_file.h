@@ -6,7 +6,7 @@
 #include "model/trained_model.h"
 
 /*
- * Reads upstream's spec.json: {"vendor", "processor", "cores", …}. 0, or -errno with what is wrong.
+ * Reads upstream's spec.json: {"vendor", "processor", "cores", …}. 0, or -errno with a diagnosis.
  */
 int machine_file_read(const char *path, struct machine_spec *ret, struct diag *diag);
 /* This machine, from /proc and /sys; what is unknown is left empty. */

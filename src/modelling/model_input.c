@@ -60,7 +60,7 @@ static int take_file(const char *path, model_input_fn *fn, void *userdata, struc
 	return r < 0 ? r : fn(userdata, path, &model, diag);
 }
 
-/* Whether @wanted, where it is given, is @text. */
+/* Returns true if @wanted is not given or is @text. */
 static bool is_any_or(const char *wanted, const char *text)
 {
 	return !wanted || !*wanted || strcmp(wanted, text) == 0;

@@ -37,5 +37,5 @@ int model_input_each(const char *path, const struct model_input_filter *filter, 
 /* The model with the least error of those that count; one whose error is unknown comes last. */
 int model_input_best(const char *path, const struct model_input_filter *filter,
 		     struct trained_model *ret, struct diag *diag);
-/* The error of a model: that of its worst component, in watts; infinite where one is unknown. */
+/* The error of a model's worst component, in watts; infinite if one is unknown. */
 double model_input_error(const struct trained_model *model);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of the recordings of a running Kepler (--record.dir), in some time: those of all files of
- * the ring, one behind the other. The step between two files has no row.
+ * Rows of the recordings of a running Kepler (--record.dir), in some time: of all files of the
+ * ring, one after the other. The step between two files has no row.
  */
 #pragma once
 

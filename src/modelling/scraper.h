@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that reads an exporter's page again and again, where there is no Prometheus: it writes
- * what models are trained on to a file that "extract" reads. What the page has of single processes
- * is left out. The file grows as FILE.part, and becomes FILE when the scraper ends.
+ * A process that reads an exporter's page regularly, for use without a Prometheus: it writes the
+ * series that models are trained on to a file that "extract" reads. Series of single processes are
+ * left out. The file grows as FILE.part, and becomes FILE when the scraper ends.
  */
 #pragma once
 

@@ -23,7 +23,7 @@ extern const struct option_program settings_program;
 extern const struct option_set settings_options; /* the base of each command's set */
 
 /*
- * Reads @set from the command line into @ret, and into @operands the words beside it. @shorts are
+ * Reads @set from the command line into @ret, and all other words into @operands. @shorts are
  * names that upstream's program has; NULL: none. 0, or PROGRAM_USAGE after everything that is wrong
  * has been printed on standard error. On success both are to be released, by options_release() and
  * operands_release().

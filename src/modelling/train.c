@@ -99,7 +99,7 @@ static int group_by_file(struct training_run *run)
 	return 0;
 }
 
-/* Looks at a column that is trained on: it is refused, or what was left out of it is said. */
+/* Checks a column that is trained on: it is refused, or the cells left out of it are reported. */
 static int check_column(struct training_run *run, const char *name, bool is_power)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -138,7 +138,7 @@ static bool is_listed(const char *list, const char *name, size_t len)
 	return found;
 }
 
-/* Whether the options may choose the column, before it is known which columns have numbers. */
+/* If the options may choose the column, before it is known which columns have numbers. */
 static bool may_be_chosen(const struct training_values *values,
 			  const struct screened_column *column)
 {
@@ -279,7 +279,7 @@ static int train_one(struct training_run *run, const char *group, const char *pa
 	return r;
 }
 
-/* Of the trainer that makes the model, or would make it. */
+/* Writes held-out predictions of the trainer that makes the model, or would make it. */
 static int write_held_out(struct training_run *run)
 {
 	CLEANUP_FREE char *path = NULL;

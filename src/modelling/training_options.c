@@ -162,7 +162,7 @@ static int make_trainers(struct training_values *values, struct training_request
 	return r;
 }
 
-/* A component's name from that of its column, into *ret [size]; false: it is none. */
+/* A component's name from its column's name, into *ret [size]; false: not such a column. */
 static bool component_of(const char *column, char *ret, size_t size)
 {
 	size_t len = strlen(column), suffix = strlen(POWER_SUFFIX);
@@ -175,7 +175,7 @@ static bool component_of(const char *column, char *ret, size_t size)
 	return true;
 }
 
-/* A constant power, as that of a zone that is always 0, teaches nothing. */
+/* A constant power, such as a zone's that is always 0, teaches nothing. */
 static bool power_varies(const struct sample_table *table, size_t column)
 {
 	double lowest = (double)INFINITY, highest = -(double)INFINITY;

@@ -27,7 +27,7 @@ enum { TRAINING_TABLE, TRAINING_JSON };
 
 /* Rows over struct training_values. */
 extern const struct option training_rows_of_options[TRAINING_OPTION_COUNT];
-/* "-fg" and the like; a NULL name ends them. */
+/* Short names such as "-fg"; a NULL name ends them. */
 extern const struct short_flag training_short_flags[];
 
 /* Names that were separated by commas, over memory that the text owns. */
@@ -52,7 +52,7 @@ int training_options_make(struct training_values *values, const struct sample_ta
 int training_options_use_group(const char *group, const struct sample_table *table,
 			       struct training_names *names, struct training_request *ret,
 			       struct diag *diag);
-/* What is known of the model beside its components: 0 or -EINVAL with a diagnosis. */
+/* The facts about the model other than its components: 0 or -EINVAL with a diagnosis. */
 int training_options_describe(const struct training_values *values, const char *data,
 			      struct trained_model *ret, struct diag *diag);
 /* @name below --data-path, in *ret, which is given; 0 or -ENOMEM. */
