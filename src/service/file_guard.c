@@ -73,7 +73,7 @@ void file_guard_end(struct file_guard *self, bool keep)
 
 	if (self->fd < 0)
 		return;
-	/* A helper that was forked meanwhile may hold this end open: so the guard needs a message. */
+	/* A helper that was forked meanwhile may hold this end open: so send a message. */
 	if (write(self->fd, &word, 1) == 1)
 		while (read(self->fd, &word, 1) < 0 && errno == EINTR)
 			; /* until it has ended */
