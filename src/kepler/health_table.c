@@ -6,7 +6,7 @@
 #include "engine/confinement.h"
 #include "engine/series_health.h"
 #include "estimate/model_health.h"
-#include "kepler/monitor_parts.h"
+#include "kepler/monitor.h"
 #include "workload/identity_health.h"
 
 static const void *activity_of(const struct monitor *monitor)

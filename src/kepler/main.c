@@ -5,13 +5,13 @@
 #include "doctor/doctor.h"
 #include "kepler/config_command.h"
 #include "kepler/explain.h"
-#include "kepler/monitor.h"
 #include "kepler/record.h"
+#include "kepler/run.h"
 #include "options/program.h"
 #include "replay/replay.h"
 
 static const struct command commands[] = {
-	{ "run", monitor_main, "measure and serve", .what = "Measures and serves.",
+	{ "run", run_main, "measure and serve", .what = "Measures and serves.",
 	  .options = &config_options },
 	{ "doctor", doctor_main, "show what this machine has, what it lacks and how to fix it",
 	  .what = "Shows what this machine has, what it lacks and how to fix it. Takes the "

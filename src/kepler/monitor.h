@@ -1,17 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `kepler run`: the exporter's life, from start through the loop to a clean end.
+ * The running exporter: a session that measures, the server, jobs off the loop, and what is shown.
+ * lifecycle.h starts and ends it, run.h has the loop.
  *
- * One thread owns all that changes; see docs/ARCHITECTURE.md. Signals arrive through a descriptor,
- * so nothing runs in signal context. SIGHUP reloads (a bad config keeps the old one and says so),
- * SIGTERM and SIGINT stop.
+ * One thread owns all that changes; see docs/design/threads.md.
  */
 #pragma once
 
-#include "config/config.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/*
- * The command: flags of run in @argv. Returns the exit status: 0 stopped on request, 1 failed, 2
- * bad configuration.
- */
-int monitor_main(int argc, char *const *argv, char *const *environ_);
+#include "base/offload.h"
+#include "base/strbuf.h"
+#include "config/config.h"
+#include "config/reload.h"
+#include "engine/loop_steps.h"
+#include "engine/session.h"
+#include "export/exporter.h"
+#include "export/scrape_pace.h"
+#include "kepler/health_table.h"
+#include "kepler/idle_state.h"
+#include "kepler/live_screen.h"
+#include "kepler/meter_watch.h"
+#include "kepler/zone_watch.h"
+#include "service/heartbeat.h"
+#include "service/name_finder.h"
+#include "service/notify.h"
+#include "service/schedule.h"
+
+struct monitor {
+	struct option_args args;
+	struct config *config;
+	struct session session;
+	struct loop_steps steps;
+	struct heartbeat heartbeat; /* the server's thread reads it */
+	struct scrape_pace pace;    /* the server's thread writes it */
+	struct explain_desk *desk;
+	struct exporters exporters;
+	struct name_finder name_finder; /* finds names that requests may use */
+	struct notify *notify;
+	struct offload *jobs; /* NULL: there was no descriptor for it */
+	struct reload reload;
+	struct idle_state_keeper idle_state;
+	struct schedule schedule;
+	int meters_fd; /* readable once the meters of the next interval are read; -1: not used */
+	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */
+	int signal_fd;
+	unsigned early_wishes; /* enum signal_wish; signals that came during the start */
+	bool stop;
+	bool table;
+	bool on_terminal;
+	struct zone_watch zones;
+	struct meter_watch meters;
+	bool logged_unseen;
+	struct health_source health[HEALTH_TABLE_MAX];
+	struct strbuf frame;
+	struct live_screen screen;
+	char url[128];
+};

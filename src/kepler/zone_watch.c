@@ -128,6 +128,7 @@ void zone_watch_count(struct zone_watch *watch, const struct sources *sources)
 	struct zone_health *health = &watch->health;
 	const struct meter_table *meters = sources->meters;
 
+	health->is_searching = sources_are_searched(sources);
 	health->left_out = meters ? meter_table_ignored(meters) : 0;
 	health->silent = meters ? meter_table_silent_count(meters) : 0;
 	health->device_files_unread = meters ? meter_table_unread_device_files(meters) : 0;

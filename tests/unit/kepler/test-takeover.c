@@ -14,7 +14,7 @@
 #include "attribution/power_owners_line.h"
 #include "energy/total.h"
 #include "engine/interval.h"
-#include "kepler/monitor_parts.h"
+#include "kepler/meter_watch.h"
 #include "meter/meter.h"
 
 /* Calls that are refused yet. */
@@ -441,37 +441,38 @@ static void found_zones_are_restored(unsigned refused, const char *boot)
 {
 	char line[STATE_LINE_MAX];
 	struct machine machine;
-	struct monitor monitor;
+	struct idle_state_keeper keeper = { 0 };
+	struct meter_watch watch = { 0 };
+	struct session session;
 	uint64_t time_s = 100;
 
 	learned_line(line);
 	start_with_late_meter(&machine, 0);
-	monitor = (struct monitor){ .config = &machine.config,
-				    .session = {
-					    .sources = { .meters = machine.sources.meters,
-							 .estimates = machine.sources.estimates },
-					    .engine = machine.engine } };
-	monitor.idle_state.loaded = calloc(1, sizeof(*monitor.idle_state.loaded));
-	assert_non_null(monitor.idle_state.loaded);
-	assert_int_equal(state_put(monitor.idle_state.loaded, "late/package-0", line), 0);
-	put_learned(monitor.idle_state.loaded, boot);
-	(void)snprintf(monitor.idle_state.boot, sizeof(monitor.idle_state.boot), "now");
+	session = (struct session){ .config = &machine.config,
+				    .sources = { .meters = machine.sources.meters,
+						 .estimates = machine.sources.estimates },
+				    .engine = machine.engine };
+	keeper.loaded = calloc(1, sizeof(*keeper.loaded));
+	assert_non_null(keeper.loaded);
+	assert_int_equal(state_put(keeper.loaded, "late/package-0", line), 0);
+	put_learned(keeper.loaded, boot);
+	(void)snprintf(keeper.boot, sizeof(keeper.boot), "now");
 	for (; time_s < 103; time_s++) {
 		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
-		monitor_follow_meters(&monitor);
+		(void)meter_watch_follow(&watch, &session, &keeper);
 	}
-	assert_int_equal(monitor.described_zones, 1);
+	assert_int_equal(watch.described_zones, 1);
 	atomic_store(&zones_there, 1);
 	memory_refused = refused;
 	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++) {
 		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
-		monitor_follow_meters(&monitor);
+		(void)meter_watch_follow(&watch, &session, &keeper);
 	}
 	assert_int_equal(interval_engine_idle_state(machine.engine, 1), IDLE_LEARNED);
-	assert_int_equal(monitor.described_zones, 2);
+	assert_int_equal(watch.described_zones, 2);
 	assert_true(!interval_engine_learned(machine.engine, 1) == (strcmp(boot, "now") != 0));
-	assert_saved(&monitor.idle_state, machine.engine);
-	free(monitor.idle_state.loaded);
+	assert_saved(&keeper, machine.engine);
+	free(keeper.loaded);
 	machine_stop(&machine);
 }
 

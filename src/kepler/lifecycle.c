@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → the process that looks up names (only where other machines can connect; it ends
- * by itself) → the one that reads fdinfo (it ends where there is no such GPU) → files limited
- * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
- * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
- * this one ever held a capability that is not needed, as the one that talks to the network begins
- * without any, and whatever may take long, or hang, finds /healthz answering, and a signal to stop
- * obeyed.
+ * The order at the start: the process that looks up names (only if other machines can connect; it
+ * ends by itself), the one that reads fdinfo (it ends without such a GPU), limits on files
+ * (Landlock), the exporters, BPF and processes (everything that needs privileges), dropping the
+ * privileges, meters and names with their threads, the filter of system calls, the first snapshot,
+ * READY. So only this thread ever holds a capability that is not needed later, the thread that
+ * talks to the network starts without any, and while a later step takes long or hangs, /healthz
+ * answers and a signal to stop is obeyed.
  */
+#include "kepler/lifecycle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -17,8 +19,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/terminal.h"
 #include "engine/node_facts.h"
-#include "kepler/monitor_parts.h"
+#include "export/live_table.h"
+#include "kepler/health_table.h"
+#include "kepler/machine_log.h"
 #include "kepler/web.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
@@ -28,20 +33,21 @@
 #define JOBS_MAX 3
 /* How long the start and the end wait for the state file, and the end for jobs. */
 #define PATIENCE_NS (1 * NSEC_PER_SEC)
-/* How long a start that is told to stop has to come to its end. */
+/* How long a start that a signal ends may take to end. */
 #define START_PATIENCE_NS (2 * NSEC_PER_SEC)
 /* How long the end waits for a terminal. */
 #define SCREEN_PATIENCE_NS (100 * NSEC_PER_MSEC)
 
 /*
- * Waits end so much later at most than they have to: one wake-up of a CPU can serve several timers
- * then. Energy and work are read with their own times, so that nothing depends on it.
+ * Waits may end so much late, so that one wake-up of a CPU can serve several timers. Energy and
+ * work are read with their own times, so nothing depends on the delay.
  */
 #define TIMER_SLACK_NS (5 * NSEC_PER_MSEC)
 
 /*
- * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
- * what is not: jobs, and the server's connections. Held while the others are opened.
+ * With few descriptors, parts that take many (BPF: two dozen) or are optional must leave some for
+ * the parts that are required: jobs and the server's connections. These are held while the others
+ * are opened.
  */
 #define KEPT_FOR_JOBS        1
 #define KEPT_FOR_CONNECTIONS 2
@@ -112,6 +118,56 @@ static void open_jobs(struct monitor *monitor)
 	monitor->idle_state.pool = monitor->jobs;
 }
 
+void monitor_enter_step(struct monitor *monitor, enum loop_step step)
+{
+	loop_steps_enter(&monitor->steps, step, clock_ns(CLOCK_MONOTONIC));
+}
+
+uint64_t monitor_hang_limit_ns(const struct config *config)
+{
+	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
+}
+
+static void show_table(struct monitor *monitor)
+{
+	struct live_table_view view = {
+		.url = monitor->url,
+		.source = monitor->meters.source,
+		.colour = terminal_wants_colour(STDOUT_FILENO),
+	};
+
+	if (!monitor->table || interval_engine_elapsed_ns(monitor->session.engine) == 0)
+		return;
+	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
+	strbuf_reset(&monitor->frame);
+	if (live_table_draw(interval_engine_power(monitor->session.engine), &view,
+			    &monitor->frame) == 0)
+		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
+}
+
+void monitor_run_interval(struct monitor *monitor)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+	int r;
+
+	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
+	self_stats_update(&monitor->session.stats);
+	zone_watch_count(&monitor->zones, &monitor->session.sources);
+	r = session_run_interval(&monitor->session);
+	monitor_enter_step(monitor, STEP_SELF);
+	if (r < 0)
+		(void)log_warn_errno(r, "this interval is incomplete");
+	if (meter_watch_follow(&monitor->meters, &monitor->session, &monitor->idle_state))
+		notify_status(monitor->notify, monitor->meters.source);
+	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
+	machine_log_unseen(&monitor->session, &monitor->logged_unseen);
+	loop_steps_add_interval(&monitor->steps, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	exporters_turn(&monitor->exporters, began_ns);
+	if (monitor->table)
+		monitor_enter_step(monitor, STEP_TABLE);
+	show_table(monitor);
+}
+
 /* Meters, names and the first snapshot: whatever of it takes long, the server answers. */
 static int start_measuring(struct monitor *monitor)
 {
@@ -139,15 +195,12 @@ static int start_measuring(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
-	monitor->found = sources_have_meters(&session->sources);
-	monitor->searching = sources_are_searched(&session->sources);
-	monitor->zones.health.is_searching = monitor->searching;
 	interval_engine_set_health(session->engine, monitor->health,
 				   health_table_sources(monitor, monitor->health));
 	r = interval_engine_find_zones(session->engine, interval_moment_now().boottime_ms);
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
-	monitor_describe_sources(monitor);
+	meter_watch_begin(&monitor->meters, session);
 	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
 			    &session->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
 		log_warn("idle power is learned again: %s", diag.text);
@@ -217,6 +270,18 @@ int monitor_start(struct monitor *monitor)
 	}
 	r = start_exporters(monitor);
 	return r < 0 ? r : open_watched(monitor);
+}
+
+void monitor_log_start(struct monitor *monitor)
+{
+	struct activity_info info;
+
+	machine_log_start(&monitor->session);
+	meter_watch_log_start(&monitor->meters, &monitor->session);
+	activity_get_info(monitor->session.sources.activity, &info);
+	log_info("Kepler serves %s", monitor->url);
+	log_info("energy: %s; processes: %s; interval %g s", monitor->meters.source, info.reader,
+		 (double)monitor->config->monitor.interval_ns / 1e9);
 }
 
 static void close_state(struct monitor *monitor)

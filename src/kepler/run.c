@@ -4,7 +4,7 @@
  * comes, a job off its thread ends (reading the configuration, keeping state), or the buffer of
  * ended processes is half full. Each turn is a heartbeat.
  */
-#include "kepler/monitor.h"
+#include "kepler/run.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler/monitor_parts.h"
+#include "kepler/lifecycle.h"
+#include "kepler/machine_log.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
 
@@ -84,7 +85,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	if (fixed[0])
 		log_warn("these changes need a restart: %s", fixed);
 	config_keep_unreloadable(old, fresh);
-	monitor_log_warnings(fresh);
+	machine_log_warnings(fresh);
 	monitor->steps.interval_ns = fresh->monitor.interval_ns;
 	log_setup(fresh->log.level, fresh->log.format);
 	session_reconfigure(&monitor->session, fresh);
@@ -95,7 +96,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	heartbeat_set_limit(&monitor->heartbeat, monitor_hang_limit_ns(fresh));
 	schedule_set_interval(&monitor->schedule, now_ns, fresh->monitor.interval_ns);
 	log_info("configuration reloaded");
-	notify_ready(monitor->notify, monitor->source);
+	notify_ready(monitor->notify, monitor->meters.source);
 }
 
 static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
@@ -268,7 +269,7 @@ static int run(struct monitor *monitor)
 
 	if (r == 0) {
 		monitor_log_start(monitor);
-		notify_ready(monitor->notify, monitor->source);
+		notify_ready(monitor->notify, monitor->meters.source);
 		obey(monitor, monitor->early_wishes);
 		loop(monitor);
 		notify_stopping(monitor->notify);
@@ -277,7 +278,7 @@ static int run(struct monitor *monitor)
 	return r < 0 ? 1 : 0;
 }
 
-int monitor_main(int argc, char *const *argv, char *const *environ_)
+int run_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct monitor monitor = {
 		.args = { .argc = argc, .argv = argv, .environ_ = environ_ },
@@ -298,7 +299,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 		return 2;
 	}
 	log_setup(monitor.config->log.level, monitor.config->log.format);
-	monitor_log_warnings(monitor.config);
+	machine_log_warnings(monitor.config);
 	monitor.on_terminal = isatty(STDOUT_FILENO);
 	monitor.table = want_table(monitor.config);
 	status = run(&monitor);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order in which the exporter starts and ends, and one interval of it. */
+#pragma once
+
+#include "kepler/monitor.h"
+
+/* A loop that stands still for longer hangs. */
+uint64_t monitor_hang_limit_ns(const struct config *config);
+void monitor_enter_step(struct monitor *monitor, enum loop_step step);
+void monitor_run_interval(struct monitor *monitor);
+/* Up to the first snapshot. 0, or -errno, which was logged; monitor_finish() is due in any case. */
+int monitor_start(struct monitor *monitor);
+void monitor_finish(struct monitor *monitor);
+/* Logs where the exporter serves, and what it measures with. */
+void monitor_log_start(struct monitor *monitor);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log messages about the configuration, and about how processes are read on this machine. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "engine/session.h"
+
+/* The parts of the configuration that were ignored, and why. */
+void machine_log_warnings(const struct config *config);
+/* At the start: what is not visible here, and what that costs. */
+void machine_log_start(const struct session *session);
+/* Once, when a process is found that BPF cannot see. @logged is false at first. */
+void machine_log_unseen(const struct session *session, bool *logged);
