@@ -96,7 +96,7 @@ static bool can_compare(const struct interval_engine *engine)
 		const struct zone *zone = interval_engine_zone(engine, z);
 
 		some |= !zone_kind_is_metered(zone->kind) ||
-			(!interval_engine_is_charged(engine, z) &&
+			(!interval_engine_view(engine, z).is_charged &&
 			 zone->quality == QUALITY_MEASURED);
 	}
 	return some;

@@ -13,13 +13,13 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 			    size_t z, const char *id)
 {
 	const struct zone *zone = interval_engine_zone(engine, z);
-	double ratio = interval_engine_deviation(engine, z);
+	double ratio = interval_engine_view(engine, z).deviation_ratio;
 	char compared[64] = "";
 
 	if (!isnan(ratio))
 		(void)snprintf(compared, sizeof(compared), "; it reads %.1f %% %s",
 			       fabs(ratio) * 100, ratio < 0 ? "less" : "more");
-	if (interval_engine_is_still(engine, z)) {
+	if (interval_engine_view(engine, z).is_still) {
 		findings_add(findings, FINDING_FIX, "energy",
 			     "see why it does not count; leave its source out of --meters if it "
 			     "never does",
@@ -30,7 +30,7 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 	}
 	findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)%s%s", id,
 		     zone->path, zone->source,
-		     interval_engine_is_charged(engine, z)
+		     interval_engine_view(engine, z).is_charged
 			     ? ""
 			     : "; not charged, because a better source measures the same energy",
 		     compared);
@@ -44,14 +44,14 @@ static void examine_coverage(struct findings *findings, const struct interval_en
 	const char *remedy;
 
 	if (zone_coverage_is_short(interval_engine_zone(engine, z),
-				   interval_engine_coverage(engine, z, NULL), text, &remedy))
+				   interval_engine_view(engine, z).coverage_ratio, text, &remedy))
 		findings_add(findings, FINDING_FIX, "energy", remedy, "%s", text);
 }
 
 static void examine_zone(struct findings *findings, const struct interval_engine *engine, size_t z)
 {
 	const struct zone *zone = interval_engine_zone(engine, z);
-	const struct zone_status *status = interval_engine_status(engine, z);
+	const struct zone_status *status = interval_engine_view(engine, z).status;
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);

@@ -8,8 +8,8 @@
 /* "learned", "idle ≤ 14.00 W (provisional): …" */
 static void add_idle_state(const struct interval_engine *engine, size_t z, struct strbuf *out)
 {
-	enum idle_state state = interval_engine_idle_state(engine, z);
-	uint64_t power_uw = interval_engine_idle_power_uw(engine, z);
+	enum idle_state state = interval_engine_view(engine, z).idle_state;
+	uint64_t power_uw = interval_engine_view(engine, z).idle_power_uw;
 	char watts[WATTS_TEXT_MAX];
 
 	if (state != IDLE_PROVISIONAL) {
@@ -32,7 +32,7 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 {
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		enum idle_state state = interval_engine_idle_state(engine, z);
+		enum idle_state state = interval_engine_view(engine, z).idle_state;
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 		char id[ZONE_ID_MAX];
 
@@ -87,7 +87,7 @@ static void examine_rule(struct findings *findings, const struct interval_engine
 {
 	CLEANUP(strbuf_release) struct strbuf better = STRBUF_INIT;
 	enum zone_kind kind = interval_engine_zone(engine, z)->kind;
-	enum share_rule rule = interval_engine_rule(engine, z);
+	enum share_rule rule = interval_engine_view(engine, z).rule;
 	enum share_rule asked = config->share.rule[kind];
 	bool has_option = zone_kind_is_metered(kind) && !zone_kind_is_device(kind);
 	bool is_asked = has_option && asked == rule;
@@ -110,9 +110,9 @@ static void examine_rules(struct findings *findings, const struct interval_engin
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		enum zone_kind kind = interval_engine_zone(engine, z)->kind;
 
-		if (!has[kind] && interval_engine_is_charged(engine, z))
+		if (!has[kind] && interval_engine_view(engine, z).is_charged)
 			examine_rule(findings, engine, z, config);
-		has[kind] |= interval_engine_is_charged(engine, z);
+		has[kind] |= interval_engine_view(engine, z).is_charged;
 	}
 }
 

@@ -25,11 +25,11 @@
 #include "engine/memory_signals.h"
 #include "engine/owner.h"
 #include "engine/party_entry.h"
+#include "engine/pass_clock.h"
 #include "engine/record_tap.h"
 #include "engine/series_health.h"
 #include "engine/sleepers.h"
 #include "explain/explain_round.h"
-#include "host/topology.h"
 #include "snapshot/zone_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
@@ -37,7 +37,6 @@
 struct interval_engine {
 	struct sources *sources;
 	struct interval_peers peers;
-	unsigned cpus; /* that busy time is a part of */
 	struct books books;
 	struct publisher *publisher;
 	struct publisher_options publication;
@@ -50,10 +49,8 @@ struct interval_engine {
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
-	uint64_t pass_monotonic_ns;                /* of the last pass, 0 before the first */
-	uint64_t pass_boottime_ns;
-	uint64_t elapsed_ns;
-	uint32_t online;             /* CPUs, as the last pass had them; 0 unknown */
+	struct pass_clock clock;
+	uint64_t elapsed_ns;         /* of the interval; 0: not known */
 	const struct config *config; /* of the last (re)configuration */
 	struct activity_health activity;
 	struct series_health series;
@@ -159,7 +156,7 @@ int interval_engine_new(struct sources *sources, const struct interval_peers *pe
 		return -ENOMEM;
 	engine->sources = sources;
 	engine->peers = *peers;
-	engine->cpus = sources->host.cpus;
+	engine->clock.cpus = sources->host.cpus;
 	device_users_init(&engine->device_users);
 	engine->config = config;
 	r = books_open(&engine->books, &options);
@@ -236,55 +233,16 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
 }
 
-/* An account may be a container's, and change with its limits: the tree is the machine's. */
-static uint32_t cpus_of_machine(const struct interval_engine *engine, uint32_t account)
-{
-	struct topology topology = { 0 };
-
-	if (engine->config->host.sysfs)
-		(void)topology_read(engine->config->host.sysfs, &topology);
-	return topology.cpus ? topology.cpus : account;
-}
-
-/*
- * CPUs that come or go while we run change what busy time is a part of. What the machine had at the
- * start is told by its host: a container's account may have fewer, without any of them having gone.
- */
+/* Sockets and estimates have as many CPUs as the machine. */
 static void follow_cpus(struct interval_engine *engine, uint32_t online)
 {
-	if (online && engine->online && online != engine->online) {
-		uint32_t cpus = cpus_of_machine(engine, online);
+	const char *sysfs = engine->config->host.sysfs;
 
-		engine->cpus = cpus;
-		if (engine->sources->sockets)
-			(void)cpu_sockets_read(engine->config->host.sysfs,
-					       engine->sources->sockets);
-		estimates_set_cpus(&engine->sources->estimates, cpus);
-	}
-	if (online)
-		engine->online = online;
-}
-
-static struct zone_activity measure_activity(struct interval_engine *engine,
-					     const struct activity *activity)
-{
-	struct zone_activity measured = { 0 };
-
-	if (engine->pass_monotonic_ns) {
-		uint64_t boot_ns = activity->boottime_ns - engine->pass_boottime_ns;
-
-		measured.dt_ns = activity->time_ns - engine->pass_monotonic_ns;
-		/* The two clocks are read one after the other: less than 10 ms is no sleep. */
-		if (boot_ns > measured.dt_ns + 10 * NSEC_PER_MSEC)
-			measured.asleep_ns = boot_ns - measured.dt_ns;
-	}
-	if (measured.dt_ns && engine->cpus)
-		measured.utilisation = fmin(1.0, (double)activity->busy_ns /
-							 ((double)measured.dt_ns * engine->cpus));
-	engine->pass_monotonic_ns = activity->time_ns;
-	engine->pass_boottime_ns = activity->boottime_ns;
-	engine->elapsed_ns = measured.dt_ns;
-	return measured;
+	if (!pass_clock_follow_cpus(&engine->clock, online, sysfs))
+		return;
+	if (engine->sources->sockets)
+		(void)cpu_sockets_read(sysfs, engine->sources->sockets);
+	estimates_set_cpus(&engine->sources->estimates, engine->clock.cpus);
 }
 
 /* A zone that found no memory is not counted before it is adopted. */
@@ -526,7 +484,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	books_advance_remainder(&engine->books);
 	entry = entry_of(engine);
 	if (pass == 0) {
-		measured = measure_activity(engine, &activity);
+		measured = pass_clock_measure(&engine->clock, &activity);
+		engine->elapsed_ns = measured.dt_ns;
 		enter_identities(engine, &entry, activity.boottime_ns);
 	}
 	if (engine->device_uses)
@@ -592,7 +551,7 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 			is_estimated |=
 				zone->rank == RANK_MODEL || !accountant_has_ended(accountant, z);
 		else if (!zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
-			is_measured |= interval_engine_is_charged(engine, z);
+			is_measured |= accountant->contenders[z].standing == STANDING_COUNTS;
 	}
 	return is_estimated && !is_measured;
 }
@@ -602,40 +561,24 @@ const struct zone *interval_engine_zone(const struct interval_engine *engine, si
 	return engine->books.accountant.zones[index].zone;
 }
 
-enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
+struct zone_view interval_engine_view(const struct interval_engine *engine, size_t index)
 {
-	return engine->books.accountant.zones[index].idle_state;
-}
+	const struct zone_account *account = &engine->books.accountant.zones[index];
+	const struct contender *contender = &engine->books.accountant.contenders[index];
+	struct zone_view view = {
+		.zone = account->zone,
+		.status = &account->last,
+		.is_charged = contender->standing == STANDING_COUNTS,
+		.is_still = contender->is_still,
+		.deviation_ratio = deviations_ratio(&engine->deviations, index),
+		.idle_state = account->idle_state,
+		.idle_power_uw = account->idle_power_uw,
+		.rule = account->rule,
+	};
 
-uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index)
-{
-	return engine->books.accountant.zones[index].idle_power_uw;
-}
-
-bool interval_engine_is_charged(const struct interval_engine *engine, size_t index)
-{
-	return engine->books.accountant.contenders[index].standing == STANDING_COUNTS;
-}
-
-bool interval_engine_is_still(const struct interval_engine *engine, size_t index)
-{
-	return engine->books.accountant.contenders[index].is_still;
-}
-
-double interval_engine_deviation(const struct interval_engine *engine, size_t index)
-{
-	return deviations_ratio(&engine->deviations, index);
-}
-
-double interval_engine_coverage(const struct interval_engine *engine, size_t index,
-				bool *ret_is_of_minute)
-{
-	return remainder_coverage(&engine->books.remainder, index, ret_is_of_minute);
-}
-
-enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index)
-{
-	return engine->books.accountant.zones[index].rule;
+	view.coverage_ratio =
+		remainder_coverage(&engine->books.remainder, index, &view.coverage_is_of_minute);
+	return view;
 }
 
 uint32_t interval_engine_signals(const struct interval_engine *engine)
@@ -668,11 +611,6 @@ void interval_engine_restore_learned(struct interval_engine *engine, size_t inde
 {
 	zone_fits_restore(&engine->books.accountant.fits, index, owners,
 			  engine->books.accountant.share.owner_factors);
-}
-
-const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)
-{
-	return &engine->books.accountant.zones[index].last;
 }
 
 const struct energy_span *interval_engine_spans(const struct interval_engine *engine,

@@ -87,20 +87,20 @@ bool interval_engine_is_estimated(const struct interval_engine *engine);
 /* Idle power that was learned, for the state file: key "package-0" and the learner. */
 size_t interval_engine_zone_count(const struct interval_engine *engine);
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
-/* Whether its energy is charged; else that of another source is, which counts the same. */
-bool interval_engine_is_charged(const struct interval_engine *engine, size_t index);
-/* Whether another source is charged in its place because it stands still. */
-bool interval_engine_is_still(const struct interval_engine *engine, size_t index);
-/* How far it reads from the one that is charged: deviations_ratio() (energy). */
-double interval_engine_deviation(const struct interval_engine *engine, size_t index);
-/* What it counts as a whole, over what its parts do: remainder_coverage() (energy). */
-double interval_engine_coverage(const struct interval_engine *engine, size_t index,
-				bool *ret_is_of_minute);
-enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
-/* With idle_state_has_power(). */
-uint64_t interval_engine_idle_power_uw(const struct interval_engine *engine, size_t index);
-/* By which its dynamic energy was shared in the last interval. */
-enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index);
+/* A zone after the interval just run. */
+struct zone_view {
+	const struct zone *zone;
+	const struct zone_status *status;
+	bool is_charged;        /* if not, the energy of another source is, which counts the same */
+	bool is_still;          /* it stands still, so another source is charged in its place */
+	double deviation_ratio; /* from the source that is charged: deviations_ratio() (energy) */
+	double coverage_ratio;  /* of a whole, over its parts: remainder_coverage() (energy) */
+	bool coverage_is_of_minute;
+	enum idle_state idle_state;
+	uint64_t idle_power_uw; /* with idle_state_has_power() */
+	enum share_rule rule;   /* by which its dynamic energy was shared */
+};
+struct zone_view interval_engine_view(const struct interval_engine *engine, size_t index);
 /* SIGNAL_BIT()s of what could weigh the work of the last interval. */
 uint32_t interval_engine_signals(const struct interval_engine *engine);
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
@@ -112,8 +112,6 @@ const struct power_owners *interval_engine_learned(const struct interval_engine 
 						   size_t index);
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
 				     const struct power_owners *owners);
-const struct zone_status *interval_engine_status(const struct interval_engine *engine,
-						 size_t index);
 /* Of the interval just run, in the order of zones. */
 const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
 						size_t *ret_count);

@@ -102,7 +102,8 @@ int sources_open_processes(const struct config *config, struct device_holders *h
 	return 0;
 }
 
-bool sources_core_is_one_core(const struct sources *sources)
+/* Whether a zone "core" would be one core of the package only, and is left out (AMD). */
+static bool core_is_one_core(const struct sources *sources)
 {
 	const char *vendor = sources->host.cpu_vendor;
 
@@ -111,7 +112,7 @@ bool sources_core_is_one_core(const struct sources *sources)
 
 const char *sources_why_left_out(const struct sources *sources)
 {
-	return sources_core_is_one_core(sources)
+	return core_is_one_core(sources)
 		       ? "on this CPU, \"core\" is only one core of each package"
 		       : "they count the same energy again (intel-rapl-mmio), or there are too "
 			 "many";
@@ -139,7 +140,7 @@ struct meter_options sources_meter_options(const struct config *config,
 	options.node_name = sources->host.node_name;
 	options.device_files = device_holders_files(sources->holders);
 	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;
-	options.core_is_one_core = sources_core_is_one_core(sources);
+	options.core_is_one_core = core_is_one_core(sources);
 	options.cpu_vendor = sources->host.cpu_vendor;
 	options.cpu_family = sources->host.cpu_family;
 	options.cpu_model = sources->host.cpu_model_number;

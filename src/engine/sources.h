@@ -58,8 +58,6 @@ void sources_follow(struct sources *sources, uint64_t now_ns);
 /* What meters are opened with: the configuration's and the host's. */
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources);
-/* Whether a zone "core" would be one core of the package only, and is left out (AMD). */
-bool sources_core_is_one_core(const struct sources *sources);
 /* Why zones that were found are left out here (meter_table_ignored()), for people. */
 const char *sources_why_left_out(const struct sources *sources);
 /*

@@ -89,7 +89,7 @@ void zone_source_feed(struct zone_source *source, const struct node_work *work)
 		look_for_full_host(source);
 }
 
-double zone_source_utilisation(const struct zone_source *source)
+static double utilisation_of(const struct zone_source *source)
 {
 	return fmin(1, (double)source->work.busy_ns / ((double)source->dt_ns * source->cpus));
 }
@@ -128,7 +128,7 @@ static void estimate_vm(const struct zone_source *source, size_t index, double u
 static void integrate(struct zone_source *source, size_t index, struct energy_span *span)
 {
 	struct estimated_zone *zone = &source->zones[index];
-	double utilisation = zone_source_utilisation(source);
+	double utilisation = utilisation_of(source);
 	uint64_t dt_ns = span->to_ns - span->from_ns;
 
 	if (source->is_vm)

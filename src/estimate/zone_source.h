@@ -122,8 +122,6 @@ void zone_source_set_cpus(struct zone_source *source, unsigned cpus);
 uint32_t zone_source_signals(const struct zone_source *source);
 /* Once per pass, before zones are advanced. */
 void zone_source_feed(struct zone_source *source, const struct node_work *work);
-/* The utilisation of the machine during the work that was fed last, 0..1. */
-double zone_source_utilisation(const struct zone_source *source);
 /*
  * The energy of zone @index from its last span to the work that was fed last; the first span is not
  * known. False while the clock stands still, and where a signal that the zone needs is not known

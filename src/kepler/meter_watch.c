@@ -49,7 +49,7 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 {
 	for (size_t z = first; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		const struct zone_status *status = interval_engine_status(engine, z);
+		const struct zone_status *status = interval_engine_view(engine, z).status;
 		struct privilege_gap gap = { .remedy = "" };
 		char id[ZONE_ID_MAX];
 

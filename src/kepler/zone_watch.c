@@ -16,7 +16,7 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 			     size_t index)
 {
 	const struct zone *zone = interval_engine_zone(engine, index);
-	const struct zone_status *status = interval_engine_status(engine, index);
+	const struct zone_status *status = interval_engine_view(engine, index).status;
 	char id[ZONE_ID_MAX];
 
 	if (watch->refused[index] || status->refusals < REFUSALS_IN_A_ROW)
@@ -43,7 +43,7 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 
 	for (size_t z = 0; z < input.count; z++) {
 		zones[z] = interval_engine_zone(engine, z);
-		status[z] = interval_engine_status(engine, z);
+		status[z] = interval_engine_view(engine, z).status;
 	}
 	input.spans = interval_engine_spans(engine, &input.span_count);
 	watch->health.packages_exceeded = zone_sums_add(&watch->sums, &input);
@@ -64,7 +64,7 @@ static void look_at_standstill(struct zone_watch *watch, const struct interval_e
 	const struct zone *zone = interval_engine_zone(engine, index);
 	char id[ZONE_ID_MAX];
 
-	if (watch->still[index] || !interval_engine_is_still(engine, index))
+	if (watch->still[index] || !interval_engine_view(engine, index).is_still)
 		return;
 	watch->still[index] = true;
 	zone_id(zone, id);
@@ -79,11 +79,10 @@ static void look_at_coverage(struct zone_watch *watch, const struct interval_eng
 {
 	char text[ZONE_COVERAGE_TEXT_MAX];
 	const char *remedy;
-	bool is_of_minute = false;
-	double coverage = interval_engine_coverage(engine, index, &is_of_minute);
+	struct zone_view view = interval_engine_view(engine, index);
 
-	if (watch->fell_short[index] || !is_of_minute ||
-	    !zone_coverage_is_short(interval_engine_zone(engine, index), coverage, text, &remedy))
+	if (watch->fell_short[index] || !view.coverage_is_of_minute ||
+	    !zone_coverage_is_short(view.zone, view.coverage_ratio, text, &remedy))
 		return;
 	watch->fell_short[index] = true;
 	log_warn("%s; %s", text, remedy);

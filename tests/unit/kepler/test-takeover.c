@@ -468,7 +468,7 @@ static void found_zones_are_restored(unsigned refused, const char *boot)
 		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
 		(void)meter_watch_follow(&watch, &session, &keeper);
 	}
-	assert_int_equal(interval_engine_idle_state(machine.engine, 1), IDLE_LEARNED);
+	assert_int_equal(interval_engine_view(machine.engine, 1).idle_state, IDLE_LEARNED);
 	assert_int_equal(watch.described_zones, 2);
 	assert_true(!interval_engine_learned(machine.engine, 1) == (strcmp(boot, "now") != 0));
 	assert_saved(&keeper, machine.engine);
