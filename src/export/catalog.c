@@ -1,82 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names, types, units and help texts of everything we export, in the order of the page.
- *
- * Classic names are those of Kepler up to 0.9, current names those since 0.10. What tells how
- * Kepler itself does, and what no process got, is in both.
+ * Classic names are the names of Kepler up to 0.9, current names those since 0.10. Metrics about
+ * Kepler itself, and about energy that belongs to no process, are part of both.
  */
 #include "export/catalog.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
-
-#define COUNTER FAMILY_COUNTER
-#define GAUGE   FAMILY_GAUGE
-#define INFO    FAMILY_INFO
-
-#define CLASSIC SCHEMA_CLASSIC
-#define CURRENT SCHEMA_CURRENT
-#define BOTH    SCHEMA_BOTH
-#define ALONE   SCHEMA_CURRENT_ALONE
-
-#define DYNAMIC (1U << MODE_DYNAMIC)
-#define IDLE    (1U << MODE_IDLE)
-#define TOTAL   (DYNAMIC | IDLE)
+#include "export/catalog_table.h"
 
 /* clang-format off */
-/* The field's own type, so that what is read is what stands there; of an array its elements'. */
-#define TYPE_OF(type_, field)                                                                      \
-	_Generic(((type_ *)0)->field,                                                              \
-		uint64_t: AS_U64,                                                                  \
-		int64_t: AS_I64,                                                                   \
-		bool: AS_BOOL,                                                                     \
-		double: AS_DOUBLE,                                                                 \
-		uint64_t *: AS_U64,                                                                \
-		uint64_t(*)[UNATTRIBUTED_REASON_COUNT]: AS_U64,                                    \
-		double *: AS_DOUBLE)
-#define SUM(type_, field, decimals_, modes_)                                                       \
-	{ .offset = offsetof(type_, field), .type = TYPE_OF(type_, field),                         \
-	  .decimals = (decimals_), .modes = (modes_) }
-#define AT(type_, field, decimals)      SUM(type_, field, decimals, 0)
-#define PART(field, decimals, modes)    SUM(struct snapshot_zone, field, decimals, modes)
-#define NODE(field, decimals)           AT(struct snapshot, node.field, decimals)
-#define ZONE(field, decimals)           AT(struct snapshot_zone, field, decimals)
-#define HTTP(field)                     AT(struct http_stats, field, 0)
-#define COUNT(field)                    AT(struct snapshot_counter, field, 0)
-#define ZONE_IS_UP                                                                                 \
-	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
-#define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* where the walk is */
-#define WATTS                           { .type = AS_DOUBLE } /* likewise */
-#define COUNTED                         { .type = AS_U64 } /* likewise */
-#define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
-#define ONE                             { .type = AS_ONE }
-#define VARIANTS                        ONE /* each has its own */
-
-#define LABELS(...)          ((const enum point_label[]){ __VA_ARGS__, POINT_LABELS_END })
-#define L_NONE               NULL
-#define L_ZONE               LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE)
-#define L_MODE               LABELS(POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
-#define L_ROW                LABELS(POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
-#define L_ROW_ZONE           LABELS(POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
-#define L_TOTAL              LABELS(POINT_MODE, POINT_SOURCE)
-#define L_CPU                LABELS(POINT_ACTIVITY_SOURCE)
-#define L_NODE               LABELS(POINT_NODE_NAME)
-#define L_CUT                LABELS(POINT_CUT_REASON)
-#define L_CUR_ZONE           LABELS(POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
-#define L_CUR_ROW            LABELS(POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
-#define L_CUR_STATE          LABELS(POINT_STATE, POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
-#define L_GPU                LABELS(POINT_GPU, POINT_GPU_UUID, POINT_NODE_NAME)
-#define L_GPU_ROW            LABELS(POINT_ROW_GPU, POINT_ROW_GPU_UUID, POINT_ROW_PATH,          \
-                                    POINT_NODE_NAME)
-#define L_GPU_STATE          LABELS(POINT_STATE, POINT_ROW_GPU, POINT_ROW_GPU_UUID,             \
-                                    POINT_ROW_PATH, POINT_NODE_NAME)
-
-/* So that increase() counts it from its start: docs/design/publication.md */
-#define SETTLES              " A new series shows 0 at first (--metrics.settle)."
-
 static const struct variant answers[] = {
 	{ "2xx", HTTP(requests[2]) },
 	{ "3xx", HTTP(requests[3]) },
@@ -97,7 +32,7 @@ static const struct variant timeouts[] = {
 	{ 0 },
 };
 
-static const struct family table[] = {
+static const struct family node[] = {
 	{ "kepler_node_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ZONE_MODES, ZONE(node_uj, 6), L_MODE,
 	  "Energy of this zone of the node since Kepler started.", NULL },
@@ -242,140 +177,9 @@ static const struct family table[] = {
 	  OF_ZONES, ZONE(window_s, 0), L_ZONE,
 	  "Time over which such a source averages power. Absent for other sources.",
 	  NULL },
+};
 
-	{ "kepler_container_joules", COUNTER, "joules", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,
-	  "Energy charged to the container: the sum of the zones that "
-	  "kepler_node_joules_total has." SETTLES, NULL },
-	{ "kepler_container_watts", GAUGE, "watts", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,
-	  "Mean power of the container over the last interval: its part of "
-	  "kepler_node_watts.", NULL },
-	{ "kepler_container_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_ROW,
-	  "Energy charged to the container's processes, ended ones included." SETTLES, NULL },
-	{ "kepler_container_retired_joules", COUNTER, "joules", BOTH,
-	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_ROW_ZONE,
-	  "Energy of containers of this namespace that are no longer shown.", NULL },
-	{ "kepler_container_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_ROW,
-	  "Mean power of the container over the last interval.", NULL },
-	{ "kepler_container_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
-	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 6), L_CPU,
-	  "CPU time of the container's processes, in milliseconds." SETTLES, NULL },
-	{ "kepler_container_<counter>", COUNTER, "", BOTH,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "The container's processes: <counter>." SETTLES, NULL },
-	{ "kepler_container_retired_<counter>", COUNTER, "", BOTH,
-	  OF_RETIRED_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "Containers of this namespace that are no longer shown: <counter>.", NULL },
-	{ "kepler_container_bpf_<event>", COUNTER, "", CLASSIC,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
-	  "The container's processes: <counter>." SETTLES, NULL },
-	{ "kepler_pod_joules", COUNTER, "joules", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
-	  "Energy charged to the pod: the sum of the zones that "
-	  "kepler_node_joules_total has." SETTLES, NULL },
-	{ "kepler_pod_watts", GAUGE, "watts", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
-	  "Mean power of the pod over the last interval: its part of kepler_node_watts.", NULL },
-	{ "kepler_pod_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_ROW,
-	  "Energy charged to the pod's containers, restarted and ended ones "
-	  "included." SETTLES, NULL },
-	{ "kepler_pod_retired_joules", COUNTER, "joules", BOTH,
-	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_ROW_ZONE,
-	  "Energy of pods of this namespace that are no longer shown.", NULL },
-	{ "kepler_pod_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_ROW,
-	  "Mean power of the pod over the last interval.", NULL },
-	{ "kepler_pod_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
-	  OF_ROWS_CPU, ROWS(LEVEL_POD, 6), L_CPU,
-	  "CPU time of the pod, in milliseconds." SETTLES, NULL },
-	{ "kepler_pod_<counter>", COUNTER, "", BOTH,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "The pod: <counter>." SETTLES, NULL },
-	{ "kepler_pod_retired_<counter>", COUNTER, "", BOTH,
-	  OF_RETIRED_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "Pods of this namespace that are no longer shown: <counter>.", NULL },
-	{ "kepler_pod_bpf_<event>", COUNTER, "", CLASSIC,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
-	  "The pod: <counter>." SETTLES, NULL },
-	{ "kepler_pod", INFO, "", BOTH,
-	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(POINT_QOS_CLASS),
-	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as reported by "
-	  "Kubernetes, or empty.", NULL },
-	{ "kepler_vm_joules", COUNTER, "joules", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_VM, 6), L_TOTAL,
-	  "Energy charged to the virtual machine: the sum of the zones that "
-	  "kepler_node_joules_total has." SETTLES, NULL },
-	{ "kepler_vm_watts", GAUGE, "watts", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_VM, 6), L_TOTAL,
-	  "Mean power of the virtual machine over the last interval: its part of "
-	  "kepler_node_watts.", NULL },
-	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_ROW,
-	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads." SETTLES, NULL },
-	{ "kepler_vm_retired_joules", COUNTER, "joules", BOTH,
-	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_ROW_ZONE,
-	  "Energy of virtual machines that are no longer shown.", NULL },
-	{ "kepler_vm_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_ROW,
-	  "Mean power of the virtual machine over the last interval.", NULL },
-	{ "kepler_vm_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
-	  OF_ROWS_CPU, ROWS(LEVEL_VM, 6), L_CPU,
-	  "CPU time of the virtual machine, in milliseconds." SETTLES, NULL },
-	{ "kepler_vm_<counter>", COUNTER, "", BOTH,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "The virtual machine: <counter>." SETTLES, NULL },
-	{ "kepler_vm_retired_<counter>", COUNTER, "", BOTH,
-	  OF_RETIRED_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "Virtual machines that are no longer shown: <counter>.", NULL },
-	{ "kepler_vm_bpf_<event>", COUNTER, "", CLASSIC,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
-	  "The virtual machine: <counter>." SETTLES, NULL },
-	{ "kepler_namespace_joules", COUNTER, "joules", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
-	  "Energy charged to the namespace: the sum of the zones that "
-	  "kepler_node_joules_total has." SETTLES, NULL },
-	{ "kepler_namespace_watts", GAUGE, "watts", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
-	  "Mean power of the namespace over the last interval: its part of "
-	  "kepler_node_watts.", NULL },
-	{ "kepler_namespace_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_ROW,
-	  "Energy charged to the containers and services of the namespace." SETTLES, NULL },
-	{ "kepler_namespace_retired_joules", COUNTER, "joules", BOTH,
-	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_ROW_ZONE,
-	  "Energy of namespaces that are no longer shown.", NULL },
-	{ "kepler_process_joules", COUNTER, "joules", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_PROCESS, 6), L_TOTAL,
-	  "Energy charged to the process: the sum of the zones that "
-	  "kepler_node_joules_total has." SETTLES, NULL },
-	{ "kepler_process_watts", GAUGE, "watts", BOTH,
-	  OF_ROW_TOTALS, ROWS(LEVEL_PROCESS, 6), L_TOTAL,
-	  "Mean power of the process over the last interval: its part of "
-	  "kepler_node_watts.", NULL },
-	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_ROW,
-	  "Energy charged to the process; pid=\"\" and command=\"other\": the container's "
-	  "processes without their own series." SETTLES, NULL },
-	{ "kepler_process_retired_joules", COUNTER, "joules", BOTH,
-	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_ROW_ZONE,
-	  "Energy of the container's processes that are no longer shown.", NULL },
-	{ "kepler_process_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
-	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 6), L_CPU,
-	  "CPU time of the process, in milliseconds." SETTLES, NULL },
-	{ "kepler_process_<counter>", COUNTER, "", BOTH,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "The process: <counter>." SETTLES, NULL },
-	{ "kepler_process_retired_<counter>", COUNTER, "", BOTH,
-	  OF_RETIRED_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "The container's processes that are no longer shown: <counter>.", NULL },
-	{ "kepler_process_bpf_<event>", COUNTER, "", CLASSIC,
-	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
-	  "The process: <counter>." SETTLES, NULL },
-
+static const struct family node_current[] = {
 	{ "kepler_node_cpu", INFO, "", CURRENT,
 	  OF_CPUS, ONE,
 	  LABELS(POINT_PROCESSOR, POINT_CPU_VENDOR, POINT_CPU_MODEL, POINT_PHYSICAL_ID,
@@ -421,102 +225,9 @@ static const struct family table[] = {
 	  OF_PLATFORM_ZONES, PART(watts, 0, TOTAL),
 	  LABELS(POINT_SOURCE, POINT_NODE_NAME, POINT_SOURCE_ID, POINT_QUALITY, POINT_SCOPE),
 	  "Power of the whole machine; quality is measured or estimated.", NULL },
-	{ "kepler_container_gpu_joules", COUNTER, "joules", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_STATE,
-	  "Active energy of the container in GPUs, by its use of each." SETTLES, NULL },
-	{ "kepler_container_gpu_retired_joules", COUNTER, "joules", ALONE,
-	  OF_RETIRED_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_ROW,
-	  "Active energy in GPUs of containers of this namespace that are no longer shown.", NULL },
-	{ "kepler_container_gpu_watts", GAUGE, "watts", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_STATE,
-	  "Active power of the container in GPUs over the last interval.", NULL },
-	{ "kepler_container_cpu_joules", COUNTER, "joules", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
-	  "Active energy of the container in a measured zone." SETTLES, NULL },
-	{ "kepler_container_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_CUR_ROW,
-	  "Active energy of containers of this namespace that are no longer shown.", NULL },
-	{ "kepler_container_cpu_watts", GAUGE, "watts", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
-	  "Active power of the container over the last interval.", NULL },
-	{ "kepler_container_cpu_seconds", COUNTER, "seconds", CURRENT,
-	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 9), L_NODE,
-	  "CPU time of the container's processes." SETTLES, NULL },
-	{ "kepler_pod_gpu_joules", COUNTER, "joules", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_STATE,
-	  "Active energy of the pod in GPUs, by its use of each." SETTLES, NULL },
-	{ "kepler_pod_gpu_retired_joules", COUNTER, "joules", ALONE,
-	  OF_RETIRED_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_ROW,
-	  "Active energy in GPUs of pods of this namespace that are no longer shown.", NULL },
-	{ "kepler_pod_gpu_watts", GAUGE, "watts", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_STATE,
-	  "Active power of the pod in GPUs over the last interval.", NULL },
-	{ "kepler_pod_cpu_joules", COUNTER, "joules", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
-	  "Active energy of the pod in a measured zone." SETTLES, NULL },
-	{ "kepler_pod_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_CUR_ROW,
-	  "Active energy of pods of this namespace that are no longer shown.", NULL },
-	{ "kepler_pod_cpu_watts", GAUGE, "watts", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
-	  "Active power of the pod over the last interval.", NULL },
-	{ "kepler_pod_cpu_seconds", COUNTER, "seconds", CURRENT,
-	  OF_ROWS_CPU, ROWS(LEVEL_POD, 9), L_NODE,
-	  "CPU time of the pod." SETTLES, NULL },
-	{ "kepler_vm_gpu_joules", COUNTER, "joules", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_STATE,
-	  "Active energy of the virtual machine in GPUs, by its use of each." SETTLES, NULL },
-	{ "kepler_vm_gpu_retired_joules", COUNTER, "joules", ALONE,
-	  OF_RETIRED_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_ROW,
-	  "Active energy in GPUs of virtual machines that are no longer shown.", NULL },
-	{ "kepler_vm_gpu_watts", GAUGE, "watts", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_STATE,
-	  "Active power of the virtual machine in GPUs over the last interval.", NULL },
-	{ "kepler_vm_cpu_joules", COUNTER, "joules", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
-	  "Active energy of the virtual machine in a measured zone." SETTLES, NULL },
-	{ "kepler_vm_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_CUR_ROW,
-	  "Active energy of virtual machines that are no longer shown.", NULL },
-	{ "kepler_vm_cpu_watts", GAUGE, "watts", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
-	  "Active power of the virtual machine over the last interval.", NULL },
-	{ "kepler_vm_cpu_seconds", COUNTER, "seconds", CURRENT,
-	  OF_ROWS_CPU, ROWS(LEVEL_VM, 9), L_NODE,
-	  "CPU time of the virtual machine." SETTLES, NULL },
-	{ "kepler_namespace_gpu_joules", COUNTER, "joules", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_NAMESPACE, 6), L_GPU_STATE,
-	  "Active energy of the namespace in GPUs, by its use of each." SETTLES, NULL },
-	{ "kepler_namespace_gpu_retired_joules", COUNTER, "joules", ALONE,
-	  OF_RETIRED_DEVICES, ROWS(LEVEL_NAMESPACE, 6), L_GPU_ROW,
-	  "Active energy in GPUs of namespaces that are no longer shown.", NULL },
-	{ "kepler_namespace_cpu_joules", COUNTER, "joules", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_CUR_STATE,
-	  "Active energy of the namespace in a measured zone." SETTLES, NULL },
-	{ "kepler_namespace_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_CUR_ROW,
-	  "Active energy of namespaces that are no longer shown.", NULL },
-	{ "kepler_process_gpu_joules", COUNTER, "joules", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_STATE,
-	  "Active energy of the process in GPUs, by its use of each." SETTLES, NULL },
-	{ "kepler_process_gpu_retired_joules", COUNTER, "joules", ALONE,
-	  OF_RETIRED_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_ROW,
-	  "Active energy in GPUs of the container's processes that are no longer shown.", NULL },
-	{ "kepler_process_gpu_watts", GAUGE, "watts", ALONE,
-	  OF_ROWS_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_STATE,
-	  "Active power of the process in GPUs over the last interval.", NULL },
-	{ "kepler_process_cpu_joules", COUNTER, "joules", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
-	  "Active energy of the process in a measured zone." SETTLES, NULL },
-	{ "kepler_process_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_CUR_ROW,
-	  "Active energy of the container's processes that are no longer shown.", NULL },
-	{ "kepler_process_cpu_watts", GAUGE, "watts", CURRENT,
-	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
-	  "Active power of the process over the last interval.", NULL },
-	{ "kepler_process_cpu_seconds", COUNTER, "seconds", CURRENT,
-	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 9), L_NODE,
-	  "CPU time of the process." SETTLES, NULL },
+};
+
+static const struct family exporter[] = {
 	{ "kepler_build", INFO, "", CURRENT,
 	  OF_SNAPSHOT, ONE, LABELS(POINT_ARCH, POINT_BRANCH, POINT_REVISION, POINT_VERSION),
 	  "The running build of Kepler.", NULL },
@@ -602,10 +313,26 @@ static const struct family table[] = {
 };
 /* clang-format on */
 
-const struct family *catalog(size_t *ret_count)
+/* Number *index of @table; NULL if the table is shorter, whose rows are then taken off. */
+static const struct family *find(const struct family *table, size_t count, size_t *index)
 {
-	*ret_count = ARRAY_SIZE(table);
-	return table;
+	if (*index < count)
+		return &table[*index];
+	*index -= count;
+	return NULL;
+}
+
+const struct family *catalog_at(size_t index)
+{
+	const struct family *family = find(node, ARRAY_SIZE(node), &index);
+
+	if (!family)
+		family = find(catalog_rows, catalog_rows_count, &index);
+	if (!family)
+		family = find(node_current, ARRAY_SIZE(node_current), &index);
+	if (!family)
+		family = find(catalog_rows_current, catalog_rows_current_count, &index);
+	return family ? family : find(exporter, ARRAY_SIZE(exporter), &index);
 }
 
 const char *family_suffix(const struct family *family)

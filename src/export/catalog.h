@@ -161,7 +161,8 @@ struct catalog_view {
 	int64_t start_ms; /* realtime of the program's start: when its own counters were born */
 };
 
-const struct family *catalog(size_t *ret_count);
+/* Number @index, in the order of the page; NULL after the last. */
+const struct family *catalog_at(size_t index);
 /* "_total", "_info" or "". */
 const char *family_suffix(const struct family *family);
 /* What the name of each of its families has in the place of <zone>, or <counter>. */

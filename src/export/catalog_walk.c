@@ -611,18 +611,16 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		.sink = sink,
 		.current_only = schemas == SCHEMA_CURRENT,
 	};
-	const struct family *families;
-	size_t count;
+	const struct family *family;
 
 	cursor_find_namesakes(&walk.at);
 	if (schemas == SCHEMA_CURRENT)
 		schemas |= SCHEMA_CURRENT_ALONE;
-	families = catalog(&count);
-	for (size_t i = 0; i < count; i++) {
-		enum family_each each = family_each(&families[i]);
+	for (size_t i = 0; (family = catalog_at(i)); i++) {
+		enum family_each each = family_each(family);
 
-		walk.at.family = &families[i];
-		if (!(families[i].schemas & schemas))
+		walk.at.family = family;
+		if (!(family->schemas & schemas))
 			continue;
 		if (each == EACH_ZONE)
 			walk_kinds(&walk);

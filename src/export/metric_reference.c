@@ -245,16 +245,12 @@ static void add_part(struct strbuf *out, const struct health_part *part)
 int metric_reference(const struct health_part *(*part)(size_t index), struct strbuf *out)
 {
 	const struct health_part *one;
-	const struct family *families;
-	size_t count;
+	const struct family *family;
 
-	families = catalog(&count);
 	strbuf_add_str(out, intro);
 	strbuf_add_str(out, comparing);
 	strbuf_add_str(out, head);
-	for (size_t i = 0; i < count; i++) {
-		const struct family *family = &families[i];
-
+	for (size_t i = 0; (family = catalog_at(i)); i++) {
 		begin_row(out, family);
 		add_labels(out, family);
 		end_row(out, family);

@@ -6,12 +6,9 @@
 
 static void names_follow_the_conventions(void **state)
 {
-	const struct family *table;
-	size_t count;
+	const struct family *family;
 
-	table = catalog(&count);
-	for (size_t i = 0; i < count; i++) {
-		const struct family *family = &table[i];
+	for (size_t i = 0; (family = catalog_at(i)); i++) {
 		size_t name_len = strlen(family->name), unit_len = strlen(family->unit);
 
 		if (name_len + 8 >= FAMILY_NAME_MAX - 32 || unit_len >= name_len ||
@@ -24,24 +21,22 @@ static void names_follow_the_conventions(void **state)
 		    strpbrk(family->help, "\n\\|") || family->help[strlen(family->help) - 1] != '.')
 			fail_msg("help of %s", family->name);
 		for (size_t j = 0; j < i; j++)
-			assert_string_not_equal(table[j].name, family->name);
+			assert_string_not_equal(catalog_at(j)->name, family->name);
 	}
 }
 
 /* What a point's labels are written into has so much room, and no more. */
 static void labels_have_room(void **state)
 {
-	const struct family *table;
-	size_t count;
+	const struct family *family;
 
-	table = catalog(&count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; (family = catalog_at(i)); i++) {
 		size_t labels = 0;
 
-		while (table[i].labels && table[i].labels[labels] != POINT_LABELS_END)
+		while (family->labels && family->labels[labels] != POINT_LABELS_END)
 			labels++;
 		if (labels > POINT_LABELS_MAX)
-			fail_msg("%zu labels of %s", labels, table[i].name);
+			fail_msg("%zu labels of %s", labels, family->name);
 	}
 }
 
