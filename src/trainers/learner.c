@@ -36,7 +36,7 @@ void learner_init(struct learner *learner, const char *name, const struct machin
 	*learner = (struct learner){ .machine = *machine };
 	(void)snprintf(learner->name, sizeof(learner->name), "%s", name);
 	(void)snprintf(learner->columns[0], SAMPLE_NAME_MAX, "timestamp");
-	for (size_t i = 0; i < RUNNING_FEATURES_MAX && features[i]; i++) {
+	for (size_t i = 0; i < LEARNER_FEATURES_MAX && features[i]; i++) {
 		(void)snprintf(learner->columns[1 + i], SAMPLE_NAME_MAX, "%s", features[i]);
 		learner->features++;
 	}
@@ -76,8 +76,6 @@ static void begin_learning(struct learner *learner)
 {
 	reservoir_release(&learner->reservoir);
 	reservoir_init(&learner->reservoir, width_of(learner), 1);
-	for (size_t i = 0; i < learner->components; i++)
-		running_fit_init(&learner->fits[i], learner->features);
 	learner->fresh = 0;
 }
 
@@ -117,8 +115,6 @@ static int learn(struct learner *learner, const struct learner_block *block)
 		const double *row = block->rows + i * width;
 
 		r = reservoir_add(&learner->reservoir, row[1 + learner->load], row);
-		for (size_t c = 0; r == 0 && c < learner->components; c++)
-			running_fit_add(&learner->fits[c], row + 1, row[1 + learner->features + c]);
 		learner->learned += r == 0;
 	}
 	learner->fresh++;
@@ -134,7 +130,7 @@ struct bound_model {
 static int bind(const struct learner *learner, const struct trained_model *model,
 		struct bound_model *ret, struct diag *diag)
 {
-	const char *names[RUNNING_FEATURES_MAX];
+	const char *names[LEARNER_FEATURES_MAX];
 	int r = 0;
 
 	ret->model = model;
@@ -322,38 +318,6 @@ int learner_write_rows(const struct learner *learner, struct strbuf *out)
 	}
 	strbuf_add_char(out, '\n');
 	return strbuf_error(out);
-}
-
-int learner_make_line(const struct learner *learner, struct trained_model *ret, struct diag *diag)
-{
-	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
-	const char *names[RUNNING_FEATURES_MAX];
-	int r = 0;
-
-	for (size_t i = 0; i < learner->features; i++)
-		names[i] = learner->columns[1 + i];
-	model.components = calloc(learner->components + 1, sizeof(*model.components));
-	if (!model.components)
-		return -ENOMEM;
-	for (size_t c = 0; r == 0 && c < learner->components; c++) {
-		char component[SAMPLE_NAME_MAX];
-		const char *column = learner->columns[1 + learner->features + c];
-
-		(void)snprintf(component, sizeof(component), "%.*s",
-			       (int)(strlen(column) - strlen(POWER_SUFFIX)), column);
-		r = running_fit_solve(&learner->fits[c], component, names, &model.components[c],
-				      diag);
-		model.component_count += r == 0;
-	}
-	if (r == 0)
-		r = trained_model_check(&model, diag);
-	if (r == 0) {
-		(void)snprintf(model.origin.trainer, sizeof(model.origin.trainer),
-			       "LinearRegressionTrainer");
-		*ret = model;
-		model = (struct trained_model){ .node_type = -1 };
-	}
-	return r;
 }
 
 int learner_judge(const struct learner *learner, const struct trained_model *model,

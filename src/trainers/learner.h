@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the online trainer knows of one type of machine: rows that were learned from, as a bounded
- * sample (training/reservoir.h) and as a line over all of them (running_fit.h); the newest blocks
- * of rows, which are held out; the model in use; and how well it fits (drift.h).
+ * The state of the online trainer for one type of machine: a bounded sample of learned rows
+ * (training/reservoir.h), the newest blocks of rows, the model in use, and how well it fits
+ * (drift.h).
  *
- * A row comes into the open block. A block that has enough rows is closed: the model in use is
- * judged by it, and it is held out. When LEARNER_BLOCKS are held out the oldest one is learned, so
- * that no model has ever seen the blocks that judge it. When the alarm of drift begins, the machine
- * is no longer what it was: what was learned is forgotten, and so are the held-out blocks from
- * before. All sizes are bounded. Pure but for memory.
+ * Rows go into the open block. A block with enough rows is closed: the model in use is judged by
+ * it, and it is held out. Once LEARNER_BLOCKS are held out, the oldest one is learned, so no model
+ * has seen the blocks that judge it. When the drift alarm begins, the machine has changed: the
+ * learned rows are forgotten, and so are the held-out blocks from before. All sizes are bounded.
+ * Pure but for memory.
  */
 #pragma once
 
@@ -22,12 +22,12 @@
 #include "samples/sample_table.h"
 #include "training/drift.h"
 #include "training/reservoir.h"
-#include "training/running_fit.h"
 
 #define LEARNER_BLOCKS         8
 #define LEARNER_BLOCK_ROWS     512 /* of a block that is full, and closed */
 #define LEARNER_BLOCK_ROWS_MIN 30
-#define LEARNER_COLUMNS_MAX    (1 + RUNNING_FEATURES_MAX + MODEL_COMPONENTS_MAX)
+#define LEARNER_FEATURES_MAX   16
+#define LEARNER_COLUMNS_MAX    (1 + LEARNER_FEATURES_MAX + MODEL_COMPONENTS_MAX)
 #define LEARNER_STATE_MAX      (64U << 20) /* bytes of a state */
 
 /* Rows of columns: the time in seconds, features, and the power of components in W. */
@@ -43,7 +43,6 @@ struct learner {
 	size_t features, components; /* components: 0 until the first rows */
 	size_t load;                 /* which feature shows how much runs */
 	struct reservoir reservoir;
-	struct running_fit fits[MODEL_COMPONENTS_MAX];
 	struct learner_block held[LEARNER_BLOCKS], open; /* the oldest one first */
 	size_t held_count;
 	struct drift drift;
@@ -56,7 +55,7 @@ struct learner {
 	bool has_current;
 };
 
-/* @features end with NULL; at most RUNNING_FEATURES_MAX. */
+/* @features end with NULL; at most LEARNER_FEATURES_MAX. */
 void learner_init(struct learner *learner, const char *name, const struct machine_spec *machine,
 		  const char *const *features);
 void learner_release(struct learner *learner);
@@ -74,8 +73,6 @@ int learner_close_block(struct learner *learner);
 
 /* The sample of learned rows in the order of their times, as CSV. 0 or -ENOMEM. */
 int learner_write_rows(const struct learner *learner, struct strbuf *out);
-/* The line over all learned rows, as a model; as running_fit_solve(). */
-int learner_make_line(const struct learner *learner, struct trained_model *ret, struct diag *diag);
 /*
  * Mean absolute error of @model on each held-out block, over all components in sum, into @ret. 0,
  * or -ENOENT with a feature or a component that it lacks.

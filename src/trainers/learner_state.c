@@ -13,7 +13,7 @@
 #include "repository/node_type.h"
 #include "trainers/learner.h"
 
-#define HEAD      "kepler-online-state 1 "
+#define HEAD      "kepler-online-state 2 "
 #define WRITTEN   (JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17))
 #define COUNT_MAX 9007199254740992.0 /* whole numbers that a double has exactly */
 
@@ -33,42 +33,21 @@ static json_t *numbers(const double *values, size_t count)
 	return list;
 }
 
-static json_t *write_fit(const struct running_fit *fit)
-{
-	size_t n = fit->features;
-	json_t *json = json_object(), *products = json_array();
-	const double scalars[] = { fit->rows, fit->mean_w, fit->minimum_w, fit->maximum_w };
-
-	for (size_t i = 0; i < n; i++)
-		(void)json_array_append_new(products, numbers(fit->products[i], n));
-	(void)json_object_set_new(json, "products", products);
-	(void)json_object_set_new(json, "scalars", numbers(scalars, ARRAY_SIZE(scalars)));
-	(void)json_object_set_new(json, "mean", numbers(fit->mean, n));
-	(void)json_object_set_new(json, "watts", numbers(fit->watts, n));
-	(void)json_object_set_new(json, "minimum", numbers(fit->minimum, n));
-	(void)json_object_set_new(json, "maximum", numbers(fit->maximum, n));
-	return json;
-}
-
-static json_t *write_strata(const struct learner *learner)
+/* All rows of the sample, and how many rows each stratum has seen. */
+static void write_sample(const struct learner *learner, json_t *ret)
 {
 	const struct reservoir *reservoir = &learner->reservoir;
-	json_t *strata = json_array();
+	json_t *rows = json_array(), *seen = json_array();
 
 	for (size_t s = 0; s < RESERVOIR_STRATA; s++) {
-		json_t *stratum;
+		json_t *own = numbers(reservoir->rows[s], reservoir->count[s] * width_of(learner));
 
-		if (!reservoir->count[s])
-			continue;
-		stratum = json_object();
-		(void)json_object_set_new(stratum, "stratum", json_integer((json_int_t)s));
-		(void)json_object_set_new(stratum, "seen", json_real((double)reservoir->seen[s]));
-		(void)json_object_set_new(
-			stratum, "rows",
-			numbers(reservoir->rows[s], reservoir->count[s] * width_of(learner)));
-		(void)json_array_append_new(strata, stratum);
+		(void)json_array_extend(rows, own);
+		json_decref(own);
+		(void)json_array_append_new(seen, json_real((double)reservoir->seen[s]));
 	}
-	return strata;
+	(void)json_object_set_new(ret, "rows", rows);
+	(void)json_object_set_new(ret, "seen", seen);
 }
 
 static json_t *write_counts(const struct learner *learner)
@@ -81,14 +60,12 @@ static json_t *write_counts(const struct learner *learner)
 
 static json_t *write_json(const struct learner *learner)
 {
-	json_t *json = json_object(), *columns = json_array(), *fits = json_array(),
-	       *held = json_array(), *drift = json_object();
+	json_t *json = json_object(), *columns = json_array(), *held = json_array(),
+	       *drift = json_object();
 	size_t width = width_of(learner);
 
 	for (size_t i = 0; i < width; i++)
 		(void)json_array_append_new(columns, json_string(learner->columns[i]));
-	for (size_t i = 0; i < learner->components; i++)
-		(void)json_array_append_new(fits, write_fit(&learner->fits[i]));
 	for (size_t i = 0; i < learner->held_count; i++)
 		(void)json_array_append_new(
 			held, numbers(learner->held[i].rows, learner->held[i].count * width));
@@ -98,11 +75,10 @@ static json_t *write_json(const struct learner *learner)
 	(void)json_object_set_new(drift, "run", json_real((double)learner->drift.run));
 	(void)json_object_set_new(json, "machine", machine_spec_write(&learner->machine));
 	(void)json_object_set_new(json, "columns", columns);
-	(void)json_object_set_new(json, "fits", fits);
 	(void)json_object_set_new(json, "held", held);
 	(void)json_object_set_new(json, "open",
 				  numbers(learner->open.rows, learner->open.count * width));
-	(void)json_object_set_new(json, "strata", write_strata(learner));
+	write_sample(learner, json);
 	(void)json_object_set_new(json, "drift", drift);
 	(void)json_object_set_new(json, "counts", write_counts(learner));
 	(void)json_object_set_new(json, "until", json_real(learner->until_s));
@@ -138,46 +114,34 @@ static int wrong(const struct state_reading *reading, const char *what)
 	return diag_set(reading->diag, -EINVAL, "%s: %s", reading->name, what);
 }
 
-/* All numbers of a list, which must be @count: finite ones. */
-static bool read_numbers(const json_t *list, size_t count, double *ret)
+/* NAN: not a number. */
+static double number_of(const json_t *value)
 {
-	if (json_array_size(list) != count)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const json_t *value = json_array_get(list, i);
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
 
-		ret[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
-		if (!isfinite(ret[i]))
+static bool are_finite(const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!isfinite(values[i]))
 			return false;
 	}
 	return true;
 }
 
+/* All numbers of a list, which must be @count finite ones. */
+static bool read_numbers(const json_t *list, size_t count, double *ret)
+{
+	if (json_array_size(list) != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = number_of(json_array_get(list, i));
+	return are_finite(ret, count);
+}
+
 static bool is_count(double value)
 {
 	return value >= 0 && value <= COUNT_MAX;
-}
-
-static bool read_fit(const json_t *json, size_t n, struct running_fit *ret)
-{
-	const json_t *products = json_object_get(json, "products");
-	double scalars[4];
-	bool fine = json_array_size(products) == n &&
-		    read_numbers(json_object_get(json, "scalars"), 4, scalars) &&
-		    read_numbers(json_object_get(json, "mean"), n, ret->mean) &&
-		    read_numbers(json_object_get(json, "watts"), n, ret->watts) &&
-		    read_numbers(json_object_get(json, "minimum"), n, ret->minimum) &&
-		    read_numbers(json_object_get(json, "maximum"), n, ret->maximum);
-
-	for (size_t i = 0; fine && i < n; i++)
-		fine = read_numbers(json_array_get(products, i), n, ret->products[i]);
-	if (!fine || !is_count(scalars[0]))
-		return false;
-	ret->rows = scalars[0];
-	ret->mean_w = scalars[1];
-	ret->minimum_w = scalars[2];
-	ret->maximum_w = scalars[3];
-	return true;
 }
 
 static int read_columns(const struct state_reading *reading, const json_t *columns)
@@ -186,7 +150,7 @@ static int read_columns(const struct state_reading *reading, const json_t *colum
 	size_t before = 1 + learner->features, count = json_array_size(columns);
 
 	if (count < before || count > before + MODEL_COMPONENTS_MAX)
-		return wrong(reading, "it is of other features");
+		return wrong(reading, "it has other features");
 	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(columns, i));
 
@@ -195,14 +159,12 @@ static int read_columns(const struct state_reading *reading, const json_t *colum
 		    (i >= before &&
 		     (strlen(text) <= strlen("_power") ||
 		      strcmp(text + strlen(text) - strlen("_power"), "_power") != 0)))
-			return wrong(reading, "it is of other features");
+			return wrong(reading, "it has other features");
 		(void)snprintf(learner->columns[i], SAMPLE_NAME_MAX, "%s", text);
 	}
 	learner->components = count - before;
 	if (learner->components)
 		reservoir_init(&learner->reservoir, count, 1);
-	for (size_t i = 0; i < learner->components; i++)
-		running_fit_init(&learner->fits[i], learner->features);
 	return 0;
 }
 
@@ -217,44 +179,47 @@ static int read_block(const struct state_reading *reading, const json_t *list,
 	if (!ret->rows)
 		return -ENOMEM;
 	if (!read_numbers(list, count, ret->rows))
-		return wrong(reading, "a block has what is no number");
+		return wrong(reading, "a block has a value that is not a number");
 	ret->count = count / width;
 	return 0;
 }
 
-static int read_stratum(const struct state_reading *reading, const json_t *json)
+static int read_sample(const struct state_reading *reading, const json_t *json)
 {
 	struct learner *learner = reading->learner;
+	struct reservoir *reservoir = &learner->reservoir;
 	const json_t *rows = json_object_get(json, "rows");
-	size_t width = width_of(learner), count = json_array_size(rows), whole = count / width;
-	uint32_t stratum = model_json_u32(json, "stratum", RESERVOIR_STRATA);
-	double seen = model_json_number(json, "seen"), row[LEARNER_COLUMNS_MAX];
-	int r = 0;
+	size_t width = width_of(learner), count = json_array_size(rows);
+	double row[LEARNER_COLUMNS_MAX], seen[RESERVOIR_STRATA];
+	int r = count % width ? -EINVAL : 0;
 
-	if (stratum >= RESERVOIR_STRATA || count % width || whole > RESERVOIR_ROWS ||
-	    learner->reservoir.count[stratum] || !is_count(seen) || seen < (double)whole)
-		return wrong(reading, "a stratum is malformed");
 	for (size_t i = 0; r == 0 && i < count; i += width) {
-		for (size_t j = 0; j < width; j++) {
-			row[j] = json_number_value(json_array_get(rows, i + j));
-			if (!json_is_number(json_array_get(rows, i + j)) || !isfinite(row[j]))
-				return wrong(reading, "a stratum has what is no number");
-		}
-		r = reservoir_restore(&learner->reservoir, stratum, row);
+		for (size_t j = 0; j < width; j++)
+			row[j] = number_of(json_array_get(rows, i + j));
+		r = are_finite(row, width)
+			    ? reservoir_restore(reservoir,
+						reservoir_stratum(row[1 + learner->load]), row)
+			    : -EINVAL;
 	}
-	learner->reservoir.seen[stratum] = (uint64_t)seen;
-	return r;
+	if (r == 0 && !read_numbers(json_object_get(json, "seen"), RESERVOIR_STRATA, seen))
+		r = -EINVAL;
+	for (size_t s = 0; r == 0 && s < RESERVOIR_STRATA; s++) {
+		if (!is_count(seen[s]) || seen[s] < (double)reservoir->count[s])
+			r = -EINVAL;
+		else
+			reservoir->seen[s] = (uint64_t)seen[s];
+	}
+	return r == 0 || r == -ENOMEM ? r : wrong(reading, "the sample of rows is malformed");
 }
 
 static int read_rows(const struct state_reading *reading, const json_t *json)
 {
 	struct learner *learner = reading->learner;
-	const json_t *held = json_object_get(json, "held"), *fits = json_object_get(json, "fits"),
-		     *strata = json_object_get(json, "strata");
+	const json_t *held = json_object_get(json, "held");
 	int r = 0;
 
-	if (json_array_size(held) > LEARNER_BLOCKS || json_array_size(fits) != learner->components)
-		return wrong(reading, "it has another number of blocks, or of components");
+	if (json_array_size(held) > LEARNER_BLOCKS)
+		return wrong(reading, "it has more blocks than are held out");
 	for (size_t i = 0; r == 0 && i < json_array_size(held); i++) {
 		learner->held_count++;
 		r = read_block(reading, json_array_get(held, i), &learner->held[i]);
@@ -263,13 +228,7 @@ static int read_rows(const struct state_reading *reading, const json_t *json)
 	}
 	if (r == 0)
 		r = read_block(reading, json_object_get(json, "open"), &learner->open);
-	for (size_t i = 0; r == 0 && i < learner->components; i++) {
-		if (!read_fit(json_array_get(fits, i), learner->features, &learner->fits[i]))
-			r = wrong(reading, "the sums of a line are malformed");
-	}
-	for (size_t i = 0; r == 0 && i < json_array_size(strata); i++)
-		r = read_stratum(reading, json_array_get(strata, i));
-	return r;
+	return r < 0 ? r : read_sample(reading, json);
 }
 
 static int read_facts(const struct state_reading *reading, const json_t *json)

@@ -163,21 +163,11 @@ int online_models_save(const struct online_models *models, const struct learner 
 
 /* ---- a decision ---- */
 
-/* A model that was made, with its errors on the held-out blocks. */
+/* A model that was trained, with its errors on the held-out blocks. */
 struct offer {
 	struct trained_model model;
 	double errors[LEARNER_BLOCKS];
-	double mean_w;
-	bool is_there;
 };
-
-static void judge_offer(const struct learner *learner, struct offer *offer, struct diag *diag)
-{
-	offer->is_there = learner_judge(learner, &offer->model, offer->errors, diag) == 0;
-	offer->mean_w = 0;
-	for (size_t i = 0; offer->is_there && i < learner->held_count; i++)
-		offer->mean_w += offer->errors[i] / (double)learner->held_count;
-}
 
 static void describe(const struct online_models *models, const struct learner *learner,
 		     struct trained_model *model)
@@ -201,18 +191,20 @@ static void describe(const struct online_models *models, const struct learner *l
 }
 
 /* Whether @offer is to replace the model in use; *why says so, or why not. */
-static bool is_wanted(const struct learner *learner, const struct offer *offer, struct diag *why)
+static bool is_wanted(struct learner *learner, const struct offer *offer, struct diag *why)
 {
-	double current[LEARNER_BLOCKS];
+	double current[LEARNER_BLOCKS] = { 0 };
 	struct candidate_verdict verdict;
 
 	if (publication_judge(&offer->model, why) < 0)
 		return false;
-	if (!learner->has_current || learner_judge(learner, &learner->current, current, why) < 0) {
-		(void)diag_set(why, 0, "it is the first one, off by %.3f W", offer->mean_w);
+	if (learner->has_current && learner_judge(learner, &learner->current, current, why) < 0)
+		learner->has_current = false;
+	candidate_judge(current, offer->errors, learner->held_count, &verdict);
+	if (!learner->has_current) {
+		(void)diag_set(why, 0, "it is the first one, off by %.3f W", verdict.candidate_w);
 		return true;
 	}
-	candidate_judge(current, offer->errors, learner->held_count, &verdict);
 	(void)diag_set(
 		why, 0,
 		"on %zu blocks it is off by %.3f W, the model in use by %.3f W; a gain counts "
@@ -272,24 +264,22 @@ static void decide_on(struct online_models *models, struct learner *learner, str
 
 void online_models_decide(struct online_models *models, struct learner *learner, bool has_candidate)
 {
-	struct offer trained = { .model = { .node_type = -1 } }, line = trained, *best;
+	struct offer offer = { .model = { .node_type = -1 } };
+	struct diag why = { "the training failed" };
 	char path[ONLINE_PATH_MAX];
-	struct diag why = { "" };
+	int r = -EINVAL;
 
 	online_models_path(models, learner, ".candidate.json", path);
-	if (has_candidate && model_file_load(path, &trained.model, &why) == 0)
-		judge_offer(learner, &trained, &why);
-	if (learner_make_line(learner, &line.model, &why) == 0)
-		judge_offer(learner, &line, &why);
-	best = line.is_there && (!trained.is_there || line.mean_w < trained.mean_w) ? &line
-										    : &trained;
-	if (best->is_there) {
-		decide_on(models, learner, best);
+	if (has_candidate)
+		r = model_file_load(path, &offer.model, &why);
+	if (r == 0)
+		r = learner_judge(learner, &offer.model, offer.errors, &why);
+	if (r == 0) {
+		decide_on(models, learner, &offer);
 	} else {
 		models->failed++;
 		log_error("%s: no model could be made: %s", learner->name, why.text);
 	}
 	learner->fresh = 0;
-	trained_model_release(&trained.model);
-	trained_model_release(&line.model);
+	trained_model_release(&offer.model);
 }

@@ -44,8 +44,8 @@ void online_models_path(const struct online_models *models, const struct learner
 int online_models_save(const struct online_models *models, const struct learner *learner,
 		       struct diag *diag);
 /*
- * Judges what was trained, if @has_candidate, and the line over all rows; publishes the better one
- * if it is better than the model in use, and logs why it is or is not. Counts the decision.
+ * Judges the model that was trained, if @has_candidate, publishes it if it is better than the model
+ * in use, and logs the reason. Counts the decision.
  */
 void online_models_decide(struct online_models *models, struct learner *learner,
 			  bool has_candidate);

@@ -9,7 +9,6 @@
 #include "model/feature.h"
 #include "modelling/times.h"
 #include "options/layers.h"
-#include "training/running_fit.h"
 
 #define OWN(member) .offset = offsetof(struct online_config, member)
 #define TEXT(option, member, variable, text)                                                       \
@@ -61,7 +60,7 @@ static const struct option rows[] = {
 		  "must have its features." },
 	{ "trainers", NULL, OPTION_STRING, OWN(trainers), .default_text = "BlendedTrees",
 	  .metavar = "NAMES",
-	  .help = "Trainers, separated by commas, in addition to the line over all rows." },
+	  .help = "Trainers, separated by commas, in addition to LinearRegressionTrainer." },
 	TIME("interval", interval_ns, "5m", NSEC_PER_SEC, "How often new points are collected."),
 	TIME("history", history_ns, "1h", NSEC_PER_SEC,
 	     "How far back points are collected at first, and at most after a pause."),

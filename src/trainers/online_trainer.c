@@ -32,6 +32,7 @@
 #define RANGE_MAX_S    (6 * 3600.0) /* of one collection */
 #define RETRIES_MAX    5            /* of one collection, before it starts again */
 #define ROWS_TO_TRAIN  60
+#define LINE           "LinearRegressionTrainer" /* is always among the trainers */
 #define FILE_BYTES     (4ULL << 30)
 #define MEBI           (1ULL << 20)
 #define USEC_PER_SEC_F 1e6
@@ -350,7 +351,7 @@ static void begin_training(struct online *online, struct learner *learner, uint6
 	bench_step_add(&step, "%s", rows);
 	bench_step_add(&step, "--output=%s", candidate);
 	bench_step_add(&step, "--feature-group=%s", online->config->group);
-	bench_step_add(&step, "--trainers=%s", online->config->trainers);
+	bench_step_add(&step, "--trainers=%s," LINE, online->config->trainers);
 	bench_step_add(&step, "--energy-source=%s", online->config->source);
 	bench_step_add(&step, "--folds=5");
 	if (write_rows(learner, rows) < 0) {

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define TAIL_DEVIATIONS 1.6448536269514722 /* beyond them lie 5 % of a normal distribution */
-
 void error_sums_init(struct error_sums *ret)
 {
 	*ret = (struct error_sums){ .low_w = (double)INFINITY, .high_w = -(double)INFINITY };
@@ -15,7 +13,6 @@ void error_sums_add(struct error_sums *sums, double watts, double predicted)
 	double error = fabs(predicted - watts);
 
 	sums->errors += error;
-	sums->squares += error * error;
 	sums->excess += predicted - watts;
 	sums->power += watts;
 	sums->low_w = fmin(sums->low_w, watts);
@@ -38,14 +35,4 @@ void error_sums_score(const struct error_sums *sums, struct validation_score *re
 		sums->positive ? 100 * sums->ratios / (double)sums->positive : (double)NAN;
 	ret->weighted_percent = sums->power > 0 ? 100 * mae_w * rows / sums->power : (double)NAN;
 	ret->range_percent = range > 0 ? 100 * mae_w / range : (double)NAN;
-}
-
-void error_sums_interval(const struct error_sums *sums, double *ret_low_w, double *ret_high_w)
-{
-	double rows = (double)sums->rows, mean = sums->errors / rows;
-	double variance = fmax(0, sums->squares / rows - mean * mean);
-	double half = TAIL_DEVIATIONS * sqrt(variance / rows);
-
-	*ret_low_w = fmax(0, mean - half);
-	*ret_high_w = mean + half;
 }

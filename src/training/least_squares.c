@@ -15,6 +15,7 @@
 #define PENALTY_FIRST   1e-8  /* by row */
 #define PENALTY_STEP    3.1622776601683795
 #define PENALTIES       21 /* up to 100 */
+#define GRADIENT_SLACK  1e-12
 
 static int fit_least_squares(struct design *design, size_t features, struct predictor *ret,
 			     struct diag *diag)
@@ -301,41 +302,27 @@ static void solve_non_negative(struct active_set *set)
 	}
 }
 
-int least_squares_non_negative(const double *a, const double *b, size_t n, double *ret,
-			       struct diag *diag)
-{
-	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
-	CLEANUP_FREE bool *is_free = calloc(n, sizeof(*is_free));
-	struct active_set set = { .n = n, .a = a, .b = b, .free = is_free, .x = ret };
-	int r = numbers && is_free ? lapack_library_get(&set.lapack, diag) : -ENOMEM;
-
-	if (r < 0)
-		return r;
-	set.trial = numbers;
-	set.part_b = set.trial + n;
-	set.part_a = set.part_b + n;
-	memset(ret, 0, n * sizeof(*ret));
-	for (size_t i = 0; i < n; i++)
-		set.slack = fabs(b[i]) > set.slack ? fabs(b[i]) : set.slack;
-	set.slack *= 1e-12;
-	solve_non_negative(&set);
-	return 0;
-}
-
 static int fit_non_negative(struct design *design, size_t features, struct predictor *ret,
 			    struct diag *diag)
 {
 	size_t n = design->terms;
-	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
-	double *a = numbers, *b = numbers + n * n;
-	const struct lapack_library *lapack;
-	int r = numbers ? lapack_library_get(&lapack, diag) : -ENOMEM;
+	CLEANUP_FREE double *numbers = calloc(2 * n * n + 4 * n, sizeof(*numbers));
+	CLEANUP_FREE bool *is_free = calloc(n, sizeof(*is_free));
+	double *a = numbers, *b = a + n * n;
+	struct active_set set = { .n = n, .a = a, .b = b, .free = is_free };
+	int r = numbers && is_free ? lapack_library_get(&set.lapack, diag) : -ENOMEM;
 
 	if (r < 0)
 		return r;
+	set.x = b + n;
+	set.trial = set.x + n;
+	set.part_b = set.trial + n;
+	set.part_a = set.part_b + n;
 	normal_equations(design, a, b);
-	r = least_squares_non_negative(a, b, n, b + n, diag);
-	return r < 0 ? r : design_finish(design, b + n, PREDICTOR_LINEAR, features, ret);
+	for (size_t i = 0; i < n; i++)
+		set.slack = fmax(set.slack, fabs(b[i]) * GRADIENT_SLACK);
+	solve_non_negative(&set);
+	return design_finish(design, set.x, PREDICTOR_LINEAR, features, ret);
 }
 
 typedef int line_fit(struct design *design, size_t features, struct predictor *ret,

@@ -24,13 +24,6 @@ int train_ridge(const struct training_task *task, double *stretch, struct predic
 int train_non_negative(const struct training_task *task, double *stretch, struct predictor *ret,
 		       struct diag *diag);
 /*
- * The same from normal equations, a w = b: @a [n × n] is symmetric, of columns that are centred and
- * divided by their deviation, and @b [n] their products with the watts. Weights of columns that
- * are 0 are 0. Into @ret [n]: 0; -ENOENT, -ENOSYS: no LAPACK; -ENOMEM.
- */
-int least_squares_non_negative(const double *a, const double *b, size_t n, double *ret,
-			       struct diag *diag);
-/*
  * What stochastic gradient descent with squared loss and an L2 penalty of 1e-4 converges to, in
  * closed form: that is ridge with a penalty of 1e-4 by row.
  */

@@ -43,26 +43,10 @@ static bool is_whole(const struct model_validation *validation, const double *va
 	return isfinite(values[validation->power]);
 }
 
-/* As long as there are few. */
-static int keep_error(struct model_validation *validation, double error)
-{
-	size_t count = (size_t)validation->sums.rows;
-
-	if (count > MODEL_VALIDATION_KEPT) {
-		free(validation->errors);
-		validation->errors = NULL;
-		validation->size = 0;
-		return 0;
-	}
-	if (ARRAY_RESERVE(validation->errors, validation->size, count) < 0)
-		return -ENOMEM;
-	validation->errors[count - 1] = error;
-	return 0;
-}
-
 int model_validation_add(struct model_validation *validation, const double *values)
 {
 	double watts = values[validation->power], error;
+	size_t count = (size_t)validation->sums.rows;
 	struct model_answer answer;
 
 	if (!is_whole(validation, values))
@@ -72,9 +56,12 @@ int model_validation_add(struct model_validation *validation, const double *valu
 	if (!isfinite(answer.watts))
 		return 0;
 	error = fabs(answer.watts - watts);
+	if (ARRAY_RESERVE(validation->errors, validation->size, count + 1) < 0)
+		return -ENOMEM;
+	validation->errors[count] = error;
 	error_sums_add(&validation->sums, watts, answer.watts);
 	validation->inside += error <= answer.bound_w;
-	return keep_error(validation, error);
+	return 0;
 }
 
 int model_validation_finish(const struct model_validation *validation, uint64_t seed,
@@ -92,11 +79,8 @@ int model_validation_finish(const struct model_validation *validation, uint64_t 
 	}
 	error_sums_score(sums, &ret->score);
 	ret->coverage = (double)validation->inside / (double)sums->rows;
-	if (validation->errors)
-		validation_interval(validation->errors, (size_t)sums->rows, seed, &ret->score.low_w,
-				    &ret->score.high_w);
-	else
-		error_sums_interval(sums, &ret->score.low_w, &ret->score.high_w);
+	validation_interval(validation->errors, (size_t)sums->rows, seed, &ret->score.low_w,
+			    &ret->score.high_w);
 	return 0;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors of a trained model on rows that it may never have seen, of one component, row by row. Sums
- * are of all rows. The interval of the mean error is a bootstrap over the rows as long as their
- * errors are few enough to be kept, and that of a normal distribution when they are more
- * (error_sums.h): memory does not grow without end.
+ * Errors of one component of a trained model on rows that it may never have seen, row by row. The
+ * interval of the mean error is a bootstrap over the rows.
  */
 #pragma once
 
@@ -15,8 +13,6 @@
 #include "training/error_sums.h"
 #include "training/training_request.h"
 
-#define MODEL_VALIDATION_KEPT 262144U /* errors: 2 MiB */
-
 struct model_validation {
 	const struct trained_model *model; /* borrowed */
 	size_t component;
@@ -24,7 +20,7 @@ struct model_validation {
 	size_t power; /* column */
 	struct error_sums sums;
 	uint64_t inside; /* rows within the model's bound */
-	double *errors;  /* [sums.rows] absolute, W; NULL: there are too many */
+	double *errors;  /* [sums.rows], absolute, in W */
 	size_t size;
 };
 
@@ -37,7 +33,7 @@ int model_validation_begin(struct model_validation *ret, const struct trained_mo
 			   struct diag *diag);
 /* A row; one that lacks a feature or the power is left out. 0 or -ENOMEM. */
 int model_validation_add(struct model_validation *validation, const double *values);
-/* @seed is of the bootstrap. 0, or -EINVAL with a diagnosis: all rows were left out. */
+/* @seed: of the bootstrap. 0, or -EINVAL with a diagnosis: all rows were left out. */
 int model_validation_finish(const struct model_validation *validation, uint64_t seed,
 			    struct training_result *ret, struct diag *diag);
 void model_validation_release(struct model_validation *validation);

@@ -133,7 +133,7 @@ def times_of_the_future():
     known = json.loads(state.read_text().split("\n", 1)[1])
     known["until"] += 30 * 86400
     text = json.dumps(known)
-    state.write_text(f"kepler-online-state 1 {hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+    state.write_text(f"kepler-online-state 2 {hashlib.sha256(text.encode()).hexdigest()}\n{text}")
     with online.start():
         online.program.wait_for("goes on from now")
         online.machine.start = time.time() - online.machine.until + online.machine.start  # its counters go on from now

@@ -3,7 +3,6 @@
 #include "training/model_validation.h"
 
 #include "tests/unit/unit.h"
-#include "training/random.h"
 
 static const char *const names[] = { "y", "x", "package_power" };
 
@@ -73,46 +72,11 @@ static void what_is_missing_is_named(void **state)
 	assert_non_null(strstr(diag.text, "\"x\""));
 }
 
-static void add_many(struct model_validation *validation, size_t rows)
-{
-	struct random random = { 3 };
-
-	for (size_t i = 0; i < rows; i++)
-		add(validation, 400 * random_part(&random), -6 * log(random_part(&random)));
-}
-
-/* Where errors are too many to be kept the interval is what a bootstrap of them would be. */
-static void an_interval_needs_no_errors(void **state)
-{
-	CLEANUP(model_validation_release) struct model_validation few, many;
-	struct training_result kept, summed;
-	struct diag diag = { "" };
-	double low_w, high_w;
-
-	begin(&few);
-	begin(&many);
-	add_many(&few, MODEL_VALIDATION_KEPT);
-	add_many(&many, MODEL_VALIDATION_KEPT + 1);
-	assert_non_null(few.errors);
-	assert_null(many.errors);
-	assert_int_equal(model_validation_finish(&few, 1, &kept, &diag), 0);
-	assert_int_equal(model_validation_finish(&many, 1, &summed, &diag), 0);
-	assert_int_equal(summed.score.rows, MODEL_VALIDATION_KEPT + 1);
-	/* Errors of an exponential distribution: a deviation of 6 W. */
-	error_sums_interval(&many.sums, &low_w, &high_w);
-	assert_true(fabs((high_w - low_w) - 2 * 1.645 * 6 / sqrt(MODEL_VALIDATION_KEPT)) < 3e-4);
-	assert_true(summed.score.low_w >= low_w && summed.score.low_w <= low_w);
-	/* Two hundred draws say where 5 % lie to a seventh of the width. */
-	assert_true(fabs(kept.score.low_w - low_w) < (high_w - low_w) / 7);
-	assert_true(fabs(kept.score.high_w - high_w) < (high_w - low_w) / 7);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_of_whole_rows),
 		cmocka_unit_test(what_is_missing_is_named),
-		cmocka_unit_test(an_interval_needs_no_errors),
 	};
 
 	return unit_run(tests);
