@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler-model/export.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "modelling/machine_file.h"
+#include "modelling/model_command.h"
 #include "modelling/model_input.h"
-#include "modelling/settings.h"
+#include "modelling/sample_file.h"
 #include "options/layers.h"
 #include "repository/publication.h"
 
@@ -83,36 +85,32 @@ static int export_model(void *userdata, const char *name, struct trained_model *
 	return 0;
 }
 
-static int export_all(const struct export_config *config, const struct operands *operands,
-		      struct strbuf *out)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
-	struct exporting exporting = { .config = config, .out = out, .status = EXIT_SUCCESS };
-	struct diag diag = { "" };
+	const struct export_config *config = userdata;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct exporting exporting = { .config = config, .out = &out, .status = EXIT_SUCCESS };
 
-	if (*config->machine && machine_file_read(config->machine, &exporting.machine, &diag) < 0)
-		return settings_fail(&diag);
+	if (*config->machine && machine_file_read(config->machine, &exporting.machine, diag) < 0)
+		return -EINVAL;
 	for (size_t i = 0; i < operands->count; i++) {
+		struct diag why = { "" };
+
 		exporting.operand = operands->words[i];
-		if (model_input_each(exporting.operand, NULL, export_model, &exporting, &diag) < 0)
-			exporting.status = settings_fail(&diag);
+		if (model_input_each(exporting.operand, NULL, export_model, &exporting, &why) < 0)
+			exporting.status = settings_fail(&why);
 	}
+	if (out.len && output_write("-", &out, diag) < 0)
+		return -EIO;
 	return exporting.status;
 }
 
 int export_main(int argc, char *const *argv, char *const *environ_)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	static const struct model_command command = {
+		.set = &export_options, .min = 1, .max = FILES_MAX, .run = run
+	};
 	struct export_config config = { 0 };
-	struct operands operands;
-	int status = settings_load(&export_options, argc, argv, environ_, 1, FILES_MAX,
-				   &config.settings, &operands);
 
-	if (status != 0)
-		return status;
-	status = export_all(&config, &operands, &out);
-	if (out.len && settings_print(&out) != EXIT_SUCCESS)
-		status = EXIT_FAILURE;
-	operands_release(&operands);
-	options_release(&export_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -7,8 +7,8 @@
 
 #include "base/macro.h"
 #include "modelling/machine_file.h"
-#include "modelling/settings.h"
-#include "options/layers.h"
+#include "modelling/model_command.h"
+#include "modelling/sample_file.h"
 #include "options/program.h"
 #include "repository/archive.h"
 #include "repository/choice.h"
@@ -338,8 +338,8 @@ static int find_machine(const struct repo_config *config, struct machine_spec *r
 	return 0;
 }
 
-static int run(const struct repo_config *config, const struct operands *operands,
-	       struct strbuf *out, struct diag *diag)
+static int answer(const struct repo_config *config, const struct operands *operands,
+		  struct strbuf *out, struct diag *diag)
 {
 	const char *command = operands->words[0], *root = operands->words[1];
 	bool publishes = strcmp(command, "publish") == 0;
@@ -366,24 +366,20 @@ static int run(const struct repo_config *config, const struct operands *operands
 	return r < 0 ? r : best(config, repository, &machine, out, diag);
 }
 
-int repo_main(int argc, char *const *argv, char *const *environ_)
+static int run(void *config, const struct operands *operands, struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	struct repo_config config = { 0 };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&repo_options, argc, argv, environ_, 2, 3, &config.settings,
-				   &operands);
-	int r;
+	int r = answer(config, operands, &out, diag);
 
-	if (status != 0)
-		return status;
-	r = run(&config, &operands, &out, &diag);
-	if (out.len)
-		status = settings_print(&out);
-	if (r < 0 && diag.text[0])
-		(void)settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&repo_options, &config.settings.options);
-	return r < 0 ? EXIT_FAILURE : status;
+	return out.len && output_write("-", &out, r < 0 ? NULL : diag) < 0 ? -EIO : r;
+}
+
+int repo_main(int argc, char *const *argv, char *const *environ_)
+{
+	static const struct model_command command = {
+		.set = &repo_options, .min = 2, .max = 3, .run = run
+	};
+	struct repo_config config = { 0 };
+
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -9,13 +9,10 @@
 #include "model-server/estimate_request.h"
 #include "model-server/estimator.h"
 #include "model-server/socket_server.h"
+#include "modelling/daemon.h"
 #include "modelling/machine_file.h"
-#include "modelling/security_options.h"
-#include "modelling/settings.h"
+#include "modelling/model_command.h"
 #include "net/http_unix.h"
-#include "options/layers.h"
-#include "service/notify.h"
-#include "service/signals.h"
 
 #define TURN_MS 1000
 
@@ -71,7 +68,8 @@ struct estimating {
 	struct machine_spec machine;
 	struct estimator *estimator;
 	struct socket_server *server;
-	struct notify *notify;
+	int listener;     /* -1: it does not listen */
+	struct stat made; /* the socket's file */
 	uint64_t fingerprint, looked_ns;
 };
 
@@ -121,105 +119,96 @@ static void reload(struct estimating *estimating)
 		log_error("keeping the previous models: %s", diag.text);
 }
 
-static void look_for_changes(struct estimating *estimating)
+static bool wait(void *userdata, int signal_fd)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct estimating *estimating = userdata;
 
-	notify_watchdog(estimating->notify, now_ns);
-	if (now_ns - estimating->looked_ns < estimating->config->rescan_ns)
-		return;
-	estimating->looked_ns = now_ns;
-	if (repository_fingerprint(estimating->root) != estimating->fingerprint)
+	return socket_server_turn(estimating->server, signal_fd, TURN_MS);
+}
+
+static void turn(void *userdata, uint64_t now_ns, bool wants_reload)
+{
+	struct estimating *estimating = userdata;
+	bool is_time = now_ns - estimating->looked_ns >= estimating->config->rescan_ns;
+
+	if (is_time)
+		estimating->looked_ns = now_ns;
+	if (wants_reload ||
+	    (is_time && repository_fingerprint(estimating->root) != estimating->fingerprint))
 		reload(estimating);
 }
 
-static void serve(struct estimating *estimating, int signal_fd)
-{
-	unsigned wishes = 0;
-
-	estimating->looked_ns = clock_ns(CLOCK_MONOTONIC);
-	notify_ready(estimating->notify, NULL);
-	while (!(wishes & SIGNAL_STOP)) {
-		wishes = socket_server_turn(estimating->server, signal_fd, TURN_MS)
-				 ? signals_take(signal_fd)
-				 : 0;
-		if (wishes & SIGNAL_RELOAD)
-			reload(estimating);
-		look_for_changes(estimating);
-	}
-	notify_stopping(estimating->notify);
-}
-
-/* Listens, and serves until a signal asks for the end. */
-static int listen_and_serve(struct estimating *estimating, int signal_fd, struct diag *diag)
+static int start_listening(struct estimating *estimating, struct diag *diag)
 {
 	const struct estimate_config *config = estimating->config;
-	struct stat made;
-	mode_t mode = 0;
-	int r = http_unix_parse_mode(config->socket_mode, &mode, diag);
-	int listener = r < 0 ? r : http_unix_listen(config->socket, mode, &made, diag);
-	const struct socket_options options = {
-		.listener = listener,
+	struct socket_options options = {
 		.request_max = ESTIMATE_REQUEST_MAX,
 		.answer = answer,
 		.refuse = refuse,
 		.userdata = estimating,
 	};
+	mode_t mode = 0;
+	int r = http_unix_parse_mode(config->socket_mode, &mode, diag);
 
-	if (listener < 0)
-		return listener;
+	if (r == 0)
+		r = http_unix_listen(config->socket, mode, &estimating->made, diag);
+	if (r < 0)
+		return r;
+	options.listener = estimating->listener = r;
 	estimating->server = socket_server_new(&options);
-	if (estimating->server) {
-		log_info("listening on unix:%s", config->socket);
-		serve(estimating, signal_fd);
-	} else {
-		r = diag_set(diag, -ENOMEM, "out of memory");
-	}
-	socket_server_free(estimating->server);
-	http_unix_remove(config->socket, &made);
-	(void)close(listener);
-	return r;
+	if (!estimating->server)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	log_info("listening on unix:%s", config->socket);
+	estimating->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	return 0;
 }
 
-static int estimate(const struct estimate_config *config, const char *root, struct diag *diag)
+static int start(void *userdata, struct diag *diag)
 {
-	struct estimating estimating = { .config = config, .root = root };
-	int signal_fd = signals_open();
-	int r = 0;
+	struct estimating *estimating = userdata;
+	const char *machine = estimating->config->machine;
+	int r = *machine ? machine_file_read(machine, &estimating->machine, diag) : 0;
 
-	if (signal_fd < 0)
-		return diag_set(diag, signal_fd, "cannot take signals: %s",
-				strerrordesc_np(-signal_fd));
-	if (*config->machine)
-		r = machine_file_read(config->machine, &estimating.machine, diag);
-	else
-		machine_file_discover(&estimating.machine);
+	if (!*machine)
+		machine_file_discover(&estimating->machine);
 	if (r == 0)
-		r = load(&estimating, diag);
-	if (r == 0) {
-		estimating.notify = notify_open();
-		r = listen_and_serve(&estimating, signal_fd, diag);
+		r = load(estimating, diag);
+	return r < 0 ? r : start_listening(estimating, diag);
+}
+
+static void stop(void *userdata)
+{
+	struct estimating *estimating = userdata;
+
+	socket_server_free(estimating->server);
+	if (estimating->listener >= 0) {
+		http_unix_remove(estimating->config->socket, &estimating->made);
+		(void)close(estimating->listener);
 	}
-	notify_close(estimating.notify);
-	estimator_free(estimating.estimator);
-	(void)close(signal_fd);
-	return r;
+	estimator_free(estimating->estimator);
+}
+
+static int estimate(void *userdata, const struct operands *operands, struct diag *diag)
+{
+	const struct estimate_config *config = userdata;
+	const struct daemon daemon = { .security = &config->security,
+				       .start = start,
+				       .turn = turn,
+				       .stop = stop,
+				       .wait = wait };
+	struct estimating estimating = { .config = config,
+					 .root = operands->words[0],
+					 .listener = -1 };
+
+	return daemon_run(&daemon, &estimating, diag);
 }
 
 int estimate_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = {
+		.set = &estimate_options, .min = 1, .max = 1, .run = estimate
+	};
 	struct estimate_config config = { 0 };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&estimate_options, argc, argv, environ_, 1, 1, &config.settings,
-				   &operands);
 
-	if (status != 0)
-		return status;
-	if (security_enter(&config.security, &diag) < 0 ||
-	    estimate(&config, operands.words[0], &diag) < 0)
-		status = settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&estimate_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "model-server/api_metrics.h"
 #include "model-server/api_request.h"
+#include "modelling/daemon.h"
 #include "net/http_url.h"
 #include "repository/entry_filter.h"
 #include "repository/model_json.h"
@@ -22,13 +23,6 @@
 #define LIST_USUAL        100
 #define WORK_OF_A_TURN_NS (5 * NSEC_PER_MSEC)
 #define WAIT_MAX_NS       (10 * NSEC_PER_SEC) /* of a request, for a turn that has time left */
-
-static void answer_text(struct http_response *response, int status, const char *text)
-{
-	*response = (struct http_response){
-		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
-	};
-}
 
 /* ---- bodies ---- */
 
@@ -69,7 +63,7 @@ static void answer(struct model_api *api, enum api_kind kind, const struct http_
 	if (body)
 		served_body_answer(body, request, response);
 	else
-		answer_text(response, 503, "503: too much is being sent; try again\n");
+		daemon_answer_text(response, 503, "503: too much is being sent; try again\n");
 	if (response->status == 503)
 		response->retry_after_s = 1;
 	(void)pthread_mutex_lock(&api->lock);
@@ -438,27 +432,7 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 	(void)pthread_mutex_lock(&api->lock);
 	api_metrics_print(api, &page);
 	(void)pthread_mutex_unlock(&api->lock);
-	if (strbuf_error(&page) < 0) {
-		strbuf_release(&page);
-		answer_text(response, 503, "503: out of memory\n");
-		return;
-	}
-	*response = (struct http_response){
-		.status = 200,
-		.content_type = API_METRICS_TYPE,
-		.body = page.data,
-		.len = page.len,
-		.release = free,
-		.owner = page.data,
-	};
-}
-
-static void handle_healthz(void *userdata, const struct http_request *request,
-			   struct http_response *response)
-{
-	(void)userdata;
-	(void)request;
-	answer_text(response, 200, "ok\n");
+	daemon_answer_page(response, 200, API_METRICS_TYPE, &page);
 }
 
 static void handle_readyz(void *userdata, const struct http_request *request,
@@ -472,10 +446,10 @@ static void handle_readyz(void *userdata, const struct http_request *request,
 	any = api->edition->repository->entry_count > 0;
 	(void)pthread_mutex_unlock(&api->lock);
 	if (any) {
-		answer_text(response, 200, "ready\n");
+		daemon_answer_text(response, 200, "ready\n");
 		return;
 	}
-	answer_text(response, 503, "not ready: the repository has no model\n");
+	daemon_answer_text(response, 503, "not ready: the repository has no model\n");
 	response->retry_after_s = 10;
 }
 
@@ -490,7 +464,7 @@ void model_api_routes(struct model_api *api, struct http_route routes[MODEL_API_
 		{ FILES_PATH, handle_v2_file, api, .spare = true, .prefix = true,
 		  .hold_ns = WAIT_MAX_NS },
 		{ "/metrics", handle_metrics, api, .spare = true },
-		{ "/healthz", handle_healthz, api, .spare = true, .is_open = true },
+		{ "/healthz", daemon_handle_healthz, api, .spare = true, .is_open = true },
 		{ "/readyz", handle_readyz, api, .spare = true, .is_open = true },
 	};
 

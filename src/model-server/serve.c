@@ -6,20 +6,16 @@
 #include "model-server/serve.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
 #include "model-server/model_api.h"
-#include "modelling/security_options.h"
-#include "modelling/settings.h"
+#include "modelling/daemon.h"
+#include "modelling/model_command.h"
 #include "net/http_server.h"
 #include "net/web_options.h"
-#include "options/layers.h"
-#include "service/notify.h"
-#include "service/signals.h"
 
 #define MICRO   1e6
 #define POLL_MS 1000
@@ -87,7 +83,6 @@ struct serving {
 	struct model_api api;
 	struct http_route routes[MODEL_API_ROUTES];
 	struct http_server *server;
-	struct notify *notify;
 	uint64_t fingerprint, looked_ns;
 };
 
@@ -140,13 +135,11 @@ static void reload(struct serving *serving)
 {
 	struct diag diag = { "" };
 
-	notify_reloading(serving->notify, clock_ns(CLOCK_MONOTONIC));
 	if (web_options_reload(&serving->config->web, serving->server, &diag) < 0 ||
 	    load(serving, &diag) < 0) {
 		model_api_note_failure(&serving->api);
 		log_error("keeping the previous models: %s", diag.text);
 	}
-	notify_ready(serving->notify, NULL);
 }
 
 static void look_for_changes(struct serving *serving, uint64_t now_ns)
@@ -172,104 +165,73 @@ static int read_signing_key(struct serving *serving, struct diag *diag)
 	return r < 0 ? r : signing_key_parse(path, pem, strlen(pem), &serving->signing_key, diag);
 }
 
-static int start_server(struct serving *serving, struct diag *diag)
+static int start(void *userdata, struct diag *diag)
 {
+	struct serving *serving = userdata;
 	const struct serve_config *config = serving->config;
+	struct model_api *api = &serving->api;
 	const struct http_options options = {
 		.routes = serving->routes,
 		.route_count = ARRAY_SIZE(serving->routes),
 	};
-
-	return web_options_start(&config->web, &options, &serving->server, diag);
-}
-
-static int start(struct serving *serving, struct diag *diag)
-{
-	struct model_api *api = &serving->api;
 	int r = read_signing_key(serving, diag);
 
-	api->max_error = (double)serving->config->max_error / MICRO / 100;
-	api->refuses_pickles = !serving->config->pickles;
+	api->max_error = (double)config->max_error / MICRO / 100;
+	api->refuses_pickles = !config->pickles;
 	if (r == 0)
 		r = load(serving, diag);
 	if (r < 0)
 		return r;
 	model_api_routes(api, serving->routes);
-	r = start_server(serving, diag);
+	r = web_options_start(&config->web, &options, &serving->server, diag);
 	if (r < 0)
 		return r;
+	web_options_say_addresses(&config->web, serving->server);
 	(void)pthread_mutex_lock(&api->lock);
 	api->server = serving->server;
 	(void)pthread_mutex_unlock(&api->lock);
+	serving->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 
-/* Until a signal asks for the end. */
-static void wait_for_signals(struct serving *serving, int signal_fd)
+static void turn(void *userdata, uint64_t now_ns, bool wants_reload)
 {
-	unsigned wishes = 0;
-
-	serving->looked_ns = clock_ns(CLOCK_MONOTONIC);
-	notify_ready(serving->notify, NULL);
-	while (!(wishes & SIGNAL_STOP)) {
-		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
-		uint64_t now_ns;
-
-		(void)poll(&waits, 1, POLL_MS);
-		wishes = signals_take(signal_fd);
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		notify_watchdog(serving->notify, now_ns);
-		if (wishes & SIGNAL_RELOAD)
-			reload(serving);
-		else
-			look_for_changes(serving, now_ns);
-	}
-	notify_stopping(serving->notify);
+	if (wants_reload)
+		reload(userdata);
+	else
+		look_for_changes(userdata, now_ns);
 }
 
-static void stop(struct serving *serving)
+static void stop(void *userdata)
 {
+	struct serving *serving = userdata;
+
 	http_server_stop(serving->server);
 	model_api_replace(&serving->api, NULL);
 	signing_key_free(serving->signing_key);
-	notify_close(serving->notify);
 }
 
-static int serve(const struct serve_config *config, const char *root, struct diag *diag)
+static int serve(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct serve_config *config = userdata;
+	const struct daemon daemon = { .security = &config->security,
+				       .start = start,
+				       .turn = turn,
+				       .stop = stop,
+				       .turn_ms = POLL_MS };
 	struct serving serving = { .config = config,
-				   .root = root,
+				   .root = operands->words[0],
 				   .api = { .lock = PTHREAD_MUTEX_INITIALIZER } };
-	int signal_fd = signals_open();
-	int r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
-					 strerrordesc_np(-signal_fd))
-			      : start(&serving, diag);
 
-	if (r == 0) {
-		serving.notify = notify_open();
-		web_options_say_addresses(&config->web, serving.server);
-		wait_for_signals(&serving, signal_fd);
-	}
-	stop(&serving);
-	if (signal_fd >= 0)
-		(void)close(signal_fd);
-	return r;
+	return daemon_run(&daemon, &serving, diag);
 }
 
 int serve_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = {
+		.set = &serve_options, .min = 1, .max = 1, .run = serve
+	};
 	struct serve_config config = { 0 };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&serve_options, argc, argv, environ_, 1, 1, &config.settings,
-				   &operands);
 
-	if (status != 0)
-		return status;
-	if (security_enter(&config.security, &diag) < 0 ||
-	    serve(&config, operands.words[0], &diag) < 0)
-		status = settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&serve_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -11,10 +11,9 @@
 #include "base/macro.h"
 #include "base/secret_file.h"
 #include "modelling/data_path.h"
+#include "modelling/model_command.h"
 #include "modelling/points_csv.h"
-#include "modelling/settings.h"
 #include "modelling/times.h"
-#include "options/layers.h"
 #include "options/program.h"
 #include "samples/collection.h"
 #include "samples/metric_kind.h"
@@ -280,57 +279,46 @@ static int collect(struct session *session, const char *path, struct diag *diag)
 	return r == 0 && session->config->to_csv ? write_csv(path, diag) : r;
 }
 
-static int run(struct collect_config *config, const char *path)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	struct collect_config *config = userdata;
+	const char *path = operands->count ? operands->words[0] : config->output;
 	CLEANUP_FREE char *token = NULL;
 	CLEANUP_FREE char *password = NULL;
 	struct session session = { .config = config, .on_terminal = isatty(STDERR_FILENO) };
-	struct diag diag = { "" };
-	int r = secret_file_read(config->token_file, &token, &diag);
+	struct prometheus_options options;
+	char buf[DATA_PATH_SIZE];
+	int r = secret_file_read(config->token_file, &token, diag);
 
 	if (r == 0)
-		r = secret_file_read(config->password_file, &password, &diag);
-	if (r == 0) {
-		const struct prometheus_options options = {
-			.url = config->server,
-			.ca_file = config->ca_file,
-			.bearer_token = token,
-			.user = config->user,
-			.password = password,
-			.matchers = config->match,
-			.insecure = config->insecure,
-			.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
-		};
-
-		r = prometheus_new(&options, &session.prometheus, &diag);
-	}
-	if (r == 0)
-		r = collect(&session, path, &diag);
-	prometheus_free(session.prometheus);
+		r = secret_file_read(config->password_file, &password, diag);
 	if (r < 0)
-		(void)fprintf(stderr, "kepler-model collect: %s\n", diag.text);
-	return r < 0;
+		return r;
+	options = (struct prometheus_options){
+		.url = config->server,
+		.ca_file = config->ca_file,
+		.bearer_token = token,
+		.user = config->user,
+		.password = password,
+		.matchers = config->match,
+		.insecure = config->insecure,
+		.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
+	};
+	r = prometheus_new(&options, &session.prometheus, diag);
+	if (r == 0)
+		r = collect(&session, data_path_of(config->data_path, path, buf), diag);
+	prometheus_free(session.prometheus);
+	return r;
 }
 
 int collect_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = { .name = "collect",
+						      .set = &collect_command_options,
+						      .shorts = shorts,
+						      .max = 1,
+						      .run = run };
 	struct collect_config config = { .insecure = false };
-	struct operands operands;
-	char path[DATA_PATH_SIZE];
-	int status;
 
-	if (settings_read(&collect_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	if (operands.count > 1) {
-		status = PROGRAM_WRONG_WORDS;
-	} else {
-		status =
-			run(&config,
-			    data_path_of(config.data_path,
-					 operands.count ? operands.words[0] : config.output, path));
-	}
-	operands_release(&operands);
-	options_release(&collect_command_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -6,7 +6,8 @@
 #include "base/macro.h"
 #include "modelling/data_path.h"
 #include "modelling/extract_options.h"
-#include "modelling/settings.h"
+#include "modelling/model_command.h"
+#include "modelling/sample_file.h"
 #include "options/layers.h"
 #include "options/program.h"
 
@@ -30,46 +31,37 @@ static const struct short_flag shorts[] = { { "-i", "input" },          { "-o", 
 					    { "-e", "energy-source" },  { "-ot", "output-type" },
 					    { "-fg", "feature-group" }, { NULL, NULL } };
 
-static int extract(struct extract_config *config, const char *path)
+static int extract(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	struct extract_config *config = userdata;
+	const char *path = operands->count ? operands->words[0] : config->extract.input;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
 	struct extract_options options;
-	struct diag diag = { "" };
 	char input[DATA_PATH_SIZE], output[DATA_PATH_SIZE];
 	const char *data_path = config->extract.data_path;
-	int r = extract_options_make(&config->extract, &options, &diag);
+	int r;
 
+	if (!*path)
+		return PROGRAM_WRONG_WORDS;
+	r = extract_options_make(&config->extract, &options, diag);
 	if (r == 0)
-		r = extract_any(&options, data_path_of(data_path, path, input), &extraction, &diag);
-	if (r == 0) {
-		extract_print_summary("extract", &extraction);
-		(void)extraction_write_csv(&extraction, &text);
-		r = extract_write(data_path_of(data_path, config->extract.output, output), &text,
-				  &diag);
-	}
+		r = extract_any(&options, data_path_of(data_path, path, input), &extraction, diag);
 	if (r < 0)
-		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);
-	return r < 0;
+		return r;
+	extract_print_summary("extract", &extraction);
+	(void)extraction_write_csv(&extraction, &text);
+	return output_write(data_path_of(data_path, config->extract.output, output), &text, diag);
 }
 
 int extract_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = { .name = "extract",
+						      .set = &extract_command_options,
+						      .shorts = shorts,
+						      .max = 1,
+						      .run = extract };
 	struct extract_config config = { .extract = { .level = 0 } };
-	struct operands operands;
-	const char *path;
-	int status;
 
-	if (settings_read(&extract_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	path = operands.count ? operands.words[0] : config.extract.input;
-	if (!*path || operands.count > 1) {
-		status = PROGRAM_WRONG_WORDS;
-	} else {
-		status = extract(&config, path);
-	}
-	operands_release(&operands);
-	options_release(&extract_command_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -140,19 +140,3 @@ void extract_print_summary(const char *command, const struct extraction *extract
 			      "exporter's intervals long\n",
 			      command, (unsigned long long)extraction->steps_late);
 }
-
-int extract_write(const char *path, const struct strbuf *text, struct diag *diag)
-{
-	int r = strbuf_error(text);
-
-	if (r < 0)
-		return diag_set(diag, r, "out of memory");
-	if (strcmp(path, "-") == 0)
-		return fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0
-			       ? 0
-			       : diag_set(diag, -EIO, "standard output: %s",
-					  strerrordesc_np(errno));
-	r = write_output_file(path, text->data, text->len, 0644);
-	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerrordesc_np(-r))
-		     : 0;
-}

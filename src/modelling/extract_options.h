@@ -33,5 +33,3 @@ int extract_any(const struct extract_options *options, const char *path, struct 
 		struct diag *diag);
 /* One line about what was extracted to standard error, and one about what was left out. */
 void extract_print_summary(const char *command, const struct extraction *extraction);
-/* Writes @text to the file, or to standard output for "-": 0 or -errno with a diagnosis. */
-int extract_write(const char *path, const struct strbuf *text, struct diag *diag);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "modelling/sample_file.h"
 
 void held_out_take(void *context, size_t trainer, size_t component, const uint32_t *row,
 		   const double *predicted_w, size_t rows)
@@ -63,17 +63,11 @@ int held_out_write(const struct held_out *held_out, const struct sample_table *t
 		   struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	int r = held_out->is_incomplete ? -ENOMEM : 0;
 
-	if (r == 0) {
-		add_rows(held_out, table, request, trainer, &text);
-		r = strbuf_error(&text);
-	}
-	if (r < 0)
-		return diag_set(diag, r, "out of memory");
-	r = write_output_file(path, text.data, text.len, 0644);
-	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
-		     : 0;
+	if (held_out->is_incomplete)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	add_rows(held_out, table, request, trainer, &text);
+	return output_write(path, &text, diag);
 }
 
 void held_out_release(struct held_out *held_out)

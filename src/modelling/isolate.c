@@ -14,7 +14,8 @@
 #include "modelling/background_model.h"
 #include "modelling/data_path.h"
 #include "modelling/extract_options.h"
-#include "modelling/settings.h"
+#include "modelling/model_command.h"
+#include "modelling/sample_file.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/isolation.h"
@@ -214,9 +215,8 @@ static int write_rows(const struct isolate_config *config, const struct sample_t
 	char output[DATA_PATH_SIZE];
 
 	(void)sample_table_write_csv(table, &text);
-	return extract_write(
-		data_path_of(config->extract.data_path, config->extract.output, output), &text,
-		diag);
+	return output_write(data_path_of(config->extract.data_path, config->extract.output, output),
+			    &text, diag);
 }
 
 static int isolate_extraction(const struct isolate_config *config,
@@ -306,34 +306,27 @@ static bool is_json(const char *path)
 	return len && strchr("{[", begin[strspn(begin, " \t\r\n")]);
 }
 
-static int isolate(struct isolate_config *config, const char *path, struct diag *diag)
+static int isolate(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	struct isolate_config *config = userdata;
+	const char *path = operands->count ? operands->words[0] : config->extract.input;
+	char input[DATA_PATH_SIZE];
+
+	if (!*path)
+		return PROGRAM_WRONG_WORDS;
+	path = data_path_of(config->extract.data_path, path, input);
 	return is_json(path) || recorded_series_is(path) ? isolate_series(config, path, diag)
 							 : isolate_csv(config, path, diag);
 }
 
 int isolate_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = { .name = "isolate",
+						      .set = &isolate_command_options,
+						      .shorts = shorts,
+						      .max = 1,
+						      .run = isolate };
 	struct isolate_config config = { .isolator = ISOLATOR_MIN };
-	struct operands operands;
-	struct diag diag = { "" };
-	const char *path;
-	char input[DATA_PATH_SIZE];
-	int status;
 
-	if (settings_read(&isolate_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	path = operands.count ? operands.words[0] : config.extract.input;
-	if (!*path || operands.count > 1) {
-		status = PROGRAM_WRONG_WORDS;
-	} else {
-		path = data_path_of(config.extract.data_path, path, input);
-		status = isolate(&config, path, &diag) < 0;
-		if (status)
-			(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
-	}
-	operands_release(&operands);
-	options_release(&isolate_command_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

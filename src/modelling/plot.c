@@ -7,10 +7,9 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "modelling/model_command.h"
 #include "modelling/model_input.h"
 #include "modelling/sample_file.h"
-#include "modelling/settings.h"
-#include "options/layers.h"
 #include "options/program.h"
 #include "report/html_report.h"
 #include "samples/sample_input.h"
@@ -45,12 +44,13 @@ const struct option_set plot_options = {
 	.size = sizeof(struct plot_config),
 };
 
-static int plot(const struct plot_config *config, const struct operands *operands,
-		struct strbuf *out, struct diag *diag)
+static int plot(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct plot_config *config = userdata;
 	CLEANUP(trained_model_release) struct trained_model model = { .component_count = 0 };
 	CLEANUP(sample_table_release) struct sample_table samples = { .rows = 0 };
 	CLEANUP(sample_table_release) struct sample_table held_out = { .rows = 0 };
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	bool has_held_out = *config->held_out;
 	int r = model_input_best(operands->words[0], &config->models, &model, diag);
 
@@ -58,38 +58,17 @@ static int plot(const struct plot_config *config, const struct operands *operand
 		r = sample_input_read(operands->words[1], &samples, diag);
 	if (r == 0 && has_held_out)
 		r = sample_input_read(config->held_out, &held_out, diag);
-	return r < 0 ? r
-		     : html_report_add(out, &model, &samples, has_held_out ? &held_out : NULL,
-				       diag);
-}
-
-static int write_page(const char *path, const struct strbuf *out, struct diag *diag)
-{
-	int r;
-
-	if (strcmp(path, "-") == 0)
-		return settings_print(out);
-	r = write_output_file(path, out->data, out->len, 0644);
-	return r < 0 ? settings_fail((diag_set(diag, r, "%s: %s", path, strerror(-r)), diag))
-		     : EXIT_SUCCESS;
+	if (r == 0)
+		r = html_report_add(&out, &model, &samples, has_held_out ? &held_out : NULL, diag);
+	return r < 0 ? r : output_write(config->output, &out, diag);
 }
 
 int plot_main(int argc, char *const *argv, char *const *environ_)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	static const struct model_command command = {
+		.set = &plot_options, .min = 2, .max = 2, .run = plot
+	};
 	struct plot_config config = { 0 };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&plot_options, argc, argv, environ_, 2, 2, &config.settings,
-				   &operands);
 
-	if (status != 0)
-		return status;
-	if (plot(&config, &operands, &out, &diag) < 0)
-		status = settings_fail(&diag);
-	else
-		status = write_page(config.output, &out, &diag);
-	operands_release(&operands);
-	options_release(&plot_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

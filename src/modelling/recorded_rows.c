@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modelling/recorded_rows.h"
+#include "modelling/sample_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,5 +139,5 @@ int recorded_rows_write(const char *folder, const struct extract_options *option
 				folder);
 	tell(&table, folder, start_s);
 	(void)sample_table_write_csv(&table, &text);
-	return extract_write(output, &text, diag);
+	return output_write(output, &text, diag);
 }

@@ -34,16 +34,21 @@ int model_file_save(const char *path, const struct trained_model *model, struct 
 				"%.200s: the model has %zu bytes, and files of models may have %u; "
 				"train on fewer rows, or with another trainer",
 				path, text.len, MODEL_FILE_MAX);
-	r = write_output_file(path, text.data, text.len, 0644);
-	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
-		     : 0;
+	return output_write(path, &text, diag);
 }
 
-int text_print(const struct strbuf *text, struct diag *diag)
+int output_write(const char *path, const struct strbuf *text, struct diag *diag)
 {
-	if (strbuf_error(text) < 0)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
-		return diag_set(diag, -EIO, "standard output: %s", strerrordesc_np(errno));
-	return 0;
+	int r = strbuf_error(text);
+
+	if (r < 0)
+		return diag_set(diag, r, "out of memory");
+	if (strcmp(path, "-") == 0)
+		return fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0
+			       ? 0
+			       : diag_set(diag, -EIO, "standard output: %s",
+					  strerrordesc_np(errno));
+	r = write_output_file(path, text->data, text->len, 0644);
+	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
+		     : 0;
 }

@@ -9,5 +9,5 @@
 /* 0, or -errno with a diagnosis that names the file. */
 int model_file_load(const char *path, struct trained_model *ret, struct diag *diag);
 int model_file_save(const char *path, const struct trained_model *model, struct diag *diag);
-/* Prints to standard output: 0 or -EIO, -ENOMEM with a diagnosis. */
-int text_print(const struct strbuf *text, struct diag *diag);
+/* Writes @text to a file, or to standard output for "-": 0 or -errno with a diagnosis. */
+int output_write(const char *path, const struct strbuf *text, struct diag *diag);

@@ -67,30 +67,6 @@ int settings_read(const struct option_set *set, const struct short_flag *shorts,
 	return 0;
 }
 
-int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
-		  size_t min, size_t max, struct settings *ret, struct operands *operands)
-{
-	int status = settings_read(set, NULL, argc, argv, environ_, ret, operands);
-
-	if (status != 0)
-		return status;
-	if (operands->count < min || operands->count > max) {
-		operands_release(operands);
-		options_release(set, &ret->options);
-		return PROGRAM_WRONG_WORDS;
-	}
-	return 0;
-}
-
-int settings_print(const struct strbuf *text)
-{
-	if (strbuf_error(text) == 0 && fwrite(text->data, 1, text->len, stdout) == text->len &&
-	    fflush(stdout) == 0)
-		return EXIT_SUCCESS;
-	(void)fprintf(stderr, "kepler-model: standard output: %s\n", strerrordesc_np(errno));
-	return EXIT_FAILURE;
-}
-
 int settings_fail(const struct diag *diag)
 {
 	diag_print(diag, settings_program.name, stderr);

@@ -31,12 +31,5 @@ extern const struct option_set settings_options; /* the base of each command's s
 int settings_read(const struct option_set *set, const struct short_flag *shorts, int argc,
 		  char *const *argv, char *const *environ_, struct settings *ret,
 		  struct operands *operands);
-/*
- * The same without short names, of @min to @max words: 0, PROGRAM_USAGE or PROGRAM_WRONG_WORDS.
- */
-int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
-		  size_t min, size_t max, struct settings *ret, struct operands *operands);
-/* Prints @text on standard output: EXIT_SUCCESS, or EXIT_FAILURE with the reason on stderr. */
-int settings_print(const struct strbuf *text);
 /* Prints "kepler-model: @diag" on standard error; EXIT_FAILURE. */
 int settings_fail(const struct diag *diag);

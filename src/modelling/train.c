@@ -12,8 +12,8 @@
 #include "base/macro.h"
 #include "model/feature.h"
 #include "modelling/held_out.h"
+#include "modelling/model_command.h"
 #include "modelling/sample_file.h"
-#include "modelling/settings.h"
 #include "modelling/training_options.h"
 #include "modelling/training_report.h"
 #include "options/layers.h"
@@ -247,7 +247,7 @@ static int print_report(struct training_run *run)
 		report_add_training_json(&run->request, run->report, &out);
 	else
 		report_add_training(&run->request, run->report, &out);
-	return text_print(&out, &run->diag);
+	return output_write("-", &out, &run->diag);
 }
 
 /* Trains what the request says and writes it to @path, "" for nowhere. */
@@ -362,45 +362,61 @@ static int train(struct training_run *run)
 				  "%.200s: the rows have the features of no group", run->paths[0]);
 }
 
-static int run_command(const char *name, int (*command)(struct training_run *run),
-		       bool needs_output, int argc, char *const *argv, char *const *environ_)
+static int run_on(struct training_config *config, const struct operands *operands,
+		  int (*command)(struct training_run *run), struct diag *diag)
 {
-	struct training_config config = { .training = { .format = 0 } };
-	struct training_run run = { .values = &config.training };
-	struct operands operands;
-	const char *input;
-	int status = PROGRAM_USAGE;
+	struct training_run run = { .values = &config->training };
+	const char *input = config->training.input;
+	int r = PROGRAM_WRONG_WORDS;
 
-	if (settings_read(&training_options, training_short_flags, argc, argv, environ_,
-			  &config.settings, &operands) != 0)
-		return PROGRAM_USAGE;
-	input = config.training.input;
-	run.paths = operands.count ? operands.words : &input;
-	run.path_count = operands.count ? operands.count : 1;
-	if (!*run.paths[0]) {
-		status = PROGRAM_WRONG_WORDS;
-	} else if (needs_output && !*config.training.output) {
-		(void)fprintf(stderr,
-			      "kepler-model %s: --output: must be given: the folder of the "
-			      "models\n",
-			      name);
-	} else {
-		status = command(&run) < 0;
-		if (status)
-			(void)fprintf(stderr, "kepler-model %s: %s\n", name, run.diag.text);
-	}
+	run.paths = operands->count ? operands->words : &input;
+	run.path_count = operands->count ? operands->count : 1;
+	if (*run.paths[0])
+		r = command(&run);
+	if (r < 0 && run.diag.text[0])
+		(void)diag_set(diag, r, "%s", run.diag.text);
 	close_run(&run);
-	operands_release(&operands);
-	options_release(&training_options, &config.settings.options);
-	return status;
+	return r;
+}
+
+static int run_train_from_data(void *config, const struct operands *operands, struct diag *diag)
+{
+	return run_on(config, operands, train_from_data, diag);
+}
+
+static int run_train(void *userdata, const struct operands *operands, struct diag *diag)
+{
+	struct training_config *config = userdata;
+
+	if (!*config->training.output) {
+		(void)fputs(
+			"kepler-model train: --output: must be given: the folder of the models\n",
+			stderr);
+		return PROGRAM_USAGE;
+	}
+	return run_on(config, operands, train, diag);
 }
 
 int train_from_data_main(int argc, char *const *argv, char *const *environ_)
 {
-	return run_command("train-from-data", train_from_data, false, argc, argv, environ_);
+	static const struct model_command command = { .name = "train-from-data",
+						      .set = &training_options,
+						      .shorts = training_short_flags,
+						      .max = SIZE_MAX,
+						      .run = run_train_from_data };
+	struct training_config config = { .training = { .format = 0 } };
+
+	return model_command_run(&command, &config, argc, argv, environ_);
 }
 
 int train_main(int argc, char *const *argv, char *const *environ_)
 {
-	return run_command("train", train, true, argc, argv, environ_);
+	static const struct model_command command = { .name = "train",
+						      .set = &training_options,
+						      .shorts = training_short_flags,
+						      .max = SIZE_MAX,
+						      .run = run_train };
+	struct training_config config = { .training = { .format = 0 } };
+
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -9,11 +9,10 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "model/trained_model.h"
+#include "modelling/model_command.h"
 #include "modelling/model_input.h"
 #include "modelling/sample_file.h"
-#include "modelling/settings.h"
 #include "modelling/training_report.h"
-#include "options/layers.h"
 #include "options/program.h"
 #include "samples/sample_input.h"
 #include "training/model_validation.h"
@@ -207,10 +206,10 @@ static int print_models(struct validation *validation)
 	}
 	if (json)
 		strbuf_add_str(&validation->out, "]}\n");
-	return text_print(&validation->out, &validation->diag);
+	return output_write("-", &validation->out, &validation->diag);
 }
 
-static int run(struct validation *validation, const struct operands *operands)
+static int judge(struct validation *validation, const struct operands *operands)
 {
 	const char *path = operands->words[operands->count - 1];
 	double values[SAMPLE_COLUMNS_MAX];
@@ -241,37 +240,41 @@ static void release(struct validation *validation)
 	strbuf_release(&validation->out);
 }
 
-static int run_command(const char *name, bool several, int argc, char *const *argv,
-		       char *const *environ_)
+static int run(void *config, const struct operands *operands, struct diag *diag)
 {
-	struct validate_config config = { .format = 0 };
-	struct validation validation = { .config = &config };
-	struct operands operands;
-	int status;
+	struct validation validation = { .config = config };
+	int r = judge(&validation, operands);
 
-	if (settings_read(&validate_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	if (operands.count != 2 && !(several && operands.count > 2)) {
-		status = PROGRAM_WRONG_WORDS;
-	} else if (run(&validation, &operands) < 0) {
-		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
-		status = 1;
-	} else {
-		status = validation.is_beyond;
-	}
+	if (r < 0)
+		(void)diag_set(diag, r, "%s", validation.diag.text);
+	if (r == 0)
+		r = validation.is_beyond;
 	release(&validation);
-	operands_release(&operands);
-	options_release(&validate_options, &config.settings.options);
-	return status;
+	return r;
 }
 
 int validate_main(int argc, char *const *argv, char *const *environ_)
 {
-	return run_command("validate", false, argc, argv, environ_);
+	static const struct model_command command = { .name = "validate",
+						      .set = &validate_options,
+						      .shorts = shorts,
+						      .min = 2,
+						      .max = 2,
+						      .run = run };
+	struct validate_config config = { .format = 0 };
+
+	return model_command_run(&command, &config, argc, argv, environ_);
 }
 
 int compare_main(int argc, char *const *argv, char *const *environ_)
 {
-	return run_command("compare", true, argc, argv, environ_);
+	static const struct model_command command = { .name = "compare",
+						      .set = &validate_options,
+						      .shorts = shorts,
+						      .min = 2,
+						      .max = SIZE_MAX,
+						      .run = run };
+	struct validate_config config = { .format = 0 };
+
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -2,19 +2,15 @@
 #include "trainers/offline_trainer.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
 #include "model-server/api_metrics.h"
-#include "modelling/security_options.h"
-#include "modelling/settings.h"
+#include "modelling/daemon.h"
+#include "modelling/model_command.h"
 #include "net/web_options.h"
-#include "options/layers.h"
 #include "options/version.h"
-#include "service/notify.h"
-#include "service/signals.h"
 #include "trainers/train_body.h"
 #include "trainers/trainings.h"
 
@@ -99,17 +95,9 @@ struct offline_trainer {
 	struct trainings trainings;
 	struct http_route routes[ROUTES];
 	struct http_server *server;
-	struct notify *notify;
 };
 
 /* ---- pages ---- */
-
-static void answer_text(struct http_response *response, int status, const char *text)
-{
-	*response = (struct http_response){
-		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
-	};
-}
 
 /* A refusal with everything that is wrong with the body. */
 static void refuse_body(const struct diag *diag, struct http_response *response)
@@ -119,17 +107,7 @@ static void refuse_body(const struct diag *diag, struct http_response *response)
 	strbuf_add_str(&text, "400: ");
 	diag_join(diag, "\n", &text);
 	strbuf_add_char(&text, '\n');
-	if (strbuf_error(&text) < 0) {
-		strbuf_release(&text);
-		answer_text(response, 503, "503: out of memory\n");
-		return;
-	}
-	*response = (struct http_response){ .status = 400,
-					    .content_type = TEXT_TYPE,
-					    .body = text.data,
-					    .len = text.len,
-					    .release = free,
-					    .owner = text.data };
+	daemon_answer_page(response, 400, NULL, &text);
 }
 
 static void submit(struct offline_trainer *trainer, const struct http_request *request,
@@ -149,9 +127,9 @@ static void submit(struct offline_trainer *trainer, const struct http_request *r
 	if (*request->ticket)
 		return;
 	if (diag.text[0])
-		answer_text(response, 503, "503: out of memory\n");
+		daemon_answer_text(response, 503, "503: out of memory\n");
 	else
-		answer_text(response, 429, "429: too many requests to train wait already\n");
+		daemon_answer_text(response, 429, "429: too many requests to train wait already\n");
 	response->retry_after_s = RETRY_S;
 }
 
@@ -172,7 +150,8 @@ static void handle_train(void *userdata, const struct http_request *request,
 	if (status == 0)
 		return;
 	if (!answer) {
-		answer_text(response, 503, "503: the training was lost, or there is no memory\n");
+		daemon_answer_text(response, 503,
+				   "503: the training was lost, or there is no memory\n");
 		return;
 	}
 	*response = (struct http_response){
@@ -201,37 +180,20 @@ static void handle_metrics(void *userdata, const struct http_request *request,
 		    "token.\n# TYPE kepler_model_trainer_unauthorized_total "
 		    "counter\nkepler_model_trainer_unauthorized_total %llu\n",
 		    (unsigned long long)stats.unauthorized);
-	if (strbuf_error(&page) < 0) {
-		strbuf_release(&page);
-		answer_text(response, 503, "503: out of memory\n");
-		return;
-	}
-	*response = (struct http_response){ .status = 200,
-					    .content_type = API_METRICS_TYPE,
-					    .body = page.data,
-					    .len = page.len,
-					    .release = free,
-					    .owner = page.data };
-}
-
-static void handle_healthz(void *userdata, const struct http_request *request,
-			   struct http_response *response)
-{
-	(void)userdata;
-	(void)request;
-	answer_text(response, 200, "ok\n");
+	daemon_answer_page(response, 200, API_METRICS_TYPE, &page);
 }
 
 /* ---- life ---- */
 
-static int start(struct offline_trainer *trainer, struct diag *diag)
+static int start(void *userdata, struct diag *diag)
 {
+	struct offline_trainer *trainer = userdata;
 	const struct trainer_config *config = trainer->config;
 	const struct http_route routes[ROUTES] = {
 		{ "/train", handle_train, trainer, .post_max = TRAIN_BODY_MAX,
 		  .hold_ns = config->deadline_ns + HOLD_MORE },
 		{ "/metrics", handle_metrics, trainer, .spare = true },
-		{ "/healthz", handle_healthz, trainer, .spare = true, .is_open = true },
+		{ "/healthz", daemon_handle_healthz, trainer, .spare = true, .is_open = true },
 	};
 	const struct http_options options = {
 		.routes = trainer->routes,
@@ -247,76 +209,52 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 			    .file_bytes = FILE_BYTES,
 			    .only_idle = config->only_idle },
 	};
+	int r;
 
 	trainings_init(&trainer->trainings, &limits);
 	memcpy(trainer->routes, routes, sizeof(routes));
-	return web_options_start(&config->web, &options, &trainer->server, diag);
+	r = web_options_start(&config->web, &options, &trainer->server, diag);
+	if (r == 0)
+		web_options_say_addresses(&config->web, trainer->server);
+	return r;
 }
 
-static void reload(struct offline_trainer *trainer)
+static void turn(void *userdata, uint64_t now_ns, bool reload)
 {
+	struct offline_trainer *trainer = userdata;
 	struct diag diag = { "" };
 
-	notify_reloading(trainer->notify, clock_ns(CLOCK_MONOTONIC));
-	if (web_options_reload(&trainer->config->web, trainer->server, &diag) < 0)
+	if (reload && web_options_reload(&trainer->config->web, trainer->server, &diag) < 0)
 		log_error("keeping the previous tokens: %s", diag.text);
-	notify_ready(trainer->notify, NULL);
+	trainings_turn(&trainer->trainings, now_ns);
 }
 
-static void wait_for_signals(struct offline_trainer *trainer, int signal_fd)
+static void stop(void *userdata)
 {
-	unsigned wishes = 0;
+	struct offline_trainer *trainer = userdata;
 
-	notify_ready(trainer->notify, NULL);
-	while (!(wishes & SIGNAL_STOP)) {
-		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
-		uint64_t now_ns;
-
-		(void)poll(&waits, 1, TRAININGS_TURN_MS);
-		wishes = signals_take(signal_fd);
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		notify_watchdog(trainer->notify, now_ns);
-		if (wishes & SIGNAL_RELOAD)
-			reload(trainer);
-		trainings_turn(&trainer->trainings, now_ns);
-	}
-	notify_stopping(trainer->notify);
+	http_server_stop(trainer->server);
+	trainings_release(&trainer->trainings);
 }
 
-static int run(const struct trainer_config *config, struct diag *diag)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct trainer_config *config = userdata;
+	const struct daemon daemon = { .security = &config->security,
+				       .start = start,
+				       .turn = turn,
+				       .stop = stop,
+				       .turn_ms = TRAININGS_TURN_MS };
 	struct offline_trainer trainer = { .config = config };
-	int signal_fd = signals_open();
-	int r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
-					 strerrordesc_np(-signal_fd))
-			      : start(&trainer, diag);
 
-	if (r == 0) {
-		trainer.notify = notify_open();
-		web_options_say_addresses(&config->web, trainer.server);
-		wait_for_signals(&trainer, signal_fd);
-	}
-	http_server_stop(trainer.server);
-	trainings_release(&trainer.trainings);
-	notify_close(trainer.notify);
-	if (signal_fd >= 0)
-		(void)close(signal_fd);
-	return r;
+	(void)operands;
+	return daemon_run(&daemon, &trainer, diag);
 }
 
 int offline_trainer_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = { .set = &offline_trainer_options, .run = run };
 	struct trainer_config config = { .models = NULL };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&offline_trainer_options, argc, argv, environ_, 0, 0,
-				   &config.settings, &operands);
 
-	if (status != 0)
-		return status;
-	if (security_enter(&config.security, &diag) < 0 || run(&config, &diag) < 0)
-		status = settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&offline_trainer_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -8,7 +8,6 @@
 #include "base/macro.h"
 #include "model/feature.h"
 #include "modelling/times.h"
-#include "options/layers.h"
 
 #define OWN(member) .offset = offsetof(struct online_config, member)
 #define TEXT(option, member, variable, text)                                                       \

@@ -55,7 +55,6 @@ struct online {
 	size_t page_len;
 	struct http_route routes[ONLINE_ROUTES];
 	struct http_server *server;
-	struct notify *notify;
 };
 
 void online_page_print(const struct online *online, struct strbuf *out);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +15,15 @@
 #include "base/macro.h"
 #include "model-server/api_metrics.h"
 #include "modelling/bench_step.h"
-#include "modelling/security_options.h"
+#include "modelling/daemon.h"
+#include "modelling/model_command.h"
 #include "modelling/times.h"
-#include "options/layers.h"
 #include "samples/sample_input.h"
-#include "service/notify.h"
-#include "service/signals.h"
 #include "trainers/online_page.h"
 #include "trainers/worker.h"
 #include "training/candidate.h"
 
 #define TURN_MS        200
-#define TEXT_TYPE      "text/plain; charset=utf-8"
 #define OVERLAP_STEPS  5            /* that are asked for again, because a step takes two points */
 #define RANGE_MAX_S    (6 * 3600.0) /* of one collection */
 #define RETRIES_MAX    5            /* of one collection, before it starts again */
@@ -455,57 +451,28 @@ static void renew_page(struct online *online)
 	free(old);
 }
 
-static void answer_text(struct http_response *response, int status, const char *text)
-{
-	*response = (struct http_response){
-		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
-	};
-}
-
 static void handle_metrics(void *userdata, const struct http_request *request,
 			   struct http_response *response)
 {
 	struct online *online = userdata;
-	char *copy = NULL;
-	size_t len = 0;
+	struct strbuf copy = STRBUF_INIT;
 
 	(void)request;
 	(void)pthread_mutex_lock(&online->lock);
-	if (online->page) {
-		len = online->page_len;
-		copy = malloc(len + 1);
-		if (copy)
-			memcpy(copy, online->page, len);
-	}
+	strbuf_add(&copy, online->page ? online->page : "", online->page_len);
 	(void)pthread_mutex_unlock(&online->lock);
-	if (!copy) {
-		answer_text(response, 503, "503: out of memory\n");
-		return;
-	}
-	*response = (struct http_response){ .status = 200,
-					    .content_type = API_METRICS_TYPE,
-					    .body = copy,
-					    .len = len,
-					    .release = free,
-					    .owner = copy };
-}
-
-static void handle_healthz(void *userdata, const struct http_request *request,
-			   struct http_response *response)
-{
-	(void)userdata;
-	(void)request;
-	answer_text(response, 200, "ok\n");
+	daemon_answer_page(response, 200, API_METRICS_TYPE, &copy);
 }
 
 /* ---- life ---- */
 
-static int start(struct online *online, struct diag *diag)
+static int start(void *userdata, struct diag *diag)
 {
+	struct online *online = userdata;
 	const struct online_config *config = online->config;
 	const struct http_route routes[ONLINE_ROUTES] = {
 		{ "/metrics", handle_metrics, online, .spare = true },
-		{ "/healthz", handle_healthz, online, .spare = true, .is_open = true },
+		{ "/healthz", daemon_handle_healthz, online, .spare = true, .is_open = true },
 	};
 	const struct http_options options = {
 		.routes = online->routes,
@@ -526,7 +493,10 @@ static int start(struct online *online, struct diag *diag)
 	forget_collection(online);
 	memcpy(online->routes, routes, sizeof(routes));
 	renew_page(online);
-	return web_options_start(&config->web, &options, &online->server, diag);
+	r = web_options_start(&config->web, &options, &online->server, diag);
+	if (r == 0)
+		web_options_say_addresses(&config->web, online->server);
+	return r;
 }
 
 /* Collects now, and reads the tokens again. */
@@ -539,29 +509,18 @@ static void reload(struct online *online, uint64_t now_ns)
 		log_error("keeping the previous tokens: %s", diag.text);
 }
 
-static void work(struct online *online, int signal_fd)
+static void take_turn(void *userdata, uint64_t now_ns, bool wants_reload)
 {
-	unsigned wishes = 0;
-
-	notify_ready(online->notify, NULL);
-	while (!(wishes & SIGNAL_STOP)) {
-		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
-		uint64_t now_ns;
-
-		(void)poll(&waits, 1, TURN_MS);
-		wishes = signals_take(signal_fd);
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		notify_watchdog(online->notify, now_ns);
-		if (wishes & SIGNAL_RELOAD)
-			reload(online, now_ns);
-		turn(online, now_ns);
-		renew_page(online);
-	}
-	notify_stopping(online->notify);
+	if (wants_reload)
+		reload(userdata, now_ns);
+	turn(userdata, now_ns);
+	renew_page(userdata);
 }
 
-static void stop(struct online *online)
+static void stop(void *userdata)
 {
+	struct online *online = userdata;
+
 	if (online->pid > 0) {
 		(void)kill(online->pid, SIGKILL);
 		(void)waitpid(online->pid, NULL, 0);
@@ -569,49 +528,34 @@ static void stop(struct online *online)
 	(void)online_search_end(&online->search);
 	http_server_stop(online->server);
 	online_models_release(&online->models);
-	notify_close(online->notify);
 	free(online->page);
 }
 
-static int run(const struct online_config *config, const char *root, struct diag *diag)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct online_config *config = userdata;
+	const struct daemon daemon = { .security = &config->security,
+				       .start = start,
+				       .turn = take_turn,
+				       .stop = stop,
+				       .turn_ms = TURN_MS };
 	CLEANUP_FREE struct online *online = calloc(1, sizeof(*online));
-	int signal_fd = signals_open(), r;
 
 	if (!online)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	online->config = config;
 	online->models.config = config;
-	online->models.root = root;
+	online->models.root = operands->words[0];
 	(void)pthread_mutex_init(&online->lock, NULL); /* cannot fail with default attributes */
-	r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
-				     strerrordesc_np(-signal_fd))
-			  : start(online, diag);
-	if (r == 0) {
-		online->notify = notify_open();
-		web_options_say_addresses(&config->web, online->server);
-		work(online, signal_fd);
-	}
-	stop(online);
-	if (signal_fd >= 0)
-		(void)close(signal_fd);
-	return r;
+	return daemon_run(&daemon, online, diag);
 }
 
 int online_trainer_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = {
+		.set = &online_options, .min = 1, .max = 1, .run = run
+	};
 	struct online_config config = { .server = NULL };
-	struct operands operands;
-	struct diag diag = { "" };
-	int status = settings_load(&online_options, argc, argv, environ_, 1, 1, &config.settings,
-				   &operands);
 
-	if (status != 0)
-		return status;
-	if (security_enter(&config.security, &diag) < 0 ||
-	    run(&config, operands.words[0], &diag) < 0)
-		status = settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&online_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -11,8 +11,7 @@
 #include "model/feature.h"
 #include "modelling/background.h"
 #include "modelling/background_model.h"
-#include "modelling/settings.h"
-#include "options/layers.h"
+#include "modelling/model_command.h"
 #include "options/version.h"
 #include "repository/model_entry.h"
 #include "repository/publication.h"
@@ -393,8 +392,10 @@ static int run_request(const struct train_request_config *config, const char *pa
 	return r;
 }
 
-static int in_folder(const struct train_request_config *config, const char *path, struct diag *diag)
+static int run_command(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct train_request_config *config = userdata;
+	const char *path = operands->words[0];
 	char folder[FOLDER_PATH_MAX];
 	int r;
 
@@ -411,18 +412,10 @@ static int in_folder(const struct train_request_config *config, const char *path
 
 int train_request_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = {
+		.set = &train_request_options, .min = 1, .max = 1, .run = run_command
+	};
 	struct train_request_config config = { .output = NULL };
-	struct operands operands;
-	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
-	struct diag diag = { .more = &more };
-	int status = settings_load(&train_request_options, argc, argv, environ_, 1, 1,
-				   &config.settings, &operands);
 
-	if (status != 0)
-		return status;
-	if (in_folder(&config, operands.words[0], &diag) < 0)
-		status = settings_fail(&diag);
-	operands_release(&operands);
-	options_release(&train_request_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

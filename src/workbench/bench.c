@@ -20,13 +20,12 @@
 #include "modelling/extract.h"
 #include "modelling/isolate.h"
 #include "modelling/machine_file.h"
+#include "modelling/model_command.h"
 #include "modelling/plot.h"
 #include "modelling/recorded_rows.h"
 #include "modelling/scraper.h"
-#include "modelling/settings.h"
 #include "modelling/times.h"
 #include "modelling/train.h"
-#include "options/layers.h"
 #include "options/program.h"
 #include "workbench/bench_options.h"
 #include "workbench/bench_summary.h"
@@ -541,11 +540,14 @@ static int open_folder(struct bench *bench)
 			bench->folder);
 }
 
-static int run(const struct bench_config *config, const char *folder)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
-	struct bench bench = { .config = config, .folder = folder };
+	const struct bench_config *config = userdata;
+	struct bench bench = { .config = config,
+			       .folder = operands->count ? operands->words[0] : config->output };
 	CLEANUP_FD int lock = -1;
 
+	(void)diag;
 	if (snprintf(bench.log, sizeof(bench.log), "%s.json", config->benchmark) >=
 	    (int)sizeof(bench.log)) {
 		(void)diag_set(&bench.diag, -EINVAL, "benchmark: the name is too long");
@@ -560,18 +562,12 @@ static int run(const struct bench_config *config, const char *folder)
 
 int bench_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = { .name = "bench",
+						      .set = &bench_options,
+						      .shorts = bench_short_flags,
+						      .max = 1,
+						      .run = run };
 	struct bench_config config = { .dry_run = false };
-	struct operands operands;
-	int status = PROGRAM_USAGE;
 
-	if (settings_read(&bench_options, bench_short_flags, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	if (operands.count > 1)
-		status = PROGRAM_WRONG_WORDS;
-	else
-		status = run(&config, operands.count ? operands.words[0] : config.output);
-	operands_release(&operands);
-	options_release(&bench_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "options/layers.h"
 #include "samples/metric_kind.h"
 #include "training/validation.h"
 

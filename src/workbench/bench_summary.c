@@ -99,5 +99,5 @@ int bench_summary_print(const char *folder, struct diag *diag)
 	if (r < 0)
 		return diag_set(diag, r, "%.200s: cannot be read: %s", path, strerrordesc_np(-r));
 	strbuf_addf(&out, "%sThe models and their pages are in %s\n", text, folder);
-	return text_print(&out, diag);
+	return output_write("-", &out, diag);
 }

@@ -9,8 +9,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "modelling/settings.h"
-#include "options/layers.h"
+#include "modelling/model_command.h"
 #include "options/program.h"
 #include "workbench/frequency_limits.h"
 #include "workbench/stress_guard.h"
@@ -382,40 +381,34 @@ static int stress(struct session *session, struct diag *diag)
 	return run_guarded(session, diag);
 }
 
-static int run(const struct stress_config *config)
+static int run(void *userdata, const struct operands *operands, struct diag *diag)
 {
+	const struct stress_config *config = userdata;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	CLEANUP_FREE struct session *session = calloc(1, sizeof(*session));
-	struct diag diag = { "" };
 	int r;
 
+	(void)operands;
 	if (!session)
-		return EXIT_FAILURE;
+		return diag_set(diag, -ENOMEM, "out of memory");
 	session->config = config;
 	session->machine.cpus = cpus > 0 && cpus < STRESS_CPUS_MAX ? (uint32_t)cpus : 1;
 	session->on_terminal = isatty(STDERR_FILENO);
-	r = stress(session, &diag);
-	if (r < 0)
-		(void)fprintf(stderr, "kepler-model stress: %s\n", diag.text);
-	else if (r > 0)
+	r = stress(session, diag);
+	if (r > 0)
 		(void)fprintf(stderr, "kepler-model stress: stopped; %s has the steps so far\n",
 			      config->output);
 	stress_log_release(&session->log);
 	cpu_limits_release(&session->limits);
-	return r > 0 ? EXIT_STOPPED : r < 0;
+	return r > 0 ? EXIT_STOPPED : r;
 }
 
 int stress_main(int argc, char *const *argv, char *const *environ_)
 {
+	static const struct model_command command = {
+		.name = "stress", .set = &stress_command_options, .shorts = shorts, .run = run
+	};
 	struct stress_config config = { .dry_run = false };
-	struct operands operands;
-	int status;
 
-	if (settings_read(&stress_command_options, shorts, argc, argv, environ_, &config.settings,
-			  &operands) != 0)
-		return PROGRAM_USAGE;
-	status = operands.count ? PROGRAM_WRONG_WORDS : run(&config);
-	operands_release(&operands);
-	options_release(&stress_command_options, &config.settings.options);
-	return status;
+	return model_command_run(&command, &config, argc, argv, environ_);
 }

@@ -171,11 +171,11 @@ def a_token_is_always_needed():
 def hostile_bodies():
     with Trainer() as trainer:
         wrong = [
-            (b"", "ends"), (b"{", "ends"), (b"[]", "must be a JSON object"), (b"{" * 100, "byte"),
-            (b'{"prom_response":' + b"[" * 100, "nested deeper"), (b"\x80\x04.", "byte 1"), (b"PK\x03\x04", "byte 1"),
+            (b"", "not JSON"), (b"{", "not JSON"), (b"[]", "must be a JSON object"), (b"{" * 100, "64 levels of brackets"),
+            (b'{"prom_response":' + b"[" * 100, "not JSON"), (b"\x80\x04.", "not JSON"), (b"PK\x03\x04", "not JSON"),
             (request(name="../../etc"), "name: must have letters"), (request(energy_source=""), "energy_source"),
             (request(prom_response=[]), "prom_response"), (request(prom_response="x"), "prom_response: must be an object"),
-            (request(prom_response={"a": [{"metric": {"__name__": "x"}, "values": [[1, math.nan]]}]}), "no JSON value begins so"),
+            (request(prom_response={"a": [{"metric": {"__name__": "x"}, "values": [[1, math.nan]]}]}), "a number in quotes"),
             (request(trainer={"abs_trainers": ["os.system"]}), "trainer.abs_trainers: there is no trainer"),
             (request(trainer={"abs_trainers": ["LinearRegressionTrainer"], "isolator": "__import__"}), "trainer.isolator: must be"),
             (request(trainer={"abs_trainers": ["LinearRegressionTrainer"], "isolator": "ProfileBackgroundIsolator"}),

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modelling/model_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "options/layers.h"
+#include "options/program.h"
+
+int model_command_run(const struct model_command *command, void *config, int argc,
+		      char *const *argv, char *const *environ_)
+{
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
+	struct settings *settings = config;
+	struct operands operands;
+	char program[64];
+	bool is_wrong;
+	int status = settings_read(command->set, command->shorts, argc, argv, environ_, settings,
+				   &operands);
+
+	if (status != 0)
+		return status;
+	if (operands.count < command->min || operands.count > command->max)
+		status = PROGRAM_WRONG_WORDS;
+	else
+		status = command->run(config, &operands, &diag);
+	is_wrong = status == PROGRAM_WRONG_WORDS && !diag.text[0];
+	(void)snprintf(program, sizeof(program), "kepler-model%s%s", command->name ? " " : "",
+		       command->name ? command->name : "");
+	if (status < 0 && diag.text[0])
+		diag_print(&diag, program, stderr);
+	operands_release(&operands);
+	options_release(command->set, &settings->options);
+	return status >= 0 || is_wrong ? status : EXIT_FAILURE;
+}
