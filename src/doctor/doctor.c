@@ -111,9 +111,10 @@ static bool has_compared(const struct interval_engine *engine)
 		const struct zone *zone = interval_engine_zone(engine, z);
 
 		has_remainder |= !zone_kind_is_metered(zone->kind);
-		some_whole |= !isnan(interval_engine_coverage(engine, z, NULL));
-		if (!interval_engine_is_charged(engine, z) && zone->quality == QUALITY_MEASURED &&
-		    isnan(interval_engine_deviation(engine, z)))
+		some_whole |= !isnan(interval_engine_view(engine, z).coverage_ratio);
+		if (!interval_engine_view(engine, z).is_charged &&
+		    zone->quality == QUALITY_MEASURED &&
+		    isnan(interval_engine_view(engine, z).deviation_ratio))
 			return false;
 	}
 	return some_whole || !has_remainder;
