@@ -6,11 +6,11 @@
  * is for (src/activity/io_signals.c), so what a kernel lacks costs one signal.
  *
  * A softirq runs on top of whatever task was there, so the task says nothing about the cause. The
- * cause is a socket or a request for a block device, of which tracepoints show some between entry
- * and exit: the time up to the next cause, or the exit, is that of the cause before it. While it
- * stays the same, which it does for most packets, an event costs one comparison. The softirq itself
- * is counted for its last cause. Where none is seen (forwarded packets, timers of a queue) count
- * and time are added up without a cgroup.
+ * cause is a socket or a request for a block device. Tracepoints show some of them between entry
+ * and exit, and the time up to the next cause, or the exit, counts for the cause before it. While
+ * it stays the same, which it does for most packets, an event costs one comparison. The softirq
+ * itself is counted for its last cause. Where none is seen (forwarded packets, timers of a queue)
+ * count and time are added up without a cgroup.
  *
  * A socket has a cgroup of v2 only. Where ids are taken from v1 a table notes the cgroup of the
  * task that last sent or received through a socket. Requests are noted in it as well, by their
@@ -21,7 +21,7 @@
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
 
-/* The kernel's vectors and 1: 0 is none. */
+/* The kernel's vectors and 1; 0 means no softirq. */
 #define SOFTIRQ_NET_TX   3
 #define SOFTIRQ_NET_RX   4
 #define SOFTIRQ_BLOCK    5
@@ -38,8 +38,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Set before load. Linux 5.11 brought a task for plain loads, of which a chain takes a small part
- * of that of probe reads; and tracepoints of bios lost the queue as their first argument.
+ * Set before load. Linux 5.11 brought a task for plain loads, which take a small part of the time
+ * of probe reads; and tracepoints of bios lost the queue as their first argument.
  */
 const volatile bool has_typed_task = false;
 const volatile bool has_queue_argument = false;
@@ -269,7 +269,7 @@ static __always_inline void see_socket(struct sock *sk)
 
 /* ---- softirqs ---- */
 
-/* Of all kinds: in a softirq the task says nothing about the cause. */
+/* Counts all kinds: in a softirq the task says nothing about the cause. */
 SEC("raw_tp")
 int BPF_PROG(softirq_begins, __u32 vector)
 {
@@ -359,9 +359,9 @@ int BPF_PROG(bytes_are_moved, struct sock *sk, int bytes)
 /* ---- block devices ---- */
 
 /*
- * The bio is the first argument of its tracepoints; where there is a queue it has the number
- * @with_queue. The barrier keeps two loads: the compiler would make one of them, at a computed
- * offset, and verifiers accept only constant offsets of a context.
+ * The bio is the first argument of its tracepoints; with a queue it has the number @with_queue. The
+ * barrier keeps two loads: the compiler would make one of them, at a computed offset, and verifiers
+ * accept only constant offsets of a context.
  */
 static __always_inline struct bio *bio_of(struct bpf_raw_tracepoint_args *ctx, int with_queue)
 {
@@ -378,8 +378,8 @@ static __always_inline struct bio *bio_of(struct bpf_raw_tracepoint_args *ctx, i
 
 /*
  * Only the lowest of stacked devices takes a bio into a request, so nothing counts twice. A task
- * submits what it reads, and what it writes itself; what the kernel's threads write later is that
- * of the cgroup that has made the pages dirty.
+ * submits what it reads, and what it writes itself; later writes by the kernel's threads count for
+ * the cgroup that has made the pages dirty.
  */
 static __always_inline __u64 count_bio(struct bio *bio)
 {
@@ -439,8 +439,8 @@ int BPF_PROG(request_ends, struct request *request)
 /* ---- page cache ---- */
 
 /*
- * Folios that a read finds there, or has brought in before. The range is all that is left of the
- * call, of which one lookup takes a batch; from 6.14.
+ * Folios that a read finds there, or has brought in before. The range is the whole rest of the
+ * call, although one lookup takes only a batch of it; from 6.14.
  */
 SEC("raw_tp")
 int BPF_PROG(pages_are_read, void *mapping, __u64 first, __u64 last)

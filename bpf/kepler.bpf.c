@@ -45,8 +45,8 @@ __u64 threads_without_work; /* no memory for their storage */
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
 /*
- * Of the previous task in a walk: neighbours often share a set. Sets outlive the walk, because RCU
- * is held.
+ * The set of the previous task in a walk: neighbours often share one. Sets outlive the walk,
+ * because RCU is held.
  */
 struct {
 	__u64 set, cgroup_id;
@@ -413,7 +413,7 @@ int iterate(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* ---- what ends ---- */
+/* ---- ends ---- */
 
 /*
  * The start of the process that @task was a thread of. The leader of a thread that reaped itself

@@ -58,14 +58,14 @@ struct kepler_pass {
 struct kepler_ends {
 	__u64 young_after_ns; /* CLOCK_BOOTTIME: no pass reported threads born later */
 	__u64 count;
-	__u64 old_count;       /* of which not young */
+	__u64 old_count;       /* the part that is not young */
 	__u64 old_run_ns;      /* their whole run time; user space subtracts the reported part */
 	__u64 young_run_ns;    /* young, but with no room in the table of cgroups */
 	__u64 young_count;     /* in the table of cgroups ... */
 	__u64 young_cgroup_ns; /* ... and their run time */
 	__u64 exits;           /* not ends: exits that were not reported */
 	__u64 exits_run_ns;    /* run time of those threads, less up to a tick */
-	__u32 generation;      /* key of the table's entries; user space reads those of the past */
+	__u32 generation; /* key of the table's entries; user space reads entries of the past */
 	__u32 reserved;
 };
 
@@ -108,12 +108,12 @@ enum kepler_io_amount {
 	KEPLER_IO_COUNT
 };
 
-/* Of a cgroup, on one CPU; cumulative. */
+/* Work for a cgroup on one CPU; cumulative. */
 struct kepler_io {
 	__u64 amount[KEPLER_IO_COUNT];
 };
 
-/* Of a CPU. */
+/* State of a CPU. */
 struct kepler_io_cpu {
 	struct kepler_io without_cause; /* cumulative */
 	__u64 dropped; /* cumulative: times that a cgroup found no room; the amounts are above */

@@ -21,9 +21,9 @@ struct kepler_work {
 };
 
 /*
- * Of each thread, in its own storage. Only the CPU that the thread leaves writes the first, and
- * only a pass (or the thread's end) writes the second, so neither needs an atomic instruction: the
- * difference is what was not handed over yet. What a switch needs is in one cache line.
+ * The work of one thread, in its own storage. Only the CPU that the thread leaves writes the first,
+ * and only a pass (or the thread's end) writes the second, so neither needs an atomic instruction:
+ * the difference has not been handed over yet. Everything that a switch needs is in one cache line.
  */
 struct kepler_thread_work {
 	struct kepler_work all;
@@ -92,8 +92,8 @@ static inline __s64 kepler_idle_ns_since(__s64 before_ns, __s64 idle, __u64 now_
 }
 
 /*
- * Of a slice in whose course a sibling's idle time has grown from @before_ns to @now_ns: the part
- * in which it was busy. Clocks of two CPUs may differ a little.
+ * The part of a slice in which a sibling was busy, whose idle time has grown from @before_ns to
+ * @now_ns during the slice. Clocks of two CPUs may differ a little.
  */
 static inline __u64 kepler_paired_ns(__u64 slice_ns, __s64 before_ns, __s64 now_ns)
 {
@@ -130,8 +130,8 @@ static inline void kepler_duty_add(struct kepler_counter_duty *duty, __u64 enabl
 }
 
 /*
- * What was counted from @before to @now. An event that had its counter for a part of that time is
- * extrapolated; one that was opened anew in between counts nothing.
+ * The count from @before to @now. An event that had its counter for a part of that time is
+ * extrapolated; one that was opened again in between counts nothing.
  *
  * Events take turns at a counter, some milliseconds each. A slice that is not much longer than that
  * has the counter for all of its time or for none, so it is extrapolated by the turns of the last

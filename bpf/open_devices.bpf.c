@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Which processes have devices of a kind open: one pass over all open files, in the reader's pid
- * namespace. An object of its own, because it is loaded only where there is such a device.
+ * namespace. An object of its own, because it is loaded only if there is such a device.
  */
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
@@ -12,7 +12,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before load; a major number of 0 is no device's. */
+/* Set before load; no device has the major number 0. */
 const volatile __u32 majors[KEPLER_DEVICE_MAJORS] = {};
 
 SEC("iter/task_file")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * What each thread did while it ran, taken at the context switches: events of the processor, the
- * time beside a busy sibling, the time in each socket. Its programs are loaded only where there is
+ * time next to a busy sibling, the time in each socket. Its programs are loaded only if there is
  * something to count; CPU time itself needs no hook (kepler.bpf.c).
  *
  * At a switch the difference since the CPU's last one goes to the thread that leaves. It is kept in
@@ -64,7 +64,7 @@ static __always_inline __u64 scheduler_clock_ns(struct task_struct *task)
 	return task->se.cfs_rq->rq->clock;
 }
 
-/* Of the slice that ends now: the part in which the core's other thread was busy. */
+/* The part of the ending slice in which the core's other thread was busy. */
 static __always_inline __u64 paired_time(struct kepler_cpu *cpu, __u64 slice_ns, __u64 now_ns)
 {
 	__u32 number = cpu->sibling;
@@ -96,7 +96,7 @@ static __always_inline bool read_all(__u32 number, __u32 i, struct kepler_counte
 static __always_inline bool read_count(__u32 number, __u32 i, __u64 *ret)
 {
 	*ret = bpf_perf_event_read(&events, number * KEPLER_COUNTERS_MAX + i);
-	return *ret < (__u64)-ERRORS; /* that is how the helper tells errors */
+	return *ret < (__u64)-ERRORS; /* the helper reports errors so */
 }
 
 /*

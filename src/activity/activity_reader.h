@@ -9,10 +9,10 @@
  * later. Work without a known process is in `dropped_ns`, and all other work of the machine in
  * `unseen_ns`: it is counted, and never silently lost.
  *
- * Where there are several sockets, each sample has its time per socket, by the CPU of a thread at
- * the time of the pass: this is exact for a thread that stays in a socket, and otherwise a sample
- * at the end of each interval. procfs shows the CPU of the first thread of a process only, so its
- * reader does not distinguish sockets.
+ * With several sockets, each sample has its time per socket, by the CPU of a thread at the time of
+ * the pass: this is exact for a thread that stays in a socket, and otherwise a sample at the end of
+ * each interval. procfs shows the CPU of the first thread of a process only, so its reader does not
+ * distinguish sockets.
  */
 #pragma once
 
@@ -68,7 +68,7 @@ struct dropped_cgroup {
 	uint64_t cpu_ns;
 };
 
-/* Signals of a cgroup, beside those of samples: of what no process is known for. */
+/* Signals of a cgroup that belong to no known process: they are in no sample. */
 struct cgroup_signals {
 	uint64_t cgroup_id;
 	uint64_t amount[SIGNAL_COUNT];
@@ -102,7 +102,7 @@ struct activity {
 	uint64_t steal_ns;
 	bool has_steal;          /* that account has ever counted any */
 	uint64_t coming_ns;      /* not in busy_ns: known run time that a later pass reports */
-	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
+	uint32_t coming_threads; /* threads of coming_ns; each may lack up to a tick */
 	uint32_t cpus;           /* online; 0 unknown */
 	uint32_t mean_khz;       /* of CPUs; with SIGNAL_FREQUENCY_TIME only */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
@@ -112,7 +112,7 @@ struct activity {
 /* The machine's own account of its CPU time, see machine_time.h. */
 enum machine_account {
 	MACHINE_ACCOUNT_MISSING, /* cannot be read: unseen time stays unknown */
-	MACHINE_ACCOUNT_STATIC,  /* does not change, so it is not real: likewise */
+	MACHINE_ACCOUNT_STATIC, /* does not change: not real, and unknown, too */
 	MACHINE_ACCOUNT_GOOD,
 };
 
@@ -183,14 +183,17 @@ struct activity_options {
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
 	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
-	const struct cpu_frequencies *frequencies; /* likewise; NULL: not known */
+	const struct cpu_frequencies *frequencies; /* as above; NULL: not known */
 	enum io_wanted io;                         /* with BPF only */
 	const char *sysfs;                         /* "/sys" */
 	struct switch_options switches;
 	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
 };
 
-/* activity_visit() and activity_visit_new_cgroups() say what comes; valid during the call. */
+/*
+ * Called by activity_visit() and activity_visit_new_cgroups(); the argument is valid during the
+ * call.
+ */
 typedef void activity_visit_fn(void *userdata, const struct activity_sample *sample);
 typedef void activity_cgroup_fn(void *userdata, uint64_t cgroup_id, const char *path);
 

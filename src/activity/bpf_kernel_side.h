@@ -39,7 +39,7 @@ bool bpf_kernel_side_walks(const struct bpf_kernel_side *side); /* else it itera
 bool bpf_kernel_side_sees_part(const struct bpf_kernel_side *side);
 /* Programs that the kernel refuses, see bpf_programs_refused(). */
 unsigned int bpf_kernel_side_refused(const struct bpf_kernel_side *side, char *text, size_t size);
-/* Of them: the flush, without which switches still count. */
+/* Returns true if the flush is among them; without it switches still count. */
 bool bpf_kernel_side_lacks_flush(const struct bpf_kernel_side *side);
 bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side);
 /*

@@ -11,7 +11,7 @@ struct bpf_refusal {
 	int err; /* result of loading, -errno */
 	bool has_btf;
 	bool has_cap_bpf;     /* CAP_BPF, or CAP_SYS_ADMIN, which includes it */
-	bool has_cap_perfmon; /* likewise */
+	bool has_cap_perfmon; /* CAP_PERFMON, or CAP_SYS_ADMIN */
 	bool memlock_limited; /* the kernel is older than 5.11 and RLIMIT_MEMLOCK is set */
 	bool locked_down;     /* confidentiality mode */
 	struct kernel_version kernel;

@@ -3,9 +3,9 @@
  * Names follow perf-list(1); folders of a PMU are described in
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-events and -format.
  *
- * On x86 the generic cache-misses are those of the last level (Intel's architectural event). On
- * other processors they may be those of the first, so there the event for reads that the last level
- * misses is used, and nothing in its place where the processor lacks it.
+ * On x86 the generic cache-misses are misses of the last level (Intel's architectural event). On
+ * other processors they may be misses of the first, so there the event for reads that the last
+ * level misses is used, and nothing in its place where the processor lacks it.
  */
 #include "activity/counter_event.h"
 
@@ -59,7 +59,7 @@ static const char *const automatic[COUNTER_USES] = {
 #endif
 };
 
-/* Of the PMU "msr" of x86: each CPU has these counters beside those of its own PMU. */
+/* Counters of the PMU "msr" of x86, which each CPU has in addition to its own PMU. */
 static const char *const stand_ins[COUNTER_USES] = {
 	[COUNTER_CYCLES] = "aperf",
 	[COUNTER_REF_CYCLES] = "mperf",

@@ -24,7 +24,7 @@ struct counter_event {
 	uint64_t config;
 };
 
-/* Which event "auto" is for. The order is that of the counters in bpf/kepler_work.h. */
+/* The use that "auto" finds an event for, in the order of the counters in bpf/kepler_work.h. */
 enum counter_use {
 	COUNTER_CYCLES,
 	COUNTER_REF_CYCLES,
@@ -36,16 +36,16 @@ enum counter_use {
 /* Whether @text has the form of an event; PMUs are not looked for. 0 or -EINVAL with @diag. */
 int counter_event_check(const char *text, struct diag *diag);
 /*
- * Finds the event @text below @sysfs. 0; -EINVAL where the text is no event, -ENOENT where this
- * machine has no such PMU or event, -ERANGE where a value does not fit its term.
+ * Finds the event @text below @sysfs. 0; -EINVAL if the text is not an event, -ENOENT if this
+ * machine has no such PMU or event, -ERANGE if a value does not fit its term.
  */
 int counter_event_find(const char *sysfs, const char *text, enum counter_use use,
 		       struct counter_event *ret);
 /*
- * What "auto" counts for @use where the processor's own PMU lacks the event, as in virtual machines
- * without one: for cycles, APERF of the PMU "msr", and for those at a constant frequency, MPERF.
- * Both count while a CPU is not halted (Intel's manual, volume 3, chapter "Power and Thermal
- * Management"; AMD's has them, too). 0, or -ENOENT where there is none.
+ * The event that "auto" counts for @use if the processor's own PMU lacks one, as in virtual
+ * machines without one: for cycles, APERF of the PMU "msr", and for those at a constant frequency,
+ * MPERF. Both count while a CPU is not halted (Intel's manual, volume 3, chapter "Power and Thermal
+ * Management"; AMD's has them, too). 0, or -ENOENT without such a PMU.
  */
 int counter_event_stand_in(const char *sysfs, enum counter_use use, struct counter_event *ret);
 /*

@@ -144,7 +144,7 @@ static bool is_missing(int err)
 	return err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP;
 }
 
-/* Of the event @name, or of its stand-in. 0, or -errno of the event itself. */
+/* Finds the event @name, or its stand-in. 0, or -errno of the event itself. */
 static int find_event(const struct counters *counters, const char *sysfs, const char *name,
 		      enum counter_use use, const unsigned *cpus, size_t cpu_count,
 		      struct counter_event *event)

@@ -24,8 +24,8 @@ void counters_free(struct counters *counters);
 /* Bit i: event i is counted. */
 uint32_t counters_mask(const struct counters *counters);
 /*
- * The config with which @event is opened on @cpu: that of a generic event names the PMU of the
- * CPU's kind of core, where there are several kinds.
+ * The config with which @event is opened on @cpu: a generic event's config names the PMU of the
+ * CPU's kind of core if the machine has several kinds.
  */
 uint64_t counters_config(const struct counters *counters, const struct counter_event *event,
 			 unsigned cpu);

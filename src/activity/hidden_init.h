@@ -20,9 +20,9 @@ struct hidden_init {
 int hidden_init_open(const char *procfs, struct hidden_init *ret);
 void hidden_init_close(struct hidden_init *init);
 /*
- * Whether process 1 is hidden: it is in none of the passes of @table, the first of which was full.
- * 1: it is, and from now on it is read; 0: it is not. Else the answer is unknown: -EAGAIN if passes
- * do not report all threads, -EXDEV if procfs belongs to another pid namespace than BPF's, or the
+ * Whether process 1 is hidden: it is in none of the passes of @table, whose first one was full. 1:
+ * it is, and from now on it is read; 0: it is not. Else the answer is unknown: -EAGAIN if passes do
+ * not report all threads, -EXDEV if procfs belongs to another pid namespace than BPF's, or the
  * error of reading procfs.
  */
 int hidden_init_look(struct hidden_init *init, const struct thread_table *table);

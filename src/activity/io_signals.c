@@ -84,7 +84,7 @@ static const struct need {
 struct io_signals {
 	struct io_bpf *skeleton;
 	struct bpf_link *links[PARTS];
-	int err[PARTS];    /* -errno of what was wanted and is not there */
+	int err[PARTS];    /* -errno of a requested part that is missing */
 	bool lacks[PARTS]; /* of them: the kernel has no such tracepoint */
 	uint32_t wanted;   /* parts */
 	uint32_t signals, missing;

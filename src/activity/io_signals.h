@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals of input and output, by cgroup: softirqs of network and block devices, their time, bytes,
- * pages of the page cache (bpf/io.bpf.c). They are of what has caused the work, not of the task
- * that an interrupt met.
+ * pages of the page cache (bpf/io.bpf.c). They belong to the cgroup that has caused the work, not
+ * to the task that an interrupt met.
  *
  * Each signal needs some of the object's programs. A program that the kernel refuses, or a
  * tracepoint that it lacks, costs the signals that need it and no other. io_signals_open() is the

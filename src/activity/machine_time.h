@@ -16,7 +16,7 @@ struct machine_time {
 	uint64_t time_ns; /* CLOCK_MONOTONIC of the reading */
 	uint64_t boottime_ns;
 	uint64_t busy_ns; /* cumulative, all CPUs; cut to ticks of USER_HZ in each of its parts */
-	uint64_t idle_ns; /* likewise; waiting for I/O is idle */
+	uint64_t idle_ns; /* also of all CPUs; waiting for I/O is idle */
 	uint64_t steal_ns;
 	uint32_t cpus; /* online */
 };

@@ -23,7 +23,7 @@ struct memory_traffic {
 	struct map pids;    /* → group */
 	struct map cgroups; /* → group, or MIXED */
 	uint32_t *group;    /* [size] of samples */
-	uint64_t *bytes;    /* [size] likewise */
+	uint64_t *bytes;    /* [size] as well */
 	size_t size;
 	struct division divisions[RESCTRL_GROUPS_MAX];
 	uint64_t last[RESCTRL_GROUPS_MAX]; /* bytes of the last reading */
@@ -144,7 +144,7 @@ static uint64_t take_part(struct division *division, uint64_t weight)
 	return part;
 }
 
-/* Whether there are bytes to be divided. */
+/* Returns true if there are bytes to be divided. */
 static bool take_reading(struct memory_traffic *traffic, const struct resctrl_reading *reading)
 {
 	if (!reading) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What moved the memory that resctrl's groups counted: adds the signal SIGNAL_MEMORY_TRAFFIC to a
- * pass.
+ * Divides the memory traffic that resctrl's groups counted among processes: adds the signal
+ * SIGNAL_MEMORY_TRAFFIC to a pass.
  *
  * - A process is in the group that lists its leader. One that is not listed yet is in the group of
  *   the others in its cgroup, if these are in one group: a child begins in its parent's group. Else
  *   it is in the default group.
  * - The bytes of a group are divided among its processes that ran, by their cache misses where
- *   these are known, else by their CPU time, to the byte. So what is in no group but the default
- *   one shares the rest of the machine's traffic, as it would share the energy without groups.
- * - A group of which nothing ran has its bytes divided as those of the default group.
+ *   these are known, else by their CPU time, to the byte. So processes that are only in the default
+ *   group share the rest of the machine's traffic, as it would share the energy without groups.
+ * - If no process of a group ran, its bytes are divided with the bytes of the default group.
  *
- * In an interval in which not all groups could be read the signal is not known. No I/O.
+ * If not all groups could be read in an interval, the signal is unknown. No I/O.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ int open_device_finder_open(const uint32_t *majors, size_t major_count,
 	finder->skeleton = open_devices_bpf__open();
 	if (!finder->skeleton)
 		return -errno;
-	/* Of a number without room no device is found. */
+	/* Devices of a number that finds no room are not found. */
 	for (size_t i = 0; i < major_count && i < KEPLER_DEVICE_MAJORS; i++)
 		finder->skeleton->rodata->majors[i] = majors[i];
 	r = open_devices_bpf__load(finder->skeleton);

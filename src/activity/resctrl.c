@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A group is known by its path and by the inode of its directory: one that was removed and made
- * again has another counter. A scan makes the list anew and takes over the readings of groups that
- * are the same.
+ * again has another counter. A scan makes a new list and takes over the readings of groups that are
+ * the same.
  */
 #include "activity/resctrl.h"
 
@@ -29,7 +29,7 @@ struct group {
 	uint32_t parent; /* its control group; of a control group itself */
 	uint32_t first_pid, pid_count;
 	uint64_t last[RESCTRL_DOMAINS_MAX];
-	uint64_t all_bytes; /* since the reading before, with what is below it */
+	uint64_t all_bytes; /* since the reading before, including the groups below it */
 	bool has_last;
 };
 
@@ -96,7 +96,7 @@ static int read_tasks(struct resctrl *resctrl, struct group *group, char *text)
 	group->first_pid = resctrl->pid_count;
 	(void)snprintf(path, sizeof(path), "%s/%s/tasks", resctrl->root, group->path);
 	len = read_file_nowait_at(AT_FDCWD, path, text, TASKS_BYTES);
-	/* Of a list that is too long, the first part is there. */
+	/* The first part of a list that is too long is there. */
 	if (len <= 0 && len != -EFBIG)
 		return 0;
 	if (ARRAY_RESERVE(resctrl->pids, resctrl->pid_size, RESCTRL_PIDS_MAX) < 0)
@@ -214,7 +214,7 @@ static int compare_domains(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Domains come and go with CPUs: then all groups begin anew. */
+/* Domains come and go with CPUs: then all groups begin again. */
 static void follow_domains(struct resctrl *resctrl)
 {
 	unsigned before[RESCTRL_DOMAINS_MAX];
@@ -274,7 +274,7 @@ static bool read_counter(const struct resctrl *resctrl, const struct group *grou
 	return len > 0 && resctrl_parse_bytes(text, (size_t)len, ret) == 0;
 }
 
-/* Whether all that the group did since the reading before is known. */
+/* Returns true if all traffic of the group since the reading before is known. */
 static bool read_group(const struct resctrl *resctrl, struct group *group)
 {
 	bool is_known = group->has_last;

@@ -9,8 +9,8 @@
  *   SYSFS/fs/resctrl/CONTROL/…, …/mon_groups/GROUP/…       of another control group
  *
  * The kernel shows for a control group the sum of it and its monitoring groups; here each has its
- * own. It hides wraps of the hardware. What it calls Unavailable or Error is not known, and neither
- * is what a group did whose counter fell, for a group of that name was made anew.
+ * own. It hides wraps of the hardware. A value that it calls Unavailable or Error is unknown, and
+ * so is the traffic of a group whose counter fell: another group of that name was made.
  *
  * Each read of a counter interrupts a CPU of its domain: at most RESCTRL_GROUPS_MAX groups are
  * read. A monitoring group beyond that is a part of its control group.
@@ -25,7 +25,9 @@
 #define RESCTRL_DOMAINS_MAX 16
 #define RESCTRL_PIDS_MAX    65536
 
-/* Of group 0, the default one, no tasks are listed: it has all that no other one has. */
+/*
+ * The tasks of group 0, the default one, are not listed: it has all tasks that no other group has.
+ */
 struct resctrl_group {
 	uint64_t bytes; /* since the reading before */
 	uint32_t first_pid, pid_count;
@@ -45,17 +47,14 @@ struct resctrl;
 /* 0 or -ENOMEM; it may be mounted later. */
 int resctrl_open(const char *sysfs, struct resctrl **ret);
 void resctrl_close(struct resctrl *resctrl);
-/*
- * Looks for groups and their tasks anew; a group that was there before goes on. 0 or -ENOMEM, then
- * there are none.
- */
+/* Looks for groups and their tasks again; a known group goes on. 0, or -ENOMEM and no groups. */
 int resctrl_scan(struct resctrl *resctrl);
-/* Reads all counters. Whether there is a group with tasks beside the default one. */
+/* Reads all counters. Returns true if a group other than the default one has tasks. */
 bool resctrl_read(struct resctrl *resctrl);
 /* What is known; valid until the next call of the above. */
 struct resctrl_reading resctrl_get(const struct resctrl *resctrl);
 
-/* Pure: bytes in the text of a counter. 0, or -ENODATA: Unavailable or the like. */
+/* Pure: bytes in the text of a counter. 0, or -ENODATA: Unavailable or similar. */
 int resctrl_parse_bytes(const char *text, size_t len, uint64_t *ret);
 /* Pure: writes the first @max numbers of a list of tasks, one a line; how many. */
 size_t resctrl_parse_tasks(const char *text, uint32_t *ret_pids, size_t max);

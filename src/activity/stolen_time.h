@@ -17,8 +17,9 @@
 #include "activity/machine_time.h"
 
 /*
- * Of @run_ns, the run time of all tasks between two readings of the account; at most what the
- * account says was stolen. 0 where CPUs came or went, or the account went back.
+ * The stolen part of @run_ns, the run time of all tasks between two readings of the account; at
+ * most the time that the account reports as stolen. 0 if CPUs came or went, or the account went
+ * back.
  */
 uint64_t stolen_time(const struct machine_time *last, const struct machine_time *now,
 		     uint64_t run_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether context switches are counted, and with which events of the processor. */
+/* Options: whether context switches are counted, and with which events of the processor. */
 #pragma once
 
 #include "activity/counter_event.h"
@@ -7,7 +7,7 @@
 enum switch_mode { SWITCH_AUTO, SWITCH_ALWAYS, SWITCH_NEVER };
 
 struct switch_options {
-	/* AUTO: where there are events. */
+	/* AUTO: if the machine has events. */
 	enum switch_mode switches;
 	/*
 	 * AUTO: what opens at the start, without a privilege that is kept; ALWAYS: also on CPUs

@@ -4,7 +4,7 @@
  * because nothing runs there that could be charged.
  *
  * An event of a CPU that goes offline stops there, and does not go on when the CPU comes back: it
- * is closed, and opened anew, which takes a privilege that is kept only with counters=ALWAYS. The
+ * is closed, and opened again, which takes a privilege that is kept only with counters=ALWAYS. The
  * program notices the other event by its times, which began at 0.
  */
 #include "activity/switch_reader.h"

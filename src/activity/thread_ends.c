@@ -32,7 +32,7 @@ static bool is_unknown_of_old(const struct thread_table *table, const struct kep
 	       thread_rows_find_process(table, record) == MAP_NONE;
 }
 
-/* Whether no pass can have reported it, although it existed during one. */
+/* Returns true if no pass can have reported it, although it existed during one. */
 static bool is_unseen_life(const struct thread_table *table, const struct kepler_thread *record)
 {
 	if (record->flags & KEPLER_YOUNG)
@@ -230,7 +230,7 @@ void thread_table_tell_coming(struct thread_table *table, struct activity *activ
 {
 	uint64_t threads = table->coming.threads, run_ns = table->coming.run_ns;
 
-	/* As long as it is negative, so much of what is found to have been run is not reported. */
+	/* As long as it is negative, that much of the run time that is found is not reported. */
 	run_ns += table->balance_ns < 0 ? -(uint64_t)table->balance_ns : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(table->held_ns); i++)
 		run_ns += table->held_ns[i];

@@ -107,8 +107,8 @@ void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run
 }
 
 /*
- * Takes facts about the process from @record; an end has those of its thread, so only the leader's
- * counts.
+ * Takes facts about the process from @record; an end has the facts of its thread, so only the
+ * leader's count.
  */
 void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record)
 {
@@ -266,7 +266,7 @@ void thread_rows_forget_thread(struct thread_table *table, uint32_t index)
 	thread_rows_remove_thread(table, index);
 }
 
-/* ---- of which thread is this record? ---- */
+/* ---- which thread does this record belong to? ---- */
 
 static bool is_same_thread(const struct thread_table *table, const struct thread_row *thread,
 			   const struct kepler_thread *record)

@@ -51,7 +51,7 @@ void thread_table_tell_signals(struct thread_table *table, uint32_t signals);
  */
 void thread_table_sees_part(struct thread_table *table);
 
-/* Whether the next pass must report every living thread, idle ones too. */
+/* Returns true if the next pass must report every living thread, idle ones too. */
 bool thread_table_wants_full(const struct thread_table *table);
 /* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be reported. */
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
@@ -85,6 +85,6 @@ size_t thread_table_count(const struct thread_table *table); /* threads known */
 uint64_t thread_table_overflows(const struct thread_table *table);
 /* Counted time (SIGNAL_COUNTED_TIME) of threads without a process, in ns: no sample has it. */
 uint64_t thread_table_work_lost_ns(const struct thread_table *table);
-/* Whether every thread of the last pass did fit. */
+/* Returns true if every thread of the last pass did fit. */
 bool thread_table_is_complete(const struct thread_table *table);
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata);

@@ -31,7 +31,7 @@ struct process_row {
 	uint64_t cgroup_id;
 	uint64_t cgroup_set;
 	uint64_t pending_ns;     /* for the next sample */
-	uint64_t pending_cycles; /* likewise, by frequency */
+	uint64_t pending_cycles; /* for the next sample, too, by frequency */
 	uint64_t leader_task;    /* 0: not seen yet */
 	uint32_t threads;        /* rows */
 	uint32_t cpu;
@@ -153,7 +153,7 @@ void thread_rows_remove_thread(struct thread_table *table, uint32_t index);
 /* Sets the reported time of a row's thread, and the time of its exit. */
 void thread_rows_set_run(struct thread_table *table, uint32_t index, uint64_t run_ns,
 			 uint64_t exit_run_ns);
-/* Whether a row that is swept now counts as that of a lost end. */
+/* Returns true if a row that is swept now counts as the row of a lost end. */
 bool thread_rows_is_lost(const struct thread_table *table, const struct thread_row *thread);
 /* Removes a row without an end to come. */
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index);

@@ -17,7 +17,7 @@ void unseen_time_init(struct unseen_time *unseen, uint64_t tick_ns)
 	*unseen = (struct unseen_time){ .tick_ns = tick_ns };
 }
 
-/* The account of a machine without idle CPUs still changes, and so does that of an idle one. */
+/* The account of a busy machine still changes, and so does the account of an idle one. */
 static bool stands_still(struct unseen_time *unseen, const struct machine_time *now,
 			 uint64_t passed_ns)
 {

@@ -31,7 +31,7 @@ enum backoff_kind { BACKOFF_FAILED, BACKOFF_ABSENT, BACKOFF_DENIED };
 
 struct backoff {
 	struct backoff_limits limits;
-	enum backoff_kind kind; /* of the last failure: another one begins anew */
+	enum backoff_kind kind; /* of the last failure: another kind starts over */
 	uint64_t delay_ms;      /* after it, without chance; 0 after a success */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Finds libcurl and the functions of it that are called here. It is never unloaded: its TLS library
- * may have threads' data behind it.
+ * may hold data of threads.
  */
 #include "net/curl_library.h"
 

@@ -48,7 +48,7 @@ void grpc_answer_header(struct grpc_answer *answer, const char *name, size_t nam
 		take_text(answer, value, value_len);
 }
 
-/* How many of the bytes belong to the prefix; or -errno where it is one that is not taken. */
+/* How many of the bytes belong to the prefix; or -errno if the prefix is not acceptable. */
 static int take_prefix(struct grpc_answer *answer, const char *bytes, size_t len)
 {
 	size_t missing = GRPC_PREFIX_BYTES - answer->prefix_len;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The answer to a unary call of gRPC (PROTOCOL-HTTP2.md of grpc/grpc): one message behind a prefix
- * of five bytes, and in the trailers, or in the headers where there is no message, the status of
- * the call. Pure: headers and bytes in, a message or an error out. A compressed message is refused,
- * as none was asked for.
+ * of five bytes, and in the trailers, or in the headers of an answer without a message, the status
+ * of the call. Pure: headers and bytes in, a message or an error out. A compressed message is
+ * refused, as none was asked for.
  */
 #pragma once
 

@@ -87,7 +87,7 @@ static const struct http_route *find_route(const struct http_answerer *answerer,
 	return NULL;
 }
 
-/* Products that share an address, and scrapers that are told to wait for different times. */
+/* Products that share an address, and scrapers with different timeouts. */
 static uint64_t client_of(struct MHD_Connection *mhd, const struct http_connection *connection)
 {
 	uint64_t hash =
@@ -316,8 +316,8 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 }
 
 /*
- * A request that does not fit into the library's memory beside the headers of our answer is refused
- * with a fixed text; the library would just close the connection.
+ * A request that does not fit into the library's memory together with the headers of our answer is
+ * refused with a fixed text; the library would just close the connection.
  */
 static enum MHD_Result refuse_headers(struct http_answerer *answerer,
 				      const struct http_connection *connection)
@@ -454,7 +454,7 @@ static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char
 
 /*
  * No browser reaches a unix socket; a proxy that forwards to it checks its own peers. A host in the
- * target stands for that of the header (RFC 9112 §3.2.2); both have to be ours.
+ * target replaces the host in the header (RFC 9112 §3.2.2); both have to be ours.
  */
 static bool is_for_us(struct http_answerer *answerer, struct MHD_Connection *mhd,
 		      const struct http_connection *connection, const char *host, size_t host_len)

@@ -26,7 +26,7 @@ struct http_answerer {
 	struct http_auth *auth;      /* owned, under the lock; NULL: no tokens */
 	struct http_hosts hosts;     /* borrowed: which hosts requests may name */
 	unsigned busy_connections;   /* from this many on, answers close theirs */
-	bool tls;                    /* nothing may be sent beside the library */
+	bool tls;                    /* only the library may send */
 	unsigned bodies, max_bodies; /* of requests, that are kept now */
 	uint64_t turn;               /* of the server's loop */
 	struct http_stats stats;     /* by atomic operations only */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bearer tokens of a server (RFC 6750), one of which a request must present. The server asks
+ * The bearer tokens of a server (RFC 6750): a request must present one of them. The server asks
  * before it looks for a route, so a new route is closed unless it says otherwise
  * (http_route.is_open).
  *
@@ -25,7 +25,7 @@ struct http_auth; /* does not change once it is made */
  */
 int http_auth_open(const char *path, struct http_auth **ret, struct diag *diag);
 void http_auth_free(struct http_auth *auth); /* NULL is fine */
-/* Whether the value of a request's Authorization header presents one of the tokens. */
+/* Returns true if the value of a request's Authorization header presents one of the tokens. */
 bool http_auth_admits(const struct http_auth *auth, const char *authorization);
 /* The first of the tokens: for a client of the same server on this machine. */
 const char *http_auth_token(const struct http_auth *auth);

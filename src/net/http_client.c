@@ -511,7 +511,7 @@ static int add_header(const struct curl_library *curl, const char *name, const c
 	return r;
 }
 
-/* NULL is none. */
+/* NULL (no token) is fine. */
 static bool is_token(const char *token)
 {
 	return !token || (is_header_value(token) && strlen(token) <= TOKEN_MAX);

@@ -28,7 +28,7 @@
 #define HTTP_STALL_NS            (2ULL * 1000000000ULL)
 /* While others wait to connect: time for a request, or for reading an answer that is not a page. */
 #define HTTP_PATIENCE_NS (100ULL * 1000000ULL)
-/* Likewise: the most time for a request, however often the peer was answered meanwhile. */
+/* The longest time for a request meanwhile, however often the peer was answered. */
 #define HTTP_CROWDED_NS (2ULL * 1000000000ULL)
 /* A reader without progress for this long gives way to another one that requests a page. */
 #define HTTP_YIELD_NS (50ULL * 1000000ULL)
@@ -135,8 +135,8 @@ void *http_connections_take_held(struct http_connections *connections);
 /*
  * Is there room for one more page, for @newcomer, to be read or waited for? If not, a reader is
  * cut: the one without progress for the longest, of the address that reads the most pages. It is
- * cut at once if that address has more than its share beside the newcomer's, and never for an
- * address with more pages than its own; otherwise after HTTP_YIELD without progress, or after
+ * cut at once if that address has more than its share compared with the newcomer's, and never for
+ * an address with more pages than its own; otherwise after HTTP_YIELD without progress, or after
  * HTTP_FAIR of reading when the newcomer has waited for HTTP_STUCK. false: none can be cut yet.
  */
 bool http_connections_room(struct http_connections *connections,

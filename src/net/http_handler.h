@@ -24,11 +24,11 @@ struct http_request {
 	 */
 	uint64_t client;
 	const char *if_none_match; /* header or "" */
-	/* Of a route that takes POST: what was sent. NULL and 0 for GET. */
+	/* The body of a POST request; NULL and 0 for GET. */
 	const char *body;
 	size_t body_len;
 	void *source; /* the server's, for http_request_argument() */
-	/* Of the server's loop: in one turn each connection is looked at once. */
+	/* The turn of the server's loop: in one turn each connection is looked at once. */
 	uint64_t turn;
 	/*
 	 * A number that the handler keeps with a request that it answers with HTTP_ASK_AGAIN; 0
@@ -38,8 +38,8 @@ struct http_request {
 };
 
 /*
- * The value of @name in the query of the request's target, as it was sent (http_url_unescape());
- * "" without a value, NULL where there is no such name.
+ * The value of @name in the query of the request's target, as it was sent (http_url_unescape()); ""
+ * without a value, NULL without such a name.
  */
 const char *http_request_argument(const struct http_request *request, const char *name);
 
@@ -101,5 +101,5 @@ struct http_stats {
 	uint64_t bytes_sent;
 	uint64_t accept_errors; /* connections could not be accepted: descriptors, memory */
 	uint64_t unauthorized;  /* requests without a valid token: 401 */
-	uint64_t misdirected;   /* requests whose Host is no name of this machine: 421 */
+	uint64_t misdirected;   /* requests whose Host does not name this machine: 421 */
 };

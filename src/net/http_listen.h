@@ -16,8 +16,8 @@ struct http_listener {
 };
 
 /*
- * 0, or -errno with a diagnosis that names @text. ":PORT" is all addresses of both families where
- * there are two; "unix:PATH" gets @mode.
+ * 0, or -errno with a diagnosis that names @text. ":PORT" stands for all addresses of all families
+ * that the machine has; "unix:PATH" gets @mode.
  */
 int http_listen(const char *text, mode_t mode, struct http_listener *ret, struct diag *diag);
 /* Closes it and removes what it made. */

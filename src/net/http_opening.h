@@ -14,5 +14,5 @@
  * once. Pure.
  */
 bool http_opening_is_whole(const char *bytes, size_t len, bool tls);
-/* Whether all of it has arrived at @fd, where it stays. */
+/* Returns true if all of it has arrived at @fd, where it stays. */
 bool http_opening_has_come(int fd, bool tls);

@@ -3,7 +3,7 @@
  * The names by which other machines reach this one, for a server that listens beyond the loopback:
  * a scraper uses "node1.example.org" where the machine itself only knows "node1". Three rules:
  *
- *   any name whose first label is that of a name of this machine (host, node, pod)
+ *   any name whose first label is the first label of a name of this machine (host, node, pod)
  *   "SERVICE.NAMESPACE.svc.DOMAIN" of the Kubernetes namespace that this program runs in
  *   names that were found, as by a reverse look-up of this machine's addresses
  *
@@ -37,8 +37,8 @@ void http_own_names_add_host(struct http_own_names *own, const char *name);
 /* Before the server starts. "" or one that is too long: none. */
 void http_own_names_set_namespace(struct http_own_names *own, const char *name);
 /*
- * At any time. False: the name is known, is no name that a request can have, is that of the
- * loopback, or finds no room.
+ * At any time. False: the name is known, cannot be in a request, names the loopback, or finds no
+ * room.
  */
 bool http_own_names_add_found(struct http_own_names *own, const char *name);
 /* @name: of @len bytes, without port and final dot. */

@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-/* Both families as one: IPv4 mapped into IPv6, as a socket of both tells it. */
+/* Both families as one: IPv4 mapped into IPv6, as a socket of both families reports it. */
 static bool read_ip(const struct sockaddr *address, struct in6_addr *ret)
 {
 	const struct sockaddr_in6 *v6 = (const void *)address;

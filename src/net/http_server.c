@@ -33,7 +33,7 @@
 #include "net/http_connections.h"
 #include "net/http_listen.h"
 
-/* Of one connection: request line, headers, what they are parsed into, and the answer's headers. */
+/* For one connection: request line and headers, raw and parsed, and the answer's headers. */
 #define HEADER_MEMORY    (HTTP_HEADER_MAX + 8192)
 #define SWEEP_EVERY_MS   250
 #define CROWDED_RETRY_MS 20 /* while full: look again whether a connection may be cut by now */

@@ -63,7 +63,7 @@ void http_server_set_auth(struct http_server *server, struct http_auth *auth);
 void http_server_sweep(struct http_server *server, uint64_t now_ns);
 /*
  * For a handler that needs the memory of one of two earlier bodies, identified by their owners:
- * cuts readers of both that are stuck and those of the @old one that have had their time
+ * cuts stuck readers of both, and readers of the @old one that have had their time
  * (http_connections.h). Handlers then answer HTTP_ASK_AGAIN.
  */
 void http_server_hurry(struct http_server *server, const void *old, const void *newest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The name takes the host's place in the URL, and libcurl is told where to connect to instead. */
+/* The name takes the host's place in the URL, and libcurl connects to the given address instead. */
 #include "net/http_tls_name.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 #define HTTP_UNIX_PREFIX   "unix:"
 #define HTTP_UNIX_PATH_MAX 103 /* bytes: the kernel's limit, less a suffix while it is made */
 
-/* Of listening sockets of all families: new connections wait here while all slots are taken. */
+/* The backlog of all listening sockets: new connections wait here while all slots are taken. */
 #define HTTP_LISTEN_BACKLOG 1024
 
 /* The path in "unix:PATH", or NULL when @address has another form. */

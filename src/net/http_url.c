@@ -11,7 +11,7 @@
 
 #include "base/ascii.h"
 
-/* Where in @text, of @len bytes, the colon before a port is; @len where there is none. */
+/* Where in @text, of @len bytes, the colon before a port is; @len without a port. */
 static size_t find_port(const char *text, size_t len)
 {
 	size_t at = len;

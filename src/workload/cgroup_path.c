@@ -3,7 +3,7 @@
  * One walk over the components, from the root down, that knows at each step which party may have
  * created the next component: the system, a user's own systemd, the owner of a unit, a container.
  * The innermost container is the owner; the pod is the outermost one, because everything that runs
- * in a pod belongs to it. In a container the walk starts anew, as in a root, but keys have the
+ * in a pod belongs to it. In a container the walk starts again, as in a root, but keys have the
  * outermost container as a suffix.
  */
 #include "workload/cgroup_path.h"
@@ -96,7 +96,7 @@ static bool is_runtime_unit(struct part unit)
 	return false;
 }
 
-/* Whether a component in a runtime's form can have been made by a runtime. */
+/* Returns true if a component in a runtime's form can have been made by a runtime. */
 static bool is_place(const struct walk *walk, struct part part)
 {
 	if (walk->level > 0)
@@ -195,7 +195,7 @@ static void look_for_pod(struct walk *walk, struct part part)
 		walk->in_kubepods = false;
 		walk->pod_depth = walk->depth;
 	} else if (cgroup_is_kubepods(part) || part_is(part, "..")) {
-		walk->in_kubepods = true; /* "..": seen from a container beside it */
+		walk->in_kubepods = true; /* "..": seen from a neighbouring container */
 	}
 }
 

@@ -26,8 +26,8 @@ struct cgroup_owner {
 	char name[IDENTITY_NAME_MAX];  /* its name as long as no better one is known */
 	char pod_id[OWNER_POD_ID_MAX]; /* of the outermost pod around it; "" none */
 	/*
-	 * The id to look up in the directory: its own, or that of the container of its pod; "" for
-	 * an owner that the directory cannot know.
+	 * The id to look up in the directory: its own, or the id of the container of its pod; ""
+	 * for an owner that the directory cannot know.
 	 */
 	char names_id[IDENTITY_NAME_MAX];
 	bool is_nested;     /* a container inside another */
@@ -44,7 +44,7 @@ void cgroup_owner_system(struct cgroup_owner *ret);
 void cgroup_owner_vm(struct cgroup_owner *ret, const char *hypervisor, const char *id,
 		     const char *name);
 /*
- * Never fails: a cgroup in no known place belongs to the rest of the system. @root is that of the
+ * Never fails: a cgroup in no known place belongs to the rest of the system. @root belongs to the
  * machine's own systemd, see cgroup_unit_find(); without it any tree of slices is taken for it.
  */
 void cgroup_owner_from_path_below(const char *root, const char *path, size_t len,

@@ -127,8 +127,8 @@ static bool by_machine(struct part part, struct cgroup_container *ret)
 }
 
 /*
- * Garden's handles have any form, of which the usual one is 8-4-4-4-4 digits, with a suffix for the
- * checks of a container. "good" and "bad" are directories of its own.
+ * Garden's handles have any form, usually 8-4-4-4-4 digits, with a suffix for the checks of a
+ * container. "good" and "bad" are directories of its own.
  */
 static bool is_garden_id(struct part part, struct part parent)
 {

@@ -21,7 +21,7 @@ bool part_is(struct part part, const char *text);
 /* Begins or ends with that and has more. */
 bool part_starts(struct part part, const char *prefix);
 bool part_ends(struct part part, const char *suffix);
-/* What is left between @prefix and @suffix ("" is none); false when either is not there. */
+/* The text between @prefix and @suffix ("": no such suffix); false if either is missing. */
 bool part_between(struct part part, const char *prefix, const char *suffix, struct part *ret);
 /* Splits at the first @c; false when there is none. */
 bool part_split(struct part part, char c, struct part *ret_before, struct part *ret_after);

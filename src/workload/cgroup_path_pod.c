@@ -24,7 +24,7 @@ static bool copy_uid(struct part part, char dash, char ret_uid[POD_UID_MAX])
 	return true;
 }
 
-/* Whether "kubepods" is one of the words of a slice, which dashes part. */
+/* Returns true if "kubepods" is one of the words of a slice, separated by dashes. */
 static bool names_kubepods(struct part slice)
 {
 	struct part word, rest = slice;

@@ -13,6 +13,6 @@ struct cgroup_vm {
 	char name[VM_NAME_MAX]; /* as the manager calls it, cut; not empty */
 };
 
-/* Whether a manager of VMs made @part, which lies in @parent in @grandparent. */
+/* Returns true if a manager of VMs made @part, which lies in @parent in @grandparent. */
 bool cgroup_vm_find(struct part part, struct part parent, struct part grandparent,
 		    struct cgroup_vm *ret);

@@ -25,7 +25,7 @@
 
 struct cgroup_batch {
 	struct offload_job job; /* first: the two are one address */
-	int proc_fd;            /* its own, for the resolver may go before the thread does */
+	int proc_fd;            /* its own, because the resolver may end before the thread does */
 	uint64_t begun_ns;
 	bool awaited, is_late;
 	atomic_uint done;

@@ -65,8 +65,9 @@ void cgroup_reads_begin(struct cgroup_reads *reads, uint64_t now_ns);
 bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *process,
 		      int cgroup_err);
 /*
- * Begins what was asked for since the last call and waits for it: as long as each read takes less
- * than the patience, and in sum at most a second an interval. What is late is not waited for again.
+ * Begins the reads that were requested since the last call and waits for them: as long as each read
+ * takes less than the patience, and in sum at most a second an interval. A late read is not waited
+ * for again.
  */
 void cgroup_reads_await(struct cgroup_reads *reads);
 /* A batch that has answered, owned by the caller; NULL: none. */

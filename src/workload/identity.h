@@ -41,8 +41,8 @@ enum owner_kind {
  * its containers. (Classic Kepler has "system_processes" for an unknown container, which cannot be
  * distinguished from the system itself.)
  *
- * namespace: of the pod, "unknown" while nothing has said it; else "system", "kernel". pod_name: as
- * container_name where there is no pod (classic); pod_id for an unknown pod. pod_id: its uid, with
+ * namespace: of the pod, "unknown" until a source has named it; else "system", "kernel". pod_name:
+ * as container_name outside pods (classic); pod_id for an unknown pod. pod_id: its uid, with
  * dashes. qos_class: "Guaranteed", "Burstable", "BestEffort". Pairs: the pod's labels that the user
  * asked for.
  *
@@ -63,8 +63,8 @@ struct identity {
 	/* Kubernetes has named its pod; if it waits, then for the container's own name. */
 	bool has_pod_names;
 	/*
-	 * Of a virtual machine with a name and no UUID: when its process started (BOOTTIME). With
-	 * another bearer it is another machine that has the name. 0: the id is enough.
+	 * When the process of a virtual machine with a name and no UUID started (BOOTTIME). With
+	 * another start it is another machine that has the name. 0: the id is enough.
 	 */
 	uint64_t bearer_ns;
 };
@@ -76,12 +76,12 @@ struct identity {
 enum process_exe {
 	PROCESS_EXE_UNKNOWN, /* the reader does not know: /proc/PID/exe is read */
 	PROCESS_EXE_OTHER,
-	PROCESS_EXE_HYPERVISOR, /* its file name is that of a known one */
+	PROCESS_EXE_HYPERVISOR, /* its file name is the name of a known one */
 };
 
 /* A process as the activity reader knows it. */
 struct process_ref {
-	uint32_t pid;       /* 0: work of which only the cgroup is known */
+	uint32_t pid;       /* 0: only the cgroup of the work is known */
 	uint64_t start_ns;  /* BOOTTIME */
 	uint64_t cgroup_id; /* 0 unknown */
 	const char *comm;
@@ -103,8 +103,9 @@ struct identity_options {
 	void (*start_thread)(void);  /* for threads of the resolver: see struct offload_options */
 	const char *passwd;          /* NULL: /etc/passwd */
 	/*
-	 * Of identity_resolver_await(): for command lines, in sum (0: 10 ms); for each process's
-	 * cgroup where the id is not enough (0: 100 ms; in sum a second or this value, the longer).
+	 * The time that identity_resolver_await() takes: for command lines, in sum (0: 10 ms); for
+	 * each process's cgroup where the id is not enough (0: 100 ms; in sum a second or this
+	 * value, the longer).
 	 */
 	uint64_t patience_ns, cgroup_patience_ns;
 };

@@ -49,8 +49,8 @@ struct identity_resolver {
 /* ---- owners ---- */
 
 /*
- * Where the machine's own systemd has its cgroups: as PID 1 says, which may be in a cgroup
- * namespace of its own; then by what is at the root of the hierarchy.
+ * Where the machine's own systemd has its cgroups: by the cgroup of PID 1, which may be in a cgroup
+ * namespace of its own; then by the root of the hierarchy.
  */
 static void find_systemd(struct identity_resolver *resolver)
 {
@@ -127,8 +127,7 @@ static struct owner *by_cgroup(struct identity_resolver *resolver, uint64_t cgro
 
 /*
  * A cgroup id that cannot be opened without a capability belongs to the path of the process's line;
- * but not where there are several lines, nor when the cgroup is removed: then the process is
- * elsewhere.
+ * but not with several lines, nor if the cgroup was removed: then the process is elsewhere.
  */
 static bool is_id_of_line(const struct identity_resolver *resolver, int err)
 {
@@ -177,7 +176,7 @@ static bool take_reads(struct identity_resolver *resolver)
 	return true;
 }
 
-/* Whether another hierarchy may show a container where this one shows a unit or nothing. */
+/* Returns true if another hierarchy may show a container where this one shows a unit or nothing. */
 static bool is_vague(const struct identity_resolver *resolver, const struct owner *owner)
 {
 	return resolver->hierarchy.is_one_of_several &&

@@ -31,7 +31,7 @@ static bool may_tell_of_pod(const struct directory_record *record, const struct 
 }
 
 /*
- * The facts of Kubernetes about the pod take precedence over those of a runtime about its
+ * The facts of Kubernetes about the pod take precedence over the facts of a runtime about its
  * container.
  */
 static void adopt(struct owner *owner, struct directory_record *record,
@@ -53,7 +53,7 @@ static void adopt(struct owner *owner, struct directory_record *record,
 	owner_names_unref(record->names);
 }
 
-/* Whether a source knows it by its own id. */
+/* Returns true if a source knows it by its own id. */
 static bool ask(struct owner *owner, const struct name_lookup *lookup)
 {
 	struct directory_record own = { 0 }, pod = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * On which NUMA node the memory of a cgroup lies: its file memory.numa_stat. With v2 each line is
- * a kind of memory, in bytes ("anon N0=4096 N1=0"), of which some are parts of others; with v1 the
+ * On which NUMA node the memory of a cgroup lies: its file memory.numa_stat. With v2 each line is a
+ * kind of memory, in bytes ("anon N0=4096 N1=0"), and some kinds are parts of others; with v1 the
  * line "total=" has all of the cgroup's own, in pages. Only proportions are asked for, so that the
  * unit does not matter.
  */

@@ -22,7 +22,7 @@
 
 struct resident_memory {
 	struct hierarchy hierarchy;
-	int memory_fd; /* root of the hierarchy with the controller; that of the above with v2 */
+	int memory_fd; /* root of the hierarchy with the controller; the same as above with v2 */
 	uint64_t every_ns;
 	struct map places; /* of cgroups in the list */
 	struct resident_cgroup *list;

@@ -6,8 +6,8 @@
  *
  * With v2 it is memory.current, which includes cgroups below; there processes are in cgroups
  * without others below them only. With v1 it is the cgroup's own part in memory.stat, at the same
- * path in the hierarchy of that controller as in that of the ids. A cgroup without such a file has
- * no value.
+ * path in the hierarchy of that controller as in the hierarchy of the ids. A cgroup without such a
+ * file has no value.
  *
  * On a machine with several sockets memory.numa_stat says on which nodes that memory lies. It
  * counts less than the value, so that it only divides that: what it leaves out lies as the rest.

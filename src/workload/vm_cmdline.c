@@ -37,7 +37,7 @@ static bool next_word(struct words *words, struct part *ret)
 	return true;
 }
 
-/* One of nothing but zeros is none. */
+/* A UUID of nothing but zeros does not count. */
 static void set_uuid(struct vm_description *vm, struct part text)
 {
 	char uuid[VM_UUID_MAX];

@@ -21,11 +21,11 @@ struct vm_description {
  * line is worth reading.
  */
 bool vm_comm_is_candidate(const char *comm);
-/* Whether an executable of that file name, without folders, is a hypervisor. */
+/* Returns true if an executable of that file name, without folders, is a hypervisor. */
 bool vm_exe_is_hypervisor(const char *name);
 /*
- * Reads the text of /proc/PID/cmdline: words, each ended by NUL, of which the last may be cut.
- * false: it is not a machine, for example a query for the hypervisor's version.
+ * Reads the text of /proc/PID/cmdline: words, each ended by NUL; the last may be cut. false: it is
+ * not a machine, for example a query for the hypervisor's version.
  */
 bool vm_cmdline_parse(const char *comm, const char *text, size_t len, struct vm_description *ret);
 /* The process that a kernel thread works for: "vhost-1234", "kvm-pit/1234". 0: none. */

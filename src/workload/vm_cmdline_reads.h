@@ -59,8 +59,8 @@ void cmdline_reads_release(struct cmdline_reads *reads);
  */
 void cmdline_reads_begin(struct cmdline_reads *reads, uint64_t now_ns, uint64_t patience_ns);
 /*
- * Begins a read, of which there is none for this pid. 0; -EBUSY: too many are under way, try again;
- * or -errno: the process is gone, or hidden.
+ * Begins a read for a pid that has none under way. 0; -EBUSY: too many are under way, try again; or
+ * -errno: the process is gone, or hidden.
  */
 int cmdline_reads_ask(struct cmdline_reads *reads, const struct process_ref *process,
 		      uint64_t party, uint64_t now_ns);
@@ -69,7 +69,7 @@ struct cmdline_read *cmdline_reads_find(struct cmdline_reads *reads, uint32_t pi
 /* Forgets a finished one. */
 void cmdline_reads_forget(struct cmdline_reads *reads, struct cmdline_read *read);
 /*
- * Waits for what was asked since the last call. true: there was something, and all of it has
+ * Waits for the reads that were requested since the last call. true: there were some, and all have
  * finished.
  */
 bool cmdline_reads_await(struct cmdline_reads *reads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One row a process, found by its pid; the start time tells whether it is still the same, to a
- * clock tick, because kernel threads name their machine by pid and /proc has ticks. Ends are not
+ * One row a process, found by its pid; the start time shows, to a clock tick, whether it is still
+ * the same, because kernel threads name their machine by pid and /proc has ticks. Ends are not
  * reported here: rows are checked again when their number has doubled, and rows of processes that
  * have ended are removed.
  */
@@ -34,7 +34,7 @@ struct machine {
 	uint64_t parent_start_ns; /* 0: the parent was gone */
 	char comm[16];
 	struct machine_claim claim;
-	uint64_t bearer_ns;        /* as of struct identity; that of the first of its processes */
+	uint64_t bearer_ns;        /* as in struct identity; of the first of its processes */
 	bool was_hypervisor;       /* by its executable, when it was asked */
 	struct owner *around;      /* held: its cgroup's owner at that time */
 	struct owner *owner;       /* held: its owner; NULL: not a machine */
@@ -207,9 +207,9 @@ static bool runs_hypervisor(const struct machines *machines, const struct proces
 }
 
 /*
- * On which ground it is a machine. 0; 1: it is none; -errno: it is gone. A process in a manager's
- * scope is one, whatever its program; another process by its executable, or because it belongs to
- * root or a manager. The name alone is not enough: any user's process may have it.
+ * On which ground it is a machine. 0; 1: it is not one; -errno: it is gone. A process in a
+ * manager's scope is one, whatever its program; another process by its executable, or because it
+ * belongs to root or a manager. The name alone is not enough: any user's process may have it.
  */
 static int find_claim(const struct machines *machines, const struct process_ref *process,
 		      const struct owner *around, struct machine_claim *ret)
@@ -319,7 +319,9 @@ static void describe(struct cgroup_owner *ret, const struct vm_description *vm,
 	}
 }
 
-/* Of two claims to one text the weaker one gets its pid as a suffix; of equal ones, the later. */
+/*
+ * If two claim one text, the weaker one gets its pid as a suffix; if they are equal, the later one.
+ */
 static void claim_text(struct machines *machines, struct machine *row, bool by_name)
 {
 	struct machine *holder = find_holder(machines, row, by_name), *weaker = row;
@@ -329,7 +331,7 @@ static void claim_text(struct machines *machines, struct machine *row, bool by_n
 		return;
 	if (row->claim.rank > holder->claim.rank && row->claim.rank >= CLAIM_TRUSTED) {
 		weaker = holder;
-		owner_unref(machines->owners, TAKE_PTR(holder->around)); /* settled anew */
+		owner_unref(machines->owners, TAKE_PTR(holder->around)); /* it is settled again */
 	}
 	what = weaker->what;
 	if (by_name)
@@ -379,7 +381,7 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 
 /* ---- asking ---- */
 
-/* Whether it is still the same process, and its parent while that is its parent. */
+/* Checks that it is still the same process, and reads its parent while that is its parent. */
 static int read_family(const struct machines *machines, struct machine *row)
 {
 	struct proc_stat before, parent, after;
