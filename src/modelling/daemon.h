@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command that is a server: it gives up privileges, starts, tells the service manager, and takes
- * turns until a signal ends it. SIGHUP asks for a reload.
+ * A command that is a server: it gives up privileges, starts, informs the service manager, and
+ * takes turns until a signal ends it. SIGHUP requests a reload.
  */
 #pragma once
 

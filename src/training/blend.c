@@ -72,8 +72,8 @@ static int blend(const struct predictor *a, const struct predictor *b, struct pr
 }
 
 /*
- * The rows, and behind them some in which nothing runs, with a power that is nearly the lowest of
- * all: numbers in *ret_x and *ret_y are given.
+ * The rows, followed by some in which nothing runs, with a power that is nearly the lowest of all:
+ * numbers in *ret_x and *ret_y are given.
  */
 static int add_idle_rows(const struct training_task *task, struct training_task *ret,
 			 double **ret_x, double **ret_y)
@@ -239,7 +239,7 @@ int train_ratio_blend(const struct training_task *task, double *stretch, struct 
 	return train(&recipe, task, stretch, ret, diag);
 }
 
-/* Of a feature that is 0 in each row trees see nothing. */
+/* Trees cannot use a feature that is 0 in each row. */
 static int train_steady(const struct training_task *task, bool only_load, double *stretch,
 			struct predictor *ret, struct diag *diag)
 {

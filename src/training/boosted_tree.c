@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/macro.h"
 
-#define GAIN_MIN 1e-6F /* a split that gains no more is none */
+#define GAIN_MIN 1e-6F /* a split must gain more */
 
 struct sorted_value {
 	float value;
@@ -171,7 +171,7 @@ static float search(const struct boosted_tree_grower *grower, const struct growi
 	return highest;
 }
 
-/* The same, where weights have limits and @rises: that of the rows above must not be the lower. */
+/* The same with limits of weights and @rises: the rows above must not have the lower weight. */
 static float search_limited(const struct boosted_tree_grower *grower,
 			    const struct growing_node *node, const struct sorted_value *order,
 			    bool rises, uint32_t *ret_above, double *ret_sum)
@@ -234,7 +234,7 @@ static void add_leaf(const struct sorted_value *order, uint32_t count, float lea
 		watts[order[i].row] += leaf;
 }
 
-/* Sorts the rows of a node into those of its children, those below first, in each order. */
+/* Divides the rows of a node among its children, the rows below first, in each order. */
 static void divide(struct boosted_tree_grower *grower, const struct growing_node *node,
 		   const struct split *split, const struct sorted_value *orders,
 		   struct sorted_value *ret)
@@ -303,8 +303,8 @@ static float leaf_of(const struct boosted_tree_grower *grower, const struct grow
 }
 
 /*
- * Splits one node of a level, if that gains, and puts its children behind the *@count nodes of the
- * next level; those of the last level are leaves at once.
+ * Splits one node of a level, if that gains, and puts its children after the *@count nodes of the
+ * next level; nodes of the last level are leaves at once.
  */
 static int grow_node(struct boosted_tree_grower *grower, const struct growing_node *node,
 		     unsigned level, const struct sorted_value *orders,

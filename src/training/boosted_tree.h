@@ -4,9 +4,9 @@
  * ("XGBoost: A Scalable Tree Boosting System", KDD 2016, algorithm 1, equations 5 to 7): each node
  * is split where Σ gradient² / (rows + penalty) of both sides grows most.
  *
- * Rows are sorted once by each feature. A split sorts the rows of its node, in each of these
- * orders, into those of its children, so that a node is always one range of each order, and a
- * search reads it from end to end. Sums are in double precision, gains, weights and thresholds in
+ * Rows are sorted once by each feature. A split divides the rows of its node among the children, in
+ * each of these orders, so that a node is always one range of each order, and a search reads it
+ * from end to end. Sums are in double precision, gains, weights and thresholds in
  * single precision, and of equal gains the one of the first feature and the highest threshold
  * counts: the trees are those of libxgboost's tree_method "exact". Why this is not libxgboost
  * itself: docs/design/training-speed.md.

@@ -5,7 +5,7 @@
 
 #include "base/macro.h"
 
-/* Quantiles of 95 % of Student's t, by degrees of freedom; beyond them that of the normal. */
+/* Quantiles of 95 % of Student's t, by degrees of freedom; beyond them the normal's is used. */
 static double quantile(size_t freedom)
 {
 	static const double quantiles[] = { 6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860,

@@ -18,7 +18,7 @@ struct candidate_verdict {
 	bool is_better;
 	double current_w, candidate_w; /* means of the blocks' errors */
 	double gain_w;                 /* the first less the second */
-	double uncertainty_w;          /* INFINITY where there are too few blocks */
+	double uncertainty_w;          /* INFINITY with too few blocks */
 };
 
 /* @current and @candidate [blocks]: mean absolute errors in W, finite. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extremely randomised trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): the mean of
- * many trees, each of which splits at random thresholds, of which the best feature's is taken. On
- * rows of power they are more accurate than boosted trees, and they need no choice of parameters.
+ * many trees. Each splits at the best of random thresholds, one per feature. On rows of power they
+ * are more accurate than boosted trees, and they need no choice of parameters.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 struct forest_plan {
 	unsigned trees;
 	/*
-	 * Of a tree, about: a leaf is of as many rows as that takes. A leaf of few rows may be a
-	 * single one; of more, leaves grow, because a model is a file.
+	 * About how many a tree has: leaves have as many rows as that takes. With few rows a leaf
+	 * may have a single one; with more rows leaves grow, because a model is a file.
 	 */
 	unsigned leaves_max;
 };

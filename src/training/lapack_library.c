@@ -27,8 +27,8 @@ static void find(void *handle, const char *name, void *ret, size_t size)
 }
 
 /*
- * Trainings that run side by side take all processors (training/parallel.h): OpenBLAS, where it is
- * what stands behind LAPACK, would start as many threads again for matrices of ten columns.
+ * Trainings that run side by side take all processors (training/parallel.h): OpenBLAS, if it
+ * implements LAPACK, would start as many threads again for matrices of ten columns.
  */
 static void keep_to_one_thread(void *handle)
 {

@@ -129,7 +129,7 @@ static double kept(const struct decomposition *d, size_t i, double penalty)
 	return d->singular[i] > RANK_RATIO * d->singular[0] ? square / (square + penalty) : 0;
 }
 
-/* n RSS / (n - parameters)², INFINITY where there are as many parameters as rows. */
+/* n RSS / (n - parameters)², INFINITY with as many parameters as rows. */
 static double cross_validated(const struct design *design, const struct decomposition *d,
 			      double penalty)
 {

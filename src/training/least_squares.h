@@ -11,7 +11,7 @@
 #include "model/predictor.h"
 #include "training/task.h"
 
-/* Of minimum norm (dgelsd): columns that depend on each other share what they explain. */
+/* The solution of minimum norm (dgelsd): columns that depend on each other share their effect. */
 int train_least_squares(const struct training_task *task, double *stretch, struct predictor *ret,
 			struct diag *diag);
 /* The penalty is chosen by generalised cross-validation: Golub, Heath and Wahba, 1979. */

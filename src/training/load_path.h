@@ -2,10 +2,10 @@
 /*
  * The path along which a model is tried (trained_model_check()): all features of load grow
  * together, from nothing to the highest of the rows, while the others stand low, in the middle and
- * high. Few rows lie near it, and there trees give what the next rows have drawn, in steps up and
- * down. What is known is that power does not fall along it. So rows can be added there, with the
- * power that a first predictor gives, made to rise by isotonic regression (pool adjacent violators:
- * Barlow et al., "Statistical Inference under Order Restrictions", 1972).
+ * high. Few rows are near it, and there trees give the power of the nearest rows, in steps up and
+ * down. But power is known not to fall along it. So rows can be added there, with the power that a
+ * first predictor gives, made to rise by isotonic regression (pool adjacent violators: Barlow et
+ * al., "Statistical Inference under Order Restrictions", 1972).
  */
 #pragma once
 

@@ -26,7 +26,7 @@ int model_choice_begin(const struct training_request *request, struct training_r
 			request->trainer_count);
 }
 
-/* Of all components in sum; INFINITY when one of them failed. */
+/* The sum of errors of all components; INFINITY if one of them failed. */
 static double total_error(const struct training_request *request,
 			  const struct training_report *report, size_t trainer)
 {
@@ -71,7 +71,7 @@ static void fill_error(const struct training_request *request, const struct trai
 	};
 }
 
-/* An error that is no number says nothing; one of 1e300 W comes from rows that cannot be. */
+/* An error that is not a number means nothing; one of 1e300 W comes from impossible rows. */
 static int check_error(const struct model_error *error, const char *component, struct diag *diag)
 {
 	if (isfinite(error->mae_w) && isfinite(error->bound_w) && isfinite(error->bound_ratio))

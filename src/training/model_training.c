@@ -48,7 +48,7 @@ static int column_of_rows(const struct job *job, const struct training_rows *row
 	return 0;
 }
 
-/* Scores and bound of rows of which @held_out [rows] is true, or of all when it is NULL. */
+/* Scores and bound of the rows for which @held_out [rows] is true, or of all if it is NULL. */
 static int score_rows(const double *watts, const double *predicted, const bool *held_out,
 		      size_t rows, uint64_t seed, struct training_result *ret)
 {
@@ -98,7 +98,7 @@ static int validate_split(const struct job *job, const struct trainer *trainer,
 	return r;
 }
 
-/* Scores @ret; what is said of each row when it is held out goes to @predicted [rows]. */
+/* Scores @ret; the prediction for each row when it is held out goes to @predicted [rows]. */
 static int validate(const struct job *job, const struct trainer *trainer,
 		    const struct training_rows *rows, double *predicted,
 		    struct training_result *ret)

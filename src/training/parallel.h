@@ -12,9 +12,9 @@
 /* Processors that this process may run on, 1 … PARALLEL_THREADS_MAX. */
 unsigned parallel_processors(void);
 /*
- * Calls job(context, 0 … count - 1), each once, in any order, on @threads threads, of which the
- * caller's is one. After a job has failed no other one begins. 0, or what the failed job of the
- * lowest index returned. A thread that cannot be started is left out.
+ * Calls job(context, 0 … count - 1), each once, in any order, on @threads threads, including the
+ * caller's. After a job has failed no other one begins. 0, or the result of the failed job with the
+ * lowest index. A thread that cannot be started is left out.
  */
 int parallel_run(size_t count, unsigned threads, int (*job)(void *context, size_t index),
 		 void *context);

@@ -125,7 +125,7 @@ static void first_gradient(struct solver *solver)
 	}
 }
 
-/* Slopes of what is minimised as coefficient @i rises or falls; INFINITY: it is at its bound. */
+/* Slopes of the objective as coefficient @i rises or falls; INFINITY: it is at its bound. */
 static double slope_up(const struct solver *solver, size_t i)
 {
 	double b = solver->coefficients[i];

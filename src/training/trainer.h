@@ -34,6 +34,6 @@ struct trainer {
 extern const struct trainer trainers[];
 /* By its name, with or without its end: "Xgboost", "XgboostFit"; NULL: there is none. */
 const struct trainer *trainer_find(const char *name);
-/* Checks the task, trains and checks what comes out. Results as of train(). */
+/* Checks the task, trains and checks the model. Results as of train(). */
 int trainer_train(const struct trainer *trainer, const struct training_task *task, double *stretch,
 		  struct predictor *ret, struct diag *diag);

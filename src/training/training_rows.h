@@ -19,12 +19,12 @@ struct training_rows {
 	size_t feature_count;
 	size_t main_feature;
 	/*
-	 * [feature_count]: power does not fall as it alone grows. Of cpu_cycles that is so. In as
+	 * [feature_count]: power does not fall as it alone grows. This holds for cpu_cycles. In as
 	 * many cycles more instructions, or more CPU time at a lower frequency, can draw less, so
-	 * that the others count only where there are no cycles.
+	 * the others count only without cycles.
 	 */
 	bool *is_load;
-	bool *grows; /* [feature_count]: a feature of load, beside cycles as well */
+	bool *grows; /* [feature_count]: a feature of load, also if there are cycles */
 	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
 	size_t ratio_count;
 	double *x;        /* rows × feature_count */
@@ -58,7 +58,7 @@ struct training_part {
 	size_t rows;
 };
 
-/* The rows of which @is_in [rows] is @wanted: 0 or -ENOMEM. */
+/* The rows for which @is_in [rows] is @wanted: 0 or -ENOMEM. */
 int training_rows_take(const struct training_rows *rows, const bool *is_in, bool wanted,
 		       struct training_part *ret);
 void training_part_release(struct training_part *part);
