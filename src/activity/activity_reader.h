@@ -112,7 +112,7 @@ struct activity {
 /* The machine's own account of its CPU time, see machine_time.h. */
 enum machine_account {
 	MACHINE_ACCOUNT_MISSING, /* cannot be read: unseen time stays unknown */
-	MACHINE_ACCOUNT_STATIC, /* does not change: not real, and unknown, too */
+	MACHINE_ACCOUNT_STATIC,  /* does not change: not real, and unknown, too */
 	MACHINE_ACCOUNT_GOOD,
 };
 
