@@ -19,13 +19,10 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "bmc/service_target.h"
 #include "config/model_url.h"
 #include "export/prometheus.h"
-#include "gpu/hlml_library.h"
-#include "gpu/nvml_library.h"
 #include "kube/pod_resources.h"
-#include "meter/hwmon/hwmon_rule.h"
+#include "meter/meter_sources.h"
 #include "model/component_power.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
@@ -117,9 +114,6 @@ static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
 static const struct option_choice bpf_ios[] = {
 	{ "off", IO_WANTED_OFF }, { "on", IO_WANTED_ON }, { "all", IO_WANTED_ALL }, { 0 }
 };
-static const struct option_choice redfish_logins[] = { { "session", REDFISH_LOGIN_SESSION },
-						       { "basic", REDFISH_LOGIN_BASIC },
-						       { 0 } };
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
 						 { 0 } };
@@ -135,11 +129,6 @@ static int check_pod_resources(const char *text, struct diag *diag)
 		return 0;
 	return diag_set(diag, -EINVAL,
 			"must be auto, off or the absolute path of a socket, not \"%.100s\"", text);
-}
-
-static int check_service_url(const char *text, struct diag *diag)
-{
-	return *text ? service_url_check(text, diag) : 0;
 }
 
 static const struct option file_rows[] = {
@@ -282,119 +271,6 @@ static const struct option meter_rows[] = {
 		  "faults. 0: 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
 		  "for psys. Counters are read at least twice in the time that they need to wrap "
 		  "at this power." },
-	{ "meter.hwmon", NULL, OPTION_STRINGS,
-	  LIST(meter_options, hwmon_rules, hwmon_rule_count, METER_HWMON_RULES_MAX),
-	  .default_text = "", .metavar = "RULE", .check = hwmon_rule_check,
-	  .help = "States what a sensor in /sys/class/hwmon measures: CHIP[@DEVICE]/CHANNEL=ZONE, "
-		  "as in ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times "
-		  "currN) or a label. ZONE is a zone kind, with a number if there are several "
-		  "(package-1), or none to ignore the sensor. kepler doctor lists sensors without "
-		  "a rule." },
-	{ "meter.msr-devices", NULL, OPTION_STRING, FIELD(meter_options, msr_devices),
-	  .default_text = METER_MSR_DEVICES, .metavar = "DIR",
-	  .help = "Directory of the MSR devices (N/msr) for the meter rapl-msr, which is read only "
-		  "if meters names it." },
-	{ "meter.msr-cores", NULL, OPTION_BOOL, FIELD(meter_options, msr_cores),
-	  .default_text = "false",
-	  .help = "On AMD, let rapl-msr also read the energy of each core (zone core). This reads "
-		  "a register on each core in each interval and wakes sleeping cores." },
-	{ "meter.external", NULL, OPTION_STRINGS,
-	  LIST(meter_options, external, external_count, METER_EXTERNAL_MAX), .default_text = "",
-	  .metavar = "FILE",
-	  .help = "File into which another program writes the readings of its meter, such as a "
-		  "smart plug, a PDU or a power analyser. The first line is \"kepler-meter 1\"; "
-		  "each further line is like zone=platform uw=215300000 time=1763912345.25. "
-		  "docs/meters.md describes the format." },
-	{ "meter.nvml-library", NULL, OPTION_STRING, FIELD(meter_options, nvml_library),
-	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
-	  .help = "NVIDIA management library (NVML), through which NVIDIA GPUs are read. A bare "
-		  "name is loaded at startup if /dev/nvidiactl exists; a path (with a slash) is "
-		  "always loaded. Empty: NVIDIA GPUs are not read unless meters names nvml." },
-	{ "meter.hlml-library", NULL, OPTION_STRING, FIELD(meter_options, hlml_library),
-	  .default_text = HLML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
-	  .help = "Management library for Intel Gaudi (HLML). A bare name is loaded at startup if "
-		  "a habanalabs device exists, and is also looked up in /usr/lib/habanalabs; a "
-		  "path (with a slash) is always loaded. Empty: Gaudi boards are not read unless "
-		  "meters names hlml." },
-	{ "meter.ipmi.device", NULL, OPTION_STRING, FIELD(meter_options, ipmi_device),
-	  .default_text = METER_IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
-	  .help = "IPMI device of this machine's BMC, through which the machine's power is read "
-		  "(DCMI, sensors) if the device exists when Kepler starts. Empty: IPMI is not "
-		  "used." },
-	{ "meter.ipmi.period", NULL, OPTION_DURATION, FIELD(meter_options, ipmi_period_ns),
-	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "5s", .metavar = "DURATION",
-	  .help = "How often the BMC is read through IPMI." },
-};
-
-static const struct option redfish_rows[] = {
-	{ "meter.redfish.url", NULL, OPTION_STRING, FIELD(meter_options, redfish_url),
-	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_service_url,
-	  .help = "URL of this machine's BMC, whose Redfish service reports the power of the whole "
-		  "machine: https://HOST or https://HOST:PORT. Empty: use the address in the "
-		  "credentials file, if there is one." },
-	{ "meter.redfish.credentials", NULL, OPTION_STRING,
-	  FIELD(meter_options, redfish_credentials), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true,
-	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
-		  "USER,PASSWORD or, as in classic Kepler, a line NODE,USER,PASSWORD,https://HOST "
-		  "for each machine." },
-	{ "meter.redfish.ca-file", NULL, OPTION_STRING, FIELD(meter_options, redfish_ca_file),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "CA certificate (PEM) that signed the BMC's certificate, or the certificate "
-		  "itself. Empty: the system's CA certificates." },
-	{ "meter.redfish.insecure", NULL, OPTION_BOOL, FIELD(meter_options, redfish_insecure),
-	  .default_text = "false",
-	  .help = "Do not verify the BMC's certificate. Anyone between Kepler and the BMC can then "
-		  "read the password. kepler_exporter_source_unverified shows it." },
-	{ "meter.redfish.login", NULL, OPTION_ENUM, FIELD(meter_options, redfish_login),
-	  .choices = redfish_logins, .default_text = "session", .metavar = "HOW",
-	  .help = "session: log in once and log out at exit. basic: send the password with each "
-		  "request; also used if the BMC has no sessions." },
-	{ "meter.redfish.system", NULL, OPTION_STRING, FIELD(meter_options, redfish_system),
-	  .default_text = "", .metavar = "ID", .may_be_empty = true,
-	  .help = "Id of this machine under /redfish/v1/Systems if the BMC manages several. Empty: "
-		  "the only one." },
-	{ "meter.redfish.period", NULL, OPTION_DURATION, FIELD(meter_options, redfish_period_ns),
-	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "10s", .metavar = "DURATION",
-	  .help = "How often the BMC is read." },
-	{ "meter.redfish.window", NULL, OPTION_DURATION, FIELD(meter_options, redfish_window_ns),
-	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
-	  .help = "Time over which the BMC averages its power reading. 0: as reported by the BMC, "
-		  "otherwise the reading counts as instantaneous." },
-	{ "meter.redfish.delay", NULL, OPTION_DURATION, FIELD(meter_options, redfish_delay_ns),
-	  RANGE(0, 600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
-	  .help = "Delay of the BMC's power readings." },
-};
-
-static const struct option hmc_rows[] = {
-	{ "meter.hmc.url", NULL, OPTION_STRING, FIELD(meter_options, hmc_url), .default_text = "",
-	  .metavar = "URL", .may_be_empty = true, .check = check_service_url,
-	  .help = "On IBM Z and LinuxONE: URL of the Hardware Management Console (HMC), whose Web "
-		  "Services report the power of the machine and, on z16 and later, of its "
-		  "partitions: https://HOST or https://HOST:PORT (default port 6794). Empty: use "
-		  "the address in the credentials file, if there is one." },
-	{ "meter.hmc.credentials", NULL, OPTION_STRING, FIELD(meter_options, hmc_credentials),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
-		  "USER,PASSWORD of an HMC user, or lines as in meter.redfish.credentials." },
-	{ "meter.hmc.ca-file", NULL, OPTION_STRING, FIELD(meter_options, hmc_ca_file),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "CA certificate (PEM) that signed the HMC's certificate, or the certificate "
-		  "itself. Empty: the system's CA certificates." },
-	{ "meter.hmc.insecure", NULL, OPTION_BOOL, FIELD(meter_options, hmc_insecure),
-	  .default_text = "false",
-	  .help = "Do not verify the HMC's certificate. Anyone between Kepler and the HMC can then "
-		  "read the password. kepler_exporter_source_unverified shows it." },
-	{ "meter.hmc.cpc", NULL, OPTION_STRING, FIELD(meter_options, hmc_cpc), .default_text = "",
-	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "Name in the HMC of the CPC that this machine is a partition of. Empty: the CPC "
-		  "that has this partition." },
-	{ "meter.hmc.partition", NULL, OPTION_STRING, FIELD(meter_options, hmc_partition),
-	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
-	  .help = "Name of this machine's partition. Empty: as in /proc/sysinfo." },
-	{ "meter.hmc.period", NULL, OPTION_DURATION, FIELD(meter_options, hmc_period_ns),
-	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
-	  .help = "How often the HMC is read. It has a new value every 15 s." },
 };
 
 static const struct option model_rows[] = {
@@ -705,8 +581,7 @@ static const struct option_section sections[] = {
 	SECTION(meters_rows, meter),
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
-	SECTION(redfish_rows, meter),
-	SECTION(hmc_rows, meter),
+	{ .more = meter_options_at, .offset = offsetof(struct config, meter) },
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(vm_rows, vm),
 	SECTION(idle_rows, idle),
@@ -821,12 +696,13 @@ bool config_wants_kubernetes(const struct config *config)
 	return config->kube.source != KUBE_OFF;
 }
 
-bool config_reads_meter(const struct config *config, const struct meter_ops *meter)
+struct meter_options config_meter_options(const struct config *config)
 {
 	struct meter_options options = config->meter;
 
 	options.sysfs = config->host.sysfs;
-	return config->meter_enabled && meter_is_chosen(meter, &options);
+	options.procfs = config->host.procfs;
+	return options;
 }
 
 const char *config_pod_resources(const struct config *config)
@@ -858,25 +734,14 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->activity.allow_bpf && config->activity.switches.switches != SWITCH_NEVER)
 		needs |= needs_of_counters(config->activity.switches.counters);
-	if (config->meter_enabled)
-		needs |= NEED_READ_ENERGY;
-	if (config_reads_meter(config, &rapl_perf_meter))
-		needs |= NEED_PERF_ENERGY;
-	if (config_reads_meter(config, &rapl_msr_meter))
-		needs |= NEED_MSR;
-	if (config_reads_meter(config, &nvml_meter))
-		needs |= NEED_GPU;
-	if (config_reads_meter(config, &hlml_meter))
-		needs |= NEED_GAUDI;
-	if (config_reads_meter(config, &ipmi_meter))
-		needs |= NEED_IPMI;
-	if (config_reads_meter(config, &drm_meter) && drm_has_board(config->host.sysfs))
-		needs |= NEED_DEVICE_USERS;
+	if (config->meter_enabled) {
+		const struct meter_options options = config_meter_options(config);
+
+		needs |= meter_needs(&options);
+	}
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
-		needs |= NEED_CLIENTS;
-	if (config_reads_meter(config, &redfish_meter) || config_reads_meter(config, &hmc_meter))
 		needs |= NEED_CLIENTS;
 	if (config->model_url[0])
 		needs |= NEED_CLIENTS;
@@ -886,6 +751,17 @@ unsigned config_needs(const struct config *config)
 	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))
 		needs |= NEED_CLIENTS;
 	return needs;
+}
+
+void config_devices(const struct config *config, const char *ret[static CONFIG_DEVICES_MAX + 1])
+{
+	const struct meter_options options = config_meter_options(config);
+	const struct meter_device *device;
+	size_t count = 0;
+
+	while (config->meter_enabled && (device = meter_device_at(&options, count)))
+		ret[count++] = device->unit;
+	ret[count] = NULL;
 }
 
 int config_load(const struct option_args *args, struct config *ret, struct diag *diag)
@@ -902,6 +778,11 @@ int config_load_text(const char *name, const char *text, size_t len, struct conf
 int config_load_file(const char *path, struct config *ret, struct diag *diag)
 {
 	return options_load_file(&config_options, path, &ret->options, diag);
+}
+
+int config_copy(const struct config *config, struct config *ret)
+{
+	return options_copy(&config_options, &config->options, &ret->options);
 }
 
 void config_release(struct config *config)

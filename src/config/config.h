@@ -20,7 +20,7 @@
 #include "config/vm_hints.h"
 #include "export/prometheus.h"
 #include "kube/kube.h"
-#include "meter/meter.h"
+#include "meter/meter_sources.h"
 #include "net/web_options.h"
 #include "options/layers.h"
 #include "options/option_set.h"
@@ -124,6 +124,8 @@ int config_load_file(const char *path, struct config *ret, struct diag *diag);
 /* From memory: for tests and fuzzing. @name stands for the file in messages. */
 int config_load_text(const char *name, const char *text, size_t len, struct config *ret,
 		     struct diag *diag);
+/* 0 or -ENOMEM. Everything that options set, without the tokens; shares no memory with @config. */
+int config_copy(const struct config *config, struct config *ret);
 void config_release(struct config *config);
 
 /* An address of @config that processes outside this machine can reach, or NULL. */
@@ -144,13 +146,16 @@ bool config_wants_kubernetes(const struct config *config);
  * decide nothing, or it is not there. Looks for its directory.
  */
 const char *config_pod_resources(const struct config *config);
-/* Whether @meter is opened: meter_is_chosen(), which may look at the hardware. */
-bool config_reads_meter(const struct config *config, const struct meter_ops *meter);
+/* The options of meters, with the folders in which these look for hardware. */
+struct meter_options config_meter_options(const struct config *config);
 /*
  * What the parts that @config asks for need from the kernel: bits of enum need. It looks into
  * sysfs, which may hang.
  */
 unsigned config_needs(const struct config *config);
+/* Likewise the devices, as DeviceAllow= of a systemd unit has them; NULL ends them. */
+#define CONFIG_DEVICES_MAX (METERS_MAX * METER_DEVICES_MAX)
+void config_devices(const struct config *config, const char *ret[static CONFIG_DEVICES_MAX + 1]);
 
 /* `kepler config show`: as options_show(). */
 void config_show(const struct config *config, struct strbuf *out);

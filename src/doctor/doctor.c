@@ -25,6 +25,7 @@
 #include "doctor/doctor_web.h"
 #include "engine/session.h"
 #include "export/live_table.h"
+#include "meter/external/external.h"
 #include "snapshot/power_text.h"
 
 #define TEXT_WIDTH_MAX 100

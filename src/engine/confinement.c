@@ -20,9 +20,7 @@ static unsigned needs_left(const struct config *config, const struct sources *so
 /* Those of meters are known for good once they are open: a driver may be loaded at any time. */
 static unsigned needs_of_meters(const struct sources *sources)
 {
-	const struct meter_table *meters = sources->meters;
-
-	return meters && meter_table_has_source(meters, &rapl_perf_meter) ? NEED_PERF_ENERGY : 0;
+	return sources->meters ? meter_table_needs(sources->meters) : 0;
 }
 
 void confinement_drop_privileges(const struct config *config, const struct sources *sources)

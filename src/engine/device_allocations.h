@@ -18,7 +18,7 @@
 #include "energy/zone.h"
 #include "kube/pod_devices.h"
 #include "kube/pod_resources.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 #include "net/http_unix.h"
 #include "workload/identity.h"
 

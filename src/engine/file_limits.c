@@ -23,37 +23,13 @@
 #include "base/offload.h"
 #include "engine/names.h"
 #include "kube/kube_access.h"
-#include "meter/meter.h"
+#include "meter/meter_sources.h"
 #include "net/http_unix.h"
 #include "service/landlock.h"
 #include "service/privileges.h"
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
 #define HANGING_MAX 3
-
-enum text {
-	TEXT_STATE_DIR,
-	TEXT_RECORD_DIR,
-	TEXT_KUBECONFIG,
-	TEXT_KUBE_CONTEXT,
-	TEXT_CONFIG_FILE,
-	TEXT_SYSFS,
-	TEXT_PROCFS,
-	TEXT_CGROUPFS,
-	TEXT_KUBELET_CA,
-	TEXT_REDFISH_CREDENTIALS,
-	TEXT_REDFISH_CA,
-	TEXT_HMC_CREDENTIALS,
-	TEXT_HMC_CA,
-	TEXT_MODEL_CA,
-	TEXT_MODEL_TOKEN,
-	TEXT_MODEL_KEY,
-	TEXT_WEB_TOKENS,
-	TEXT_MSR_DEVICES,
-	TEXT_MODELS,                                     /* and those behind it: files of models */
-	TEXT_EXTERNAL = TEXT_MODELS + CONFIG_MODELS_MAX, /* likewise of meters */
-	TEXTS = TEXT_EXTERNAL + METER_EXTERNAL_MAX
-};
 
 /* Paths that hang: those that were found before, and last the current one. */
 struct hanging {
@@ -63,10 +39,9 @@ struct hanging {
 
 struct limits_job {
 	struct offload_job job;
-	char *texts[TEXTS]; /* of its own; NULL: none */
+	struct config config; /* a copy */
 	char socket_folders[WEB_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
 	size_t socket_folder_count;
-	const char *devices[LANDLOCK_DEVICES_MAX]; /* static */
 	struct hanging hanging;
 	pthread_mutex_t lock; /* of `touched` */
 	char touched[PATH_MAX];
@@ -76,8 +51,7 @@ struct limits_job {
 
 static void job_free(struct limits_job *job)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(job->texts); i++)
-		free(job->texts[i]);
+	config_release(&job->config);
 	if (job->result >= 0)
 		(void)close(job->result);
 	(void)pthread_mutex_destroy(&job->lock);
@@ -105,21 +79,44 @@ static bool may_touch(void *userdata, const char *path)
 
 static void add(struct landlock_paths *paths, const char *path)
 {
-	if (path && paths->used_count < LANDLOCK_PATHS_MAX)
+	if (path && path[0] && paths->used_count < LANDLOCK_PATHS_MAX)
 		paths->used[paths->used_count++] = path;
+}
+
+static void add_meter_file(void *userdata, const char *path)
+{
+	add(userdata, path);
+}
+
+/* Which meters are chosen depends on the devices in sysfs. */
+static void add_meters(struct limits_job *job, struct landlock_paths *paths)
+{
+	const struct meter_options options = config_meter_options(&job->config);
+	const struct meter_device *device;
+	size_t count = 0;
+
+	if (!job->config.meter_enabled || !may_touch(job, options.sysfs))
+		return;
+	meter_files(&options, add_meter_file, paths);
+	for (size_t i = 0; (device = meter_device_at(&options, i)); i++) {
+		if (device->written && count < LANDLOCK_DEVICES_MAX)
+			paths->devices[count++] = device->written;
+	}
 }
 
 /* Errors in a kubeconfig are reported where it is used. */
 static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 			   struct landlock_paths *paths)
 {
-	const char *path = job->texts[TEXT_KUBECONFIG];
+	const struct kube_options *kube = &job->config.kube;
 	struct diag unused = { "" };
 
-	if (!path || !may_touch(job, path))
+	if (!config_wants_kubernetes(&job->config) || !kube->kubeconfig[0] ||
+	    !may_touch(job, kube->kubeconfig))
 		return;
-	add(paths, path);
-	if (kube_access_from_kubeconfig(path, job->texts[TEXT_KUBE_CONTEXT], access, &unused) < 0)
+	add(paths, kube->kubeconfig);
+	if (kube_access_from_kubeconfig(kube->kubeconfig, kube->context[0] ? kube->context : NULL,
+					access, &unused) < 0)
 		return;
 	add(paths, access->ca_file);
 	add(paths, access->client_cert_file);
@@ -127,29 +124,46 @@ static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 	add(paths, access->token_file);
 }
 
+static void add_options(const struct config *config, struct landlock_paths *paths)
+{
+	const char *const named[] = {
+		config->options.file,     config->host.sysfs,           config->host.procfs,
+		config->host.cgroupfs,    config->kube.kubelet_ca_file, config->model_ca_file,
+		config->model_token_file, config->model_public_key,     config->web.token_file,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
+		add(paths, named[i]);
+	for (size_t i = 0; i < config->model_file_count; i++)
+		add(paths, config->model_files[i]);
+}
+
+static void add_writable(struct limits_job *job, const char *folder, struct landlock_paths *paths)
+{
+	if (folder[0] && may_touch(job, folder))
+		paths->writable[paths->writable_count++] = folder;
+}
+
 static void job_run(struct offload_job *base)
 {
 	struct limits_job *job = (struct limits_job *)base;
-	const char *state_dir = job->texts[TEXT_STATE_DIR];
+	const char *state_dir = job->config.host.state_dir;
 	CLEANUP(kube_access_release) struct kube_access access = { 0 };
 	struct landlock_paths paths = { 0 };
 
-	for (size_t i = TEXT_CONFIG_FILE; i < TEXTS; i++)
-		add(&paths, job->texts[i]);
+	add_options(&job->config, &paths);
+	add_meters(job, &paths);
 	add_kubeconfig(job, &access, &paths);
 	/*
 	 * It could not be created later. An error now occurs again, and is reported, when it is
 	 * used.
 	 */
-	if (state_dir && may_touch(job, state_dir)) {
+	if (state_dir[0] && may_touch(job, state_dir))
 		(void)mkdir(state_dir, 0755);
-		paths.writable[paths.writable_count++] = state_dir;
-	}
-	if (job->texts[TEXT_RECORD_DIR] && may_touch(job, job->texts[TEXT_RECORD_DIR]))
-		paths.writable[paths.writable_count++] = job->texts[TEXT_RECORD_DIR];
+	add_writable(job, state_dir, &paths);
+	add_writable(job, job->config.record.dir, &paths);
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
-	memcpy(paths.devices, job->devices, sizeof(paths.devices));
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
 }
 
@@ -169,70 +183,23 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 	}
 }
 
-/*
- * Vendors' libraries open them for writing. Whether there is a board is not asked: it would be
- * looked for in sysfs, and what is not there cannot be opened.
- */
-static void add_devices(struct limits_job *job, const struct config *config)
-{
-	size_t count = 0;
-
-	if (config_reads_meter(config, &nvml_meter))
-		job->devices[count++] = "/dev/nvidia";
-	if (config->meter_enabled) {
-		job->devices[count++] = "/dev/accel/";
-		job->devices[count++] = "/dev/hl";
-	}
-}
-
 /* It runs before anything is served: nothing here may look into a file system that hangs. */
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
 {
-	const char *given[TEXTS] = {
-		[TEXT_STATE_DIR] = config->host.state_dir,
-		[TEXT_RECORD_DIR] = config->record.dir,
-		[TEXT_KUBECONFIG] =
-			config_wants_kubernetes(config) ? config->kube.kubeconfig : NULL,
-		[TEXT_KUBE_CONTEXT] = config->kube.context,
-		[TEXT_CONFIG_FILE] = config->options.file,
-		[TEXT_SYSFS] = config->host.sysfs,
-		[TEXT_PROCFS] = config->host.procfs,
-		[TEXT_CGROUPFS] = config->host.cgroupfs,
-		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
-		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
-		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
-		[TEXT_HMC_CREDENTIALS] = config->meter.hmc_credentials,
-		[TEXT_HMC_CA] = config->meter.hmc_ca_file,
-		[TEXT_MODEL_CA] = config->model_ca_file,
-		[TEXT_MODEL_TOKEN] = config->model_token_file,
-		[TEXT_MODEL_KEY] = config->model_public_key,
-		[TEXT_WEB_TOKENS] = config->web.token_file,
-		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
-					     ? config->meter.msr_devices
-					     : NULL,
-	};
 	struct limits_job *job = calloc(1, sizeof(*job));
 
 	if (!job)
 		return NULL;
-	for (size_t i = 0; i < config->meter.external_count; i++)
-		given[TEXT_EXTERNAL + i] = config->meter.external[i];
-	for (size_t i = 0; i < config->model_file_count; i++)
-		given[TEXT_MODELS + i] = config->model_files[i];
+	if (config_copy(config, &job->config) < 0) {
+		free(job);
+		return NULL;
+	}
 	job->job.run = job_run;
 	job->job.drop = job_drop;
 	job->result = -ETIMEDOUT;
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
 	add_socket_folders(job, config);
-	add_devices(job, config);
-	for (size_t i = 0; i < TEXTS; i++) {
-		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
-		if (given[i] && given[i][0] && !job->texts[i]) {
-			job_free(job);
-			return NULL;
-		}
-	}
 	return job;
 }
 

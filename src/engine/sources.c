@@ -133,10 +133,8 @@ static bool have_whole(const struct sources *sources)
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources)
 {
-	struct meter_options options = config->meter;
+	struct meter_options options = config_meter_options(config);
 
-	options.sysfs = config->host.sysfs;
-	options.procfs = config->host.procfs;
 	options.node_name = sources->host.node_name;
 	options.device_files = device_holders_files(sources->holders);
 	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;

@@ -16,7 +16,7 @@
 #include "engine/names.h"
 #include "estimate/model_sources.h"
 #include "host/host.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 #include "workload/identity.h"
 
 struct sources {

@@ -25,7 +25,7 @@
 #include "estimate/model_fetch.h"
 #include "estimate/watched_model.h"
 #include "host/host.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 
 #define MODEL_WATCH_NS       (10ULL * 1000000000)
 #define MODEL_WATCH_LIMIT_NS (5ULL * 1000000000)

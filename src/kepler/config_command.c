@@ -86,10 +86,12 @@ static int run_needs(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *devices[CONFIG_DEVICES_MAX + 1];
 
 	if (options_load_or_print(&config_options, args, &config.options, err) < 0)
 		return EXIT_USAGE;
-	needs_write_unit(config_needs(&config), config_reachable_address(&config), &text);
+	config_devices(&config, devices);
+	needs_write_unit(config_needs(&config), devices, config_reachable_address(&config), &text);
 	return put(&text, out, err);
 }
 

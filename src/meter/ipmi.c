@@ -8,6 +8,8 @@
  * The power of the moment is integrated; the mean that the BMC has as well is over a time of its
  * own choice, which is often that since its start. Polled: a controller may take seconds.
  */
+#include "meter/ipmi.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,12 +18,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/macro.h"
 #include "base/num.h"
 #include "bmc/ipmi_dcmi.h"
 #include "bmc/ipmi_device.h"
 #include "bmc/ipmi_sensors.h"
 #include "meter/meter.h"
+#include "service/needs.h"
 
+#define IPMI_DEVICE "/dev/ipmi0"
 #define CLOSE_NS    (NSEC_PER_SEC / 2)
 #define SEARCH_ASKS 3                     /* of a BMC that is busy, in one search */
 #define VAIN_NS     (3600 * NSEC_PER_SEC) /* from a search of all sensors in vain to the next */
@@ -242,15 +247,15 @@ static void ipmi_close(struct meter *meter)
 
 static int ipmi_open(const struct meter_options *options, struct meter **ret)
 {
-	const char *path = options->ipmi_device;
+	const char *path = options->ipmi.device;
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
-	meter->path = strdup(path && path[0] ? path : METER_IPMI_DEVICE);
-	meter->period_ns = options->ipmi_period_ns ? options->ipmi_period_ns : ipmi_meter.period_ns;
-	meter->system = options->ipmi_system ? options->ipmi_system : &ipmi_real_system;
+	meter->path = strdup(path && path[0] ? path : IPMI_DEVICE);
+	meter->period_ns = options->ipmi.period_ns ? options->ipmi.period_ns : ipmi_meter.period_ns;
+	meter->system = options->ipmi.system ? options->ipmi.system : &ipmi_real_system;
 	meter->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ipmi_device_init(&meter->device, meter->system, meter->path, meter->cancel_fd);
 	if (meter->cancel_fd < 0 || !meter->path) {
@@ -263,10 +268,21 @@ static int ipmi_open(const struct meter_options *options, struct meter **ret)
 
 static bool ipmi_is_wanted(const struct meter_options *options)
 {
-	const char *path = options->ipmi_device;
+	const char *path = options->ipmi.device;
 
 	return path && path[0] && access(path, F_OK) == 0;
 }
+
+static const struct option rows[] = {
+	{ "meter.ipmi.device", NULL, OPTION_STRING, OPTION_MEMBER(struct ipmi_options, device),
+	  .default_text = IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
+	  .help = "IPMI device of this machine's BMC, through which the machine's power is read "
+		  "(DCMI, sensors) if the device exists when Kepler starts. Empty: IPMI is not "
+		  "used." },
+	{ "meter.ipmi.period", NULL, OPTION_DURATION, OPTION_MEMBER(struct ipmi_options, period_ns),
+	  OPTION_RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "5s",
+	  .metavar = "DURATION", .help = "How often the BMC is read through IPMI." },
+};
 
 const struct meter_ops ipmi_meter = {
 	.name = "ipmi",
@@ -274,6 +290,9 @@ const struct meter_ops ipmi_meter = {
 	.close_ns = CLOSE_NS,
 	.own_period_ns = ipmi_period_ns,
 	.is_wanted = ipmi_is_wanted,
+	.options = METER_OPTIONS(rows, ipmi),
+	.needs = NEED_IPMI,
+	.devices = { { .unit = "char-ipmidev r" } },
 	.open = ipmi_open,
 	.zone_count = ipmi_zone_count,
 	.zone_at = ipmi_zone_at,

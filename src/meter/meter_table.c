@@ -7,16 +7,16 @@
  * searched again when one of its zones is gone (every second pass, so that a returned one is read
  * within two) and, in case something new appeared, now and then.
  */
+#include "meter/meter_table.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/meter.h"
+#include "meter/meter_sources.h"
 #include "meter/poller.h"
 #include "meter/reader.h"
 
@@ -27,77 +27,6 @@
  * find no meter.
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
-
-const struct meter_ops *const meter_sources[] = {
-	&rapl_sysfs_meter,
-	&rapl_perf_meter,
-	&rapl_msr_meter,
-	&cray_pm_meter,
-	&hwmon_meter,
-	&external_meter,
-	&nvml_meter,
-	&drm_meter,
-	&hlml_meter,
-	&ipmi_meter,
-	&redfish_meter,
-	&hmc_meter,
-	NULL,
-};
-
-/* Whether the list @names has @name, all of it. */
-static bool has_name(const char *names, const char *name)
-{
-	size_t len = strlen(name), here;
-
-	for (; *names; names += here + (names[here] == ',')) {
-		here = strcspn(names, ",");
-		if (here == len && memcmp(names, name, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_known(const char *name)
-{
-	bool known = strcmp(name, METERS_AUTO) == 0;
-
-	for (size_t i = 0; meter_sources[i]; i++)
-		known |= strcmp(name, meter_sources[i]->name) == 0;
-	return known;
-}
-
-int meter_check_sources(const char *list, struct diag *diag)
-{
-	char names[METERS_MAX * 20] = METERS_AUTO, name[32];
-	size_t end = strlen(names), len;
-
-	for (size_t i = 0; meter_sources[i] && end < sizeof(names); i++)
-		end += (size_t)snprintf(names + end, sizeof(names) - end, ", %s",
-					meter_sources[i]->name);
-	for (;; list += len + 1) {
-		len = strcspn(list, ",");
-		(void)snprintf(name, sizeof(name), "%.*s", (int)len, list);
-		if (!is_known(name))
-			return diag_set(diag, -EINVAL,
-					"\"%.*s\" is not an energy meter; known meters: %s",
-					(int)(len < 60 ? len : 60), list, names);
-		if (!list[len])
-			return 0;
-	}
-}
-
-bool meter_takes_any(const struct meter_options *options)
-{
-	return !options->sources || has_name(options->sources, METERS_AUTO);
-}
-
-bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options)
-{
-	const char *names = options->sources ? options->sources : METERS_AUTO;
-
-	return has_name(names, ops->name) ||
-	       (has_name(names, METERS_AUTO) && (!ops->is_wanted || ops->is_wanted(options)));
-}
 
 /* One that is open: read in each pass, or polled. */
 struct source {
@@ -364,13 +293,13 @@ uint64_t meter_table_unread_device_files(const struct meter_table *table)
 	return unread;
 }
 
-bool meter_table_has_source(const struct meter_table *table, const struct meter_ops *ops)
+unsigned meter_table_needs(const struct meter_table *table)
 {
-	for (size_t i = 0; i < table->source_count; i++) {
-		if (table->sources[i].ops == ops)
-			return true;
-	}
-	return false;
+	unsigned needs = 0;
+
+	for (size_t i = 0; i < table->source_count; i++)
+		needs |= table->sources[i].ops->needs;
+	return needs;
 }
 
 bool meter_table_find_device(const struct meter_table *table, const char *uuid,

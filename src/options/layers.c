@@ -217,6 +217,43 @@ int options_load_file(const struct option_set *set, const char *path, struct opt
 	return finish(set, r, values, ret);
 }
 
+static int copy_value(const struct option *option, const void *from, void *to)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	size_t count = option_is_list(option) ? option_list_count(option, from) : 1;
+	int r = 0;
+
+	for (size_t item = 0; item < count && r == 0; item++) {
+		strbuf_reset(&text);
+		option_format(option, from, item, &text);
+		r = strbuf_error(&text);
+		if (r == 0)
+			r = option_parse(option, to, text.data ? text.data : "", NULL);
+	}
+	return r;
+}
+
+int options_copy(const struct option_set *set, const struct option_values *values,
+		 struct option_values *ret)
+{
+	CLEANUP_FREE struct option_values *copy = calloc(1, set->size);
+	size_t count = option_count(set);
+	int r = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	copy->origins = calloc(count, sizeof(*copy->origins));
+	copy->warnings = strdup(values->warnings);
+	if (!copy->origins || !copy->warnings)
+		r = -ENOMEM;
+	else
+		memcpy(copy->origins, values->origins, count * sizeof(*copy->origins));
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = copy_value(option_at(set, i), option_part_of(set, i, values),
+			       option_part(set, i, copy));
+	return finish(set, r, copy, ret);
+}
+
 static bool may_change(const struct option *option)
 {
 	return option->reloadable || option_is_outside_file(option);

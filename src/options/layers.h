@@ -39,6 +39,9 @@ int options_load_file(const struct option_set *set, const char *path, struct opt
 /* As options_load_file, from memory; @name stands for the file in messages. */
 int options_load_text(const struct option_set *set, const char *name, const char *text, size_t len,
 		      struct option_values *ret, struct diag *diag);
+/* 0 or -ENOMEM. @ret shares no memory with @values, and is released by options_release(). */
+int options_copy(const struct option_set *set, const struct option_values *values,
+		 struct option_values *ret);
 /* Does nothing to values that are all zero. */
 void options_release(const struct option_set *set, struct option_values *values);
 

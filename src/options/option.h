@@ -37,6 +37,12 @@ struct option_choice {
 	int value;        /* a duration's: -1 is UINT64_MAX */
 };
 
+/* A row's member of a part's struct; a list with its count; a range. */
+#define OPTION_MEMBER(part, member) .offset = offsetof(part, member)
+#define OPTION_LIST(part, member, count, max_items)                                                \
+	OPTION_MEMBER(part, member), .count_offset = offsetof(part, count), .list_max = (max_items)
+#define OPTION_RANGE(low, high) .min = (low), .max = (high)
+
 struct option {
 	const char *name;  /* in full, "web.listen-address": flag and path of the YAML key */
 	const char *alias; /* another YAML key ("web.listenAddresses"), or NULL */

@@ -9,12 +9,22 @@
 #include "base/macro.h"
 #include "options/spelling.h"
 
+static size_t section_count(const struct option_section *section)
+{
+	const struct option_section *part;
+	size_t count = section->count;
+
+	for (size_t i = 0; section->more && (part = section->more(i)); i++)
+		count += part->count;
+	return count;
+}
+
 static size_t own_count(const struct option_set *set)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->section_count; i++)
-		count += set->sections[i].count;
+		count += section_count(&set->sections[i]);
 	return count;
 }
 
@@ -27,34 +37,54 @@ size_t option_count(const struct option_set *set)
 	return count;
 }
 
-/* The section that @index falls into; leaves the index of its row in *index. */
-static const struct option_section *section_at(const struct option_set *set, size_t *index)
+struct row {
+	const struct option *option;
+	size_t offset; /* of its part */
+};
+
+static struct row row_of(const struct option_section *section, size_t index)
+{
+	const struct option_section *part = section;
+	size_t offset = 0;
+
+	for (size_t i = 0; section->more; i++) {
+		part = section->more(i);
+		if (index < part->count) {
+			offset = section->offset;
+			break;
+		}
+		index -= part->count;
+	}
+	return (struct row){ &part->options[index], offset + part->offset };
+}
+
+static struct row row_at(const struct option_set *set, size_t index)
 {
 	const struct option_section *section;
-	size_t before;
+	size_t count;
 
-	while ((before = option_count(set->base)) > *index)
+	while ((count = option_count(set->base)) > index)
 		set = set->base;
-	*index -= before;
-	for (section = set->sections; *index >= section->count; section++)
-		*index -= section->count;
-	return section;
+	index -= count;
+	for (section = set->sections; index >= (count = section_count(section)); section++)
+		index -= count;
+	return row_of(section, index);
 }
 
 const struct option *option_at(const struct option_set *set, size_t index)
 {
-	return &section_at(set, &index)->options[index];
+	return row_at(set, index).option;
 }
 
 void *option_part(const struct option_set *set, size_t index, struct option_values *values)
 {
-	return (char *)values + section_at(set, &index)->offset;
+	return (char *)values + row_at(set, index).offset;
 }
 
 const void *option_part_of(const struct option_set *set, size_t index,
 			   const struct option_values *values)
 {
-	return (const char *)values + section_at(set, &index)->offset;
+	return (const char *)values + row_at(set, index).offset;
 }
 
 bool option_is_same(const struct option_set *set, size_t index, const struct option_values *a,

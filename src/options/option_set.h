@@ -32,6 +32,11 @@ struct option_section {
 	const struct option *options;
 	size_t count;
 	size_t offset; /* of the part's struct in the program's */
+	/*
+	 * NULL, or instead of rows: the sections of a table elsewhere, whose offsets are relative
+	 * to this one; NULL after the last.
+	 */
+	const struct option_section *(*more)(size_t index);
 };
 
 struct option_program {

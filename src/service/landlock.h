@@ -16,7 +16,7 @@
 #include "base/diag.h"
 
 #define LANDLOCK_PATHS_MAX   40
-#define LANDLOCK_DEVICES_MAX 3
+#define LANDLOCK_DEVICES_MAX 32
 
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* directories, writable; must exist */

@@ -22,24 +22,23 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  "Threads query other programs for names, and the BMC for "
 	  "power",
 	  0, 0, false, NULL },
-	{ NEED_GPU, "gpu", "The GPU vendor's library uses its driver's devices", 0, 0, false, NULL,
-	  "char-nvidia* rw" },
+	{ NEED_GPU, "gpu", "The GPU vendor's library uses its driver's devices", 0, 0, false,
+	  NULL },
 	{ NEED_PERF_ENERGY, "perf-energy",
 	  "Energy or hardware events are counted by perf, and opened again when a CPU comes back "
 	  "online",
 	  BIT(CAP_PERFMON), BIT(CAP_PERFMON), false, "perf_event_open" },
 	{ NEED_MSR, "msr", "Energy registers are read through the devices of the msr driver",
 	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
-	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-cpu/msr r" },
+	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH), false, NULL },
 	{ NEED_IPMI, "ipmi", "The BMC's power is read through the kernel's IPMI device",
-	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-ipmidev r" },
-	{ NEED_GAUDI, "gaudi", "The Gaudi library uses its driver's devices", 0, 0, false, NULL,
-	  "char-accel rw", "char-habanalabs rw" },
+	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
+	{ NEED_GAUDI, "gaudi", "The Gaudi library uses its driver's devices", 0, 0, false, NULL },
 	{ NEED_DEVICE_USERS, "device-users",
 	  "A helper process reads /proc/PID/fdinfo of the processes that use a GPU",
 	  BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), 0, false, NULL },
 	{ NEED_POD_RESOURCES, "pod-resources", "Only root can connect to the kubelet's socket", 0,
-	  0, false, NULL, NULL, NULL, true },
+	  0, false, NULL, true },
 	{ NEED_COUNTERS, "counters", "Hardware events are opened at startup", BIT(CAP_PERFMON), 0,
 	  false, "perf_event_open" },
 };
@@ -101,27 +100,13 @@ static void add_unit_capabilities(const char *key, uint64_t bits, struct strbuf 
 	strbuf_add_char(out, '\n');
 }
 
-static void add_device(const char *device, bool *has_any, struct strbuf *out)
-{
-	if (!device)
-		return;
-	if (!*has_any)
-		strbuf_add_str(out, "PrivateDevices=no\nDevicePolicy=closed\n");
-	strbuf_addf(out, "DeviceAllow=%s\n", device);
-	*has_any = true;
-}
-
 /* The unit has a /dev of its own, without them. */
-static void add_devices(unsigned needs, struct strbuf *out)
+static void add_devices(const char *const *devices, struct strbuf *out)
 {
-	bool has_any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
-		if (!(needs & need_rows[i].need))
-			continue;
-		add_device(need_rows[i].devices, &has_any, out);
-		add_device(need_rows[i].other_devices, &has_any, out);
-	}
+	if (*devices)
+		strbuf_add_str(out, "PrivateDevices=no\nDevicePolicy=closed\n");
+	for (; *devices; devices++)
+		strbuf_addf(out, "DeviceAllow=%s\n", *devices);
 }
 
 /* Several rows may have the same calls. */
@@ -167,7 +152,8 @@ static void add_addresses(unsigned needs, const char *reachable, struct strbuf *
 			       "#IPAddressAllow=10.0.0.10 10.0.0.53\n");
 }
 
-void needs_write_unit(unsigned needs, const char *reachable, struct strbuf *out)
+void needs_write_unit(unsigned needs, const char *const *devices, const char *reachable,
+		      struct strbuf *out)
 {
 	const uint64_t capabilities = needs_capabilities(needs);
 	bool locks_memory = false, is_root = false;
@@ -189,6 +175,6 @@ void needs_write_unit(unsigned needs, const char *reachable, struct strbuf *out)
 	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
 	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");
 	add_system_calls(needs, out);
-	add_devices(needs, out);
+	add_devices(devices, out);
 	add_addresses(needs, reachable, out);
 }

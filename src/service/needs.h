@@ -6,8 +6,8 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows but "device-users" and those with devices or for root: few machines have them, or they
- * are read by request alone.
+ * all rows but "device-users" and the rows for devices or root: few machines have them, or they
+ * are read only by request.
  */
 #pragma once
 
@@ -44,7 +44,6 @@ struct need_row {
 	uint64_t capabilities, kept_capabilities;
 	bool locks_memory;        /* before kernel 5.11, where RLIMIT_MEMLOCK limits BPF memory */
 	const char *system_calls; /* that the unit's filter has to allow beyond @system-service */
-	const char *devices, *other_devices; /* that the unit has to allow; NULL: none */
 	bool is_root; /* the user root, for what belongs to it; no capability makes up for that */
 };
 
@@ -54,8 +53,10 @@ extern const struct need_row need_rows[NEED_COUNT];
 uint64_t needs_capabilities(unsigned needs);
 uint64_t needs_kept_capabilities(unsigned needs);
 /*
- * A drop-in for the unit kepler.service, which grants what @needs say and takes away the rest, with
- * each need as a comment; and, as a comment, the securityContext of a container. @reachable: the
- * address that other machines can connect to, which the unit denies by default, or NULL.
+ * A drop-in for the unit kepler.service, which grants @needs and @devices (as in DeviceAllow=; NULL
+ * ends them) and takes away the rest, with each need as a comment; and, as a comment, the
+ * securityContext of a container. @reachable: the address that other machines can connect to, which
+ * the unit denies by default, or NULL.
  */
-void needs_write_unit(unsigned needs, const char *reachable, struct strbuf *out);
+void needs_write_unit(unsigned needs, const char *const *devices, const char *reachable,
+		      struct strbuf *out);

@@ -10,6 +10,8 @@
  * The library is loaded where a board of the driver is there when Kepler starts. Polled: the driver
  * may hang.
  */
+#include "meter/boards/hlml.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -23,6 +25,7 @@
 #include "base/num.h"
 #include "gpu/hlml_library.h"
 #include "meter/boards/library_boards.h"
+#include "service/needs.h"
 
 #define PERIOD_NS NSEC_PER_SEC
 
@@ -164,14 +167,14 @@ static bool has_board(const char *sysfs)
 
 static bool hlml_is_wanted(const struct meter_options *options)
 {
-	const char *name = options->hlml_library;
+	const char *name = options->hlml.library;
 
 	return name && name[0] && (strchr(name, '/') || has_board(options->sysfs));
 }
 
 static int hlml_open(const struct meter_options *options, struct meter **ret)
 {
-	const char *name = options->hlml_library;
+	const char *name = options->hlml.library;
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
@@ -186,10 +189,22 @@ static int hlml_open(const struct meter_options *options, struct meter **ret)
 	return 0;
 }
 
+static const struct option rows[] = {
+	{ "meter.hlml-library", NULL, OPTION_STRING, OPTION_MEMBER(struct hlml_options, library),
+	  .default_text = HLML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
+	  .help = "Management library for Intel Gaudi (HLML). A bare name is loaded at startup if "
+		  "a habanalabs device exists, and is also looked up in /usr/lib/habanalabs; a "
+		  "path (with a slash) is always loaded. Empty: Gaudi boards are not read unless "
+		  "meters names hlml." },
+};
+
 const struct meter_ops hlml_meter = {
 	.name = "hlml",
 	.period_ns = PERIOD_NS,
 	.is_wanted = hlml_is_wanted,
+	.options = METER_OPTIONS(rows, hlml),
+	.needs = NEED_GAUDI,
+	.devices = { { "char-accel rw", "/dev/accel/" }, { "char-habanalabs rw", "/dev/hl" } },
 	.open = hlml_open,
 	.zone_count = hlml_zone_count,
 	.zone_at = hlml_zone_at,

@@ -10,6 +10,8 @@
  * The library is loaded where the driver's device exists when Kepler starts. A driver that is
  * loaded later is found when Kepler starts again. Polled: the driver may hang.
  */
+#include "meter/boards/nvml.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@
 #include "gpu/nvml_vgpu.h"
 #include "meter/boards/library_boards.h"
 #include "meter/meter.h"
+#include "service/needs.h"
 
 #define PERIOD_NS     NSEC_PER_SEC
 #define PATIENCE_NS   (5 * PERIOD_NS / 2)
@@ -543,14 +546,14 @@ static int make_buffers(struct use_buffer *buffer)
 
 static bool nvml_is_wanted(const struct meter_options *options)
 {
-	const char *name = options->nvml_library;
+	const char *name = options->nvml.library;
 
 	return name && name[0] && (strchr(name, '/') || access("/dev/nvidiactl", F_OK) == 0);
 }
 
 static int nvml_open(const struct meter_options *options, struct meter **ret)
 {
-	const char *name = options->nvml_library;
+	const char *name = options->nvml.library;
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
@@ -568,10 +571,21 @@ static int nvml_open(const struct meter_options *options, struct meter **ret)
 	return 0;
 }
 
+static const struct option rows[] = {
+	{ "meter.nvml-library", NULL, OPTION_STRING, OPTION_MEMBER(struct nvml_options, library),
+	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
+	  .help = "NVIDIA management library (NVML), through which NVIDIA GPUs are read. A bare "
+		  "name is loaded at startup if /dev/nvidiactl exists; a path (with a slash) is "
+		  "always loaded. Empty: NVIDIA GPUs are not read unless meters names nvml." },
+};
+
 const struct meter_ops nvml_meter = {
 	.name = "nvml",
 	.period_ns = PERIOD_NS,
 	.is_wanted = nvml_is_wanted,
+	.options = METER_OPTIONS(rows, nvml),
+	.needs = NEED_GPU,
+	.devices = { { "char-nvidia* rw", "/dev/nvidia" } },
 	.open = nvml_open,
 	.zone_count = nvml_zone_count,
 	.zone_at = nvml_zone_at,

@@ -14,6 +14,8 @@
  *
  * Polled: what the files show comes from a controller beside the node, which may be slow.
  */
+#include "meter/cray/cray_pm.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -15,6 +15,8 @@
  * of the processes found is of no process that is known. So it is while files are beyond limits; a
  * board that does not say for how long it was busy counts as busy all the time then.
  */
+#include "meter/drm/drm.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +34,7 @@
 #include "meter/drm/drm_users.h"
 #include "meter/meter.h"
 #include "meter/sysfs_number.h"
+#include "service/needs.h"
 
 #define PERIOD_NS  NSEC_PER_SEC
 #define BOARDS_MAX DEVICES_DRM
@@ -560,9 +563,10 @@ static bool drm_is_wanted(const struct meter_options *options)
 	return has_card(options->sysfs, false);
 }
 
-bool drm_has_board(const char *sysfs)
+/* The users of graphics in the CPU cannot be read. */
+static bool drm_has_board(const struct meter_options *options)
 {
-	return has_card(sysfs, true);
+	return has_card(options->sysfs, true);
 }
 
 static int drm_open(const struct meter_options *options, struct meter **ret)
@@ -591,6 +595,8 @@ const struct meter_ops drm_meter = {
 	.name = "drm",
 	.period_ns = PERIOD_NS,
 	.is_wanted = drm_is_wanted,
+	.needs = NEED_DEVICE_USERS,
+	.needs_apply = drm_has_board,
 	.open = drm_open,
 	.zone_count = drm_zone_count,
 	.zone_at = drm_zone_at,

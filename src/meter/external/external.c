@@ -7,6 +7,8 @@
  * the one that its line gives, else that of the file's last change: the same time again is nothing
  * new. A zone fails whose value is older than STALE_NS, so that a script that has ended is noticed.
  */
+#include "meter/external/external.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,9 +43,9 @@ struct meter {
 	pthread_mutex_t lock; /* of the count and the remarks */
 	struct external_zone zones[ZONES_SIZE];
 	size_t count, ignored;
-	char *paths[METER_EXTERNAL_MAX];
+	char *paths[EXTERNAL_FILES_MAX];
 	size_t path_count;
-	char remarks[METER_EXTERNAL_MAX][sizeof(((struct meter_remark *)NULL)->what)];
+	char remarks[EXTERNAL_FILES_MAX][sizeof(((struct meter_remark *)NULL)->what)];
 	char text[TEXT_SIZE]; /* only of the thread that reads */
 	uint64_t changed_ns;  /* of that text: its file's last change, since 1970 */
 };
@@ -245,7 +247,7 @@ static void external_close(struct meter *meter)
 
 static bool external_is_wanted(const struct meter_options *options)
 {
-	return options->external_count > 0;
+	return options->external.file_count > 0;
 }
 
 static int external_open(const struct meter_options *options, struct meter **ret)
@@ -255,8 +257,8 @@ static int external_open(const struct meter_options *options, struct meter **ret
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
-	for (size_t i = 0; i < options->external_count; i++) {
-		meter->paths[i] = strdup(options->external[i]);
+	for (size_t i = 0; i < options->external.file_count; i++) {
+		meter->paths[i] = strdup(options->external.files[i]);
 		if (!meter->paths[i]) {
 			external_close(meter);
 			return -ENOMEM;
@@ -267,10 +269,28 @@ static int external_open(const struct meter_options *options, struct meter **ret
 	return 0;
 }
 
+static void external_files(const struct meter_options *options, meter_path_fn *add, void *userdata)
+{
+	for (size_t i = 0; i < options->external.file_count; i++)
+		add(userdata, options->external.files[i]);
+}
+
+static const struct option rows[] = {
+	{ "meter.external", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct external_options, files, file_count, EXTERNAL_FILES_MAX),
+	  .default_text = "", .metavar = "FILE",
+	  .help = "File into which another program writes the readings of its meter, such as a "
+		  "smart plug, a PDU or a power analyser. The first line is \"kepler-meter 1\"; "
+		  "each further line is like zone=platform uw=215300000 time=1763912345.25. "
+		  "docs/meters.md describes the format." },
+};
+
 const struct meter_ops external_meter = {
 	.name = "external",
 	.period_ns = PERIOD_NS,
 	.is_wanted = external_is_wanted,
+	.options = METER_OPTIONS(rows, external),
+	.files = external_files,
 	.open = external_open,
 	.zone_count = external_zone_count,
 	.zone_at = external_zone_at,

@@ -11,6 +11,8 @@
  * A source of slow answers (a sensor on I²C, a method of ACPI's firmware), read by a poller: all
  * calls into the tree are made by its one thread.
  */
+#include "meter/hwmon/hwmon.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,7 +48,7 @@ struct hwmon_zone {
 
 struct meter {
 	char *sysfs;
-	char *rules[METER_HWMON_RULES_MAX];
+	char *rules[HWMON_RULES_MAX];
 	size_t rule_count;
 	pthread_mutex_t lock; /* the rest, but for what only the poller's thread uses of a zone */
 	struct hwmon_zone *zones[METER_ZONES_MAX];
@@ -439,8 +441,8 @@ static int hwmon_open(const struct meter_options *options, struct meter **ret)
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->sysfs = strdup(options->sysfs);
 	complete = meter->sysfs != NULL;
-	for (size_t i = 0; i < options->hwmon_rule_count; i++) {
-		meter->rules[i] = strdup(options->hwmon_rules[i]);
+	for (size_t i = 0; i < options->hwmon.rule_count; i++) {
+		meter->rules[i] = strdup(options->hwmon.rules[i]);
 		complete &= meter->rules[i] != NULL;
 		meter->rule_count++;
 	}
@@ -452,9 +454,21 @@ static int hwmon_open(const struct meter_options *options, struct meter **ret)
 	return 0;
 }
 
+static const struct option rows[] = {
+	{ "meter.hwmon", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct hwmon_options, rules, rule_count, HWMON_RULES_MAX), .default_text = "",
+	  .metavar = "RULE", .check = hwmon_rule_check,
+	  .help = "States what a sensor in /sys/class/hwmon measures: CHIP[@DEVICE]/CHANNEL=ZONE, "
+		  "as in ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times "
+		  "currN) or a label. ZONE is a zone kind, with a number if there are several "
+		  "(package-1), or none to ignore the sensor. kepler doctor lists sensors without "
+		  "a rule." },
+};
+
 const struct meter_ops hwmon_meter = {
 	.name = "hwmon",
 	.period_ns = PERIOD_NS,
+	.options = METER_OPTIONS(rows, hwmon),
 	.open = hwmon_open,
 	.zone_count = hwmon_zone_count,
 	.zone_at = hwmon_zone_at,

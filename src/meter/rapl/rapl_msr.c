@@ -9,6 +9,8 @@
  * another CPU, as a new generation, for the package may have been off meanwhile. Registers that
  * count a single core are read on one CPU of each, where that is asked for (rapl_cores.h).
  */
+#include "meter/rapl/rapl_msr.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,7 +26,9 @@
 #include "meter/rapl/rapl_name.h"
 #include "meter/rapl/rapl_units.h"
 #include "meter/shared_fds.h"
+#include "service/needs.h"
 
+#define MSR_DEVICES  "/dev/cpu"
 #define PACKAGES_MAX 128
 
 /* Intel SDM volume 4: IA32_ARCH_CAPABILITIES, IA32_MISC_PACKAGE_CTLS. */
@@ -545,11 +549,12 @@ static int msr_open(const struct meter_options *options, struct meter **ret)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->cpu = rapl_cpu_find(vendor, options->cpu_family, options->cpu_model);
-	meter->wants_cores = options->msr_cores && meter->cpu && meter->cpu->core_msr;
+	meter->wants_cores = options->rapl_msr.cores && meter->cpu && meter->cpu->core_msr;
 	(void)snprintf(meter->cpu_text, sizeof(meter->cpu_text), "%.32s, family %u, model %u",
 		       vendor, options->cpu_family, options->cpu_model);
 	meter->sysfs = strdup(options->sysfs);
-	meter->devices = strdup(options->msr_devices ? options->msr_devices : METER_MSR_DEVICES);
+	meter->devices =
+		strdup(options->rapl_msr.devices ? options->rapl_msr.devices : MSR_DEVICES);
 	if (!meter->sysfs || !meter->devices) {
 		msr_close(meter);
 		return -ENOMEM;
@@ -558,9 +563,29 @@ static int msr_open(const struct meter_options *options, struct meter **ret)
 	return 0;
 }
 
+static void msr_files(const struct meter_options *options, meter_path_fn *add, void *userdata)
+{
+	add(userdata, options->rapl_msr.devices);
+}
+
+static const struct option rows[] = {
+	{ "meter.msr-devices", NULL, OPTION_STRING, OPTION_MEMBER(struct rapl_msr_options, devices),
+	  .default_text = MSR_DEVICES, .metavar = "DIR",
+	  .help = "Directory of the MSR devices (N/msr) for the meter rapl-msr, which is read only "
+		  "if meters names it." },
+	{ "meter.msr-cores", NULL, OPTION_BOOL, OPTION_MEMBER(struct rapl_msr_options, cores),
+	  .default_text = "false",
+	  .help = "On AMD, let rapl-msr also read the energy of each core (zone core). This reads "
+		  "a register on each core in each interval and wakes sleeping cores." },
+};
+
 const struct meter_ops rapl_msr_meter = {
 	.name = "rapl-msr",
 	.is_wanted = msr_is_wanted,
+	.options = METER_OPTIONS(rows, rapl_msr),
+	.needs = NEED_MSR,
+	.devices = { { .unit = "char-cpu/msr r" } },
+	.files = msr_files,
 	.open = msr_open,
 	.zone_count = msr_zone_count,
 	.zone_at = msr_zone_at,

@@ -18,6 +18,8 @@
  * So each group is tried when it is opened: what draws power as long as a program runs (package,
  * psys) and does not count for TRIAL_READS × TRIAL_NS is no meter. It would be a zone of 0 W.
  */
+#include "meter/rapl/rapl_perf.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -36,6 +38,7 @@
 #include "meter/rapl/rapl_pmu.h"
 #include "meter/rapl/rapl_scan.h"
 #include "meter/shared_fds.h"
+#include "service/needs.h"
 
 #define PACKAGES_MAX RAPL_PMU_CPUS_MAX
 #define FRESH_NS     (50 * NSEC_PER_MSEC) /* half of the shortest interval */
@@ -74,7 +77,7 @@ struct perf_zone {
 
 struct meter {
 	char *sysfs;
-	meter_perf_open_fn *open_event;
+	rapl_perf_open_fn *open_event;
 	bool is_by_die; /* of rescan() alone, as is has_mask */
 	bool has_mask;
 	pthread_mutex_t lock; /* all below; never held over I/O */
@@ -471,7 +474,8 @@ static int perf_open(const struct meter_options *options, struct meter **ret)
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
-	meter->open_event = options->open_perf_event ? options->open_perf_event : kernel_open_event;
+	meter->open_event =
+		options->rapl_perf.open_event ? options->rapl_perf.open_event : kernel_open_event;
 	meter->sysfs = strdup(options->sysfs);
 	if (!meter->sysfs) {
 		perf_close(meter);
@@ -484,6 +488,7 @@ static int perf_open(const struct meter_options *options, struct meter **ret)
 const struct meter_ops rapl_perf_meter = {
 	.name = "rapl-perf",
 	.is_wanted = perf_is_wanted,
+	.needs = NEED_PERF_ENERGY,
 	.open = perf_open,
 	.zone_count = perf_zone_count,
 	.zone_at = perf_zone_at,

@@ -15,6 +15,8 @@
  * cannot be read is an error, and so is a value without its newline, because a number cut short is
  * a number too.
  */
+#include "meter/rapl/rapl_sysfs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -15,6 +15,8 @@
  * The library for requests is loaded when the source is opened: later no program code can be loaded
  * any more (service/confine.h). Polled: a console may take seconds.
  */
+#include "meter/remote/hmc.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@
 #include "host/sysinfo.h"
 #include "meter/meter.h"
 #include "meter/remote/remote.h"
+#include "service/needs.h"
 
 #define SHARE_NS      (300 * NSEC_PER_SEC) /* partitions and weights are looked at again */
 #define STALE_NS      (60 * NSEC_PER_SEC)  /* four samples of the console */
@@ -351,11 +354,11 @@ static void hmc_close(struct meter *meter)
 static int copy_options(struct meter *meter, const struct meter_options *options)
 {
 	const char *const texts[TEXTS] = {
-		[TEXT_URL] = options->hmc_url,
-		[TEXT_CREDENTIALS] = options->hmc_credentials,
-		[TEXT_CA_FILE] = options->hmc_ca_file,
-		[TEXT_CPC] = options->hmc_cpc,
-		[TEXT_PARTITION] = options->hmc_partition,
+		[TEXT_URL] = options->hmc.url,
+		[TEXT_CREDENTIALS] = options->hmc.credentials,
+		[TEXT_CA_FILE] = options->hmc.ca_file,
+		[TEXT_CPC] = options->hmc.cpc,
+		[TEXT_PARTITION] = options->hmc.partition,
 		[TEXT_NODE] = options->node_name,
 		[TEXT_PROCFS] = options->procfs,
 	};
@@ -365,13 +368,13 @@ static int copy_options(struct meter *meter, const struct meter_options *options
 		if (!meter->texts[i])
 			return -ENOMEM;
 	}
-	meter->insecure = options->hmc_insecure;
+	meter->insecure = options->hmc.insecure;
 	return 0;
 }
 
 static int hmc_open(const struct meter_options *options, struct meter **ret)
 {
-	uint64_t period_ns = options->hmc_period_ns ? options->hmc_period_ns : hmc_meter.period_ns;
+	uint64_t period_ns = options->hmc.period_ns ? options->hmc.period_ns : hmc_meter.period_ns;
 	struct meter *meter = calloc(1, sizeof(*meter));
 	struct diag diag = { "" };
 
@@ -390,9 +393,48 @@ static int hmc_open(const struct meter_options *options, struct meter **ret)
 
 static bool hmc_is_wanted(const struct meter_options *options)
 {
-	return (options->hmc_url && options->hmc_url[0]) ||
-	       (options->hmc_credentials && options->hmc_credentials[0]);
+	return (options->hmc.url && options->hmc.url[0]) ||
+	       (options->hmc.credentials && options->hmc.credentials[0]);
 }
+
+static void hmc_files(const struct meter_options *options, meter_path_fn *add, void *userdata)
+{
+	add(userdata, options->hmc.credentials);
+	add(userdata, options->hmc.ca_file);
+}
+
+static const struct option rows[] = {
+	{ "meter.hmc.url", NULL, OPTION_STRING, OPTION_MEMBER(struct hmc_options, url),
+	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = remote_check_url,
+	  .help = "On IBM Z and LinuxONE: URL of the Hardware Management Console (HMC), whose Web "
+		  "Services report the power of the machine and, on z16 and later, of its "
+		  "partitions: https://HOST or https://HOST:PORT (default port 6794). Empty: use "
+		  "the address in the credentials file, if there is one." },
+	{ "meter.hmc.credentials", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct hmc_options, credentials), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
+		  "USER,PASSWORD of an HMC user, or lines as in meter.redfish.credentials." },
+	{ "meter.hmc.ca-file", NULL, OPTION_STRING, OPTION_MEMBER(struct hmc_options, ca_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "CA certificate (PEM) that signed the HMC's certificate, or the certificate "
+		  "itself. Empty: the system's CA certificates." },
+	{ "meter.hmc.insecure", NULL, OPTION_BOOL, OPTION_MEMBER(struct hmc_options, insecure),
+	  .default_text = "false",
+	  .help = "Do not verify the HMC's certificate. Anyone between Kepler and the HMC can then "
+		  "read the password. kepler_exporter_source_unverified shows it." },
+	{ "meter.hmc.cpc", NULL, OPTION_STRING, OPTION_MEMBER(struct hmc_options, cpc),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "Name in the HMC of the CPC that this machine is a partition of. Empty: the CPC "
+		  "that has this partition." },
+	{ "meter.hmc.partition", NULL, OPTION_STRING, OPTION_MEMBER(struct hmc_options, partition),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "Name of this machine's partition. Empty: as in /proc/sysinfo." },
+	{ "meter.hmc.period", NULL, OPTION_DURATION, OPTION_MEMBER(struct hmc_options, period_ns),
+	  OPTION_RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "15s",
+	  .metavar = "DURATION",
+	  .help = "How often the HMC is read. It has a new value every 15 s." },
+};
 
 const struct meter_ops hmc_meter = {
 	.name = "hmc",
@@ -400,6 +442,9 @@ const struct meter_ops hmc_meter = {
 	.close_ns = REMOTE_CLOSE_NS,
 	.own_period_ns = hmc_period_ns,
 	.is_wanted = hmc_is_wanted,
+	.options = METER_OPTIONS(rows, hmc),
+	.needs = NEED_CLIENTS,
+	.files = hmc_files,
 	.open = hmc_open,
 	.zone_count = hmc_zone_count,
 	.zone_at = hmc_zone_at,

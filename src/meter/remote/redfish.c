@@ -12,6 +12,8 @@
  * The library for that is loaded when the source is opened: later no program code can be loaded any
  * more (service/confine.h). Polled: a controller may take seconds.
  */
+#include "meter/remote/redfish.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@
 #include "meter/meter.h"
 #include "meter/remote/counter_trial.h"
 #include "meter/remote/remote.h"
+#include "service/needs.h"
 
 #define MISSES_TO_SEARCH   3   /* readings without a value, until another place is looked for */
 #define READINGS_TO_SEARCH 360 /* of a place that is provisional, likewise */
@@ -310,10 +313,10 @@ static void redfish_close(struct meter *meter)
 static int copy_options(struct meter *meter, const struct meter_options *options)
 {
 	const char *const texts[TEXTS] = {
-		[TEXT_URL] = options->redfish_url,
-		[TEXT_CREDENTIALS] = options->redfish_credentials,
-		[TEXT_CA_FILE] = options->redfish_ca_file,
-		[TEXT_SYSTEM] = options->redfish_system,
+		[TEXT_URL] = options->redfish.url,
+		[TEXT_CREDENTIALS] = options->redfish.credentials,
+		[TEXT_CA_FILE] = options->redfish.ca_file,
+		[TEXT_SYSTEM] = options->redfish.system,
 		[TEXT_NODE] = options->node_name,
 	};
 
@@ -322,17 +325,17 @@ static int copy_options(struct meter *meter, const struct meter_options *options
 		if (!meter->texts[i])
 			return -ENOMEM;
 	}
-	meter->window_ns = options->redfish_window_ns;
-	meter->delay_ns = options->redfish_delay_ns;
-	meter->insecure = options->redfish_insecure;
-	meter->basic = options->redfish_login == REDFISH_LOGIN_BASIC;
+	meter->window_ns = options->redfish.window_ns;
+	meter->delay_ns = options->redfish.delay_ns;
+	meter->insecure = options->redfish.insecure;
+	meter->basic = options->redfish.login == REDFISH_LOGIN_BASIC;
 	return 0;
 }
 
 static int redfish_open(const struct meter_options *options, struct meter **ret)
 {
 	uint64_t period_ns =
-		options->redfish_period_ns ? options->redfish_period_ns : redfish_meter.period_ns;
+		options->redfish.period_ns ? options->redfish.period_ns : redfish_meter.period_ns;
 	struct meter *meter = calloc(1, sizeof(*meter));
 	struct diag diag = { "" };
 
@@ -351,9 +354,64 @@ static int redfish_open(const struct meter_options *options, struct meter **ret)
 
 static bool redfish_is_wanted(const struct meter_options *options)
 {
-	return (options->redfish_url && options->redfish_url[0]) ||
-	       (options->redfish_credentials && options->redfish_credentials[0]);
+	return (options->redfish.url && options->redfish.url[0]) ||
+	       (options->redfish.credentials && options->redfish.credentials[0]);
 }
+
+static void redfish_files(const struct meter_options *options, meter_path_fn *add, void *userdata)
+{
+	add(userdata, options->redfish.credentials);
+	add(userdata, options->redfish.ca_file);
+}
+
+static const struct option_choice logins[] = { { "session", REDFISH_LOGIN_SESSION },
+					       { "basic", REDFISH_LOGIN_BASIC },
+					       { 0 } };
+
+static const struct option rows[] = {
+	{ "meter.redfish.url", NULL, OPTION_STRING, OPTION_MEMBER(struct redfish_options, url),
+	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = remote_check_url,
+	  .help = "URL of this machine's BMC, whose Redfish service reports the power of the whole "
+		  "machine: https://HOST or https://HOST:PORT. Empty: use the address in the "
+		  "credentials file, if there is one." },
+	{ "meter.redfish.credentials", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct redfish_options, credentials), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "Credentials file, readable only by its owner (chmod 600). It contains the line "
+		  "USER,PASSWORD or, as in classic Kepler, a line NODE,USER,PASSWORD,https://HOST "
+		  "for each machine." },
+	{ "meter.redfish.ca-file", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct redfish_options, ca_file), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "CA certificate (PEM) that signed the BMC's certificate, or the certificate "
+		  "itself. Empty: the system's CA certificates." },
+	{ "meter.redfish.insecure", NULL, OPTION_BOOL,
+	  OPTION_MEMBER(struct redfish_options, insecure), .default_text = "false",
+	  .help = "Do not verify the BMC's certificate. Anyone between Kepler and the BMC can then "
+		  "read the password. kepler_exporter_source_unverified shows it." },
+	{ "meter.redfish.login", NULL, OPTION_ENUM, OPTION_MEMBER(struct redfish_options, login),
+	  .choices = logins, .default_text = "session", .metavar = "HOW",
+	  .help = "session: log in once and log out at exit. basic: send the password with each "
+		  "request; also used if the BMC has no sessions." },
+	{ "meter.redfish.system", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct redfish_options, system), .default_text = "", .metavar = "ID",
+	  .may_be_empty = true,
+	  .help = "Id of this machine under /redfish/v1/Systems if the BMC manages several. Empty: "
+		  "the only one." },
+	{ "meter.redfish.period", NULL, OPTION_DURATION,
+	  OPTION_MEMBER(struct redfish_options, period_ns),
+	  OPTION_RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "10s",
+	  .metavar = "DURATION", .help = "How often the BMC is read." },
+	{ "meter.redfish.window", NULL, OPTION_DURATION,
+	  OPTION_MEMBER(struct redfish_options, window_ns), OPTION_RANGE(0, 3600 * NSEC_PER_SEC),
+	  .default_text = "0s", .metavar = "DURATION",
+	  .help = "Time over which the BMC averages its power reading. 0: as reported by the BMC, "
+		  "otherwise the reading counts as instantaneous." },
+	{ "meter.redfish.delay", NULL, OPTION_DURATION,
+	  OPTION_MEMBER(struct redfish_options, delay_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
+	  .default_text = "0s", .metavar = "DURATION",
+	  .help = "Delay of the BMC's power readings." },
+};
 
 const struct meter_ops redfish_meter = {
 	.name = "redfish",
@@ -361,6 +419,9 @@ const struct meter_ops redfish_meter = {
 	.close_ns = REMOTE_CLOSE_NS,
 	.own_period_ns = redfish_period_ns,
 	.is_wanted = redfish_is_wanted,
+	.options = METER_OPTIONS(rows, redfish),
+	.needs = NEED_CLIENTS,
+	.files = redfish_files,
 	.open = redfish_open,
 	.zone_count = redfish_zone_count,
 	.zone_at = redfish_zone_at,

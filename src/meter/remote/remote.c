@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "bmc/service_target.h"
 
 #define TIMEOUT_MIN_MS 2000
 #define TIMEOUT_MAX_MS 10000
@@ -206,4 +207,9 @@ void remote_begin_close(struct remote *remote)
 	eventfd_t stopped;
 
 	(void)eventfd_read(remote->cancel_fd, &stopped);
+}
+
+int remote_check_url(const char *text, struct diag *diag)
+{
+	return *text ? service_url_check(text, diag) : 0;
 }

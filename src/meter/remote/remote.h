@@ -90,3 +90,6 @@ bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret
 void remote_stop(struct remote *remote);
 /* Before the end of a session is asked for: what was under way has ended, and this is not to. */
 void remote_begin_close(struct remote *remote);
+
+/* The check of an option with the URL of such a service; "" is none, and valid. */
+int remote_check_url(const char *text, struct diag *diag);

@@ -343,6 +343,34 @@ static void unreloadable_stay(void **state)
 	config_release(&fresh);
 }
 
+/* As a thread gets it that may outlive the original. */
+static void a_copy_has_all_values_and_shares_none(void **state)
+{
+	static char flags[][28] = { "--meter.external=/a",       "--meter.external=/b",
+				    "--idle.watts=package=12.5", "--monitor.interval=2s",
+				    "--metrics.settle=auto",     "--meter.hmc.cpc=c" };
+	char *argv[ARRAY_SIZE(flags)];
+	const struct option_args args = { .argc = ARRAY_SIZE(flags),
+					  .argv = argv,
+					  .default_file = "" };
+	struct config config, copy;
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		argv[i] = flags[i];
+	assert_int_equal(config_load(&args, &config, NULL), 0);
+	assert_int_equal(config_copy(&config, &copy), 0);
+	for (size_t i = 0; i < option_count(&config_options); i++) {
+		assert_true(option_is_same(&config_options, i, &config.options, &copy.options));
+		assert_int_equal(copy.options.origins[i], config.options.origins[i]);
+	}
+	assert_int_equal(copy.meter.external.file_count, 2);
+	assert_ptr_not_equal(copy.meter.external.files[1], config.meter.external.files[1]);
+	assert_ptr_not_equal(copy.host.sysfs, config.host.sysfs);
+	config_release(&config);
+	assert_string_equal(copy.meter.external.files[1], "/b");
+	config_release(&copy);
+}
+
 static void file_limits(void **state)
 {
 	struct config config;
@@ -363,12 +391,18 @@ static void file_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),     cmocka_unit_test(flag_forms),
-		cmocka_unit_test(precedence),   cmocka_unit_test(default_file),
-		cmocka_unit_test(refused),      cmocka_unit_test(after_the_end),
-		cmocka_unit_test(environment),  cmocka_unit_test(too_many_items),
-		cmocka_unit_test(unreloadable), cmocka_unit_test(unreloadable_stay),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(flag_forms),
+		cmocka_unit_test(precedence),
+		cmocka_unit_test(default_file),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(after_the_end),
+		cmocka_unit_test(environment),
+		cmocka_unit_test(too_many_items),
+		cmocka_unit_test(unreloadable),
+		cmocka_unit_test(unreloadable_stay),
 		cmocka_unit_test(file_limits),
+		cmocka_unit_test(a_copy_has_all_values_and_shares_none),
 	};
 
 	return unit_run(tests);

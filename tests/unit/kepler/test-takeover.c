@@ -15,7 +15,7 @@
 #include "energy/total.h"
 #include "engine/interval.h"
 #include "kepler/meter_watch.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 
 /* Calls that are refused yet. */
 static unsigned memory_refused;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/num.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 #include "tests/unit/unit.h"
 
 struct seen_zone {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The source by itself, without the thread that polls it: each call is made here. */
 #include "hwmon_tree.h"
+#include "meter/cray/cray_pm.h"
 #include "meter/meter.h"
 #include "tests/unit/unit.h"
 

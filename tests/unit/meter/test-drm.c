@@ -3,6 +3,7 @@
 #include "energy/work.h"
 #include "fake_device_files.h"
 #include "hwmon_tree.h"
+#include "meter/drm/drm.h"
 #include "meter/meter.h"
 #include "tests/unit/unit.h"
 
@@ -116,10 +117,10 @@ static void test_another_machine(void **state)
 	assert_false(drm_meter.is_wanted(&options));
 	put_card(fixture, "card1", AMD, "amdgpu");
 	assert_true(drm_meter.is_wanted(&options));
-	assert_false(drm_has_board(options.sysfs)); /* it may come with its sensor, later */
+	assert_false(drm_meter.needs_apply(&options)); /* it may come with its sensor, later */
 	put(fixture, AMD, "hwmon/hwmon5/power1_cap", "300000000\n");
 	put(fixture, AMD, "hwmon/hwmon5/power1_input", "21000000\n");
-	assert_true(drm_has_board(options.sysfs));
+	assert_true(drm_meter.needs_apply(&options));
 }
 
 static void test_amd(void **state)

@@ -19,14 +19,14 @@ struct fixture {
 static int setup(void **state)
 {
 	static struct fixture fixture;
-	struct meter_options options = { .external_count = 2 };
+	struct meter_options options = { .external.file_count = 2 };
 
 	fixture = (struct fixture){ 0 };
 	tree_make(&fixture.tree);
 	for (size_t i = 0; i < 2; i++) {
 		(void)snprintf(fixture.paths[i], sizeof(fixture.paths[i]), "%s/%s",
 			       fixture.tree.sysfs, i ? "second" : "first");
-		options.external[i] = fixture.paths[i];
+		options.external.files[i] = fixture.paths[i];
 	}
 	assert_true(external_meter.is_wanted(&options));
 	assert_int_equal(external_meter.open(&options, &fixture.meter), 0);

@@ -21,7 +21,7 @@ static void say(const char *text)
 
 static struct meter *open_meter(const char *text)
 {
-	const struct meter_options options = { .hlml_library = getenv("HLML_LAB") };
+	const struct meter_options options = { .hlml.library = getenv("HLML_LAB") };
 	struct meter *meter;
 
 	say(text);
@@ -95,7 +95,7 @@ static void a_board_that_is_back_counts_anew(void **state)
 
 static void a_driver_that_does_not_answer_is_remarked(void **state)
 {
-	const struct meter_options options = { .hlml_library = getenv("HLML_LAB") };
+	const struct meter_options options = { .hlml.library = getenv("HLML_LAB") };
 	struct meter_remark remark;
 	struct meter *meter;
 
@@ -124,7 +124,7 @@ static void make(const char *path)
 static void a_machine_without_a_board_loads_nothing(void **state)
 {
 	static char name[] = "libhlml.so", path[] = "/opt/libhlml.so", none[] = "";
-	struct meter_options options = { .sysfs = folder, .hlml_library = name };
+	struct meter_options options = { .sysfs = folder, .hlml.library = name };
 	char link[128];
 
 	assert_false(hlml_meter.is_wanted(&options));
@@ -138,16 +138,16 @@ static void a_machine_without_a_board_loads_nothing(void **state)
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(symlink("../../../bus/pci/drivers/habanalabs", link), 0);
 	assert_true(hlml_meter.is_wanted(&options));
-	options.hlml_library = none;
+	options.hlml.library = none;
 	assert_false(hlml_meter.is_wanted(&options));
-	options.hlml_library = name;
+	options.hlml.library = name;
 	assert_int_equal(unlink(link), 0);
 	make("class/habanalabs");
 	assert_false(hlml_meter.is_wanted(&options));
 	make("class/habanalabs/hl0");
 	assert_true(hlml_meter.is_wanted(&options));
 	options.sysfs = "/nowhere";
-	options.hlml_library = path;
+	options.hlml.library = path;
 	assert_true(hlml_meter.is_wanted(&options));
 }
 

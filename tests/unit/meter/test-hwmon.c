@@ -34,8 +34,8 @@ static void open_with(struct fixture *fixture, char *rule)
 {
 	struct meter_options options = { .sysfs = fixture->tree.sysfs };
 
-	options.hwmon_rules[0] = rule;
-	options.hwmon_rule_count = rule != NULL;
+	options.hwmon.rules[0] = rule;
+	options.hwmon.rule_count = rule != NULL;
 	assert_int_equal(hwmon_meter.open(&options, &fixture->meter), 0);
 	assert_int_equal(hwmon_meter.rescan(fixture->meter), 0);
 }

@@ -8,7 +8,7 @@
 static int setup(void **state)
 {
 	static char path[] = "/dev/ipmi-test";
-	const struct meter_options options = { .ipmi_device = path, .ipmi_system = &fake_system };
+	const struct meter_options options = { .ipmi.device = path, .ipmi.system = &fake_system };
 	struct meter *meter;
 
 	fake_reset();
@@ -386,9 +386,9 @@ static void only_where_the_device_is(void **state)
 {
 	char there[] = "/dev/null", nowhere[] = "/dev/ipmi-test", none[] = "";
 
-	assert_true(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = there }));
-	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = nowhere }));
-	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = none }));
+	assert_true(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi.device = there }));
+	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi.device = nowhere }));
+	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi.device = none }));
 	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ 0 }));
 }
 

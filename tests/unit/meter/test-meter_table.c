@@ -3,13 +3,12 @@
  * Stalls (R5) and errors on a source made of switches: a read waits until the test lets it go, or
  * until others were read.
  */
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 
 #include <poll.h>
 #include <pthread.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
 #include "seen_zones.h"
 #include "tests/unit/unit.h"
 
@@ -411,54 +410,6 @@ static void test_what_is_not_wanted_is_not_opened(void **state)
 	meter_table_close(table);
 }
 
-static bool always(const struct meter_options *options)
-{
-	(void)options;
-	return true;
-}
-
-/* A name opens what is read only by name; without "auto" nothing else is opened. */
-static void test_sources_are_chosen_by_name(void **state)
-{
-	static const struct {
-		char list[24];
-		bool wanted, by_name, plain; /* is it chosen? */
-	} table[] = {
-		{ "auto", true, false, true },         { "auto,by-name", true, true, true },
-		{ "by-name", false, true, false },     { "by", false, false, false },
-		{ "plain,wanted", true, false, true },
-	};
-	const struct meter_ops wanted = { .name = "wanted", .is_wanted = always };
-	const struct meter_ops by_name = { .name = "by-name", .is_wanted = never };
-	const struct meter_ops plain = { .name = "plain" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		char list[sizeof(table[i].list)];
-		const struct meter_options options = { .sources = list };
-
-		memcpy(list, table[i].list, sizeof(list));
-		assert_int_equal(meter_is_chosen(&wanted, &options), table[i].wanted);
-		assert_int_equal(meter_is_chosen(&by_name, &options), table[i].by_name);
-		assert_int_equal(meter_is_chosen(&plain, &options), table[i].plain);
-	}
-	assert_true(meter_is_chosen(&wanted, &(struct meter_options){ .sources = NULL }));
-}
-
-static void test_a_source_that_there_is_not_is_named(void **state)
-{
-	static const char *const bad[] = {
-		"", "rapl", "auto,", ",auto", "auto,,hwmon", "auto hwmon"
-	};
-	struct diag diag;
-
-	assert_int_equal(meter_check_sources("auto", &diag), 0);
-	assert_int_equal(meter_check_sources("hwmon,auto,rapl-sysfs", &diag), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		assert_int_equal(meter_check_sources(bad[i], &diag), -EINVAL);
-		assert_non_null(strstr(diag.text, "known meters: auto, rapl-sysfs,"));
-	}
-}
-
 /* The stuck zone costs itself; the others are read in the same pass, which keeps its deadline. */
 static void test_stalled_zone_costs_no_other(void **state)
 {
@@ -742,8 +693,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_no_pass_is_expected_where_it_would_be_another,
 					  let_all_go),
 		cmocka_unit_test(test_what_is_not_wanted_is_not_opened),
-		cmocka_unit_test(test_sources_are_chosen_by_name),
-		cmocka_unit_test(test_a_source_that_there_is_not_is_named),
 		cmocka_unit_test_teardown(test_stalled_zone_costs_no_other, let_all_go),
 		cmocka_unit_test_teardown(test_slow_zones_that_keep_the_deadline_are_up,
 					  let_all_go),

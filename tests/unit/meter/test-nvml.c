@@ -33,7 +33,7 @@ static void say(const char *text)
 
 static struct meter *open_meter(const char *text)
 {
-	const struct meter_options options = { .nvml_library = getenv("NVML_LAB") };
+	const struct meter_options options = { .nvml.library = getenv("NVML_LAB") };
 	struct meter *meter;
 
 	say(text);
@@ -322,7 +322,7 @@ static void a_board_leaves_mig_mode(void **state)
 /* Two hold one of three slices, one holds four. */
 static void holders_have_their_slices(void **state)
 {
-	const struct meter_options options = { .nvml_library = getenv("NVML_LAB"),
+	const struct meter_options options = { .nvml.library = getenv("NVML_LAB"),
 					       .wants_holders = true };
 	const struct device_use *uses;
 	struct meter *meter;
@@ -347,7 +347,7 @@ static void holders_have_their_slices(void **state)
 /* Use and idle power are the machines', and not those of the driver's own processes. */
 static void vgpus_are_their_machines(void **state)
 {
-	const struct meter_options options = { .nvml_library = getenv("NVML_LAB"),
+	const struct meter_options options = { .nvml.library = getenv("NVML_LAB"),
 					       .wants_holders = true };
 	const struct device_use *uses;
 	struct meter *meter;

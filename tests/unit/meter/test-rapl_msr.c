@@ -7,7 +7,8 @@
 #include <sys/un.h>
 
 #include "base/num.h"
-#include "meter/meter.h"
+#include "meter/meter_sources.h"
+#include "meter/meter_table.h"
 #include "rapl_tree.h"
 #include "seen_zones.h"
 #include "tests/unit/unit.h"
@@ -92,7 +93,7 @@ static struct meter_options options_of(struct fixture *fixture)
 	return (struct meter_options){ .sysfs = fixture->tree.sysfs,
 				       .read_deadline_ns = 120 * NSEC_PER_SEC,
 				       .sources = msr_alone,
-				       .msr_devices = fixture->devices,
+				       .rapl_msr.devices = fixture->devices,
 				       .cpu_vendor = "GenuineIntel",
 				       .cpu_family = 6,
 				       .cpu_model = 0x55 };
@@ -245,7 +246,7 @@ static void open_amd(struct fixture *fixture, bool cores)
 	options.cpu_vendor = "AuthenticAMD";
 	options.cpu_family = 0x19;
 	options.cpu_model = 1;
-	options.msr_cores = cores;
+	options.rapl_msr.cores = cores;
 	open_meter(fixture, &options);
 	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
 }

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
 #include "rapl_tree.h"
 #include "seen_zones.h"
 #include "tests/unit/unit.h"
@@ -133,7 +133,7 @@ static struct meter_options options_of(const struct fixture *fixture)
 {
 	return (struct meter_options){ .sysfs = fixture->tree.sysfs,
 				       .read_deadline_ns = 120 * NSEC_PER_SEC,
-				       .open_perf_event = open_event };
+				       .rapl_perf.open_event = open_event };
 }
 
 static void open_meter(struct fixture *fixture)
@@ -458,7 +458,7 @@ static void test_clock_of_the_kernel(void **state)
 	uint64_t begin_ns, end_ns, energy_uj;
 
 	make_clock(fixture);
-	options.open_perf_event = NULL;
+	options.rapl_perf.open_event = NULL;
 	assert_int_equal(rapl_perf_meter.open(&options, &fixture->meter), 0);
 	rescan(fixture, 0);
 	assert_int_equal(zone_count(fixture), 2);

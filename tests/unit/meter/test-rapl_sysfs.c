@@ -10,7 +10,8 @@
 
 #include "base/num.h"
 #include "fake_tree.h"
-#include "meter/meter.h"
+#include "meter/meter_table.h"
+#include "meter/rapl/rapl_sysfs.h"
 #include "seen_zones.h"
 #include "tests/unit/unit.h"
 

@@ -54,8 +54,8 @@ static char credentials[] = "/tmp/kepler-redfish-XXXXXX";
 static int setup(void **state)
 {
 	static char url[] = FAKE_ORIGIN;
-	const struct meter_options options = { .redfish_url = url,
-					       .redfish_credentials = credentials };
+	const struct meter_options options = { .redfish.url = url,
+					       .redfish.credentials = credentials };
 	struct meter *meter;
 
 	fake_reset();
