@@ -72,11 +72,14 @@ static int read_text(struct meter *meter, size_t file, struct external_text *ret
 	return external_text_begin(ret, meter->text, (size_t)len, diag);
 }
 
+/* A line that later claims another quality or scope is about something else. */
 static bool is_zone_of(const struct external_zone *zone, size_t file,
 		       const struct external_record *record)
 {
-	return zone->file == file && zone->zone.kind == record->kind &&
-	       strcmp(zone->zone.instance, record->instance) == 0;
+	return zone->file == file && zone->zone.kind == record->zone.kind &&
+	       zone->zone.quality == record->zone.quality &&
+	       zone->zone.scope == record->zone.scope &&
+	       strcmp(zone->zone.instance, record->zone.instance) == 0;
 }
 
 /* The first line of the zone. -ENODEV where the file has none any more. */
@@ -143,19 +146,11 @@ static void add_zone(struct meter *meter, size_t file, const struct external_rec
 		meter->ignored++;
 		return;
 	}
-	*zone = (struct external_zone){
-		.file = file,
-		.zone = { .kind = record->kind,
-			  .domain = zone_domain(record->kind, record->instance),
-			  .source = external_meter.name,
-			  .rank = record->sample == SAMPLE_POWER ? RANK_SENSOR_POWER
-								 : RANK_SENSOR_ENERGY },
-	};
-	(void)snprintf(zone->zone.instance, sizeof(zone->zone.instance), "%s", record->instance);
-	(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "%s",
-		       record->name[0] ? record->name
-		       : slash         ? slash + 1
-				       : meter->paths[file]);
+	*zone = (struct external_zone){ .zone = record->zone, .file = file };
+	zone->zone.source = external_meter.name;
+	if (!zone->zone.path[0])
+		(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "%s",
+			       slash ? slash + 1 : meter->paths[file]);
 	meter->count++;
 }
 

@@ -91,7 +91,9 @@ static int read_value(enum key key, struct slice value, struct external_record *
 {
 	switch (key) {
 	case KEY_ZONE:
-		return zone_id_parse(value.at, value.len, &ret->kind, ret->instance) ? 0 : -EINVAL;
+		return zone_id_parse(value.at, value.len, &ret->zone.kind, ret->zone.instance)
+			       ? 0
+			       : -EINVAL;
 	case KEY_UJ:
 		ret->sample = SAMPLE_TOTAL;
 		return parse_u64(value.at, value.len, &ret->value);
@@ -105,7 +107,7 @@ static int read_value(enum key key, struct slice value, struct external_record *
 			       ? -EINVAL
 			       : 0;
 	case KEY_NAME:
-		return read_name(value, ret->name);
+		return read_name(value, ret->zone.path);
 	case KEY_COUNT:
 		break;
 	}
@@ -163,6 +165,8 @@ static int read_line(struct slice line, unsigned number, struct external_record 
 		return diag_set(diag, -EINVAL, "line %u: either uj= or uw= is required", number);
 	if (ret->window_ns && ret->sample != SAMPLE_POWER)
 		return diag_set(diag, -EINVAL, "line %u: window= requires uw=", number);
+	ret->zone.domain = zone_domain(ret->zone.kind, ret->zone.instance);
+	ret->zone.rank = ret->sample == SAMPLE_POWER ? RANK_SENSOR_POWER : RANK_SENSOR_ENERGY;
 	return 1;
 }
 

@@ -27,16 +27,15 @@
 #include "energy/zone.h"
 #include "meter/meter.h"
 
-#define EXTERNAL_NAME_MAX 32
+#define EXTERNAL_NAME_MAX 32 /* of letters, digits and "._-:/" */
 
 struct external_record {
-	enum zone_kind kind;
-	char instance[ZONE_INSTANCE_MAX];
-	char name[EXTERNAL_NAME_MAX]; /* letters, digits and "._-:/"; "" none */
-	enum sample_kind sample;      /* SAMPLE_TOTAL or SAMPLE_POWER */
-	uint64_t value;               /* µJ or µW */
-	uint64_t time_ns;             /* since 1970; 0: it is not given */
-	uint64_t window_ns;           /* only of SAMPLE_POWER; 0: momentary */
+	/* All that the line says of it; path "": the line names no instrument; source NULL. */
+	struct zone zone;
+	enum sample_kind sample; /* SAMPLE_TOTAL or SAMPLE_POWER */
+	uint64_t value;          /* µJ or µW */
+	uint64_t time_ns;        /* since 1970; 0: it is not given */
+	uint64_t window_ns;      /* only of SAMPLE_POWER; 0: momentary */
 };
 
 /* A text that is being read. */

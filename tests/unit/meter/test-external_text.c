@@ -27,23 +27,23 @@ static void lines_are_zones(void **state)
 	(void)snprintf(whole, sizeof(whole), "%s\n", text);
 	assert_int_equal(begin(whole, &reading, &diag), 0);
 	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
-	assert_int_equal(record.kind, ZONE_PLATFORM);
-	assert_string_equal(record.instance, "");
+	assert_int_equal(record.zone.kind, ZONE_PLATFORM);
+	assert_string_equal(record.zone.instance, "");
 	assert_int_equal(record.sample, SAMPLE_POWER);
 	assert_int_equal(record.value, 215300000);
 	assert_int_equal(record.time_ns, 1763912345250000000ULL);
 	assert_int_equal(record.window_ns, 30500000000ULL);
-	assert_string_equal(record.name, "shelly-rack3");
+	assert_string_equal(record.zone.path, "shelly-rack3");
 	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
-	assert_int_equal(record.kind, ZONE_DRAM);
-	assert_string_equal(record.instance, "7");
+	assert_int_equal(record.zone.kind, ZONE_DRAM);
+	assert_string_equal(record.zone.instance, "7");
 	assert_int_equal(record.sample, SAMPLE_TOTAL);
 	assert_int_equal(record.value, UINT64_MAX);
 	assert_int_equal(record.time_ns, 0);
-	assert_string_equal(record.name, "pdu:3/b");
+	assert_string_equal(record.zone.path, "pdu:3/b");
 	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
 	assert_int_equal(record.time_ns, 1763912345123456789ULL);
-	assert_string_equal(record.name, "");
+	assert_string_equal(record.zone.path, "");
 	assert_int_equal(external_text_next(&reading, &record, &diag), 0);
 	assert_int_equal(external_text_next(&reading, &record, &diag), 0);
 }
@@ -110,7 +110,7 @@ static void a_bad_line_costs_itself(void **state)
 		if (!strstr(diag.text, table[i].why) || strncmp(diag.text, "line 2: ", 8) != 0)
 			fail_msg("%s: %s", table[i].line, diag.text);
 		assert_int_equal(external_text_next(&reading, &record, &diag), 1);
-		assert_int_equal(record.kind, ZONE_PSYS);
+		assert_int_equal(record.zone.kind, ZONE_PSYS);
 		assert_int_equal(record.value, 5);
 	}
 }
