@@ -291,8 +291,29 @@ static void use_is_kept_while_energy_cannot_be_read(void **state)
 	assert_int_equal(gpu_uj(&house, 1), 45 * J);
 	assert_int_equal(gpu_uj(&house, 2), 30 * J);
 	assert_int_equal(house.books.accountant.gaps.used, 0);
-	assert_float_equal(house.books.accountant.zones[1].learner.w, 0, 1e-9);
 	check_law(&house);
+	tear_down(&house);
+}
+
+/* Idle power is not learned from a gap: the use of its last interval is only a part of its use. */
+static void a_gap_does_not_teach_idle_power(void **state)
+{
+	struct house house;
+
+	(void)state;
+	set_up(&house);
+	accountant_configure(&house.books.accountant, &learned, 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.books.status[1].state = ZONE_ERROR;
+	begin(&house);
+	used(&house, 0, 0, 500 * NSEC_PER_MSEC);
+	end(&house, 0, 30 * J, 0);
+	house.books.status[1].state = ZONE_UP;
+	begin(&house);
+	used(&house, 0, 0, 500 * NSEC_PER_MSEC);
+	end(&house, 0, 30 * J, 0);
+	assert_float_equal(house.books.accountant.zones[1].learner.w, 0, 1e-9);
 	tear_down(&house);
 }
 
@@ -509,6 +530,7 @@ int main(void)
 		cmocka_unit_test(a_reading_that_is_late_has_no_gap),
 		cmocka_unit_test(use_is_of_the_time_of_its_reading),
 		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
+		cmocka_unit_test(a_gap_does_not_teach_idle_power),
 		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
 		cmocka_unit_test(a_board_that_is_held_is_its_holders),
 		cmocka_unit_test(a_board_that_was_allocated_is_its_containers),
