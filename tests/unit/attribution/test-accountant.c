@@ -504,6 +504,7 @@ static void what_is_found_later_ends_no_total(void **state)
 			(struct zone){ .kind = z ? ZONE_PSYS : ZONE_PACKAGE, .source = "told" };
 		accountant_adopt(&house.books.accountant, &house.zones[z], &all_dynamic, 0);
 		accountant_choose_total(&house.books.accountant, z);
+		house.books.accountant.zones[z].has_begun = true;
 	}
 	assert_int_equal(house.books.accountant.zones[0].total, 1);
 	assert_int_equal(house.books.accountant.zones[1].total, TOTAL_NONE);
