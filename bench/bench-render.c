@@ -89,7 +89,7 @@ static void bench_gzip(const struct snapshot *snapshot)
 	struct label_cache *cache;
 	double us[RUNS];
 
-	if (label_cache_new(NULL, &cache) < 0 ||
+	if (label_cache_new(text_labels, &cache) < 0 ||
 	    page_render(prometheus_pages.formats, snapshot, NULL, &classic, cache, &body) < 0)
 		exit(1);
 	for (int i = 0; i < RUNS; i++) {

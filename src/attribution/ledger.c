@@ -57,16 +57,6 @@ struct ledger {
 	bool closed;                          /* this interval's charges are in the groups */
 };
 
-/* What names a group; the keys without which there is none; what it is called without names. */
-static const struct {
-	uint32_t keys, needed;
-	struct owner_names other;
-} group_kinds[LEVEL_COUNT] = {
-	[LEVEL_POD] = { LABELS_POD, LABEL_BIT(LABEL_POD_ID), { { [LABEL_POD_NAME] = "other" } } },
-	[LEVEL_VM] = { LABELS_VM, LABEL_BIT(LABEL_VM_ID), { { [LABEL_VM_NAME] = "other" } } },
-	[LEVEL_NAMESPACE] = { .keys = LABEL_BIT(LABEL_NAMESPACE) },
-};
-
 static struct ledger_process *process_at(const struct ledger *ledger, uint32_t process)
 {
 	return level_table_at(&ledger->level[LEVEL_PROCESS], process);
@@ -120,10 +110,15 @@ static uint32_t add_group(struct ledger *ledger, enum level level, const struct 
 /* Row 0, which is not used yet. 0 or -ENOMEM. */
 static int add_other_group(struct ledger *ledger, enum level level)
 {
-	const struct owner_names *names =
-		owner_names_intern(ledger->names, &group_kinds[level].other);
-	uint32_t row = names ? add_group(ledger, level, names) : LEDGER_NONE;
+	const struct level_info *info = &level_info[level];
+	struct owner_names other = { 0 };
+	const struct owner_names *names;
+	uint32_t row;
 
+	if (!info->takes_all)
+		other.text[info->called] = "other";
+	names = owner_names_intern(ledger->names, &other);
+	row = names ? add_group(ledger, level, names) : LEDGER_NONE;
 	owner_names_unref(names);
 	if (row == LEDGER_NONE)
 		return -ENOMEM;
@@ -137,18 +132,20 @@ static uint32_t other_group(struct ledger *ledger, enum level level)
 	return OTHER;
 }
 
-/* They name no series, so they may come later than what does. False without memory. */
-static bool learn_facts(struct ledger_group *pod, const struct owner_names *names)
+/* Facts name no series, so they may come later than names. False without memory. */
+static bool learn_facts(struct ledger_group *group, enum level level,
+			const struct owner_names *names)
 {
+	uint32_t keys = label_group_keys(level_info[level].facts);
 	const struct owner_names *facts;
 
-	if (!owner_names_know(names, LABELS_POD_FACTS))
+	if (!owner_names_know(names, keys))
 		return true;
-	facts = owner_names_part(names, LABELS_POD_FACTS);
+	facts = owner_names_part(names, keys);
 	if (!facts)
 		return false;
-	owner_names_unref(pod->facts);
-	pod->facts = facts;
+	owner_names_unref(group->facts);
+	group->facts = facts;
 	return true;
 }
 
@@ -166,11 +163,11 @@ static uint32_t group_of_names(struct ledger *ledger, enum level level,
 
 static bool may_join(const struct ledger_container *container, enum level level)
 {
-	uint32_t needed = group_kinds[level].needed;
+	const struct level_info *info = &level_info[level];
 
-	if (container->waiting && (!container->has_pod_names || level == LEVEL_VM))
+	if (container->waiting && (!container->has_pod_names || info->awaits_owner_names))
 		return false;
-	return !needed || owner_names_know(container->names, needed);
+	return info->takes_all || container->names->text[info->id][0];
 }
 
 /* Without memory it stays where it is, if it is anywhere, and is to be joined again. */
@@ -182,15 +179,14 @@ static uint32_t find_group(struct ledger *ledger, struct ledger_container *conta
 
 	if (!may_join(container, level))
 		return LEDGER_NONE;
-	names = owner_names_part(container->names, group_kinds[level].keys);
+	names = owner_names_part(container->names, level_keys(level));
 	if (!names) {
 		ledger->overflows[level]++;
 		container->is_misplaced = true;
 		return row != LEDGER_NONE ? row : other_group(ledger, level);
 	}
 	row = group_of_names(ledger, level, names);
-	if (level == LEVEL_POD && row != OTHER &&
-	    !learn_facts(group_at(ledger, level, row), container->names))
+	if (row != OTHER && !learn_facts(group_at(ledger, level, row), level, container->names))
 		container->is_misplaced = true;
 	owner_names_unref(names);
 	return row;
@@ -205,14 +201,14 @@ static void move_to_group(struct ledger *ledger, struct ledger_container *contai
 		group_at(ledger, level, row)->row.members++;
 	if (before != LEDGER_NONE)
 		group_at(ledger, level, before)->row.members--;
-	container->group[level - LEVEL_POD] = row;
+	container->group[level - LEVEL_GROUPS] = row;
 }
 
 /* Makes a container belong to the groups that its owner names, and to no other. */
 static void join_groups(struct ledger *ledger, struct ledger_container *container)
 {
 	container->is_misplaced = false;
-	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++)
 		move_to_group(ledger, container, level, find_group(ledger, container, level));
 }
 
@@ -242,7 +238,7 @@ static void book_to_groups(struct ledger *ledger)
 
 		if (!container->row.used)
 			continue;
-		for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+		for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++) {
 			bool member = ledger_group_of(container, level) != LEDGER_NONE;
 
 			if (member)
@@ -327,8 +323,8 @@ static uint32_t add_container(struct ledger *ledger, const struct ledger_owner *
 	row->is_other = is_other;
 	row->made_ns = ledger->now_ns;
 	row->bearer_ns = owner->bearer_ns;
-	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
-		row->group[level - LEVEL_POD] = LEDGER_NONE;
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++)
+		row->group[level - LEVEL_GROUPS] = LEDGER_NONE;
 	ledger->others += is_other;
 	ledger->waiting += owner->waiting;
 	join_groups(ledger, row);
@@ -622,11 +618,8 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 			  [LABEL_NAMESPACE] = "system",
 			  [LABEL_POD_NAME] = "system_processes" },
 	};
-	static const size_t row_sizes[LEVEL_COUNT] = {
-		sizeof(struct ledger_process), sizeof(struct ledger_container),
-		sizeof(struct ledger_group),   sizeof(struct ledger_group),
-		sizeof(struct ledger_group),
-	};
+	static const size_t row_sizes[LEVEL_GROUPS] = { sizeof(struct ledger_process),
+							sizeof(struct ledger_container) };
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
 	struct ledger_owner overflow = { 0 };
 	int r = 0;
@@ -634,7 +627,9 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 	if (!ledger)
 		return -ENOMEM;
 	for (enum level level = LEVEL_PROCESS; level < LEVEL_COUNT; level++) {
-		level_table_init(&ledger->level[level], row_sizes[level]);
+		level_table_init(&ledger->level[level], level < LEVEL_GROUPS
+								? row_sizes[level]
+								: sizeof(struct ledger_group));
 		ledger->max_rows[level] =
 			level == LEVEL_PROCESS ? options->max_processes : options->max_containers;
 	}
@@ -642,7 +637,7 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 	ledger->max_containers = options->max_containers;
 	ledger->names = names_table_get(options->names);
 	r = ledger->names ? 0 : -ENOMEM;
-	for (enum level level = LEVEL_POD; r == 0 && level < LEVEL_COUNT; level++)
+	for (enum level level = LEVEL_GROUPS; r == 0 && level < LEVEL_COUNT; level++)
 		r = add_other_group(ledger, level);
 	if (r == 0)
 		overflow.names = owner_names_intern(ledger->names, &system_processes);
@@ -663,7 +658,7 @@ void ledger_free(struct ledger *ledger)
 		return;
 	for (uint32_t i = 0; i < ledger->level[LEVEL_CONTAINER].count; i++)
 		owner_names_unref(container_at(ledger, i)->names);
-	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++) {
 		for (uint32_t i = 0; i < ledger->level[level].count; i++) {
 			owner_names_unref(group_at(ledger, level, i)->names);
 			owner_names_unref(group_at(ledger, level, i)->facts);
@@ -814,7 +809,7 @@ static void release_container(struct ledger *ledger, uint32_t container)
 	struct ledger_container *row = container_at(ledger, container);
 
 	level_table_remove(&ledger->level[LEVEL_CONTAINER], container, container_key(row));
-	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++)
 		move_to_group(ledger, row, level, LEDGER_NONE);
 	owner_names_unref(TAKE_PTR(row->names));
 	ledger->others -= row->is_other;

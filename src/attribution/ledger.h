@@ -44,16 +44,12 @@
 
 #include "attribution/attribute.h"
 #include "attribution/layout.h"
+#include "attribution/level_info.h"
 #include "attribution/level_table.h"
 #include "energy/owner_names.h"
 
 #define LEDGER_NONE     INDEX_NONE
 #define LEDGER_COMM_MAX 16
-
-/* Each row of a level belongs to one of the next, or to one of each kind of group, or to none. */
-enum level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_POD, LEVEL_VM, LEVEL_NAMESPACE, LEVEL_COUNT };
-#define LEVEL_BIT(level) (uint8_t)(1U << (unsigned)(level))
-#define GROUP_LEVELS     (LEVEL_COUNT - LEVEL_POD) /* the last three: groups of containers */
 
 /*
  * The present owner of a process. The names are interned in the ledger's table; their container_id
@@ -100,19 +96,18 @@ struct ledger_container {
 	bool is_other : 1;     /* stands for a namespace's owners beyond the limit */
 };
 
-/* A pod, a VM or a namespace. */
+/* A row of a group level: level_info.h. */
 struct ledger_group {
 	struct level_row row;
-	/* LABELS_POD, LABELS_VM or LABEL_NAMESPACE name the group; the rest is "". */
-	const struct owner_names *names;
-	const struct owner_names *facts; /* of a pod, its latest LABELS_POD_FACTS; else NULL */
+	const struct owner_names *names; /* level_keys() name it; other labels are "" */
+	const struct owner_names *facts; /* the latest ones, if the level has any; else NULL */
 	uint64_t last_active_ns;
 };
 
 /* The row of a group level that the container belongs to, or LEDGER_NONE. */
 static inline uint32_t ledger_group_of(const struct ledger_container *container, enum level level)
 {
-	return container->group[level - LEVEL_POD];
+	return container->group[level - LEVEL_GROUPS];
 }
 
 struct ledger_options {

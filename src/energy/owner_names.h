@@ -17,40 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Grouped by what a key is about: the groups below are ranges, so that a key that is added in its
- * place belongs to them. What each means: workload/identity.h.
- */
-enum label_key {
-	LABEL_CONTAINER_ID, /* the owner's key */
-	LABEL_CONTAINER_NAME,
-	LABEL_RUNTIME,
-	/* Of its pod: these name the pod's series. */
-	LABEL_NAMESPACE,
-	LABEL_POD_NAME,
-	LABEL_POD_ID,
-	LABEL_WORKLOAD,
-	LABEL_WORKLOAD_TYPE,
-	/* Facts of its pod, which name no series: they may come late, and change. */
-	LABEL_QOS_CLASS,
-	/* Of the virtual machine that it is. */
-	LABEL_VM_ID,
-	LABEL_VM_NAME,
-	LABEL_HYPERVISOR,
-	LABEL_KEY_COUNT
-};
-
-/* Sets of keys. */
-#define LABEL_BIT(key) (1U << (unsigned)(key))
-#define LABELS_EXTRA   LABEL_BIT(LABEL_KEY_COUNT) /* the pairs */
-#define LABELS_POD                                                                                 \
-	((LABEL_BIT(LABEL_QOS_CLASS) - LABEL_BIT(LABEL_NAMESPACE)) | LABELS_EXTRA) /* its name */
-#define LABELS_POD_FACTS (LABEL_BIT(LABEL_VM_ID) - LABEL_BIT(LABEL_QOS_CLASS))
-#define LABELS_VM        (LABEL_BIT(LABEL_KEY_COUNT) - LABEL_BIT(LABEL_VM_ID))
-/* What tells the series of containers apart. */
-#define LABELS_CONTAINER                                                                           \
-	(LABEL_BIT(LABEL_CONTAINER_ID) | LABEL_BIT(LABEL_CONTAINER_NAME) |                         \
-	 LABEL_BIT(LABEL_NAMESPACE) | LABEL_BIT(LABEL_POD_NAME))
+#include "energy/label_info.h"
 
 #define OWNER_NAME_MAX 127 /* bytes of a text or a pair's value; what is longer is cut */
 /* Pairs, and the bytes that they have in sum, with those that a pair costs beside its texts. */

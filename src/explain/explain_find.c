@@ -93,15 +93,15 @@ static void describe(const struct search *search, enum level level, uint32_t row
 
 		(void)snprintf(buf, size, "pod %s/%s", names->text[LABEL_NAMESPACE],
 			       names->text[LABEL_POD_NAME]);
-	} else if (level == LEVEL_VM) {
-		const struct owner_names *names = ledger_group_at(ledger, LEVEL_VM, row)->names;
-
-		(void)snprintf(buf, size, "vm %s (%s)", names->text[LABEL_VM_NAME],
-			       names->text[LABEL_VM_ID]);
 	} else {
-		(void)snprintf(buf, size, "namespace %s",
-			       ledger_group_at(ledger, LEVEL_NAMESPACE, row)
-				       ->names->text[LABEL_NAMESPACE]);
+		const struct level_info *info = &level_info[level];
+		const struct owner_names *names = ledger_group_at(ledger, level, row)->names;
+
+		if (info->called == info->id)
+			(void)snprintf(buf, size, "%s %s", info->name, names->text[info->id]);
+		else
+			(void)snprintf(buf, size, "%s %s (%s)", info->name,
+				       names->text[info->called], names->text[info->id]);
 	}
 }
 
@@ -238,12 +238,7 @@ static void look_at_containers(struct search *search)
 
 static void look_at_groups(struct search *search, enum level group)
 {
-	static const enum label_key keys[] = { [LEVEL_POD] = LABEL_POD_NAME,
-					       [LEVEL_VM] = LABEL_VM_NAME,
-					       [LEVEL_NAMESPACE] = LABEL_NAMESPACE };
-	static const enum label_key ids[] = { [LEVEL_POD] = LABEL_POD_ID,
-					      [LEVEL_VM] = LABEL_VM_ID,
-					      [LEVEL_NAMESPACE] = LABEL_NAMESPACE };
+	enum label_key called = level_info[group].called, id = level_info[group].id;
 	const char *text = search->text;
 
 	for (uint32_t row = 0; row < ledger_slots(search->ledger, group); row++) {
@@ -254,12 +249,12 @@ static void look_at_groups(struct search *search, enum level group)
 		if (!rows->row.used)
 			continue;
 		lives = rows->row.members > 0;
-		fit = better(fit_text(rows->names->text[keys[group]], text, lives),
-			     fit_text(rows->names->text[ids[group]], text, lives));
-		fit = better(fit, fit_in_namespace(rows->names, keys[group], text, lives));
+		fit = better(fit_text(rows->names->text[called], text, lives),
+			     fit_text(rows->names->text[id], text, lives));
+		fit = better(fit, fit_in_namespace(rows->names, called, text, lives));
 		if (search->near)
-			fit = better(fit_near(rows->names->text[keys[group]], text),
-				     fit_near(rows->names->text[ids[group]], text));
+			fit = better(fit_near(rows->names->text[called], text),
+				     fit_near(rows->names->text[id], text));
 		consider(search, group, row, fit);
 	}
 }
@@ -280,7 +275,7 @@ static void look(struct search *search, enum level level)
  */
 static void look_everywhere(struct search *search)
 {
-	for (enum level level = LEVEL_PROCESS; level <= LEVEL_NAMESPACE; level++) {
+	for (enum level level = LEVEL_PROCESS; level < LEVEL_COUNT; level++) {
 		look(search, level);
 		if (search->best == FIT_EXACT)
 			return;
@@ -289,13 +284,14 @@ static void look_everywhere(struct search *search)
 
 static bool has_kind(struct search *search, enum level *ret)
 {
-	static const char *const kinds[] = { "pid:", "container:", "pod:", "vm:", "namespace:" };
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		const char *kind = level == LEVEL_PROCESS ? "pid" : level_info[level].name;
+		size_t len = strlen(kind);
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (strncmp(search->text, kinds[i], strlen(kinds[i])) != 0)
+		if (strncmp(search->text, kind, len) != 0 || search->text[len] != ':')
 			continue;
-		search->text += strlen(kinds[i]);
-		*ret = (enum level)i;
+		search->text += len + 1;
+		*ret = level;
 		return true;
 	}
 	return false;

@@ -48,20 +48,12 @@ static void end(struct strbuf *out, const char *bracket)
 
 static void add_names(const struct explain_answer *answer, struct strbuf *out)
 {
-	static const char *const keys[] = {
-		[LABEL_CONTAINER_ID] = "container_id", [LABEL_CONTAINER_NAME] = "container_name",
-		[LABEL_RUNTIME] = "runtime",           [LABEL_NAMESPACE] = "namespace",
-		[LABEL_POD_NAME] = "pod_name",         [LABEL_POD_ID] = "pod_id",
-		[LABEL_WORKLOAD] = "workload",         [LABEL_WORKLOAD_TYPE] = "workload_type",
-		[LABEL_QOS_CLASS] = "qos_class",       [LABEL_VM_ID] = "vm_id",
-		[LABEL_VM_NAME] = "vm_name",           [LABEL_HYPERVISOR] = "hypervisor",
-	};
-
-	_Static_assert(ARRAY_SIZE(keys) == LABEL_KEY_COUNT, "a name each");
 	strbuf_add_str(out, "\"names\":{");
 	for (size_t key = 0; key < LABEL_KEY_COUNT; key++) {
+		const struct label_info *info = &label_info[key];
+
 		if (answer->names[key][0])
-			add_text(out, keys[key], answer->names[key]);
+			add_text(out, info->page ? info->page : info->name, answer->names[key]);
 	}
 	end(out, "},");
 }

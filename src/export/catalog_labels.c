@@ -303,7 +303,7 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 	case FROM_KIND:
 		return zone_kind_name(zone->zone.kind);
 	case FROM_LEVEL:
-		return snapshot_level_name(cursor->level);
+		return level_info[cursor->level].name;
 	case FROM_MODE:
 		return energy_mode_name(cursor->mode);
 	case FROM_NODE:

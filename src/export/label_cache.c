@@ -14,7 +14,6 @@
 #include "base/hostile.h"
 #include "base/macro.h"
 #include "export/label_escape.h"
-#include "export/row_labels.h"
 
 #define AHEAD 8 /* rows whose serials are fetched from memory meanwhile */
 
@@ -39,9 +38,9 @@ struct book {
 };
 
 struct label_cache {
-	label_form *form; /* NULL: text */
+	label_form *form;
 	struct book books[LEVEL_COUNT][BOOK_COUNT];
-	struct strbuf scratch, formed;
+	struct strbuf formed;
 	uint32_t *buckets; /* row + 1, 0 empty */
 	size_t bucket_count;
 };
@@ -76,41 +75,25 @@ void label_cache_free(struct label_cache *cache)
 		for (enum book_kind kind = 0; kind < BOOK_COUNT; kind++)
 			book_release(&cache->books[level][kind]);
 	}
-	strbuf_release(&cache->scratch);
 	strbuf_release(&cache->formed);
 	free(cache->buckets);
 	free(cache);
 }
 
-/* Adds @text without the comma at its end, in the form of this cache. */
-static size_t add_formed(struct label_cache *cache, const char *text, size_t len)
-{
-	struct strbuf *out = &cache->formed;
-	size_t before = out->len;
-
-	if (cache->form)
-		cache->form(out, text, len - 1);
-	else
-		strbuf_add(out, text, len - 1);
-	return out->len - before;
-}
-
 static int fill_entry(struct label_cache *cache, struct entry *entry, enum level level,
 		      enum book_kind kind, const struct series_labels *labels)
 {
-	struct strbuf *scratch = &cache->scratch, *formed = &cache->formed;
-	size_t classic_len, formed_len;
+	struct strbuf *formed = &cache->formed;
+	struct row_labels row;
+	size_t classic_len;
 	char *text;
 
-	strbuf_reset(scratch);
 	strbuf_reset(formed);
-	row_labels_classic(scratch, level, kind == BOOK_RETIRED, labels);
-	classic_len = scratch->len;
-	row_labels_current(scratch, level, kind == BOOK_RETIRED, labels);
-	if (strbuf_error(scratch) < 0)
-		return -ENOMEM;
-	formed_len = add_formed(cache, scratch->data, classic_len);
-	(void)add_formed(cache, scratch->data + classic_len, scratch->len - classic_len);
+	row_labels_get(NAMES_CLASSIC, level, kind == BOOK_RETIRED, labels, &row);
+	cache->form(formed, &(struct labels){ row.pairs, row.count });
+	classic_len = formed->len;
+	row_labels_get(NAMES_CURRENT, level, kind == BOOK_RETIRED, labels, &row);
+	cache->form(formed, &(struct labels){ row.pairs, row.count });
 	if (strbuf_error(formed) < 0)
 		return -ENOMEM;
 	text = malloc(formed->len);
@@ -120,9 +103,9 @@ static int fill_entry(struct label_cache *cache, struct entry *entry, enum level
 	free(entry->text);
 	*entry = (struct entry){
 		.serial = labels->serial,
-		.hash = HOSTILE_OR(0, label_hash(text, formed_len)),
+		.hash = HOSTILE_OR(0, label_hash(text, classic_len)),
 		.text = text,
-		.len = { (uint32_t)formed_len, (uint32_t)(formed->len - formed_len) },
+		.len = { (uint32_t)classic_len, (uint32_t)(formed->len - classic_len) },
 		.used = 1,
 	};
 	return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The label text of each row, rendered when the row is first seen and cached under its slot until
- * the serial changes.
+ * The labels of each row in the form of one format, made when the row is first seen and cached
+ * under its slot until the serial changes.
  *
- * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal
- * (a pid that the same command used again while the ended process is kept)
- * would make a response that Prometheus refuses: the later one is chained to the first, and a
- * format prints the first with the sum of its chain.
+ * A row_view is one table's rows in one snapshot with these texts. Two rows whose texts are equal
+ * (a pid that the same command used again while the ended process is kept) would make a response
+ * that Prometheus refuses: the later one is chained to the first, and a format prints the first
+ * with the sum of its chain.
  */
 #pragma once
 
@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "export/row_labels.h"
 #include "snapshot/snapshot.h"
 
 #define ROW_NONE UINT32_MAX
 
-/* The labels between the braces that do not depend on the family; not terminated. */
+/* The labels that do not depend on the family, in the format's form; not terminated. */
 struct row_text {
 	const char *text;
 	uint32_t len;
@@ -34,17 +35,14 @@ struct row_view {
 	 * [count]; borrowed from the cache until its next call. A NULL text: the row is chained to
 	 * an earlier one.
 	 */
-	const struct row_text *texts[2]; /* [0] classic, [1] current names */
+	const struct row_text *texts[2]; /* by enum row_names */
 	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
 };
 
-/*
- * Appends a format's form of a row's labels, @text, which is 'a="x",b="y"' with the values escaped.
- */
-typedef void label_form(struct strbuf *out, const char *text, size_t len);
+/* Appends labels in the form of a format. */
+typedef void label_form(struct strbuf *out, const struct labels *labels);
 
 struct label_cache;
-/* @form: NULL keeps the text as it is. */
 int label_cache_new(label_form *form, struct label_cache **ret);
 void label_cache_free(struct label_cache *cache);
 

@@ -6,6 +6,8 @@
  */
 #include "export/label_escape.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/utf8.h"
@@ -34,13 +36,13 @@ static size_t clean_char(const char *raw, size_t len, const char **ret_bytes, si
 	return n;
 }
 
-static void append_escaped(struct strbuf *out, const char *bytes, size_t n)
+static void append(struct strbuf *out, const char *bytes, size_t n, bool escape)
 {
-	if (*bytes == '\n') {
+	if (escape && *bytes == '\n') {
 		strbuf_add(out, "\\n", 2);
 		return;
 	}
-	if (*bytes == '"' || *bytes == '\\')
+	if (escape && (*bytes == '"' || *bytes == '\\'))
 		strbuf_add_char(out, '\\');
 	strbuf_add(out, bytes, n);
 }
@@ -55,7 +57,7 @@ static size_t plain_run(const char *raw, size_t len)
 	return n;
 }
 
-static void escape_up_to(struct strbuf *out, const char *raw, size_t len, size_t max)
+static void clean_up_to(struct strbuf *out, const char *raw, size_t len, size_t max, bool escape)
 {
 	size_t written = plain_run(raw, len < max ? len : max);
 
@@ -66,7 +68,7 @@ static void escape_up_to(struct strbuf *out, const char *raw, size_t len, size_t
 
 		if (written + n > max)
 			return;
-		append_escaped(out, bytes, n);
+		append(out, bytes, n, escape);
 		written += n;
 		i += taken;
 	}
@@ -94,20 +96,28 @@ uint64_t label_hash(const char *bytes, size_t len)
 	return hash64_bytes(HASH64_START, bytes, len);
 }
 
-void label_escape(struct strbuf *out, const char *raw, size_t len)
+void label_clean(struct strbuf *out, const char *raw, size_t len, bool escape)
 {
-	escape_up_to(out, raw, len, LABEL_VALUE_MAX);
+	clean_up_to(out, raw, len, LABEL_VALUE_MAX, escape);
 }
 
-void label_escape_unique(struct strbuf *out, const char *raw, size_t len)
+void label_clean_unique(struct strbuf *out, const char *raw, size_t len, bool escape)
 {
 	uint64_t hash;
 
 	if (!is_ambiguous(raw, len)) {
-		escape_up_to(out, raw, len, LABEL_VALUE_MAX);
+		clean_up_to(out, raw, len, LABEL_VALUE_MAX, escape);
 		return;
 	}
 	hash = label_hash(raw, len);
-	escape_up_to(out, raw, len, LABEL_VALUE_MAX - HASH_SUFFIX_LEN);
+	clean_up_to(out, raw, len, LABEL_VALUE_MAX - HASH_SUFFIX_LEN, escape);
 	strbuf_addf(out, "~%016llx", (unsigned long long)hash);
+}
+
+void label_clean_value(struct strbuf *out, const struct label_pair *label, bool escape)
+{
+	if (label->is_id)
+		label_clean_unique(out, label->value, strlen(label->value), escape);
+	else
+		label_clean(out, label->value, strlen(label->value), escape);
 }

@@ -6,6 +6,7 @@
 #include "export/catalog.h"
 #include "export/catalog_labels.h"
 #include "export/health_walk.h"
+#include "export/row_labels.h"
 
 #include <string.h>
 
@@ -149,39 +150,25 @@ static const char *schema_of(const struct family *family)
 	return family->schemas == SCHEMA_CLASSIC ? "classic" : "current";
 }
 
-#define OWNER "container_id, container_namespace, vm_id (container_name, pod_name)"
-#define POD                                                                                        \
-	"pod_id, pod_name, container_namespace, pod_namespace, workload, workload_type (label_…)"
-
-/* What row_labels.c writes, for people: in parentheses what is not always there. */
-static const char *row_labels_of(const struct family *family)
+/* Returns what comes between these labels and the family's own ones. */
+static const char *add_row_labels(struct strbuf *out, const struct family *family)
 {
-	static const char *const rows[LEVEL_COUNT][2] = {
-		[LEVEL_PROCESS] = { "pid, command, " OWNER, "pid, comm, exe, type, " OWNER },
-		[LEVEL_CONTAINER] = { "container_id, pod_name, container_name, container_namespace",
-				      "container_id, container_name, runtime, pod_id, pod_name, "
-				      "container_namespace" },
-		[LEVEL_POD] = { POD, POD },
-		[LEVEL_VM] = { "vm_id, vm_name, hypervisor", "vm_id, vm_name, hypervisor" },
-		[LEVEL_NAMESPACE] = { "container_namespace", "container_namespace" },
-	};
+	bool retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||
+		       family->of == OF_RETIRED_COUNTERS;
+	bool current = family->schemas != SCHEMA_CLASSIC && family->of != OF_ROW_TOTALS &&
+		       family_each(family) != EACH_COUNTER;
 
 	if (family->of < OF_ROWS)
-		return NULL;
-	if ((family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||
-	     family->of == OF_RETIRED_COUNTERS) &&
-	    family->where.level == LEVEL_PROCESS)
-		return OWNER;
-	return rows[family->where.level][family->schemas != SCHEMA_CLASSIC &&
-					 family->of != OF_ROW_TOTALS &&
-					 family_each(family) != EACH_COUNTER];
+		return "";
+	row_labels_describe(current ? NAMES_CURRENT : NAMES_CLASSIC, family->where.level, retired,
+			    out);
+	return ", ";
 }
 
 static void add_labels(struct strbuf *out, const struct family *family)
 {
-	const char *row = row_labels_of(family), *before = row ? ", " : "";
+	const char *before = add_row_labels(out, family);
 
-	strbuf_add_str(out, row ? row : "");
 	for (const enum point_label *key = family->labels; key && *key != POINT_LABELS_END; key++) {
 		bool optional = *key == POINT_ROW_PACKAGE || *key == POINT_ROW_PATH ||
 				*key == POINT_ROW_GPU || *key == POINT_ROW_GPU_UUID;

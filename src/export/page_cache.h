@@ -22,7 +22,7 @@ struct page_options {
 };
 
 struct page_format {
-	label_form *labels; /* of rows; NULL: text */
+	label_form *labels; /* of rows */
 	/* Appends the whole page. 0 or -ENOMEM. */
 	int (*render)(const struct catalog_view *view, const struct page_options *options,
 		      struct strbuf *out);

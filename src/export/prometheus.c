@@ -170,10 +170,10 @@ static size_t negotiate(const char *accept, const char **ret_content_type)
 }
 
 static const struct page_format formats[] = {
-	[EXPOSITION_TEXT] = { NULL, render_text },
-	[EXPOSITION_OPENMETRICS] = { NULL, render_openmetrics },
-	[EXPOSITION_OPENMETRICS_2] = { NULL, render_openmetrics_2 },
-	[EXPOSITION_PROTOBUF] = { protobuf_label_form, render_protobuf },
+	[EXPOSITION_TEXT] = { text_labels, render_text },
+	[EXPOSITION_OPENMETRICS] = { text_labels, render_openmetrics },
+	[EXPOSITION_OPENMETRICS_2] = { text_labels, render_openmetrics_2 },
+	[EXPOSITION_PROTOBUF] = { protobuf_labels, render_protobuf },
 };
 
 const struct page_formats prometheus_pages = { ARRAY_SIZE(formats), formats, negotiate };

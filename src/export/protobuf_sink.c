@@ -154,65 +154,27 @@ static double scaled(uint64_t value, unsigned decimals)
 	return nearest;
 }
 
-/* A pair of a name and an escaped value (label_escape.h), which is unescaped. */
-static void add_pair(struct strbuf *out, const char *name, size_t name_len, const char *value,
-		     size_t value_len)
+static size_t field_len(size_t len)
 {
-	size_t len = value_len, pair_len;
-	char *at;
-
-	for (size_t i = 0; i < value_len; i++) {
-		if (value[i] == '\\') {
-			len--;
-			i++;
-		}
-	}
-	pair_len = 2 + varint_len(name_len) + name_len + varint_len(len) + len;
-	add_varint(out, METRIC_LABEL, pair_len);
-	add_bytes(out, PAIR_NAME, name, name_len);
-	add_varint(out, PAIR_VALUE, len);
-	if (!strbuf_reserve(out, len))
-		return;
-	at = out->data + out->len;
-	for (size_t i = 0; i < value_len; i++) {
-		if (value[i] == '\\')
-			*at++ = value[++i] == 'n' ? '\n' : value[i];
-		else
-			*at++ = value[i];
-	}
-	*at = '\0';
-	out->len += len;
+	return 1 + varint_len(len) + len;
 }
 
-void protobuf_label_form(struct strbuf *out, const char *text, size_t len)
+/* Values are cleaned as in text, so that both formats show the same labels. */
+void protobuf_labels(struct strbuf *out, const struct labels *labels)
 {
-	const char *end = text + len;
-
-	while (text < end) {
-		size_t name_len = (size_t)((const char *)memchr(text, '=', len) - text);
-		const char *value = text + name_len + 2, *quote = value;
-
-		while (*quote != '"')
-			quote += 1 + (*quote == '\\');
-		add_pair(out, text, name_len, value, (size_t)(quote - value));
-		text = quote + 2; /* the quote, and the comma or the end */
-		len = text < end ? (size_t)(end - text) : 0;
-	}
-}
-
-/* Cleaned as in text: both formats show the same labels. */
-static void add_labels(struct strbuf *out, const struct labels *labels)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf value = STRBUF_INIT;
 
 	for (size_t i = 0; i < labels->count; i++) {
-		const struct label_pair *label = &labels->labels[i];
+		const char *name = labels->labels[i].name;
+		size_t name_len = strlen(name);
 
-		strbuf_reset(&text);
-		label_escape(&text, label->value, strlen(label->value));
-		if (strbuf_error(&text) < 0)
+		strbuf_reset(&value);
+		label_clean_value(&value, &labels->labels[i], false);
+		if (strbuf_error(&value) < 0)
 			out->failed = true;
-		add_pair(out, label->name, strlen(label->name), text.data, text.len);
+		add_varint(out, METRIC_LABEL, field_len(name_len) + field_len(value.len));
+		add_bytes(out, PAIR_NAME, name, name_len);
+		add_bytes(out, PAIR_VALUE, value.data, value.len);
 	}
 }
 
@@ -294,7 +256,7 @@ static void point(struct sink *sink, const struct point *point)
 	strbuf_reset(body);
 	if (point->row)
 		strbuf_add(body, point->row->text, point->row->len);
-	add_labels(body, &point->labels);
+	protobuf_labels(body, &point->labels);
 	if (point->histogram) {
 		CLEANUP(strbuf_release) struct strbuf histogram = STRBUF_INIT;
 
@@ -360,9 +322,9 @@ static void rows(struct sink *sink, const struct row_block *block)
 
 	begin_family(protobuf);
 	strbuf_reset(scratch);
-	add_labels(scratch, &block->end[0]);
+	protobuf_labels(scratch, &block->end[0]);
 	living_len = scratch->len;
-	add_labels(scratch, &block->end[1]);
+	protobuf_labels(scratch, &block->end[1]);
 	strbuf_add(scratch, "", 1); /* so that there is one */
 	if (strbuf_error(scratch) < 0)
 		return;

@@ -23,5 +23,5 @@ void protobuf_sink_init(struct protobuf_sink *protobuf, struct strbuf *out);
 /* Ends the last family and frees the memory of the sink. 0 or -ENOMEM. */
 int protobuf_sink_finish(struct protobuf_sink *protobuf);
 
-/* The label_form of this format: a="x",b="y" as LabelPair fields of a Metric. */
-void protobuf_label_form(struct strbuf *out, const char *text, size_t len);
+/* Appends labels as LabelPair fields of a Metric: the label_form of this format. */
+void protobuf_labels(struct strbuf *out, const struct labels *labels);

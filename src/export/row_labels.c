@@ -1,182 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each level and schema a list has the names of an owner that its series show. Ids go through
- * label_escape_unique(), because two of them must never become one; names may. A process has the
- * names of its container and pod where they differ from the id, so that its series differs from
- * the one before its container had a name.
+ * For processes, containers and pods a list of each schema has the labels in the order in which
+ * they are printed; rows of other levels have the labels that name them. A process has the names of
+ * its container and pod where they differ from the id, so that its series differs from the one
+ * before its container had a name.
  */
 #include "export/row_labels.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/macro.h"
-#include "export/label_escape.h"
-
-#define LABELS_ID (LABEL_BIT(LABEL_CONTAINER_ID) | LABEL_BIT(LABEL_POD_ID) | LABEL_BIT(LABEL_VM_ID))
-
+/* A key, or the same under another name. */
 struct printed {
-	const char *name;
 	enum label_key key;
+	const char *alias;
 };
 
-struct printed_list {
-	const struct printed *labels;
-	size_t count;
-	bool extra; /* a pod's labels that the user asked for follow */
-};
-
-#define LIST(labels)                                                                               \
+#define END                                                                                        \
 	{                                                                                          \
-		(labels), ARRAY_SIZE(labels), false                                                \
+		LABEL_KEY_COUNT, NULL                                                              \
 	}
 
 static const struct printed of_process[] = {
-	{ "container_id", LABEL_CONTAINER_ID },
-	{ "container_namespace", LABEL_NAMESPACE },
-	{ "vm_id", LABEL_VM_ID },
+	{ LABEL_CONTAINER_ID, NULL }, { LABEL_NAMESPACE, NULL }, { LABEL_VM_ID, NULL }, END
 };
 
-static const struct printed of_container[] = {
-	{ "container_id", LABEL_CONTAINER_ID },
-	{ "pod_name", LABEL_POD_NAME },
-	{ "container_name", LABEL_CONTAINER_NAME },
-	{ "container_namespace", LABEL_NAMESPACE },
-};
+static const struct printed of_container[] = { { LABEL_CONTAINER_ID, NULL },
+					       { LABEL_POD_NAME, NULL },
+					       { LABEL_CONTAINER_NAME, NULL },
+					       { LABEL_NAMESPACE, NULL },
+					       END };
 
-static const struct printed of_container_current[] = {
-	{ "container_id", LABEL_CONTAINER_ID }, { "container_name", LABEL_CONTAINER_NAME },
-	{ "runtime", LABEL_RUNTIME },           { "pod_id", LABEL_POD_ID },
-	{ "pod_name", LABEL_POD_NAME },         { "container_namespace", LABEL_NAMESPACE },
-};
+static const struct printed of_container_current[] = { { LABEL_CONTAINER_ID, NULL },
+						       { LABEL_CONTAINER_NAME, NULL },
+						       { LABEL_RUNTIME, NULL },
+						       { LABEL_POD_ID, NULL },
+						       { LABEL_POD_NAME, NULL },
+						       { LABEL_NAMESPACE, NULL },
+						       END };
 
 /*
  * The namespace by its name in the classic schema and by that in the current one, so that families
  * of both, and those of containers, can be added up by one label.
  */
-static const struct printed of_pod[] = {
-	{ "pod_id", LABEL_POD_ID },
-	{ "pod_name", LABEL_POD_NAME },
-	{ "container_namespace", LABEL_NAMESPACE },
-	{ "pod_namespace", LABEL_NAMESPACE },
-	{ "workload", LABEL_WORKLOAD },
-	{ "workload_type", LABEL_WORKLOAD_TYPE },
+static const struct printed of_pod[] = { { LABEL_POD_ID, NULL },
+					 { LABEL_POD_NAME, NULL },
+					 { LABEL_NAMESPACE, NULL },
+					 { LABEL_NAMESPACE, "pod_namespace" },
+					 { LABEL_WORKLOAD, NULL },
+					 { LABEL_WORKLOAD_TYPE, NULL },
+					 END };
+
+static const struct printed *const lists[LEVEL_COUNT][2] = {
+	[LEVEL_PROCESS] = { of_process, of_process },
+	[LEVEL_CONTAINER] = { of_container, of_container_current },
+	[LEVEL_POD] = { of_pod, of_pod },
 };
 
-static const struct printed of_vm[] = {
-	{ "vm_id", LABEL_VM_ID },
-	{ "vm_name", LABEL_VM_NAME },
-	{ "hypervisor", LABEL_HYPERVISOR },
-};
-
-static const struct printed of_namespace[] = {
-	{ "container_namespace", LABEL_NAMESPACE },
-};
-
-static const struct printed_list classic[LEVEL_COUNT] = {
-	[LEVEL_PROCESS] = LIST(of_process),
-	[LEVEL_CONTAINER] = LIST(of_container),
-	[LEVEL_POD] = { of_pod, ARRAY_SIZE(of_pod), true },
-	[LEVEL_VM] = LIST(of_vm),
-	[LEVEL_NAMESPACE] = LIST(of_namespace),
-};
-
-/* A process has the same in both, as a pod has. */
-static const struct printed_list current[LEVEL_COUNT] = {
-	[LEVEL_CONTAINER] = LIST(of_container_current),
-	[LEVEL_POD] = { of_pod, ARRAY_SIZE(of_pod), true },
-	[LEVEL_VM] = LIST(of_vm),
-	[LEVEL_NAMESPACE] = LIST(of_namespace),
-};
-
-static void add_label(struct strbuf *out, const char *name, const char *value)
+static const char *name_of(const struct printed *label)
 {
-	strbuf_add_str(out, name);
-	strbuf_add(out, "=\"", 2);
-	label_escape(out, value, strlen(value));
-	strbuf_add(out, "\",", 2);
+	return label->alias ? label->alias : label_info[label->key].name;
 }
 
-static void add_id(struct strbuf *out, const char *name, const char *value)
+/* Label number @i of a row, or one with the key LABEL_KEY_COUNT after the last. */
+static struct printed label_at(enum row_names names, enum level level, size_t i)
 {
-	strbuf_add_str(out, name);
-	strbuf_add(out, "=\"", 2);
-	label_escape_unique(out, value, strlen(value));
-	strbuf_add(out, "\",", 2);
+	const struct printed *list = lists[level][names];
+	uint32_t keys = level_keys(level) & ~LABELS_EXTRA;
+
+	if (list)
+		return list[i];
+	for (; i && keys; i--)
+		keys &= keys - 1;
+	return (struct printed){ keys ? (enum label_key)__builtin_ctz(keys) : LABEL_KEY_COUNT,
+				 NULL };
 }
 
-static void add_pid(struct strbuf *out, const struct series_labels *labels)
+static bool has_extra(enum level level)
 {
-	strbuf_add_str(out, "pid=\"");
-	if (labels->pid)
-		strbuf_add_u64(out, labels->pid);
-	strbuf_add(out, "\",", 2);
+	return level >= LEVEL_GROUPS && level_keys(level) & LABELS_EXTRA;
 }
 
-static void add_name_beyond_id(struct strbuf *out, const char *name, const char *value,
-			       const char *id)
+static void add(struct row_labels *ret, const char *name, const char *value)
 {
-	if (value[0] && strcmp(value, id) != 0)
-		add_label(out, name, value);
+	ret->pairs[ret->count++] = (struct label_pair){ .name = name, .value = value };
 }
 
-static void add_names(struct strbuf *out, const struct printed_list *list,
-		      const struct owner_names *names)
+static void add_names(enum row_names names, enum level level, const struct owner_names *owner,
+		      struct row_labels *ret)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		const struct printed *label = &list->labels[i];
+	struct printed label;
 
-		if (LABEL_BIT(label->key) & LABELS_ID)
-			add_id(out, label->name, names->text[label->key]);
-		else
-			add_label(out, label->name, names->text[label->key]);
+	for (size_t i = 0;; i++) {
+		label = label_at(names, level, i);
+		if (label.key == LABEL_KEY_COUNT)
+			break;
+		add(ret, name_of(&label), owner->text[label.key]);
+		ret->pairs[ret->count - 1].is_id = label_info[label.key].is_id;
 	}
-	for (size_t i = 0; list->extra && i < names->extra_count; i++)
-		add_label(out, names->extra[i].name, names->extra[i].value);
+	for (size_t i = 0; has_extra(level) && i < owner->extra_count; i++)
+		add(ret, owner->extra[i].name, owner->extra[i].value);
 }
 
-static void add_process_names(struct strbuf *out, const struct owner_names *names)
+static void add_name_beyond_id(const struct owner_names *owner, enum label_key key,
+			       struct row_labels *ret)
 {
-	const char *id = names->text[LABEL_CONTAINER_ID];
-
-	add_names(out, &classic[LEVEL_PROCESS], names);
-	add_name_beyond_id(out, "container_name", names->text[LABEL_CONTAINER_NAME], id);
-	add_name_beyond_id(out, "pod_name", names->text[LABEL_POD_NAME], id);
+	if (owner->text[key][0] && strcmp(owner->text[key], owner->text[LABEL_CONTAINER_ID]) != 0)
+		add(ret, label_info[key].name, owner->text[key]);
 }
 
-void row_labels_classic(struct strbuf *out, enum level level, bool retired,
-			const struct series_labels *labels)
+static const char *process_type(const struct owner_names *owner)
 {
-	if (level != LEVEL_PROCESS) {
-		add_names(out, &classic[level], labels->names);
-		return;
-	}
-	if (!retired) {
-		add_pid(out, labels);
-		add_label(out, "command", labels->command);
-	}
-	add_process_names(out, labels->names);
-}
-
-static const char *process_type(const struct owner_names *names)
-{
-	if (names->text[LABEL_VM_ID][0])
+	if (owner->text[LABEL_VM_ID][0])
 		return "vm";
-	return names->text[LABEL_POD_ID][0] || names->text[LABEL_RUNTIME][0] ? "container"
+	return owner->text[LABEL_POD_ID][0] || owner->text[LABEL_RUNTIME][0] ? "container"
 									     : "regular";
 }
 
-void row_labels_current(struct strbuf *out, enum level level, bool retired,
-			const struct series_labels *labels)
+static void add_process(enum row_names names, const struct series_labels *labels,
+			struct row_labels *ret)
 {
-	if (level != LEVEL_PROCESS) {
-		add_names(out, &current[level], labels->names);
+	if (labels->pid)
+		(void)snprintf(ret->pid, sizeof(ret->pid), "%u", labels->pid);
+	add(ret, "pid", ret->pid);
+	if (names == NAMES_CLASSIC) {
+		add(ret, "command", labels->command);
 		return;
 	}
-	if (!retired) {
-		add_pid(out, labels);
-		add_label(out, "comm", labels->command);
-		strbuf_add_str(out, "exe=\"\",");
-		add_label(out, "type", process_type(labels->names));
+	add(ret, "comm", labels->command);
+	add(ret, "exe", "");
+	add(ret, "type", process_type(labels->names));
+}
+
+void row_labels_get(enum row_names names, enum level level, bool retired,
+		    const struct series_labels *labels, struct row_labels *ret)
+{
+	ret->count = 0;
+	ret->pid[0] = '\0';
+	if (level == LEVEL_PROCESS && !retired)
+		add_process(names, labels, ret);
+	add_names(names, level, labels->names, ret);
+	if (level == LEVEL_PROCESS) {
+		add_name_beyond_id(labels->names, LABEL_CONTAINER_NAME, ret);
+		add_name_beyond_id(labels->names, LABEL_POD_NAME, ret);
 	}
-	add_process_names(out, labels->names);
+}
+
+void row_labels_describe(enum row_names names, enum level level, bool retired, struct strbuf *out)
+{
+	const char *before = "";
+	struct printed label;
+
+	if (level == LEVEL_PROCESS && !retired)
+		strbuf_add_str(out, names == NAMES_CLASSIC ? "pid, command, "
+							   : "pid, comm, exe, type, ");
+	for (size_t i = 0;; i++, before = ", ") {
+		label = label_at(names, level, i);
+		if (label.key == LABEL_KEY_COUNT)
+			break;
+		strbuf_addf(out, "%s%s", before, name_of(&label));
+	}
+	if (level == LEVEL_PROCESS)
+		strbuf_add_str(out, " (container_name, pod_name)");
+	if (has_extra(level))
+		strbuf_add_str(out, " (label_…)");
 }

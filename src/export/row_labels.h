@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels of a row's series, in the names of either schema, each followed by a comma. Two rows
- * with different labels in one schema have different ones in the other.
+ * The labels of a row's series, in the names of either schema. Two rows with different labels in
+ * one schema have different ones in the other.
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/strbuf.h"
+#include "export/label_escape.h"
 #include "snapshot/snapshot.h"
 
-void row_labels_classic(struct strbuf *out, enum level level, bool retired,
-			const struct series_labels *labels);
-void row_labels_current(struct strbuf *out, enum level level, bool retired,
-			const struct series_labels *labels);
+enum row_names { NAMES_CLASSIC, NAMES_CURRENT };
+
+#define ROW_LABELS_MAX (LABEL_KEY_COUNT + 4 + OWNER_EXTRA_MAX)
+
+struct row_labels {
+	struct label_pair pairs[ROW_LABELS_MAX]; /* [count]; texts are borrowed, or in @pid */
+	size_t count;
+	char pid[11];
+};
+
+void row_labels_get(enum row_names names, enum level level, bool retired,
+		    const struct series_labels *labels, struct row_labels *ret);
+/* Appends their names for people; those in parentheses are not always present. */
+void row_labels_describe(enum row_names names, enum level level, bool retired, struct strbuf *out);

@@ -14,18 +14,6 @@
 #include "export/catalog.h"
 #include "export/label_cache.h"
 
-enum row_names { NAMES_CLASSIC, NAMES_CURRENT }; /* of row_view.texts */
-
-struct label_pair {
-	const char *name;
-	const char *value; /* clean or not, never escaped */
-};
-
-struct labels {
-	const struct label_pair *labels;
-	size_t count;
-};
-
 /* Exact where it can be: @integer with the point at @decimals (µJ as joules: 6), else @real. */
 struct value {
 	bool is_real;

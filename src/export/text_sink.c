@@ -142,14 +142,14 @@ static void family(struct sink *sink, const struct family *family, const char *n
 	(void)snprintf(text->name, sizeof(text->name), "%s", name);
 }
 
-static void add_labels(struct strbuf *out, const struct labels *labels)
+void text_labels(struct strbuf *out, const struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++) {
 		if (i > 0)
 			strbuf_add_char(out, ',');
 		strbuf_add_str(out, labels->labels[i].name);
 		strbuf_add(out, "=\"", 2);
-		label_escape(out, labels->labels[i].value, strlen(labels->labels[i].value));
+		label_clean_value(out, &labels->labels[i], true);
 		strbuf_add_char(out, '"');
 	}
 }
@@ -171,7 +171,7 @@ static void add_name(struct text_sink *text, const char *suffix, const struct po
 		if (point->labels.count > 0)
 			strbuf_add_char(out, ',');
 	}
-	add_labels(out, &point->labels);
+	text_labels(out, &point->labels);
 	if (le)
 		strbuf_addf(out, "%sle=\"%s\"", any ? "," : "", le);
 	strbuf_add_str(out, any || le ? "} " : " ");
@@ -333,7 +333,7 @@ static size_t add_end(struct strbuf *scratch, const struct labels *labels)
 
 	if (labels->count > 0)
 		strbuf_add_char(scratch, ',');
-	add_labels(scratch, labels);
+	text_labels(scratch, labels);
 	strbuf_add(scratch, "} ", 3);
 	return begin;
 }

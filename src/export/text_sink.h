@@ -33,6 +33,8 @@ struct text_sink {
 /* @created: for OpenMetrics 1.0; the others ignore it. */
 void text_sink_init(struct text_sink *text, struct strbuf *out, enum text_dialect dialect,
 		    bool created);
+/* Appends labels as a="x",b="y": the label_form of text. */
+void text_labels(struct strbuf *out, const struct labels *labels);
 /* Ends the page and frees the sink's memory. 0 or -ENOMEM. */
 int text_sink_finish(struct text_sink *text);
 

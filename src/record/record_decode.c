@@ -277,7 +277,7 @@ static void decode_name(struct record_decoder *decoder, struct cursor *from,
 	const char *text = keep_text(decoder, from);
 
 	for (enum label_key key = 0; key < LABEL_KEY_COUNT; key++) {
-		if (strcmp(record_label_name(key), name) != 0)
+		if (strcmp(label_info[key].name, name) != 0)
 			continue;
 		if (names->text[key])
 			break; /* the second one of a key: ignored, as unknown ones are */

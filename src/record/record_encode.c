@@ -118,20 +118,6 @@ void record_encode_idle(struct strbuf *out, uint32_t zone, const char *line)
 	end(out, body);
 }
 
-const char *record_label_name(enum label_key key)
-{
-	static const char *const names[LABEL_KEY_COUNT] = {
-		[LABEL_CONTAINER_ID] = "container_id", [LABEL_CONTAINER_NAME] = "container_name",
-		[LABEL_RUNTIME] = "runtime",           [LABEL_NAMESPACE] = "container_namespace",
-		[LABEL_POD_NAME] = "pod_name",         [LABEL_POD_ID] = "pod_id",
-		[LABEL_WORKLOAD] = "workload",         [LABEL_WORKLOAD_TYPE] = "workload_type",
-		[LABEL_QOS_CLASS] = "qos_class",       [LABEL_VM_ID] = "vm_id",
-		[LABEL_VM_NAME] = "vm_name",           [LABEL_HYPERVISOR] = "hypervisor",
-	};
-
-	return names[key];
-}
-
 static bool has_text(const struct owner_names *names, enum label_key key)
 {
 	return names->text[key] && names->text[key][0];
@@ -154,7 +140,7 @@ void record_encode_owner(struct strbuf *out, const struct recorded_owner *owner)
 	for (enum label_key key = 0; key < LABEL_KEY_COUNT; key++) {
 		if (!has_text(names, key))
 			continue;
-		add_text(out, record_label_name(key));
+		add_text(out, label_info[key].name);
 		add_text(out, names->text[key]);
 	}
 	add_varint(out, names->extra_count);

@@ -14,6 +14,3 @@ void record_encode_process(struct strbuf *out, const struct recorded_process *pr
 void record_encode_state(struct strbuf *out, const struct recorded_state *state);
 void record_encode_interval(struct strbuf *out, const struct recorded_interval *interval);
 void record_encode_end(struct strbuf *out, const struct recorded_end *last);
-
-/* The key of a name in OWNER: "container_id". */
-const char *record_label_name(enum label_key key);

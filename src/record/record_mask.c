@@ -81,12 +81,6 @@ void record_mask_text(const struct record_mask *mask, const char *text,
 		(void)snprintf(ret, RECORD_MASK_TEXT, "x%012llx", (unsigned long long)hash);
 }
 
-static bool is_kind_of_thing(enum label_key key)
-{
-	return key == LABEL_RUNTIME || key == LABEL_WORKLOAD_TYPE || key == LABEL_QOS_CLASS ||
-	       key == LABEL_HYPERVISOR;
-}
-
 void record_mask_owner(const struct record_mask *mask, struct recorded_owner *owner,
 		       struct masked_owner *texts)
 {
@@ -99,7 +93,7 @@ void record_mask_owner(const struct record_mask *mask, struct recorded_owner *ow
 	if (id && (strcmp(id, "system_processes") == 0 || strcmp(id, "kernel_processes") == 0))
 		return;
 	for (enum label_key key = 0; key < LABEL_KEY_COUNT; key++) {
-		if (is_kind_of_thing(key) || !names->text[key])
+		if (label_info[key].is_class || !names->text[key])
 			continue;
 		record_mask_text(mask, names->text[key], texts->text[key]);
 		names->text[key] = texts->text[key];

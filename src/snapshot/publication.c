@@ -196,7 +196,7 @@ static struct series *open_group(struct publication *publication, enum level lev
 {
 	const struct ledger_group *row = ledger_group_at(publication->ledger, level, group);
 	struct series_labels *labels = label_pool_take(publication->labels, row->names, row->facts);
-	const char *namespace = level == LEVEL_POD ? row->names->text[LABEL_NAMESPACE] : "";
+	const char *namespace = level == LEVEL_NAMESPACE ? "" : row->names->text[LABEL_NAMESPACE];
 	struct series *opened = NULL;
 	uint16_t retires_to;
 
@@ -319,7 +319,7 @@ uint32_t publication_owner_rows(const struct publication *publication)
 	uint32_t rows = ROWS_OF_CONTAINER * ledger_level(ledger, LEVEL_CONTAINER)->used +
 			ROWS_OF_NAMESPACE * publication->namespaces + ROWS_OF_ALL;
 
-	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++)
 		rows += ledger_level(ledger, level)->used;
 	return rows;
 }

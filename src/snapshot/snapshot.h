@@ -30,8 +30,6 @@
 #include "energy/zone.h"
 #include "snapshot/power_picture.h"
 
-const char *snapshot_level_name(enum level level); /* "process", "container", … */
-
 /*
  * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
  * reused, @serial never is: an exporter may keep what it rendered of a row in an array by slot and

@@ -222,7 +222,16 @@ static void draw_process_deltas(const struct publication *publication, const str
 	}
 }
 
-/* What has no name yet is pending at every level that it will, or may, come to belong to. */
+/* Whether a container that waits for its names will, or may, have a row of @level. */
+static bool may_belong(const struct ledger_container *row, enum level level)
+{
+	const struct level_info *info = &level_info[level];
+
+	return level < LEVEL_GROUPS || (!(row->grouped & LEVEL_BIT(level)) &&
+					(info->takes_all || row->names->text[info->id][0]));
+}
+
+/* The use of what has no name yet is pending at all levels that it may come to belong to. */
 static void draw_waiting(const struct publication *publication, const struct canvas *canvas)
 {
 	uint32_t slots = ledger_slots(publication->ledger, LEVEL_CONTAINER);
@@ -231,18 +240,10 @@ static void draw_waiting(const struct publication *publication, const struct can
 		return;
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(publication->ledger, i);
-		const bool belongs[LEVEL_COUNT] = {
-			[LEVEL_PROCESS] = true,
-			[LEVEL_CONTAINER] = true,
-			[LEVEL_POD] = row->row.used && row->names->text[LABEL_POD_ID][0] &&
-				      !(row->grouped & LEVEL_BIT(LEVEL_POD)),
-			[LEVEL_VM] = row->row.used && row->names->text[LABEL_VM_ID][0],
-			[LEVEL_NAMESPACE] = !(row->grouped & LEVEL_BIT(LEVEL_NAMESPACE)),
-		};
 
-		for (size_t level = 0; level < LEVEL_COUNT && row->row.used && row->waiting;
+		for (enum level level = 0; level < LEVEL_COUNT && row->row.used && row->waiting;
 		     level++) {
-			if (belongs[level])
+			if (may_belong(row, level))
 				values_add(canvas[level].pending,
 					   ledger_values(publication->ledger, LEVEL_CONTAINER, i),
 					   publication->columns);

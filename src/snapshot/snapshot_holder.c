@@ -30,13 +30,6 @@ struct snapshot_holder {
 	unsigned wake_count;             /* under lock */
 };
 
-const char *snapshot_level_name(enum level level)
-{
-	static const char *const names[] = { "process", "container", "pod", "vm", "namespace" };
-
-	return (size_t)level < ARRAY_SIZE(names) ? names[level] : "unknown";
-}
-
 int snapshot_holder_new(struct snapshot_holder **ret)
 {
 	struct snapshot_holder *holder = calloc(1, sizeof(*holder));

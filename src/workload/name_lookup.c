@@ -38,7 +38,7 @@ static void adopt(struct owner *owner, struct directory_record *record,
 		  const struct directory_record *pod)
 {
 	static const struct owner_names nothing;
-	const uint32_t of_pod = LABELS_POD | LABELS_POD_FACTS;
+	const uint32_t of_pod = labels_said();
 	struct owner_names names = *record->names;
 
 	if (!may_tell_of_pod(record, owner))

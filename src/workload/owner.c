@@ -28,7 +28,7 @@ static struct owner_names names_of(const struct owner *owner, const struct owner
 	const char **text = names.text;
 
 	if (said)
-		owner_names_take(&names, said, LABELS_POD | LABELS_POD_FACTS);
+		owner_names_take(&names, said, labels_said());
 	text[LABEL_CONTAINER_ID] = owner->id;
 	text[LABEL_CONTAINER_NAME] =
 		own ? either(said->text[LABEL_CONTAINER_NAME], owner->name) : owner->name;

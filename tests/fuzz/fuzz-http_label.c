@@ -33,10 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	label_escape(&out, (const char *)data, size);
+	label_clean(&out, (const char *)data, size, true);
 	check(&out);
 	strbuf_reset(&out);
-	label_escape_unique(&out, (const char *)data, size);
+	label_clean_unique(&out, (const char *)data, size, true);
 	check(&out);
 	strbuf_release(&out);
 	return 0;

@@ -126,17 +126,19 @@ static void test_parts_are_in_the_table_too(void **state)
 		.text = { [LABEL_NAMESPACE] = "shop", [LABEL_POD_ID] = "p1" }, PAIRS(app)
 	};
 	const struct owner_names *names = intern(&said), *pod = intern(&pod_said);
-	const struct owner_names *part = owner_names_part(names, LABELS_POD);
-	const struct owner_names *facts = owner_names_part(names, LABELS_POD_FACTS);
+	const struct owner_names *part = owner_names_part(names, label_group_keys(LABELS_OF_POD));
+	const struct owner_names *facts =
+		owner_names_part(names, label_group_keys(LABELS_OF_POD_FACTS));
 
 	assert_ptr_equal(part, pod);
 	assert_string_equal(facts->text[LABEL_QOS_CLASS], "Burstable");
 	assert_string_equal(facts->text[LABEL_POD_ID], "");
 	assert_int_equal((int)facts->extra_count, 0);
-	assert_true(owner_names_agree(names, pod, LABELS_POD));
+	assert_true(owner_names_agree(names, pod, label_group_keys(LABELS_OF_POD)));
 	assert_false(owner_names_agree(names, pod, LABELS_CONTAINER));
-	assert_true(owner_names_know(names, LABELS_POD_FACTS));
-	assert_false(owner_names_know(pod, LABELS_POD_FACTS | LABELS_VM));
+	assert_true(owner_names_know(names, label_group_keys(LABELS_OF_POD_FACTS)));
+	assert_false(owner_names_know(pod, label_group_keys(LABELS_OF_POD_FACTS) |
+						   label_group_keys(LABELS_OF_VM)));
 	owner_names_unref(names);
 	owner_names_unref(pod);
 	owner_names_unref(part);

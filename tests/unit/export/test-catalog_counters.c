@@ -97,7 +97,7 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 	sums->node += is_named(sample, "node", sums->counter) ? value : 0;
 	sums->unattributed += is_named(sample, "node_unattributed", sums->counter) ? value : 0;
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		const char *level_name = snapshot_level_name(level);
+		const char *level_name = level_info[level].name;
 
 		if (is_named(sample, level_name, sums->counter)) {
 			sums->rows[level] += value;

@@ -11,7 +11,7 @@ static void assert_escaped(const char *raw, size_t len, const char *want)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
 	strbuf_add_str(&out, "");
-	label_escape(&out, raw, len);
+	label_clean(&out, raw, len, true);
 	assert_string_equal(out.data, want);
 }
 
@@ -36,15 +36,15 @@ static void cuts_between_characters(void **state)
 	static char raw[64 << 10];
 
 	memset(raw, 'x', sizeof(raw));
-	label_escape(&out, raw, sizeof(raw));
+	label_clean(&out, raw, sizeof(raw), true);
 	assert_int_equal(out.len, LABEL_VALUE_MAX);
 	strbuf_reset(&out);
 	memcpy(raw + LABEL_VALUE_MAX - 1, "\xc3\xbc", 2); /* does not fit any more */
-	label_escape(&out, raw, sizeof(raw));
+	label_clean(&out, raw, sizeof(raw), true);
 	assert_int_equal(out.len, LABEL_VALUE_MAX - 1);
 	strbuf_reset(&out);
 	memset(raw, '\\', sizeof(raw)); /* the limit is of the value, not of its escapes */
-	label_escape(&out, raw, sizeof(raw));
+	label_clean(&out, raw, sizeof(raw), true);
 	assert_int_equal(out.len, 2 * LABEL_VALUE_MAX);
 }
 
@@ -54,19 +54,19 @@ static void keeps_names_apart_that_cleaning_makes_equal(void **state)
 	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT, c = STRBUF_INIT, plain = STRBUF_INIT;
 	char longer[600];
 
-	label_escape_unique(&a, "x\xff", 2);
-	label_escape_unique(&b, "x\xfe", 2);
+	label_clean_unique(&a, "x\xff", 2, true);
+	label_clean_unique(&b, "x\xfe", 2, true);
 	assert_string_not_equal(a.data, b.data);
 	/* Nor can one choose a name that reads like another's cleaned one. */
-	label_escape_unique(&c, a.data, a.len);
+	label_clean_unique(&c, a.data, a.len, true);
 	assert_string_not_equal(a.data, c.data);
-	label_escape_unique(&plain, "nginx.service", 13);
+	label_clean_unique(&plain, "nginx.service", 13, true);
 	assert_string_equal(plain.data, "nginx.service");
 	strbuf_reset(&a);
 	strbuf_reset(&b);
 	memset(longer, 'y', sizeof(longer));
-	label_escape_unique(&a, longer, 500);
-	label_escape_unique(&b, longer, 600);
+	label_clean_unique(&a, longer, 500, true);
+	label_clean_unique(&b, longer, 600, true);
 	assert_string_not_equal(a.data, b.data);
 	assert_true(a.len <= LABEL_VALUE_MAX && b.len <= LABEL_VALUE_MAX);
 }
@@ -146,7 +146,7 @@ static void no_name_forges_a_sample(void **state)
 
 		strbuf_reset(&text);
 		strbuf_add_str(&text, "# HELP f x\n# TYPE f gauge\nf{l=\"");
-		label_escape(&text, raw, want.len);
+		label_clean(&text, raw, want.len, true);
 		strbuf_add_str(&text, "\",m=\"x\"} 1\n");
 		samples = exposition_parse(text.data, text.len, false, check_sample, &want);
 		if (samples != 1 || want.samples != 1)

@@ -189,7 +189,7 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 	if (is_family(sample, "node", "unattributed") && zone)
 		sums->unattributed += value;
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		const char *name = snapshot_level_name(level);
+		const char *name = level_info[level].name;
 
 		if (is_family(sample, name, sums->zone))
 			sums->rows[level] += value;
@@ -259,7 +259,7 @@ static void add_to_totals(void *userdata, const struct parsed_sample *sample)
 		sums->node += value;
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		(void)snprintf(name, sizeof(name), "kepler_%s_joules_total",
-			       snapshot_level_name(level));
+			       level_info[level].name);
 		if (strcmp(sample->name, name) == 0)
 			sums->rows[level] += value;
 	}

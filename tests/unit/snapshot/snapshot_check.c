@@ -104,7 +104,7 @@ static const char *check_identities(const struct snapshot *snapshot, size_t leve
 			table->pending[column];
 
 		if (shown != truth->used[level][column])
-			return snapshot_level_name((enum level)level);
+			return level_info[level].name;
 		if (sum_column(table->deltas, table->count, columns, column) !=
 		    truth->deltas[level][column])
 			return "the deltas are not the interval's";
