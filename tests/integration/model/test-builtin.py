@@ -85,7 +85,7 @@ def refitted_models_are_as_good():
     output = train("--refit")
     errors = errors_of(output)
     for name, row in (("types", "types, in 20 groups, refitted"),
-                      ("CPU models", "all types of a CPU model, in 20 groups, fitted")):
+                      ("CPU models", "all types of a CPU model, in 20 groups, refitted")):
         found = errors[f"refitted, {name}, 20 groups"]
         assert all(abs(a - b) < 0.15 for a, b in zip(found, page_row(row), strict=True)), (name, found)
     watts, _, percent, median_percent = errors["refitted, types, 20 groups"]
