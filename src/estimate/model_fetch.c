@@ -19,14 +19,11 @@
 #include "base/thread.h"
 #include "config/model_url.h"
 #include "estimate/model_cache.h"
-#include "kube/kube_access.h"
+#include "estimate/model_client.h"
 #include "net/backoff.h"
-#include "net/http_client.h"
 
 #define STACK_BYTES      (1U << 20)
 #define STOP_PATIENCE_NS (2 * NSEC_PER_SEC)
-#define CONNECT_MS       5000
-#define REQUEST_MS       30000
 #define RETRY_MS         10000
 #define RETRY_MAX_MS     600000
 
@@ -34,10 +31,9 @@ struct model_fetch {
 	char *url, *ca_file, *token_file, *public_key, *state_dir;
 	uint64_t refresh_ns;
 	struct model_wish wish;
-	struct model_fetch_timing timing;
 	void (*start_thread)(void);
 	/* The thread's: */
-	struct http_client *client;
+	struct model_client client;
 	struct backoff backoff;
 	struct fetched_model held; /* the last good one */
 	int stop_fd;
@@ -52,118 +48,15 @@ struct model_fetch {
 	struct model_fetch_stats stats;
 };
 
-/* ---- one request ---- */
-
-struct request {
-	const char *url, *etag; /* etag NULL: none */
-	const char *content;    /* NULL: GET */
-	size_t max_bytes;
-};
-
-struct answer {
-	int status;
-	char etag[MODEL_CACHE_ETAG_MAX];
-	struct strbuf body;
-	struct backoff_failure failure;
-};
-
-static void answer_release(struct answer *answer)
+static int ask(struct model_fetch *fetch, const struct model_request *request,
+	       struct model_reply *ret, struct diag *diag)
 {
-	strbuf_release(&answer->body);
-}
+	int r = model_client_ask(&fetch->client, request, ret, diag);
 
-static int take_body(void *userdata, const char *bytes, size_t len)
-{
-	struct answer *answer = userdata;
-
-	strbuf_add(&answer->body, bytes, len);
-	return strbuf_error(&answer->body);
-}
-
-static void take_header(void *userdata, const char *name, size_t name_len, const char *value,
-			size_t value_len)
-{
-	struct answer *answer = userdata;
-
-	if (name_len != 4 || strncasecmp(name, "etag", 4) != 0 ||
-	    !model_cache_is_etag(value, value_len))
-		return;
-	memcpy(answer->etag, value, value_len);
-	answer->etag[value_len] = '\0';
-}
-
-static enum backoff_kind kind_of(int r, const struct http_reply *reply)
-{
-	if (!reply->reached && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT))
-		return BACKOFF_ABSENT;
-	if (r == -EACCES || (reply->status >= 400 && reply->status < 500 && reply->status != 429))
-		return BACKOFF_DENIED;
-	return BACKOFF_FAILED;
-}
-
-static int get_token(const struct model_fetch *fetch, char **ret, struct diag *diag)
-{
-	const struct kube_access access = { .token_file = fetch->token_file,
-					    .token_file_is_private = true };
-
-	*ret = NULL;
-	return fetch->token_file[0] ? kube_access_token(&access, ret, diag) : 0;
-}
-
-static int ask(struct model_fetch *fetch, const struct request *request, struct answer *ret,
-	       struct diag *diag)
-{
-	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-	struct http_reply reply = { 0 };
-	char *token = NULL;
-	int r = get_token(fetch, &token, diag);
-
-	if (r == 0) {
-		const struct http_request_options options = {
-			.url = request->url,
-			.bearer_token = token,
-			.accept = "application/json",
-			.if_none_match = request->etag && *request->etag ? request->etag : NULL,
-			.content = request->content,
-			.content_is_public = true,
-			.method = request->content ? HTTP_POST : HTTP_GET,
-			.header = take_header,
-			.connect_timeout_ms = fetch->timing.connect,
-			.timeout_ms = fetch->timing.request,
-			.max_bytes = request->max_bytes,
-		};
-
-		r = http_client_get(fetch->client, &options, take_body, ret, &reply, diag);
-	}
-	kube_token_free(token);
-	ret->status = reply.status;
-	ret->failure = (struct backoff_failure){
-		.kind = kind_of(r, &reply),
-		.lasted_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC,
-		.retry_after_ms = reply.retry_after_ms,
-	};
 	(void)pthread_mutex_lock(&fetch->lock);
-	fetch->stats.requests += reply.connected;
+	fetch->stats.requests += ret->connected;
 	(void)pthread_mutex_unlock(&fetch->lock);
 	return r;
-}
-
-/* The beginning of an answer that says why, printable. */
-static int refuse_status(const char *url, const struct answer *answer, struct diag *diag)
-{
-	char why[321] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < answer->body.len && len + 1 < sizeof(why); i++) {
-		char c = answer->body.data[i];
-
-		why[len++] = c >= ' ' && c <= '~' ? c : ' ';
-	}
-	while (len && why[len - 1] == ' ')
-		len--;
-	why[len] = '\0';
-	return diag_set(diag, -EPROTO, "%.150s: HTTP %d%s%s", url, answer->status,
-			why[0] ? ": " : "", why);
 }
 
 /* ---- what came ---- */
@@ -255,8 +148,8 @@ static bool is_same(const struct fetched_model *held, const struct strbuf *body)
 }
 
 /* The model is the whole answer: of a file's URL, or of upstream's server, as it was @asked. */
-static int take_answer(struct model_fetch *fetch, struct answer *answer, enum model_output asked,
-		       struct diag *diag)
+static int take_answer(struct model_fetch *fetch, struct model_reply *answer,
+		       enum model_output asked, struct diag *diag)
 {
 	struct fetched_model fetched = { .output = asked };
 	int r;
@@ -264,7 +157,7 @@ static int take_answer(struct model_fetch *fetch, struct answer *answer, enum mo
 	if (answer->status == 304 && fetch->held.text)
 		return 0;
 	if (answer->status != 200)
-		return refuse_status(fetch->url, answer, diag);
+		return model_reply_refuse(answer, fetch->url, diag);
 	if (fetch->public_key[0])
 		return refuse(fetch, diag_set(diag, -EKEYREJECTED,
 					      "%.150s: has no signature, but model.public-key "
@@ -284,8 +177,8 @@ static int take_answer(struct model_fetch *fetch, struct answer *answer, enum mo
 
 static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure, struct diag *diag)
 {
-	const struct request request = { fetch->url, fetch->held.etag, NULL, MODEL_FILE_MAX };
-	CLEANUP(answer_release) struct answer answer = { 0 };
+	const struct model_request request = { fetch->url, fetch->held.etag, NULL, MODEL_FILE_MAX };
+	CLEANUP(model_reply_release) struct model_reply answer = { 0 };
 	int r = ask(fetch, &request, &answer, diag);
 
 	*failure = answer.failure;
@@ -300,16 +193,16 @@ static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure
  * URL's arguments. What is reported names the reason of the second API, which knows it better.
  * -ENODATA: neither has a model.
  */
-static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *said,
+static int fetch_from_upstream(struct model_fetch *fetch, const struct model_reply *said,
 			       struct backoff_failure *failure, struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT, body = STRBUF_INIT;
-	CLEANUP(answer_release) struct answer answer = { 0 };
-	struct request request = { .max_bytes = MODEL_FILE_MAX };
+	CLEANUP(model_reply_release) struct model_reply answer = { 0 };
+	struct model_request request = { .max_bytes = MODEL_FILE_MAX };
 	struct diag why = { "" };
 	int r;
 
-	(void)refuse_status(fetch->url, said, &why);
+	(void)model_reply_refuse(said, fetch->url, &why);
 	if (fetch->public_key[0] || strchr(fetch->url, '?'))
 		return diag_set(diag, -ENODATA,
 				"%.380s; POST /model is not asked: its models have no signature, "
@@ -350,11 +243,12 @@ static int check_file(const struct model_fetch *fetch, const struct model_offer 
 }
 
 static int fetch_offered(struct model_fetch *fetch, const struct model_offer *offer,
-			 struct answer *said, struct backoff_failure *failure, struct diag *diag)
+			 struct model_reply *said, struct backoff_failure *failure,
+			 struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
-	CLEANUP(answer_release) struct answer answer = { 0 };
-	struct request request = { .max_bytes = MODEL_FILE_MAX };
+	CLEANUP(model_reply_release) struct model_reply answer = { 0 };
+	struct model_request request = { .max_bytes = MODEL_FILE_MAX };
 	struct fetched_model fetched = { 0 };
 	int r;
 
@@ -367,7 +261,7 @@ static int fetch_offered(struct model_fetch *fetch, const struct model_offer *of
 	if (r < 0)
 		return r;
 	if (answer.status != 200)
-		return refuse_status(url.data, &answer, diag);
+		return model_reply_refuse(&answer, url.data, diag);
 	r = check_file(fetch, offer, answer.body.data ? answer.body.data : "", answer.body.len,
 		       diag);
 	if (r < 0)
@@ -384,8 +278,8 @@ static int fetch_output(struct model_fetch *fetch, struct backoff_failure *failu
 			struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
-	CLEANUP(answer_release) struct answer answer = { 0 };
-	struct request request = { .etag = fetch->held.etag, .max_bytes = MODEL_OFFER_MAX };
+	CLEANUP(model_reply_release) struct model_reply answer = { 0 };
+	struct model_request request = { .etag = fetch->held.etag, .max_bytes = MODEL_OFFER_MAX };
 	struct model_offer offer;
 	struct diag why = { "" };
 	int r;
@@ -401,7 +295,7 @@ static int fetch_output(struct model_fetch *fetch, struct backoff_failure *failu
 	if (answer.status == 404)
 		return fetch_from_upstream(fetch, &answer, failure, diag);
 	if (answer.status != 200)
-		return refuse_status(fetch->url, &answer, diag);
+		return model_reply_refuse(&answer, fetch->url, diag);
 	r = model_offer_read(answer.body.data ? answer.body.data : "", answer.body.len, &offer,
 			     &why);
 	if (r < 0)
@@ -544,7 +438,7 @@ static void *thread_main(void *userdata)
 
 static void release(struct model_fetch *fetch)
 {
-	http_client_free(fetch->client);
+	model_client_close(&fetch->client);
 	fetched_model_release(&fetch->held);
 	trained_model_release(&fetch->model);
 	free(fetch->url);
@@ -558,28 +452,6 @@ static void release(struct model_fetch *fetch)
 	free(fetch);
 }
 
-static uint64_t or_usual(uint64_t value, uint64_t usual)
-{
-	return value ? value : usual;
-}
-
-static void set_timing(struct model_fetch *fetch, const struct model_fetch_timing *given)
-{
-	uint64_t retry_ms = or_usual(given->retry, RETRY_MS);
-	const struct backoff_limits limits = {
-		.refused_min_ms = retry_ms / 2,
-		.refused_max_ms = retry_ms,
-		.resume_ms = retry_ms / 10,
-		.retry_ms = retry_ms,
-		.spread_ms = retry_ms / 5,
-		.denied_max_ms = RETRY_MAX_MS,
-	};
-
-	fetch->timing.connect = or_usual(given->connect, CONNECT_MS);
-	fetch->timing.request = or_usual(given->request, REQUEST_MS);
-	backoff_init(&fetch->backoff, &limits);
-}
-
 static int make_client(struct model_fetch *fetch, struct diag *diag)
 {
 	const struct http_client_options options = {
@@ -591,15 +463,23 @@ static int make_client(struct model_fetch *fetch, struct diag *diag)
 	int r = model_proof_load(diag);
 
 	if (r == 0 || model_url_is_file(fetch->url))
-		r = http_client_new(&options, &fetch->client, diag);
-	if (r == 0)
-		r = http_client_check(fetch->client, fetch->url, diag);
+		r = model_client_open(&fetch->client, &options, fetch->token_file, fetch->url,
+				      diag);
 	return r;
 }
 
 static int prepare(struct model_fetch *fetch, const struct model_fetch_options *options,
 		   struct diag *diag)
 {
+	static const struct backoff_limits retries = {
+		.refused_min_ms = RETRY_MS / 2,
+		.refused_max_ms = RETRY_MS,
+		.resume_ms = RETRY_MS / 10,
+		.retry_ms = RETRY_MS,
+		.spread_ms = RETRY_MS / 5,
+		.denied_max_ms = RETRY_MAX_MS,
+	};
+
 	fetch->url = strdup(options->url);
 	fetch->ca_file = strdup(options->ca_file);
 	fetch->token_file = strdup(options->token_file);
@@ -611,7 +491,7 @@ static int prepare(struct model_fetch *fetch, const struct model_fetch_options *
 	fetch->refresh_ns = options->refresh_ns;
 	fetch->wish = options->wish;
 	fetch->start_thread = options->start_thread;
-	set_timing(fetch, &options->timing);
+	backoff_init(&fetch->backoff, &retries);
 	fetch->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fetch->stop_fd < 0)
 		return diag_set(diag, -errno, "no descriptor: %s", strerror(errno));

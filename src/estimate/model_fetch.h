@@ -21,11 +21,6 @@
 #include "estimate/model_offer.h"
 #include "model/trained_model.h"
 
-/* Milliseconds; 0: the usual ones. */
-struct model_fetch_timing {
-	uint64_t connect, request, retry;
-};
-
 /* Borrowed for model_fetch_start() only; "" none. */
 struct model_fetch_options {
 	const char *url;
@@ -35,7 +30,6 @@ struct model_fetch_options {
 	const char *state_dir;  /* "": nothing is cached */
 	uint64_t refresh_ns;
 	struct model_wish wish;
-	struct model_fetch_timing timing;
 	void (*start_thread)(void); /* gives up rights; or NULL */
 };
 
