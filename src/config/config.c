@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The one table of options. A row describes an option completely; nothing else in the tree repeats
- * any of it. Each part of struct config has its rows; rows with a common prefix are adjacent, so
- * that the YAML made from the table nests without repeating a key.
+ * any of it. Each part of struct config has its rows, here or in the file of its topic; rows with a
+ * common prefix are adjacent, so that the YAML made from the table nests without repeating a key.
  *
  * A list's default and environment form separate items by commas; its flag is repeated instead.
  */
@@ -14,12 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attribution/attribute.h"
-#include "attribution/idle.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "config/activity_options.h"
+#include "config/attribution_options.h"
+#include "config/kube_options.h"
 #include "config/model_url.h"
+#include "config/option_rows.h"
 #include "export/prometheus.h"
 #include "kube/pod_resources.h"
 #include "meter/meter_sources.h"
@@ -30,18 +32,16 @@
 #include "options/render.h"
 #include "service/needs.h"
 
-#define POD_RESOURCES_AUTO "auto"
-#define POD_RESOURCES_OFF  "off"
-
 _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it");
 
-#define FIELD(type, member) .offset = offsetof(struct type, member)
-#define LIST(type, member, count, max_items)                                                       \
-	FIELD(type, member), .count_offset = offsetof(struct type, count), .list_max = (max_items)
-#define RANGE(low, high) .min = (low), .max = (high)
 #define SECTION(rows, member)                                                                      \
 	{                                                                                          \
 		rows, ARRAY_SIZE(rows), offsetof(struct config, member)                            \
+	}
+
+#define MORE(options_at, member)                                                                   \
+	{                                                                                          \
+		.more = (options_at), .offset = offsetof(struct config, member)                    \
 	}
 
 static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
@@ -52,9 +52,6 @@ static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
 static const struct option_choice log_formats[] = { { "text", LOG_FORMAT_TEXT },
 						    { "json", LOG_FORMAT_JSON },
 						    { 0 } };
-static const struct option_choice switch_modes[] = {
-	{ "auto", SWITCH_AUTO }, { "true", SWITCH_ALWAYS }, { "false", SWITCH_NEVER }, { 0 }
-};
 static const struct option_choice model_parts[] = {
 	{ "all", COMPONENT_ALL },
 	{ "package", COMPONENT_BIT(COMPONENT_PACKAGE) },
@@ -62,43 +59,6 @@ static const struct option_choice model_parts[] = {
 	{ "none", 0 },
 	{ 0 },
 };
-static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNED },
-						   { "fixed", IDLE_MODE_FIXED },
-						   { "off", IDLE_MODE_OFF },
-						   { 0 } };
-static const struct option_choice device_idles[] = { { "auto", DEVICE_IDLE_AUTO },
-						     { "node", DEVICE_IDLE_NODE },
-						     { "users", DEVICE_IDLE_USERS },
-						     { "holder", DEVICE_IDLE_HOLDER },
-						     { 0 } };
-static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
-						    { "size", IDLE_SHARE_SIZE },
-						    { "usage", IDLE_SHARE_USAGE },
-						    { "equal", IDLE_SHARE_EQUAL },
-						    { 0 } };
-static const struct option_choice psys_gpus[] = { { "auto", PSYS_GPUS_AUTO },
-						  { "inside", PSYS_GPUS_INSIDE },
-						  { "beside", PSYS_GPUS_BESIDE },
-						  { 0 } };
-static const struct option_choice owner_factors[] = { { "bounded", OWNER_FACTORS_BOUNDED },
-						      { "trusted", OWNER_FACTORS_TRUSTED },
-						      { "off", OWNER_FACTORS_OFF },
-						      { 0 } };
-static const struct option_choice share_rules[] = { { "auto", SHARE_AUTO },
-						    { "cpu-time", SHARE_CPU_TIME },
-						    { "smt-time", SHARE_SMT_TIME },
-						    { "cycles", SHARE_CYCLES },
-						    { "frequency-time", SHARE_FREQUENCY_TIME },
-						    { "cycles-instructions",
-						      SHARE_CYCLES_INSTRUCTIONS },
-						    { "instructions", SHARE_INSTRUCTIONS },
-						    { "cache-misses", SHARE_CACHE_MISSES },
-						    { "memory-traffic", SHARE_MEMORY_TRAFFIC },
-						    { "resident", SHARE_RESIDENT },
-						    { "resident-time", SHARE_RESIDENT_TIME },
-						    { "network", SHARE_NETWORK },
-						    { "block", SHARE_BLOCK },
-						    { 0 } };
 static const struct option_choice schemas[] = {
 	{ "classic", SCHEMA_CLASSIC }, { "current", SCHEMA_CURRENT }, { "both", SCHEMA_BOTH }, { 0 }
 };
@@ -106,30 +66,12 @@ static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
 static const struct option_choice settles[] = { { "auto", -1 /* SETTLE_AUTO */ }, { 0 } };
-static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
-						  { "kubelet", KUBE_KUBELET },
-						  { "apiserver", KUBE_APISERVER },
-						  { "off", KUBE_OFF },
-						  { 0 } };
-static const struct option_choice bpf_ios[] = {
-	{ "off", IO_WANTED_OFF }, { "on", IO_WANTED_ON }, { "all", IO_WANTED_ALL }, { 0 }
-};
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
 						 { 0 } };
 static const struct option_choice counters[] = { { "auto", COUNTERS_AUTO },
 						 { "off", COUNTERS_OFF },
 						 { 0 } };
-
-static int check_pod_resources(const char *text, struct diag *diag)
-{
-	if (strcmp(text, POD_RESOURCES_AUTO) == 0 || strcmp(text, POD_RESOURCES_OFF) == 0)
-		return 0;
-	if (text[0] == '/' && strlen(text) <= HTTP_UNIX_PATH_MAX)
-		return 0;
-	return diag_set(diag, -EINVAL,
-			"must be auto, off or the absolute path of a socket, not \"%.100s\"", text);
-}
 
 static const struct option file_rows[] = {
 	{ "config.file", NULL, OPTION_STRING, FIELD(config, options.file), .default_text = "",
@@ -192,57 +134,6 @@ static const struct option monitor_rows[] = {
 	  .help = "Limit on the containers, services and scopes that have their own row. Above it, "
 		  "the smallest are merged into the row \"other\" of their namespace, and "
 		  "counted." },
-};
-
-#define EVENT(flag, use, what)                                                                     \
-	{                                                                                          \
-		"counters." flag, NULL, OPTION_STRING,                                             \
-			FIELD(activity_options, switches.events[use]),                             \
-			.default_text = "auto", .metavar = "EVENT", .check = counter_event_check,  \
-			.help = what COUNTER_HELP                                                  \
-	}
-#define COUNTER_HELP                                                                               \
-	" auto: the kernel's generic event; none: not counted. Otherwise an event as perf names "  \
-	"it (LLC-load-misses), PMU/TERM=VALUE/, PMU:CONFIG or TYPE:CONFIG."
-
-static const struct option bpf_rows[] = {
-	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
-	  .default_text = "true",
-	  .help = "Read the run times of processes with BPF where the kernel allows it. "
-		  "Otherwise they are read from /proc." },
-	{ "bpf.end-buffer", NULL, OPTION_SIZE, FIELD(activity_options, end_buffer_bytes),
-	  RANGE(64, 65536), .default_text = "512KiB", .metavar = "SIZE",
-	  .help = "Buffer for processes that end between two readings. Processes that do not fit "
-		  "are counted. Their energy is charged to their cgroup if it is known; otherwise "
-		  "it stays with the node as unattributed." },
-	{ "bpf.io", NULL, OPTION_ENUM, FIELD(activity_options, io), .choices = bpf_ios,
-	  .default_text = "off", .metavar = "WHAT",
-	  .help = "Count the kernel's I/O work per container with BPF. on: network and block "
-		  "softirqs, their time, and bytes (about 0.4 us a packet). all: also page-cache "
-		  "hits (Linux 6.14 or later; runs a BPF program in each read() of a file)." },
-};
-
-static const struct option counter_rows[] = {
-	{ "counters.enabled", NULL, OPTION_ENUM, FIELD(activity_options, switches.counters),
-	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
-	  .help = "Count hardware events (cycles, instructions, cache misses) per process with "
-		  "BPF. auto: count the events that can be opened at startup. true: also keep the "
-		  "privilege that is needed to count on CPUs added later." },
-	{ "counters.switches", NULL, OPTION_ENUM, FIELD(activity_options, switches.switches),
-	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
-	  .help = "Trace context switches with BPF. Hardware counters require it; it also measures "
-		  "how long a thread shares its core with another busy thread, and its exact time "
-		  "on each socket. auto: only if the processor has counters." },
-	EVENT("cycles", COUNTER_CYCLES,
-	      "Hardware event that counts core cycles. If the kernel has no such generic event, "
-	      "auto uses msr/aperf/."),
-	EVENT("ref-cycles", COUNTER_REF_CYCLES,
-	      "Hardware event that counts cycles at a constant frequency while the core runs. If "
-	      "the kernel has no such generic event, auto uses msr/mperf/."),
-	EVENT("instructions", COUNTER_INSTRUCTIONS,
-	      "Hardware event that counts retired instructions."),
-	EVENT("cache-misses", COUNTER_CACHE_MISSES,
-	      "Hardware event that counts last-level cache misses."),
 };
 
 static const struct option meter_own_rows[] = {
@@ -331,120 +222,6 @@ static const struct option vm_rows[] = {
 	  .help = "In a virtual machine: range of the load of the host's other CPUs, as a share of "
 		  "their time. The estimate covers this range; a narrower range gives a narrower "
 		  "error. A single number means ± 0.1." },
-};
-
-static const struct option idle_rows[] = {
-	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_options, mode), .choices = idle_modes,
-	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
-	  .help = "How the idle power of a measured zone is determined: learned from readings, "
-		  "fixed by idle.watts, or off (all energy is dynamic)." },
-	{ "idle.watts", NULL, OPTION_AMOUNTS,
-	  LIST(idle_options, watts, watts_count, IDLE_WATTS_MAX), RANGE(0, 1000000),
-	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
-	  .reloadable = true,
-	  .help = "Idle power of a kind of zone (package), or of a single zone (package-0)." },
-	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
-	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
-	  .help = "How idle energy is shared: not at all (it stays with the node), among workloads "
-		  "by their size or by their usage, or among all of them equally. Size is the CPU "
-		  "that each one requested; for dram with monitor.resident-every, it is the memory "
-		  "that each one holds." },
-};
-
-static const struct option share_rows[] = {
-	{ "attribution.package", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PACKAGE]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best rule for "
-		  "this kind of zone that the available signals permit (docs/attribution.md). "
-		  "smt-time, cycles and frequency-time weight the work of a thread next to a busy "
-		  "sibling by attribution.smt-factor; cycles-instructions counts its cycles as "
-		  "half. In an interval without the signals that a rule needs, the rule of auto is "
-		  "used. kepler_attribution_info shows the rule in use." },
-	{ "attribution.core", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_CORE]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "The same for cores." },
-	{ "attribution.uncore", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_UNCORE]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "The same for uncore zones." },
-	{ "attribution.dram", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_DRAM]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "The same for dram zones." },
-	{ "attribution.psys", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PSYS]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "The same for psys." },
-	{ "attribution.platform", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PLATFORM]),
-	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
-	  .help = "The same for platform zones." },
-	{ "attribution.fit", NULL, OPTION_BOOL, FIELD(share_options, may_fit),
-	  .default_text = "true", .reloadable = true,
-	  .help = "With auto: learn the energy cost of each kind of work from each zone's own "
-		  "meter, and share by it (fit) as long as it predicts the zone's power better "
-		  "than the rule it replaces." },
-	{ "attribution.owner-factors", NULL, OPTION_ENUM, FIELD(share_options, owner_factors),
-	  .choices = owner_factors, .default_text = "bounded", .metavar = "HOW", .reloadable = true,
-	  .help = "How far the work of a container may count more or less than counters show, as "
-		  "learned from power alone (attribution.fit). A container that varies its work "
-		  "with another's can make the other's look expensive. bounded: no container is "
-		  "charged more than 1.25 times what counters show if it does half of the work, "
-		  "or 1.67 times if it does little; of memory that no counter sees up to 8 times. "
-		  "trusted: by 1/4 to 4, where all containers belong to one owner. off: what "
-		  "counters show." },
-	{ "attribution.psys-gpus", NULL, OPTION_ENUM, FIELD(share_options, psys_gpus),
-	  .choices = psys_gpus, .default_text = "auto", .metavar = "WHERE",
-	  .help = "Whether psys includes the energy of GPUs, which depends on the board: inside, "
-		  "or "
-		  "beside. With beside, totals add the GPUs to psys. auto: inside on NVIDIA Grace "
-		  "Hopper, otherwise beside." },
-	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
-	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
-	  .help = "Energy per cycle of a thread whose sibling thread is busy, relative to a thread "
-		  "that has the core to itself; used by smt-time, cycles and frequency-time. The "
-		  "default follows METRION (2025): the second thread adds 15 %." },
-};
-
-static const struct option device_idle_rows[] = {
-	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
-	  .default_text = "auto", .metavar = "POLICY",
-	  .help = "Who is charged for a GPU's idle energy: the node, the processes that used the "
-		  "GPU in that time (users), or its holders, busy or not. Holders are the "
-		  "containers to which Kubernetes assigned the GPU, in proportion to the ids "
-		  "assigned to each; otherwise all processes that have it open, in proportion to "
-		  "the memory each holds. auto: node or users, according to idle.share." },
-};
-
-static const struct option kube_rows[] = {
-	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
-	  .default_text = "auto", .metavar = "SOURCE",
-	  .help = "Source of the names of this node's pods: the kubelet, the API server, or off. "
-		  "auto: in a pod or with kube.kubeconfig, the kubelet if it responds, otherwise "
-		  "the API server." },
-	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_options, kubeconfig),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "Kubeconfig file for the API server. Empty: use the pod's service account." },
-	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_options, context), .default_text = "",
-	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "Context in the kubeconfig. Empty: its current-context." },
-	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_options, node_name), .default_text = "",
-	  .metavar = "NAME", .may_be_empty = true,
-	  .help = "Name of this node in Kubernetes. Empty: $NODE_NAME, otherwise the host name." },
-	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_options, kubelet_url),
-	  .default_text = "", .metavar = "URL", .may_be_empty = true,
-	  .help = "URL of the kubelet. Empty: https://$NODE_IP:10250, otherwise "
-		  "https://127.0.0.1:10250." },
-	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_options, kubelet_ca_file),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "CA certificate (PEM) for the kubelet. Empty: the API server's CA." },
-	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_options, pod_labels),
-	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
-	  .help = "Pod labels and annotations to add to the series of pods, separated by commas, "
-		  "such as app,team." },
-	{ "kube.pod-resources", NULL, OPTION_STRING, FIELD(kube_options, pod_resources),
-	  .default_text = POD_RESOURCES_AUTO, .metavar = "PATH", .check = check_pod_resources,
-	  .help = "Socket of the kubelet's PodResources API, which reports the containers that "
-		  "GPUs "
-		  "are assigned to: a path, off, or auto. auto: " POD_RESOURCES_SOCKET
-		  " if its directory exists when Kepler starts and names come from Kubernetes. "
-		  "Used only with gpu.idle=holder." },
 };
 
 static const struct option runtimes_own_rows[] = {
@@ -576,18 +353,16 @@ static const struct option_section sections[] = {
 	SECTION(log_rows, log),
 	SECTION(host_rows, host),
 	SECTION(monitor_rows, monitor),
-	SECTION(bpf_rows, activity),
-	SECTION(counter_rows, activity),
+	MORE(activity_options_at, activity),
 	SECTION(meters_rows, meter),
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
-	{ .more = meter_options_at, .offset = offsetof(struct config, meter) },
+	MORE(meter_options_at, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(vm_rows, vm),
-	SECTION(idle_rows, idle),
-	SECTION(device_idle_rows, idle),
-	SECTION(share_rows, share),
-	SECTION(kube_rows, kube),
+	MORE(idle_options_at, idle),
+	MORE(share_options_at, share),
+	MORE(kube_options_at, kube),
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),
 	SECTION(pages_rows, pages),
