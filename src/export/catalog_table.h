@@ -45,7 +45,7 @@ extern const size_t catalog_rows_count, catalog_rows_current_count;
 #define COUNT(field)                    AT(struct snapshot_counter, field, 0)
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
-#define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* at the place of the walk */
+#define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* the walk's value */
 #define WATTS                           { .type = AS_DOUBLE } /* as above */
 #define COUNTED                         { .type = AS_U64 } /* as above */
 #define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }

@@ -31,7 +31,7 @@ uint64_t record_mask_hash(const struct record_mask *mask, const void *bytes, siz
 void record_mask_text(const struct record_mask *mask, const char *text,
 		      char ret[static RECORD_MASK_TEXT]);
 /*
- * Masks all names but those of a class (label_info.h), such as the runtime, and the owners
+ * Masks all names except names of classes (label_info.h), such as the runtime, and the owners
  * "system_processes" and "kernel_processes". Extra labels of pods are left out.
  */
 void record_mask_owner(const struct record_mask *mask, struct recorded_owner *owner,
