@@ -103,7 +103,7 @@ static bool has_booked_energy(const struct accountant *accountant)
 void accountant_choose_total(struct accountant *accountant, size_t known)
 {
 	const struct zone *zones[ZONES_MAX];
-	uint32_t total[ZONES_MAX];
+	uint32_t total[ZONES_MAX], at_once[ZONES_MAX];
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		zones[z] = accountant->zones[z].zone;
@@ -113,8 +113,12 @@ void accountant_choose_total(struct accountant *accountant, size_t known)
 		known = 0;
 	accountant->totals = total_choose(zones, known, accountant->zone_count,
 					  accountant->share.psys_gpus, total);
-	for (size_t z = 0; z < accountant->zone_count; z++)
+	(void)total_choose(zones, 0, accountant->zone_count, accountant->share.psys_gpus, at_once);
+	for (size_t z = 0; z < accountant->zone_count; z++) {
 		accountant->zones[z].total = total[z];
+		accountant->zones[z].missed_total =
+			total[z] == TOTAL_NONE && at_once[z] != TOTAL_NONE;
+	}
 }
 
 void accountant_settle_ranks(struct accountant *accountant)

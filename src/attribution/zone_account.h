@@ -22,6 +22,7 @@ struct zone_account {
 	struct zone_status last; /* as of the newest interval */
 	bool has_span;           /* that was known or not: its series have begun */
 	uint32_t total;          /* that it is in, or TOTAL_NONE (energy/total.h) */
+	bool missed_total;       /* it would be in one if it had been found with the others */
 	uint64_t up_time_ns;     /* the end of the last span with which the zone was up */
 	struct idle_learner learner;
 	enum share_rule rule; /* by which its dynamic energy is shared, as of the last interval */

@@ -36,10 +36,9 @@ const char *zone_quality_name(enum zone_quality quality)
 const char *zone_caveat_name(enum zone_caveat caveat)
 {
 	static const char *const names[] = {
-		[CAVEAT_NONE] = "",
-		[CAVEAT_INACTIVE] = "inactive",
-		[CAVEAT_OUTPUT] = "output",
-		[CAVEAT_AMBIGUOUS] = "ambiguous",
+		[CAVEAT_NONE] = "",         [CAVEAT_INACTIVE] = "inactive",
+		[CAVEAT_OUTPUT] = "output", [CAVEAT_AMBIGUOUS] = "ambiguous",
+		[CAVEAT_LATE] = "late",
 	};
 
 	return names[caveat];

@@ -93,6 +93,8 @@ enum zone_caveat {
 	CAVEAT_OUTPUT,   /* the output of power supplies: without what these lose themselves */
 	/* There is another meter like it, which may measure the same, or another part. */
 	CAVEAT_AMBIGUOUS,
+	/* It is in no total, because that of its whole had begun when it was found. */
+	CAVEAT_LATE,
 };
 
 /* Fixed for the zone's life, and a plain value: a copy is as good. */

@@ -93,6 +93,7 @@ struct zone_view {
 	const struct zone_status *status;
 	bool is_charged;        /* if not, the energy of another source is, which counts the same */
 	bool is_still;          /* it stands still, so another source is charged in its place */
+	bool missed_total;      /* it is in no total because it was found too late */
 	double deviation_ratio; /* from the source that is charged: deviations_ratio() (energy) */
 	double coverage_ratio;  /* of a whole, over its parts: remainder_coverage() (energy) */
 	bool coverage_is_of_minute;

@@ -74,6 +74,21 @@ static void look_at_standstill(struct zone_watch *watch, const struct interval_e
 		 id, zone->source, zone->path);
 }
 
+static void look_at_total(struct zone_watch *watch, const struct interval_engine *engine,
+			  size_t index)
+{
+	const struct zone *zone = interval_engine_zone(engine, index);
+	char id[ZONE_ID_MAX];
+
+	if (watch->missed[index] || !interval_engine_view(engine, index).missed_total)
+		return;
+	watch->missed[index] = true;
+	zone_id(zone, id);
+	log_warn("%s (%s, %s) was found after the total of a meter that includes it had begun, so "
+		 "it is in no total; restart Kepler to include it",
+		 id, zone->source, zone->path);
+}
+
 static void look_at_coverage(struct zone_watch *watch, const struct interval_engine *engine,
 			     size_t index)
 {
@@ -146,6 +161,7 @@ void zone_watch_look(struct zone_watch *watch, const struct interval_engine *eng
 		look_at_refusals(watch, engine, z);
 		look_at_coverage(watch, engine, z);
 		look_at_standstill(watch, engine, z);
+		look_at_total(watch, engine, z);
 	}
 	look_at_sums(watch, engine, now_ns);
 }

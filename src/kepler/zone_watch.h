@@ -27,6 +27,7 @@ struct zone_watch {
 	bool exceeded[ZONES_MAX];   /* that this package's parts count more than it */
 	bool still[ZONES_MAX];      /* that another source is charged in its place */
 	bool fell_short[ZONES_MAX]; /* that this whole counts less than its parts */
+	bool missed[ZONES_MAX];     /* that this zone is in no total */
 	bool left_out;              /* that zones are left out */
 	size_t silent;              /* zones that give no values, as of the last message */
 	struct zone_sums sums;

@@ -16,7 +16,8 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 	*ret = (struct snapshot_zone){
 		.zone = *account->zone,
 		.state = last->state,
-		.caveat = last->caveat,
+		.caveat = last->caveat == CAVEAT_NONE && account->missed_total ? CAVEAT_LATE
+									       : last->caveat,
 		.rule = account->rule,
 		.idle_state = account->idle_state,
 		.ended = ended,

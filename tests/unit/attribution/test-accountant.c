@@ -512,6 +512,28 @@ static void what_is_found_later_ends_no_total(void **state)
 	accountant_release(&house.books.accountant);
 }
 
+/* What a restart would put into the total, and nothing else, has missed it. */
+static void what_is_found_too_late_has_missed_the_total(void **state)
+{
+	static const enum zone_kind kinds[] = { ZONE_PLATFORM, ZONE_PACKAGE, ZONE_CORE };
+	struct zone zones[ARRAY_SIZE(kinds)];
+	struct accountant accountant = { .zone_count = 0 };
+
+	(void)state;
+	for (uint32_t z = 0; z < ARRAY_SIZE(kinds); z++) {
+		zones[z] = (struct zone){ .kind = kinds[z], .source = "told" };
+		accountant_adopt(&accountant, &zones[z], &all_dynamic, 0);
+		accountant_choose_total(&accountant, z);
+		accountant.zones[0].has_begun = true;
+	}
+	assert_int_equal(accountant.zones[0].total, 1);
+	assert_false(accountant.zones[0].missed_total);
+	assert_int_equal(accountant.zones[1].total, TOTAL_NONE);
+	assert_true(accountant.zones[1].missed_total);
+	assert_false(accountant.zones[2].missed_total); /* it is in the package */
+	accountant_release(&accountant);
+}
+
 /* The idle energy of memory is of what is held, there or in all; of a package, of requests. */
 static void idle_memory_is_shared_by_what_is_held(void **state)
 {
@@ -572,6 +594,7 @@ int main(void)
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
 		cmocka_unit_test(what_is_found_later_ends_no_total),
+		cmocka_unit_test(what_is_found_too_late_has_missed_the_total),
 		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ false }),
 		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ true }),
 	};

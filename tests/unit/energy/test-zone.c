@@ -79,6 +79,7 @@ static void words_are_those_of_the_metrics(void **state)
 	assert_string_equal(zone_caveat_name(CAVEAT_INACTIVE), "inactive");
 	assert_string_equal(zone_caveat_name(CAVEAT_OUTPUT), "output");
 	assert_string_equal(zone_caveat_name(CAVEAT_AMBIGUOUS), "ambiguous");
+	assert_string_equal(zone_caveat_name(CAVEAT_LATE), "late");
 	assert_string_equal(zone_kind_name(ZONE_UNCORE), "uncore");
 }
 
