@@ -59,13 +59,12 @@ static int train(void *context, size_t index)
 	const struct work *work = context;
 	const struct training_task *task = &work->machines[index / ARRAY_SIZE(names)].task;
 	struct fit *fit = &work->fits[index];
-	double stretch[PREDICTOR_FEATURES_MAX];
 	struct predictor predictor;
 	struct diag diag = { "" };
 	uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (trainer_train(trainer_find(names[index % ARRAY_SIZE(names)]), task, stretch, &predictor,
-			  &diag) < 0)
+	if (trainer_train(trainer_find(names[index % ARRAY_SIZE(names)]), task, &predictor, &diag) <
+	    0)
 		return 0;
 	fit->error_w = mean_error(&predictor, task);
 	fit->seconds = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / 1e9;

@@ -17,14 +17,6 @@
 
 #define FALL_MAX  0.5 /* of what a model of trees may fall along its load */
 
-struct recipe {
-	struct forest_plan forest;
-	/* NULL: random trees alone, else half and half. */
-	int (*boost)(const struct training_task *task, double *stretch, struct predictor *ret,
-		     struct diag *diag);
-	bool with_ratios;
-};
-
 /* Where the nodes and trees of a part begin in the whole. */
 struct place {
 	size_t node, root;
@@ -51,7 +43,7 @@ static void add_part(const struct predictor *part, struct place *place, struct p
 	place->root += part->trees.root_count;
 }
 
-static int blend(const struct predictor *a, const struct predictor *b, struct predictor *ret)
+static int add_up(const struct predictor *a, const struct predictor *b, struct predictor *ret)
 {
 	struct predictor whole = { .form = PREDICTOR_TREES, .features = a->features };
 	struct place place = { 0, 0 };
@@ -133,22 +125,22 @@ static void name_ratios(const struct training_task *task, struct predictor *pred
 		predictor->trees.ratios[i] = task->ratios[i];
 }
 
-static int train_parts(const struct recipe *recipe, const struct training_task *task,
-		       double *stretch, struct predictor *ret, struct diag *diag)
+static int train_parts(const struct blend *recipe, const struct training_task *task,
+		       struct predictor *ret, struct diag *diag)
 {
 	CLEANUP(predictor_release) struct predictor random = { .features = 0 };
 	CLEANUP(predictor_release) struct predictor boosted = { .features = 0 };
 	int r;
 
-	if (!recipe->boost)
-		return train_forest(task, &recipe->forest, ret);
-	r = train_forest(task, &recipe->forest, &random);
+	if (!recipe->boosting)
+		return train_forest(&recipe->forest, task, ret, diag);
+	r = train_forest(&recipe->forest, task, &random, diag);
 	if (r == 0)
-		r = recipe->boost(task, stretch, &boosted, diag);
-	return r < 0 ? r : blend(&random, &boosted, ret);
+		r = train_boosting(recipe->boosting, task, &boosted, diag);
+	return r < 0 ? r : add_up(&random, &boosted, ret);
 }
 
-static int train_on(const struct recipe *recipe, const struct training_task *task, double *stretch,
+static int train_on(const struct blend *recipe, const struct training_task *task,
 		    struct predictor *ret, struct diag *diag)
 {
 	CLEANUP_FREE double *x = NULL;
@@ -156,10 +148,10 @@ static int train_on(const struct recipe *recipe, const struct training_task *tas
 	int r;
 
 	if (!recipe->with_ratios)
-		return train_parts(recipe, task, stretch, ret, diag);
+		return train_parts(recipe, task, ret, diag);
 	r = add_ratios(task, &with_ratios, &x);
 	if (r == 0)
-		r = train_parts(recipe, &with_ratios, stretch, ret, diag);
+		r = train_parts(recipe, &with_ratios, ret, diag);
 	if (r == 0)
 		name_ratios(task, ret);
 	return r;
@@ -187,7 +179,7 @@ static int add_path_rows(const struct training_task *task, const struct predicto
 }
 
 /* A predictor that falls along the load is trained again, with rows of that path. */
-static int train(const struct recipe *recipe, const struct training_task *task, double *stretch,
+static int train(const struct blend *recipe, const struct training_task *task,
 		 struct predictor *ret, struct diag *diag)
 {
 	CLEANUP(predictor_release) struct predictor first = { .features = 0 };
@@ -199,7 +191,7 @@ static int train(const struct recipe *recipe, const struct training_task *task, 
 	int r = add_idle_rows(task, &with_idle, &x, &y);
 
 	if (r == 0)
-		r = train_on(recipe, &with_idle, stretch, &first, diag);
+		r = train_on(recipe, &with_idle, &first, diag);
 	if (r < 0)
 		return r;
 	if (!recipe->with_ratios || load_path_fall(task, &first) < FALL_MAX) {
@@ -208,43 +200,13 @@ static int train(const struct recipe *recipe, const struct training_task *task, 
 		return 0;
 	}
 	r = add_path_rows(&with_idle, &first, &with_path, &path_x, &path_y);
-	return r < 0 ? r : train_on(recipe, &with_path, stretch, ret, diag);
+	return r < 0 ? r : train_on(recipe, &with_path, ret, diag);
 }
 
-int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-			struct diag *diag)
-{
-	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1000 },
-					      .boost = train_short_monotone_boosting };
-
-	return train(&recipe, task, stretch, ret, diag);
-}
-
-int train_ratio_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
-{
-	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
-					      .with_ratios = true };
-
-	return train(&recipe, task, stretch, ret, diag);
-}
-
-int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
-{
-	static const struct recipe recipe = { .forest = { .trees = 32, .leaves_max = 1200 },
-					      .boost = train_sampled_boosting,
-					      .with_ratios = true };
-
-	return train(&recipe, task, stretch, ret, diag);
-}
-
-/* Trees cannot use a feature that is 0 in each row. */
-static int train_steady(const struct training_task *task, bool only_load, double *stretch,
+/* Trees cannot split at a feature that is 0 in each row. */
+static int train_steady(const struct blend *recipe, const struct training_task *task,
 			struct predictor *ret, struct diag *diag)
 {
-	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
-					      .with_ratios = true };
 	CLEANUP_FREE double *x = calloc(task->rows * task->features, sizeof(*x));
 	CLEANUP_FREE double *y = calloc(task->rows, sizeof(*y));
 	struct training_task steady = *task;
@@ -256,21 +218,18 @@ static int train_steady(const struct training_task *task, bool only_load, double
 	steady.y = y;
 	for (size_t i = load; i < task->rows * task->features; i += task->features)
 		x[i] = task->x[i];
-	if (only_load) {
+	if (recipe->only_load) {
 		steady.x = x;
 		steady.ratio_count = 0;
 	}
-	return train(&recipe, &steady, stretch, ret, diag);
+	return train(recipe, &steady, ret, diag);
 }
 
-int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
+int train_blend(const void *plan, const struct training_task *task, struct predictor *ret,
+		struct diag *diag)
 {
-	return train_steady(task, false, stretch, ret, diag);
-}
+	const struct blend *recipe = plan;
 
-int train_steady_curve(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
-{
-	return train_steady(task, true, stretch, ret, diag);
+	return recipe->is_steady ? train_steady(recipe, task, ret, diag)
+				 : train(recipe, task, ret, diag);
 }

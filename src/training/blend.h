@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mean of random trees and of boosted ones that never fall with load, as one set of trees. It
- * is about as accurate as random trees alone, and along the load it falls half as far where they
- * do. So that idle power is not that of whatever row has the least load, rows are added in which
- * nothing runs.
+ * Random trees, alone or as the mean with boosted trees, as one set of trees. The mean is about as
+ * accurate as random trees alone, and smoother.
+ *
+ * Rows in which nothing runs are added: otherwise idle power would be the power of the row with
+ * the least load.
  */
 #pragma once
 
 #include "base/diag.h"
 #include "model/predictor.h"
+#include "training/boosting.h"
+#include "training/forest.h"
 #include "training/task.h"
 
-int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-			struct diag *diag);
-/*
- * Random trees that also see the ratios of the task: at the same load a machine draws more at a
- * higher frequency, and of that no feature alone says anything. With the same added rows.
- */
-int train_ratio_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag);
-/*
- * The mean of these and of boosted trees that see ratios, too, and are smoother. Once frequency is
- * known power hardly falls along the load, so that they need not be held to rise.
- */
-int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag);
-/*
- * As train_ratio_trees(), of the power that each row has while its load lasts (steady_rows.h): what
- * rows in which load begins or ends have drawn makes no power that falls.
- */
-int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag);
-/*
- * The same of trees that see only the load along which that power rises. On few rows other features
- * tell them apart by chance.
- */
-int train_steady_curve(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag);
+struct blend {
+	struct forest_plan forest;
+	const struct boosting *boosting; /* NULL: random trees alone, else half and half */
+	/*
+	 * Trees also see the ratios of the task: at the same load a machine draws more at a higher
+	 * frequency, which no feature alone shows. Once frequency is known, power hardly falls as
+	 * load grows.
+	 */
+	bool with_ratios;
+	/* Rows have the power of a load that lasts (steady_rows.h). */
+	bool is_steady;
+	/* If is_steady: trees see only the load. On few rows other features fit by chance. */
+	bool only_load;
+};
+
+/* A trainer (trainer.h), with a struct blend. */
+int train_blend(const void *plan, const struct training_task *task, struct predictor *ret,
+		struct diag *diag);

@@ -89,12 +89,14 @@ static int add_tree(struct boost *boost)
 	return r;
 }
 
-int boosting_train(const struct training_task *task, const struct boosting *boosting,
-		   struct predictor *ret)
+int train_boosting(const void *plan, const struct training_task *task, struct predictor *ret,
+		   struct diag *diag)
 {
+	const struct boosting *boosting = plan;
 	CLEANUP(boost_release) struct boost boost = { .boosting = boosting };
 	int r = begin(&boost, task);
 
+	(void)diag;
 	while (r == 0 && boost.root_count < boosting->trees)
 		r = add_tree(&boost);
 	if (r < 0)
@@ -107,69 +109,4 @@ int boosting_train(const struct training_task *task, const struct boosting *boos
 	ret->trees.base = (double)boost.base;
 	ret->trees.rate = 1;
 	return 0;
-}
-
-static const struct boosting xgboost = {
-	.trees = 100, .depth = 6, .rate = 0.1F, .penalty = 1, .row_part = 1
-};
-static const struct boosting gradient = {
-	.trees = 100, .depth = 3, .rate = 0.1F, .row_part = 1, .from_mean = true
-};
-static const struct boosting monotone = { .trees = 200,
-					  .depth = 6,
-					  .rate = 0.1F,
-					  .penalty = 1,
-					  .row_part = 0.8,
-					  .from_mean = true,
-					  .monotone = true };
-/* More trees at a lower rate are hardly better in a blend, and cost an exporter time and memory. */
-static const struct boosting short_monotone = { .trees = 100,
-						.depth = 6,
-						.rate = 0.1F,
-						.penalty = 1,
-						.row_part = 0.8,
-						.from_mean = true,
-						.monotone = true };
-static const struct boosting sampled = {
-	.trees = 100, .depth = 6, .rate = 0.08F, .penalty = 1, .row_part = 0.7, .from_mean = true
-};
-
-int train_xgboost(const struct training_task *task, double *stretch, struct predictor *ret,
-		  struct diag *diag)
-{
-	(void)stretch;
-	(void)diag;
-	return boosting_train(task, &xgboost, ret);
-}
-
-int train_gradient_boosting(const struct training_task *task, double *stretch,
-			    struct predictor *ret, struct diag *diag)
-{
-	(void)stretch;
-	(void)diag;
-	return boosting_train(task, &gradient, ret);
-}
-
-int train_sampled_boosting(const struct training_task *task, double *stretch, struct predictor *ret,
-			   struct diag *diag)
-{
-	(void)stretch;
-	(void)diag;
-	return boosting_train(task, &sampled, ret);
-}
-
-int train_monotone_boosting(const struct training_task *task, double *stretch,
-			    struct predictor *ret, struct diag *diag)
-{
-	(void)stretch;
-	(void)diag;
-	return boosting_train(task, &monotone, ret);
-}
-
-int train_short_monotone_boosting(const struct training_task *task, double *stretch,
-				  struct predictor *ret, struct diag *diag)
-{
-	(void)stretch;
-	(void)diag;
-	return boosting_train(task, &short_monotone, ret);
 }

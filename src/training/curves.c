@@ -200,9 +200,34 @@ static int fit_curve(struct fit *fit, double *weights, struct diag *diag)
 	return 0;
 }
 
-static int train(const struct training_task *task, enum predictor_form form, unsigned count,
-		 double *weights, struct predictor *ret, struct diag *diag)
+/* Start values as upstream's trainers have them; their number. */
+static unsigned start_of(enum predictor_form form, const struct training_task *task,
+			 double weights[static WEIGHTS_MAX])
 {
+	struct spread spread = spread_of(task);
+	double range = spread.max - spread.min, start = floor(range / exp(1));
+
+	if (form == PREDICTOR_LOGARITHMIC) {
+		memcpy(weights, (double[]){ range, 1, spread.min }, 3 * sizeof(*weights));
+		return 3;
+	}
+	if (form == PREDICTOR_EXPONENTIAL) {
+		memcpy(weights, (double[]){ start, 1, spread.min - start }, 3 * sizeof(*weights));
+		return 3;
+	}
+	memcpy(weights,
+	       (double[]){ range, 0.5, spread.deviation > 0 ? floor(range / spread.deviation) : 1,
+			   spread.min },
+	       4 * sizeof(*weights));
+	return 4;
+}
+
+int train_curve(const void *plan, const struct training_task *task, struct predictor *ret,
+		struct diag *diag)
+{
+	enum predictor_form form = *(const enum predictor_form *)plan;
+	double weights[WEIGHTS_MAX];
+	unsigned count = start_of(form, task, weights);
 	size_t padded = (task->rows + EXP_BLOCK - 1) / EXP_BLOCK * EXP_BLOCK;
 	CLEANUP_FREE double *numbers = calloc(2, (padded ? padded : 1) * sizeof(*numbers));
 	struct fit fit = { .form = form, .rows = task->rows, .weights = count };
@@ -228,37 +253,4 @@ static int train(const struct training_task *task, enum predictor_form form, uns
 	for (unsigned i = 0; i < count; i++)
 		ret->curve.c[i] = weights[i];
 	return 0;
-}
-
-int train_logarithmic(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
-{
-	struct spread spread = spread_of(task);
-	double weights[WEIGHTS_MAX] = { spread.max - spread.min, 1, spread.min };
-
-	(void)stretch;
-	return train(task, PREDICTOR_LOGARITHMIC, 3, weights, ret, diag);
-}
-
-int train_logistic(const struct training_task *task, double *stretch, struct predictor *ret,
-		   struct diag *diag)
-{
-	struct spread spread = spread_of(task);
-	double range = spread.max - spread.min;
-	double steepness = spread.deviation > 0 ? floor(range / spread.deviation) : 1;
-	double weights[WEIGHTS_MAX] = { range, 0.5, steepness, spread.min };
-
-	(void)stretch;
-	return train(task, PREDICTOR_LOGISTIC, 4, weights, ret, diag);
-}
-
-int train_exponential(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
-{
-	struct spread spread = spread_of(task);
-	double start = floor((spread.max - spread.min) / exp(1));
-	double weights[WEIGHTS_MAX] = { start, 1, spread.min - start };
-
-	(void)stretch;
-	return train(task, PREDICTOR_EXPONENTIAL, 3, weights, ret, diag);
 }

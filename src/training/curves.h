@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Curves of one feature, fitted by the Levenberg–Marquardt method of MINPACK (J. J. Moré, "The
- * Levenberg-Marquardt algorithm", 1978), from the start values that upstream's trainers have. So
- * the curves are the ones that upstream finds. Derivatives are exact, and MINPACK sees the
- * triangular factor of residuals and derivatives in place of all rows
- * (docs/design/training-speed.md).
+ * Levenberg-Marquardt algorithm", 1978) from the start values of upstream's trainers, so the curves
+ * are upstream's. Derivatives are exact, and MINPACK gets the triangular factor of residuals and
+ * derivatives in place of all rows (docs/design/training-speed.md).
  */
 #pragma once
 
@@ -12,9 +11,6 @@
 #include "model/predictor.h"
 #include "training/task.h"
 
-int train_logarithmic(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag);
-int train_logistic(const struct training_task *task, double *stretch, struct predictor *ret,
-		   struct diag *diag);
-int train_exponential(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag);
+/* A trainer (trainer.h), with an enum predictor_form. */
+int train_curve(const void *plan, const struct training_task *task, struct predictor *ret,
+		struct diag *diag);

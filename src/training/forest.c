@@ -162,13 +162,15 @@ static void grower_release(struct grower *grower)
 	free(grower->nodes);
 }
 
-int train_forest(const struct training_task *task, const struct forest_plan *plan,
-		 struct predictor *ret)
+int train_forest(const void *userdata, const struct training_task *task, struct predictor *ret,
+		 struct diag *diag)
 {
+	const struct forest_plan *plan = userdata;
 	CLEANUP(grower_release) struct grower grower = { .task = task };
 	CLEANUP_FREE uint32_t *roots = calloc(plan->trees, sizeof(*roots));
 	int r = 0;
 
+	(void)diag;
 	grower.random.state = task->seed;
 	grower.leaf_min = (task->rows + plan->leaves_max - 1) / plan->leaves_max;
 	grower.rows = calloc(task->rows, sizeof(*grower.rows));
@@ -187,14 +189,4 @@ int train_forest(const struct training_task *task, const struct forest_plan *pla
 	ret->trees.root_count = plan->trees;
 	ret->trees.rate = 1.0 / plan->trees;
 	return 0;
-}
-
-int train_extra_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
-{
-	static const struct forest_plan plan = { .trees = 50, .leaves_max = 1000 };
-
-	(void)stretch;
-	(void)diag;
-	return train_forest(task, &plan, ret);
 }

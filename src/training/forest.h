@@ -12,17 +12,10 @@
 
 struct forest_plan {
 	unsigned trees;
-	/*
-	 * About how many a tree has: leaves have as many rows as that takes. With few rows a leaf
-	 * may have a single one; with more rows leaves grow, because a model is a file.
-	 */
+	/* About how many a tree has: with more rows leaves grow, because a model is a file. */
 	unsigned leaves_max;
 };
 
-/* 0 or -ENOMEM. */
-int train_forest(const struct training_task *task, const struct forest_plan *plan,
-		 struct predictor *ret);
-/* 50 trees. */
-
-int train_extra_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag);
+/* A trainer (trainer.h), with a struct forest_plan. */
+int train_forest(const void *plan, const struct training_task *task, struct predictor *ret,
+		 struct diag *diag);

@@ -164,7 +164,7 @@ static double choose_penalty(const struct design *design, const struct decomposi
 	return chosen;
 }
 
-static int fit_penalised(struct design *design, size_t features, enum predictor_form form,
+static int fit_penalised(struct design *design, enum predictor_form form, size_t features,
 			 struct predictor *ret, struct diag *diag)
 {
 	CLEANUP(decomposition_release) struct decomposition d = { .rank = 0 };
@@ -187,18 +187,6 @@ static int fit_penalised(struct design *design, size_t features, enum predictor_
 			weights[term] += part / d.singular[i] * d.uy[i] * d.vt[term * d.rank + i];
 	}
 	return design_finish(design, weights, form, features, ret);
-}
-
-static int fit_ridge(struct design *design, size_t features, struct predictor *ret,
-		     struct diag *diag)
-{
-	return fit_penalised(design, features, PREDICTOR_LINEAR, ret, diag);
-}
-
-static int fit_polynomial(struct design *design, size_t features, struct predictor *ret,
-			  struct diag *diag)
-{
-	return fit_penalised(design, features, PREDICTOR_POLYNOMIAL, ret, diag);
 }
 
 /* The normal equations of non-negative least squares while the set of weights above 0 changes. */
@@ -325,49 +313,27 @@ static int fit_non_negative(struct design *design, size_t features, struct predi
 	return design_finish(design, set.x, PREDICTOR_LINEAR, features, ret);
 }
 
-typedef int line_fit(struct design *design, size_t features, struct predictor *ret,
-		     struct diag *diag);
-
-static int train(const struct training_task *task, bool polynomial, line_fit *fit,
-		 struct predictor *ret, struct diag *diag)
+int train_line(const void *plan, const struct training_task *task, struct predictor *ret,
+	       struct diag *diag)
 {
+	enum line_method method = *(const enum line_method *)plan;
+	size_t features = task->features;
 	CLEANUP(design_release) struct design design = { .rows = 0 };
-	int r = design_new(task, polynomial, &design);
+	int r = design_new(task, method == LINE_POLYNOMIAL, &design);
 
-	return r < 0 ? r : fit(&design, task->features, ret, diag);
-}
-
-int train_least_squares(const struct training_task *task, double *stretch, struct predictor *ret,
-			struct diag *diag)
-{
-	(void)stretch;
-	return train(task, false, fit_least_squares, ret, diag);
-}
-
-int train_ridge(const struct training_task *task, double *stretch, struct predictor *ret,
-		struct diag *diag)
-{
-	(void)stretch;
-	return train(task, false, fit_ridge, ret, diag);
-}
-
-int train_non_negative(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
-{
-	(void)stretch;
-	return train(task, false, fit_non_negative, ret, diag);
-}
-
-int train_gradient_descent(const struct training_task *task, double *stretch, struct predictor *ret,
-			   struct diag *diag)
-{
-	(void)stretch;
-	return train(task, false, fit_gradient_descent, ret, diag);
-}
-
-int train_polynomial(const struct training_task *task, double *stretch, struct predictor *ret,
-		     struct diag *diag)
-{
-	(void)stretch;
-	return train(task, true, fit_polynomial, ret, diag);
+	if (r < 0)
+		return r;
+	switch (method) {
+	case LINE_LEAST_SQUARES:
+		return fit_least_squares(&design, features, ret, diag);
+	case LINE_RIDGE:
+		return fit_penalised(&design, PREDICTOR_LINEAR, features, ret, diag);
+	case LINE_NON_NEGATIVE:
+		return fit_non_negative(&design, features, ret, diag);
+	case LINE_GRADIENT_DESCENT:
+		return fit_gradient_descent(&design, features, ret, diag);
+	case LINE_POLYNOMIAL:
+		return fit_penalised(&design, PREDICTOR_POLYNOMIAL, features, ret, diag);
+	}
+	return -EINVAL;
 }

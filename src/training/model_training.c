@@ -165,12 +165,10 @@ static int make_component(void *context, size_t trainer, size_t component,
 	const struct job *job = context;
 	const struct training_rows *rows = &job->rows[component];
 	struct training_task task = training_task_of(rows, NULL, job->request->plan.seed);
-	double stretch[PREDICTOR_FEATURES_MAX];
-	int r = trainer_train(job->request->trainers[trainer], &task, stretch, &ret->predictor,
-			      diag);
+	int r = trainer_train(job->request->trainers[trainer], &task, &ret->predictor, diag);
 
 	if (r == 0)
-		r = training_rows_describe(rows->features, rows->feature_count, stretch, ret);
+		r = training_rows_describe(rows, ret);
 	if (r < 0)
 		return r;
 	ret->minimum_w = ret->maximum_w = rows->y[0];

@@ -23,7 +23,6 @@ int model_validation_begin(struct model_validation *ret, const struct trained_mo
 	char power[SAMPLE_NAME_MAX];
 
 	*ret = (struct model_validation){ .model = model, .component = component };
-	error_sums_init(&ret->sums);
 	name_power(model, component, power);
 	while (ret->power < count && strcmp(names[ret->power], power) != 0)
 		ret->power++;
@@ -45,8 +44,8 @@ static bool is_whole(const struct model_validation *validation, const double *va
 
 int model_validation_add(struct model_validation *validation, const double *values)
 {
-	double watts = values[validation->power], error;
-	size_t count = (size_t)validation->sums.rows;
+	size_t row = validation->rows;
+	double watts = values[validation->power];
 	struct model_answer answer;
 
 	if (!is_whole(validation, values))
@@ -55,12 +54,13 @@ int model_validation_add(struct model_validation *validation, const double *valu
 			      values, &answer);
 	if (!isfinite(answer.watts))
 		return 0;
-	error = fabs(answer.watts - watts);
-	if (ARRAY_RESERVE(validation->errors, validation->size, count + 1) < 0)
+	if (ARRAY_RESERVE(validation->watts, validation->size[0], row + 1) < 0 ||
+	    ARRAY_RESERVE(validation->predicted_w, validation->size[1], row + 1) < 0)
 		return -ENOMEM;
-	validation->errors[count] = error;
-	error_sums_add(&validation->sums, watts, answer.watts);
-	validation->inside += error <= answer.bound_w;
+	validation->watts[row] = watts;
+	validation->predicted_w[row] = answer.watts;
+	validation->rows++;
+	validation->inside += fabs(answer.watts - watts) <= answer.bound_w;
 	return 0;
 }
 
@@ -69,23 +69,23 @@ int model_validation_finish(const struct model_validation *validation, uint64_t 
 {
 	const struct model_error *error =
 		&validation->model->components[validation->component].error;
-	const struct error_sums *sums = &validation->sums;
 	char power[SAMPLE_NAME_MAX];
 
 	*ret = (struct training_result){ .bound = { error->bound_w, error->bound_ratio } };
-	if (!sums->rows) {
+	if (!validation->rows) {
 		name_power(validation->model, validation->component, power);
 		return diag_set(diag, -EINVAL, "no row has all features and %s", power);
 	}
-	error_sums_score(sums, &ret->score);
-	ret->coverage = (double)validation->inside / (double)sums->rows;
-	validation_interval(validation->errors, (size_t)sums->rows, seed, &ret->score.low_w,
-			    &ret->score.high_w);
-	return 0;
+	ret->coverage = (double)validation->inside / (double)validation->rows;
+	return validation_score(validation->watts, validation->predicted_w, validation->rows, seed,
+				&ret->score) < 0
+		       ? diag_set(diag, -ENOMEM, "out of memory")
+		       : 0;
 }
 
 void model_validation_release(struct model_validation *validation)
 {
-	free(validation->errors);
-	*validation = (struct model_validation){ .size = 0 };
+	free(validation->watts);
+	free(validation->predicted_w);
+	*validation = (struct model_validation){ .rows = 0 };
 }

@@ -10,18 +10,16 @@
 
 #include "base/diag.h"
 #include "model/trained_model.h"
-#include "training/error_sums.h"
 #include "training/training_request.h"
 
 struct model_validation {
 	const struct trained_model *model; /* borrowed */
 	size_t component;
 	struct model_columns columns;
-	size_t power; /* column */
-	struct error_sums sums;
-	uint64_t inside; /* rows within the model's bound */
-	double *errors;  /* [sums.rows], absolute, in W */
-	size_t size;
+	size_t power;                /* column */
+	uint64_t inside;             /* rows within the model's bound */
+	double *watts, *predicted_w; /* [rows] */
+	size_t rows, size[2];
 };
 
 /*

@@ -9,14 +9,14 @@
 
 #define NEAREST 6
 
-int train_neighbours(const struct training_task *task, double *stretch, struct predictor *ret,
+int train_neighbours(const void *plan, const struct training_task *task, struct predictor *ret,
 		     struct diag *diag)
 {
 	size_t numbers = task->rows * task->features;
 	CLEANUP_FREE double *rows = NULL;
 	CLEANUP_FREE double *values = NULL;
 
-	(void)stretch;
+	(void)plan;
 	if (task->rows > PREDICTOR_ROWS_MAX)
 		return diag_set(diag, -EINVAL, "a model of neighbours holds %d rows, not %zu",
 				PREDICTOR_ROWS_MAX, task->rows);

@@ -6,5 +6,5 @@
 #include "model/predictor.h"
 #include "training/task.h"
 
-int train_neighbours(const struct training_task *task, double *stretch, struct predictor *ret,
+int train_neighbours(const void *plan, const struct training_task *task, struct predictor *ret,
 		     struct diag *diag);

@@ -245,7 +245,7 @@ static int take_vectors(const struct solver *solver, struct predictor *ret)
 	return 0;
 }
 
-int train_support_vectors(const struct training_task *task, double *stretch, struct predictor *ret,
+int train_support_vectors(const void *plan, const struct training_task *task, struct predictor *ret,
 			  struct diag *diag)
 {
 	struct solver solver = { .task = task, .rows = task->rows, .gamma = gamma_of(task) };
@@ -253,7 +253,7 @@ int train_support_vectors(const struct training_task *task, double *stretch, str
 	CLEANUP_FREE double *numbers = NULL;
 	bool more = true;
 
-	(void)stretch;
+	(void)plan;
 	if (task->rows > PREDICTOR_ROWS_MAX)
 		return diag_set(diag, -EINVAL, "a model of support vectors holds %d rows, not %zu",
 				PREDICTOR_ROWS_MAX, task->rows);

@@ -15,5 +15,5 @@
 #include "training/task.h"
 
 /* With all vectors whose coefficient is not 0: nearly as many as there are rows. */
-int train_support_vectors(const struct training_task *task, double *stretch, struct predictor *ret,
+int train_support_vectors(const void *plan, const struct training_task *task, struct predictor *ret,
 			  struct diag *diag);

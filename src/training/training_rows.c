@@ -102,17 +102,13 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 		is_load[i] = i == cycles;
 }
 
-int training_rows_describe(const struct model_feature *features, size_t count,
-			   const double *stretch, struct model_component *ret)
+int training_rows_describe(const struct training_rows *rows, struct model_component *ret)
 {
-	ret->features = calloc(count ? count : 1, sizeof(*ret->features));
+	ret->features = calloc(rows->feature_count, sizeof(*ret->features));
 	if (!ret->features)
 		return -ENOMEM;
-	ret->feature_count = count;
-	for (size_t i = 0; i < count; i++) {
-		ret->features[i] = features[i];
-		ret->features[i].scale /= stretch[i];
-	}
+	ret->feature_count = rows->feature_count;
+	memcpy(ret->features, rows->features, rows->feature_count * sizeof(*ret->features));
 	return 0;
 }
 

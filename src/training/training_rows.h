@@ -45,12 +45,8 @@ void training_rows_release(struct training_rows *rows);
 void training_rows_name(const char *const *names, size_t count, struct model_feature *features,
 			bool *is_load, bool *grows);
 
-/*
- * Gives @ret a copy of the features, with their scales divided by the @stretch [count] that
- * trainer_train() gave. 0 or -ENOMEM.
- */
-int training_rows_describe(const struct model_feature *features, size_t count,
-			   const double *stretch, struct model_component *ret);
+/* Gives @ret a copy of the features: 0 or -ENOMEM. */
+int training_rows_describe(const struct training_rows *rows, struct model_component *ret);
 
 /* Some of the rows, as a task; what it needs of memory is in @x and @y. */
 struct training_part {

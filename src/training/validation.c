@@ -77,20 +77,18 @@ int validation_predict_split(const struct trainer *trainer, const struct trainin
 {
 	CLEANUP(training_part_release) struct training_part part = { .rows = 0 };
 	CLEANUP(predictor_release) struct predictor predictor = { .features = 0 };
-	double stretch[PREDICTOR_FEATURES_MAX], x[PREDICTOR_FEATURES_MAX];
 	struct training_task task;
 	int r = training_rows_take(rows, held_out, false, &part);
 
 	if (r < 0)
 		return r;
 	task = training_task_of(rows, &part, seed);
-	r = trainer_train(trainer, &task, stretch, &predictor, diag);
+	r = trainer_train(trainer, &task, &predictor, diag);
 	for (size_t row = 0; r == 0 && row < rows->rows; row++) {
-		if (!held_out[row])
-			continue;
-		for (size_t i = 0; i < rows->feature_count; i++)
-			x[i] = rows->x[row * rows->feature_count + i] * stretch[i];
-		ret[row] = fmax(predictor_watts(&predictor, x), 0);
+		const double *x = rows->x + row * rows->feature_count;
+
+		if (held_out[row])
+			ret[row] = fmax(predictor_watts(&predictor, x), 0);
 	}
 	return r;
 }
@@ -110,8 +108,9 @@ int validation_predict(const struct trainer *trainer, const struct training_rows
 	return r;
 }
 
-void validation_interval(const double *errors, size_t rows, uint64_t seed, double *ret_low_w,
-			 double *ret_high_w)
+/* The 90 % interval of the mean of @errors, by a bootstrap over the rows. */
+static void find_interval(const double *errors, size_t rows, uint64_t seed,
+			  struct validation_score *ret)
 {
 	struct random random = { seed };
 	double means[BOOTSTRAPS];
@@ -122,24 +121,39 @@ void validation_interval(const double *errors, size_t rows, uint64_t seed, doubl
 			means[turn] += errors[random_below(&random, rows)] / (double)rows;
 	}
 	qsort(means, BOOTSTRAPS, sizeof(*means), compare_doubles);
-	*ret_low_w = means[TAIL];
-	*ret_high_w = means[BOOTSTRAPS - 1 - TAIL];
+	ret->low_w = means[TAIL];
+	ret->high_w = means[BOOTSTRAPS - 1 - TAIL];
 }
 
 int validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
 		     struct validation_score *ret)
 {
 	CLEANUP_FREE double *errors = calloc(rows, sizeof(*errors));
-	struct error_sums sums;
+	double lowest_w = watts[0], highest_w = watts[0], sum = 0, excess = 0, power = 0,
+	       ratios = 0;
+	size_t positive = 0;
 
 	if (!errors)
 		return -ENOMEM;
-	error_sums_init(&sums);
 	for (size_t i = 0; i < rows; i++) {
-		error_sums_add(&sums, watts[i], predicted[i]);
 		errors[i] = fabs(predicted[i] - watts[i]);
+		sum += errors[i];
+		excess += predicted[i] - watts[i];
+		power += watts[i];
+		lowest_w = fmin(lowest_w, watts[i]);
+		highest_w = fmax(highest_w, watts[i]);
+		ratios += watts[i] > 0 ? errors[i] / watts[i] : 0;
+		positive += watts[i] > 0;
 	}
-	error_sums_score(&sums, ret);
-	validation_interval(errors, rows, seed, &ret->low_w, &ret->high_w);
+	*ret = (struct validation_score){
+		.mae_w = sum / (double)rows,
+		.bias_w = excess / (double)rows,
+		.mape_percent = positive ? 100 * ratios / (double)positive : (double)NAN,
+		.weighted_percent = power > 0 ? 100 * sum / power : (double)NAN,
+		.rows = rows,
+	};
+	ret->range_percent =
+		highest_w > lowest_w ? 100 * ret->mae_w / (highest_w - lowest_w) : (double)NAN;
+	find_interval(errors, rows, seed, ret);
 	return 0;
 }

@@ -13,9 +13,18 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "training/error_sums.h"
 #include "training/trainer.h"
 #include "training/training_rows.h"
+
+struct validation_score {
+	double mae_w;
+	double low_w, high_w;    /* its 90 % interval, by a bootstrap over the rows */
+	double bias_w;           /* mean of prediction - measured power */
+	double mape_percent;     /* over rows with power above 0; NAN without any */
+	double weighted_percent; /* sum of errors / sum of power */
+	double range_percent;    /* mae_w / range of the power; NAN if that is constant */
+	size_t rows;
+};
 
 enum fold_kind { FOLDS_RANDOM, FOLDS_BLOCKED, FOLDS_GROUPS };
 
@@ -39,9 +48,6 @@ int validation_predict(const struct trainer *trainer, const struct training_rows
 int validation_predict_split(const struct trainer *trainer, const struct training_rows *rows,
 			     const bool *held_out, uint64_t seed, double *ret, struct diag *diag);
 
-/* @seed is of the bootstrap. @rows is at least 1. 0 or -ENOMEM. */
+/* @seed: of the bootstrap. @rows is at least 1. 0 or -ENOMEM. */
 int validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
 		     struct validation_score *ret);
-/* The 90 % interval of the mean of @errors [rows], by a bootstrap over the rows; at least 1. */
-void validation_interval(const double *errors, size_t rows, uint64_t seed, double *ret_low_w,
-			 double *ret_high_w);

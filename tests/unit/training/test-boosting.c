@@ -40,7 +40,7 @@ static struct predictor train(const struct training_task *task, const struct boo
 	struct predictor predictor;
 	struct diag diag = { "" };
 
-	assert_int_equal(boosting_train(task, boosting, &predictor), 0);
+	assert_int_equal(train_boosting(boosting, task, &predictor, NULL), 0);
 	if (predictor_check(&predictor, &diag) < 0)
 		fail_msg("%s", diag.text);
 	return predictor;

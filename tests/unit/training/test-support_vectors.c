@@ -114,7 +114,7 @@ static void compare(double power_w, size_t count, uint64_t seed)
 	struct diag diag = { "" };
 
 	fill(&rows, power_w, seed);
-	assert_int_equal(train_support_vectors(&task, NULL, &ours, &diag), 0);
+	assert_int_equal(train_support_vectors(NULL, &task, &ours, &diag), 0);
 	theirs = train_library(&task, ours.rows.gamma);
 	low = objective(&theirs, &task);
 	assert_true(fabs(objective(&ours, &task) / low - 1) < 1e-6);

@@ -33,10 +33,9 @@ static void fill_by_chance(struct rows *rows, size_t features)
 
 static struct predictor train(const char *name, const struct training_task *task)
 {
-	double stretch[PREDICTOR_FEATURES_MAX];
 	struct predictor predictor;
 	struct diag diag = { "" };
-	int r = trainer_train(trainer_find(name), task, stretch, &predictor, &diag);
+	int r = trainer_train(trainer_find(name), task, &predictor, &diag);
 
 	if (r < 0)
 		print_message("%s\n", diag.text);
@@ -505,12 +504,10 @@ static void test_names(void **state)
 
 static void assert_refused(const struct training_task *task, const char *name, const char *why)
 {
-	double stretch[PREDICTOR_FEATURES_MAX];
 	struct predictor predictor = { .features = 99 };
 	struct diag diag = { "" };
 
-	assert_int_equal(trainer_train(trainer_find(name), task, stretch, &predictor, &diag),
-			 -EINVAL);
+	assert_int_equal(trainer_train(trainer_find(name), task, &predictor, &diag), -EINVAL);
 	assert_string_equal(diag.text, why);
 	assert_int_equal(predictor.features, 99);
 }
