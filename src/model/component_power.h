@@ -2,7 +2,7 @@
 /*
  * Estimates the power of a machine's packages and of its memory at a given utilisation. Pure.
  *
- * It is used beside the platform model where no meter exists. Packages draw a share of their
+ * It is used with the platform model if no meter exists. Packages draw a share of their
  * design power, memory draws with the fourth root of its size; both shares are fitted by
  * "builtin-models components" to the RAPL readings of five machines.
  * docs/design/component-power-model.md has the reasons, and the errors on machines held out.

@@ -23,7 +23,7 @@
 static const char *const series_names[] = { "xeon", "core",    "opteron", "epyc",  "altra",
 					    "atom", "celeron", "pentium", "ryzen", "athlon" };
 
-/* Of no model alone. */
+/* Words that do not identify a model alone. */
 static const char *const common_words[] = { "intel",   "amd",       "ampere",   "r",     "tm",
 					    "cpu",     "processor", "platinum", "gold",  "six",
 					    "silver",  "bronze",    "quad",     "eight", "twelve",
@@ -106,7 +106,7 @@ static const char *const desktop_patterns[] = {
 
 static bool fits(const char *pattern, const char *key)
 {
-	const char *rest = NULL, *rest_key = NULL; /* behind the last '*', and where it began */
+	const char *rest = NULL, *rest_key = NULL; /* after the last '*', and where it began */
 
 	for (;;) {
 		if (*pattern == '*') {

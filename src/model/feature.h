@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Features that models are made of: their names, units, groups, and which of them show load. The
- * names and groups are those of upstream's model server, a name being that of the metric without
- * prefix and "_total". Values are rates by the second of the node or process, but for levels. Pure.
+ * names and groups come from upstream's model server; a name is the metric's without prefix and
+ * "_total". Values are rates per second of the node or process, except levels. Pure.
  */
 #pragma once
 

@@ -4,9 +4,9 @@
  *
  * Firmware of Amazon EC2's Nitro guests has the type as the product's name (DMI), as in
  * "m5.large". A family that has a bare-metal size shows how large its hosts are: m5.metal is one of
- * them as a whole. Sizes, processors and cores are those of the guide "Amazon EC2 Instance Types",
- * performance specifications of general purpose, compute and memory optimised instances (2024), of
- * its pages on M8, C8 and R8, and full names as /proc/cpuinfo of these machines has them.
+ * them as a whole. Sizes, processors and cores come from the guide "Amazon EC2 Instance Types",
+ * performance specifications of general purpose, compute and memory optimised instances (2024),
+ * from its pages on M8, C8 and R8, and full names from /proc/cpuinfo of these machines.
  *
  * Firmware of Azure's and Google's guests names no type, so there is nothing to look up.
  */
@@ -26,7 +26,7 @@ struct instance_host {
 extern const struct instance_host instance_hosts[]; /* a family's largest first */
 extern const size_t instance_hosts_count;
 
-/* Whether @cpu_model is no name of a processor, as "Intel(R) Xeon(R) Processor", or empty. */
+/* Returns true if @cpu_model names no processor, as "Intel(R) Xeon(R) Processor", or is empty. */
 bool instance_name_is_hidden(const char *cpu_model);
 /*
  * The host of a guest with @vcpus, by its DMI @vendor and @product, and by @cpu_model as

@@ -44,6 +44,6 @@ int json_value_text(const struct json_source *source, const json_t *object, cons
 /* An array of finite numbers, at most @max; *ret is given, free() releases it; NULL where none. */
 int json_value_numbers(const struct json_source *source, const json_t *object, const char *place,
 		       const char *key, size_t max, double **ret, size_t *ret_count);
-/* An array of exactly @count whole numbers from 0 to @max; given, likewise. */
+/* An array of exactly @count whole numbers from 0 to @max; given, as above. */
 int json_value_counts(const struct json_source *source, const json_t *object, const char *place,
 		      const char *key, size_t count, uint32_t max, uint32_t **ret);

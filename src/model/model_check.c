@@ -3,8 +3,8 @@
  * A model is tried along its load: all features that show load grow together, as they do on a
  * machine, from nothing to the highest of the training rows. Each alone may well lower the power at
  * the same of the others: more instructions in as many cycles stall less. Other features (a
- * frequency) stand at the bottom, middle and top of their range meanwhile. Then each feature is
- * tried alone for what is no number or beyond any machine.
+ * frequency) are at the bottom, middle and top of their range meanwhile. Then each feature is tried
+ * alone for results that are not numbers or beyond any machine.
  *
  * Forms that follow single rows (trees, neighbours) are not smooth, and may fall a little.
  */
@@ -18,7 +18,7 @@
 #include "model/trained_model.h"
 
 #define LOAD_STEPS  32
-#define SETTINGS    3     /* of what is no load */
+#define SETTINGS    3     /* of features other than load */
 #define FALL_SMOOTH 0.01  /* of the highest power so far */
 #define NEGATIVE_W  -1e-6 /* what rounding leaves of 0 */
 

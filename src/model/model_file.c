@@ -445,7 +445,7 @@ int model_file_read(const struct json_source *source, const json_t *root,
 	return read_components(source, root, model);
 }
 
-/* Writes members of one object; each begins with a comma but for the first. */
+/* Writes members of one object; each except the first begins with a comma. */
 struct writer {
 	struct strbuf *out;
 	bool first;

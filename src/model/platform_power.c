@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * ln of the power at idle and at each tenth of load is a sum: a linear part of the machine's facts;
- * bumps around centres among them, for what is particular of machines that are alike, or whose
- * vendors gave their cores as much memory in the same years; and what the generation of the CPU and
- * its model add. So power is positive and scales by factors. Between the levels it is linear, and
- * it never falls as load rises.
+ * bumps around centres among them, for deviations that are common to similar machines, or to
+ * machines whose vendors gave their cores as much memory in the same years; and the additions of
+ * the CPU's generation and model. So power is positive and scales by factors. Between the levels it
+ * is linear, and it never falls as load rises.
  *
  * Facts outside the population that the weights were fitted to are clamped to its ranges: there is
  * no extrapolation. The result of such a machine is marked, its bound is doubled, and no result is
@@ -83,8 +83,8 @@ static bool settle(const struct power_model_weights *weights, const struct machi
 	outside =
 		(!machine.amd && !machine.arm && !is_vendor(facts, "intel")) || facts->cpu.desktop;
 	/*
-	 * All are confined, whichever is found to be outside. Memory a core is that of the machine
-	 * itself: one with more cores than any of the population may have as much as others.
+	 * All are confined, whichever is found to be outside. Memory per core is computed before:
+	 * a machine with more cores than any of the population may have as much as others.
 	 */
 	if (facts->year < weights->year.least || facts->year > weights->year.most)
 		outside = true;
@@ -268,7 +268,7 @@ void power_curve_make(const struct power_model *model, const struct machine_fact
 							    : POWER_UNKNOWN_GENERATION;
 	if (add_cpu(weights, &known, ln_w))
 		familiarity = POWER_KNOWN_CPU;
-	/* An unknown frequency may be any of those of its year. */
+	/* An unknown frequency may be any of the frequencies of its year. */
 	if (!known.cpu.key[0] || !(facts->frequency_ghz > 0))
 		familiarity = POWER_UNNAMED;
 	ret->bound = weights->bound[ret->outside ? POWER_UNNAMED : familiarity];
@@ -286,9 +286,9 @@ static double between(const double levels[static POWER_LEVELS], double utilisati
 }
 
 /*
- * Of the power above idle at each tenth of load: nine of ten machines lie within this share of it.
- * Found as the bound of all power is: in 20 groups of CPU models, by models that have not seen the
- * group. It is wide at low load, where the difference of two estimates is small.
+ * The bound of the power above idle at each tenth of load: nine of ten machines lie within this
+ * share of it. Found like the bound of all power: in 20 groups of CPU models, by models that have
+ * not seen the group. It is wide at low load, where the difference of two estimates is small.
  */
 static const double dynamic_bound[POWER_LEVELS] = {
 	1.07, 1.07, 0.71, 0.61, 0.56, 0.48, 0.41, 0.4, 0.38, 0.36, 0.33,

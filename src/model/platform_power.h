@@ -31,8 +31,8 @@ struct machine_facts {
 };
 
 /*
- * The numbers of @facts, of which cores and sockets are known, as they are: nothing is confined to
- * a population.
+ * The numbers of @facts as they are: nothing is confined to a population. Cores and sockets must be
+ * known.
  */
 void machine_facts_read(const struct machine_facts *facts, struct platform_machine *ret);
 
@@ -40,15 +40,15 @@ struct power_estimate {
 	double idle_w;
 	double dynamic_w;       /* above idle */
 	double bound_w;         /* nine of ten machines lie within idle + dynamic ± this */
-	double dynamic_bound_w; /* likewise of dynamic_w alone */
+	double dynamic_bound_w; /* the same for dynamic_w alone */
 	bool outside; /* a fact is beyond the population: the bound is no more than a guess */
 };
 
 /*
  * Replaces unknown @facts by typical values of the model's population: of the machines of its year
- * class, or of all. An unknown year is that of the CPU's name, or the population's median; unknown
- * sockets are as many as @facts' cores need of the CPU's name's, or of a typical CPU's; an unknown
- * design power is what the other facts make likely. @ret may be @facts.
+ * class, or of all. An unknown year comes from the CPU's name, or is the population's median;
+ * unknown sockets are as many as @facts' cores need, by the CPU's name or a typical CPU; an unknown
+ * design power is predicted from the other facts. @ret may be @facts.
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the linear part. */
+/* Features of the linear part. */
 enum power_feature {
 	POWER_FEATURE_ONE,
 	POWER_FEATURE_LN_CORES,
@@ -100,7 +100,7 @@ struct power_bumps {
 	struct power_center centers[POWER_CENTERS];
 };
 
-/* What a generation of CPUs adds to ln W beside all that its machines' facts say. */
+/* The addition of a generation of CPUs to ln W, beyond its machines' facts. */
 struct power_generation {
 	const char *vendor;
 	unsigned year;
@@ -133,8 +133,8 @@ struct power_range {
 
 /*
  * W over the design power of all packages: the ranges of the machines from a year on, with a
- * margin. Older ones draw more beside their CPUs. The least rise is how much more one draws at full
- * load than at idle, over its power at idle.
+ * margin. Older ones draw more outside their CPUs. The least rise is the additional power at full
+ * load over the power at idle.
  */
 struct power_limits {
 	unsigned year_from;

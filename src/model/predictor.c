@@ -18,7 +18,7 @@
 /* So that arguments that are constant cost nothing. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Of leaves: as XGBoost adds them up, and as scikit-learn does. */
+/* The sum of leaves: as XGBoost adds them up, and as scikit-learn does. */
 struct tree_sum {
 	float single;
 	double full;

@@ -17,7 +17,7 @@ struct words {
 /* Words that are the name of a line, and where its model numbers have the generation. */
 static const struct {
 	const char *word, *vendor, *line;
-	int digit; /* of four; -1: a version "v2" behind them */
+	int digit; /* of four; -1: a version "v2" after them */
 } lines[] = {
 	{ "epyc", "amd", "epyc", 3 },         { "platinum", "intel", "scalable", 1 },
 	{ "gold", "intel", "scalable", 1 },   { "silver", "intel", "scalable", 1 },
@@ -49,7 +49,7 @@ static void split(const char *processor, struct words *words)
 	}
 }
 
-/* The four digits of a model number such as "8380h" or "x5570"; NULL: the word is none. */
+/* The four digits of a model number such as "8380h" or "x5570"; NULL: another kind of word. */
 static const char *model_number(const char *word)
 {
 	if (isalpha((unsigned char)word[0]))

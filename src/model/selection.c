@@ -10,19 +10,19 @@
 #include "base/quadrature.h"
 #include "model/processor_family.h"
 
-/* Of a model whose error nothing is known of. */
+/* For a model with an unknown error. */
 #define ERROR_UNKNOWN 0.3
-/* Of two sizes of which one is not known: half or twice. */
+/* For two sizes if one is not known: half or twice. */
 #define DISTANCE_UNKNOWN 0.7
 
 /*
- * What another machine adds to the error: at no distance in size, and with it; and the same of nine
- * of ten answers, of a whole machine and of its processor.
+ * The addition of another machine to the error: at no distance in size, and with it; and the same
+ * for nine of ten answers, for a whole machine and for its processor.
  *
- * The bounds are quantile regressions over pairs of machines of which one is asked for the other's
- * rows (bench/other_machine.py): of whole machines 248 types of SPECpower_ssj2008, of packages four
- * machines of EC2, but not less than whole machines of one family need at no distance.
- * docs/models.md has the parts of rows that lie within them.
+ * The bounds are quantile regressions over pairs of machines: one's model predicts the other's rows
+ * (bench/other_machine.py). For whole machines these are 248 types of SPECpower_ssj2008, for
+ * packages four machines of EC2, but not less than whole machines of one family need at no
+ * distance. docs/models.md has the parts of rows that lie within them.
  */
 static const struct {
 	const char *name;
@@ -40,8 +40,8 @@ static const struct {
 };
 
 /*
- * The power of memory is that of its modules: models of dram of these four machines are so far off
- * on each other, on average, also where the processor is the same.
+ * The power of memory depends on its modules: models of dram of these four machines are this far
+ * off for each other, on average, even with the same processor.
  */
 #define MEMORY_LOOSENESS 0.57
 

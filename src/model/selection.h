@@ -56,8 +56,8 @@ struct model_choice {
 	double expected_error; /* of power */
 	double looseness;      /* the part of it that the other machine brings */
 	/*
-	 * Of nine of ten answers, as a part of them: the error that the other machine brings beside
-	 * the model's own bound. NAN where the machine is not known.
+	 * The additional error, as a part of nine of ten answers, that the other machine brings to
+	 * the model's own bound. NAN if the machine is not known.
 	 */
 	double bound_ratio;
 	double distance;   /* in size: 0 the same */
@@ -66,7 +66,7 @@ struct model_choice {
 };
 
 const char *model_match_name(enum model_match match); /* "machine", "processor", … */
-/* What @candidate is worth on the machine of @request, of which nothing else is looked at. */
+/* The quality of @candidate on the machine of @request; nothing else of @request is used. */
 void model_judge(const struct model_candidate *candidate, const struct machine_spec *wanted,
 		 struct model_choice *ret);
 /*

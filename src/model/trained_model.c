@@ -15,7 +15,7 @@
 #include "model/feature.h"
 
 #define EDGE_SHARE 0.1 /* of the range */
-/* Of the highest power that the model has seen. */
+/* Times the highest power that the model has seen. */
 #define HEADROOM 1.5
 /* What nine of ten errors of a normal distribution are below, by their mean: 1.645 / 0.798. */
 #define BOUND_OF_MEAN 2.06
@@ -70,8 +70,8 @@ static double scaled(const struct model_feature *feature, double value)
 }
 
 /*
- * @value inside the range that is permitted; sets @outside where it was not. Where only the highest
- * is known the range begins at 0. What is no number is missing: trees know where that belongs.
+ * @value moved into the permitted range; sets @outside if it was not. If only the highest is known
+ * the range begins at 0. A value that is not a number is missing: trees have a branch for that.
  */
 static double clamp_feature(const struct model_feature *feature, double value, bool *outside)
 {
@@ -139,7 +139,7 @@ static double to_watts(const struct model_component *component, double value)
 	return value < most ? value : most;
 }
 
-/* Of a model that says only its mean error, errors are taken as normally distributed. */
+/* If a model states only its mean error, errors are assumed to be normally distributed. */
 static double bound(const struct model_error *error, double watts)
 {
 	double relative = error->bound_ratio * watts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trained power model: what a node or a process does, as features with names → watts by component
- * ("package", "core", "dram", "platform"), with what is known of its error, its origin and the rows
- * that it has learned from. Pure: text in, values out.
+ * ("package", "core", "dram", "platform"), with its error, its origin and the rows that it has
+ * learned from, as far as known. Pure: text in, values out.
  *
  * Files of upstream's model server (weights, XGBoost JSON) become the same structure as files of
  * our own; docs/models.md has the formats, and what each kind of model is for. A model is read
@@ -32,7 +32,7 @@ struct model_feature {
 	double minimum, maximum;   /* of the training rows, unscaled; NAN unknown */
 };
 
-/* Of rows that the model had not seen. NAN: unknown, never 0. */
+/* Errors on rows that the model had not seen. NAN: unknown, never 0. */
 struct model_error {
 	double mae_w;
 	double mape_percent;
@@ -55,7 +55,7 @@ struct model_component {
 	double minimum_w, maximum_w; /* of the training rows; NAN unknown */
 };
 
-/* "" and 0 where unknown. Compared by what is known. */
+/* "" and 0 if unknown. Only known values are compared. */
 struct machine_spec {
 	char vendor[32];
 	char processor[MODEL_NAME_MAX]; /* "intel_xeon_e5_2686v4": as node types are named */

@@ -116,8 +116,7 @@ static int read_machine(const struct json_source *source, const json_t *root,
 }
 
 /*
- * A variance shows that the mean was subtracted. One that is 0 beside a mean of 0 is a place that was
- * never filled in.
+ * A variance shows that the mean was subtracted. A variance and a mean of 0 were never filled in.
  */
 static int read_mean(const struct json_source *source, const json_t *json, const char *place,
 		     double *ret)
@@ -158,7 +157,7 @@ static int read_feature(const struct json_source *source, const char *key, const
 	if (r < 0)
 		return r;
 	feature->minimum = (double)NAN;
-	/* Beside a mean the scale is a deviation. */
+	/* With a mean the scale is a deviation. */
 	feature->maximum =
 		feature->scale > 0 && !(fabs(*ret_mean) > 0) ? feature->scale : (double)NAN;
 	return 0;

@@ -22,7 +22,7 @@ static void forget(struct vm_full *full, uint64_t dt_ns)
 	full->off_squares *= kept;
 }
 
-/* How far @delay, ln (w / r), is from that of a full host; 0 before any was seen. */
+/* How far @delay, ln (w / r), is from a full host's; 0 before any was seen. */
 static double off(const struct vm_full *full, double own_demand, double delay)
 {
 	if (!(full->count > 0))

@@ -62,7 +62,7 @@ static double median(const struct outcome sorted[static VM_SHARE_LOADS])
 	return sorted[i].watts;
 }
 
-/* The probability of what is no further than @width from @center. */
+/* The probability of values that are at most @width from @center. */
 static double probability(const struct outcome outcomes[static VM_SHARE_LOADS], double center,
 			  double width)
 {
@@ -103,8 +103,8 @@ static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], d
 }
 
 /*
- * Of the power at load @index, by what neighbours deviate from it in an interval: the slope is that
- * between the loads on both sides. Of a load that is given exactly no slope is known.
+ * The deviation of the power at load @index, by the deviation of neighbours in an interval: the
+ * slope comes from the loads on both sides. For a load that is given exactly no slope is known.
  */
 static double change_w(const struct vm_share *share, const struct vm_point *points, size_t index)
 {

@@ -18,8 +18,8 @@
  * possible count as equally likely. In a single interval it deviates from that by e v. With some
  * probability (model/vm_full.h) the host is full instead, whatever v then is: U = 1. The median of
  * p over all of these has the least expected error. At each of them the error is normal, with the
- * sum of two variances: that of the model, and of (dp/dv) e v. Within the bound is nine tenths of
- * the sum of these distributions.
+ * sum of two variances: the model's, and the variance of (dp/dv) e v. Within the bound is nine
+ * tenths of the sum of these distributions.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ struct vm_point {
 	double bound_w; /* of the model, half-width of its 90 % interval; NAN unknown */
 };
 
-/* Loads of the host at which an estimate is made: by those of its neighbours, and the full host. */
+/* Loads of the host at which an estimate is made: by its neighbours' loads, and the full host. */
 #define VM_SHARE_LOADS (21 + 1)
 
 /*
@@ -63,6 +63,6 @@ void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
  * full host. @utilisation of the machine's own vCPUs, above 0, at most 1.
  */
 double vm_share_ratio(const struct vm_share *share, double utilisation, size_t index);
-/* @points are those of all loads. The bound is NAN where that of a load that counts is. */
+/* @points cover all loads. The bound is NAN if the bound of a load that counts is NAN. */
 void vm_share_combine(const struct vm_share *share,
 		      const struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret);

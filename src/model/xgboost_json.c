@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A tree comes as parallel arrays over its nodes, whose children may be anywhere. Nodes are
- * numbered anew, level by level, so that the two children of one are neighbours and stand behind
- * it; where nodes form a circle, there are not enough numbers.
+ * numbered again, level by level, so that the two children of one are neighbours and follow it; if
+ * nodes form a circle, there are not enough numbers.
  */
 #include "model/xgboost_json.h"
 
@@ -200,7 +200,7 @@ static int open_tree(const struct json_source *source, const json_t *json, size_
 	return tree_array(source, json, tree, "default_left", &tree->missing_left);
 }
 
-/* A child's number in the file; -1: none; -2: it is no number of a node. */
+/* A child's number in the file; -1: none; -2: it is not the number of a node. */
 static int64_t child(const json_t *children, uint32_t node, uint32_t count)
 {
 	const json_t *value = json_array_get(children, node);
