@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attribution/power_fit.h"
-#include "attribution/power_owners.h"
+#include "attribution/learning/power_fit.h"
+#include "attribution/learning/power_owners.h"
 #include "base/clock.h"
 #include "base/num.h"
 

@@ -18,11 +18,11 @@
 #include "attribution/explanation.h"
 #include "attribution/gaps.h"
 #include "attribution/interval_work.h"
+#include "attribution/learning/zone_fits.h"
 #include "attribution/ledger.h"
 #include "attribution/split.h"
 #include "attribution/work_history.h"
 #include "attribution/zone_account.h"
-#include "attribution/zone_fits.h"
 #include "energy/rank.h"
 
 struct accountant {

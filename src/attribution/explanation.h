@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/zone_account.h"
 #include "energy/zone.h"

@@ -11,11 +11,11 @@
 
 #include "attribution/device_parties.h"
 #include "attribution/energy_parties.h"
+#include "attribution/learning/zone_fits.h"
 #include "attribution/parties.h"
 #include "attribution/share_rule.h"
 #include "attribution/share_weights.h"
 #include "attribution/zone_account.h"
-#include "attribution/zone_fits.h"
 #include "energy/span.h"
 #include "energy/work.h"
 

@@ -45,7 +45,7 @@
 #include "attribution/attribute.h"
 #include "attribution/layout.h"
 #include "attribution/level_info.h"
-#include "attribution/level_table.h"
+#include "attribution/rows/level_table.h"
 #include "energy/owner_names.h"
 
 #define LEDGER_NONE     INDEX_NONE

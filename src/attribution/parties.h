@@ -7,7 +7,7 @@
 #pragma once
 
 #include "attribution/attribute.h"
-#include "attribution/idle_size.h"
+#include "attribution/learning/idle_size.h"
 #include "attribution/ledger.h"
 #include "energy/signal.h"
 #include "energy/work.h"

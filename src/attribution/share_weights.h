@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "attribution/parties.h"
-#include "attribution/power_fit.h"
+#include "attribution/learning/power_fit.h"
 #include "attribution/share_rule.h"
 
 #define SHARE_COUNTED_PART 8

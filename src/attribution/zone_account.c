@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "attribution/idle_prior.h"
+#include "attribution/learning/idle_prior.h"
 #include "base/num.h"
 
 /* A span teaches idle power only when it and the activity are of the same time. */

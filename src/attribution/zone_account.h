@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
-#include "attribution/idle.h"
-#include "attribution/idle_options.h"
+#include "attribution/learning/idle.h"
+#include "attribution/learning/idle_options.h"
 #include "attribution/share_rule.h"
 #include "energy/span.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/attribution_options.h"
 
-#include "attribution/idle_options.h"
+#include "attribution/learning/idle_options.h"
 #include "attribution/share_rule.h"
 #include "base/macro.h"
 #include "config/option_rows.h"

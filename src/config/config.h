@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "activity/activity.h"
-#include "attribution/idle_options.h"
+#include "attribution/learning/idle_options.h"
 #include "attribution/share_rule.h"
 #include "base/diag.h"
 #include "base/log.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "activity/activity_health.h"
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "engine/loop_steps.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attribution/power_owners_line.h"
+#include "attribution/learning/power_owners_line.h"
 #include "base/clock.h"
 #include "base/macro.h"
 

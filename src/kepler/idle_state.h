@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Saves what was learned of zones in the state file, and restores it after a restart: idle power,
- * and what a unit of work costs with the factors of containers (attribution/power_owners.h).
+ * and what a unit of work costs with the factors of containers (attribution/learning/power_owners.h).
  *
  * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. What
  * is learned of work is of one boot, too: its keys have a hash of the boot's id. The

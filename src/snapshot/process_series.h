@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "attribution/row_index.h"
+#include "attribution/rows/row_index.h"
 #include "snapshot/publication.h"
 #include "snapshot/ranking.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attribution/value_table.h"
+#include "attribution/rows/value_table.h"
 #include "snapshot/snapshot.h"
 
 struct retired_row {

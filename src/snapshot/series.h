@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attribution/value_table.h"
+#include "attribution/rows/value_table.h"
 #include "snapshot/retention.h"
 #include "snapshot/snapshot.h"
 

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "base/health.h"

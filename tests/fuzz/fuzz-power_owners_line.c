@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution/power_owners_line.h"
+#include "attribution/learning/power_owners_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

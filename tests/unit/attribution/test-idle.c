@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The idle learner against machines whose truth is known. Random numbers have fixed seeds. */
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The learner's line in the state file: what was written is read, anything else is refused. */
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 
 #include "tests/rig/property.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The shares are those of the built-in models for a typical machine. */
-#include "attribution/idle_prior.h"
+#include "attribution/learning/idle_prior.h"
 
 #include "model/component_power.h"
 #include "model/platform_power.h"

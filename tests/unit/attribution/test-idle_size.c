@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attribution/idle_size.h"
+#include "attribution/learning/idle_size.h"
 
 #include "tests/rig/property.h"
 #include "tests/unit/unit.h"

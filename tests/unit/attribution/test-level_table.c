@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A level's rows: added in order, holes first, found by key, charged, gone with all they had. */
-#include "attribution/level_table.h"
+#include "attribution/rows/level_table.h"
 
 #include "attribution/ledger.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Least squares with known answers, and the conditions of Karush, Kuhn and Tucker on any others. */
-#include "attribution/nnls.h"
+#include "attribution/learning/nnls.h"
 
 #include "../../rig/property.h"
 #include "tests/unit/unit.h"

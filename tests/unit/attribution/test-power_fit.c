@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The regression on machines whose joules are known party by party. Random numbers have seeds. */
-#include "attribution/power_fit.h"
+#include "attribution/learning/power_fit.h"
 
 #include "../../rig/property.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lines through readings whose coefficients are known. */
-#include "attribution/power_fit_sums.h"
+#include "attribution/learning/power_fit_sums.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Features of one party by hand, with each signal that may be missing. */
-#include "attribution/power_fit_work.h"
+#include "attribution/learning/power_fit_work.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Factors on loads whose true factors are known. Random numbers have seeds. */
-#include "attribution/power_owners.h"
+#include "attribution/learning/power_owners.h"
 
 #include "tests/unit/unit.h"
 

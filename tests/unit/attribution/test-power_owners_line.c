@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is learned of a zone as lines: what was written is read, anything else is refused. */
-#include "attribution/power_owners_line.h"
+#include "attribution/learning/power_owners_line.h"
 
 #include "tests/rig/property.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows that share a key: every one is found, newest first, whatever the order in which they go. */
-#include "attribution/row_index.h"
+#include "attribution/rows/row_index.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attribution/share_bound.h"
+#include "attribution/learning/share_bound.h"
 
 #include "../../rig/property.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attribution/zone_fits.h"
+#include "attribution/learning/zone_fits.h"
 
 #include "base/num.h"
 #include "tests/rig/test_owner.h"

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "config/config.h"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "../engine/made_up_machine.h"
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
+#include "attribution/learning/power_owners_line.h"
 #include "attribution/ledger.h"
-#include "attribution/power_owners_line.h"
 #include "energy/total.h"
 #include "engine/interval.h"
 #include "kepler/meter_watch.h"

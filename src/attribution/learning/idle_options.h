@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "attribution/attribute.h"
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "base/named_amount.h"
 
 #define IDLE_WATTS_MAX 16

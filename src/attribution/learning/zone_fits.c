@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attribution/zone_fits.h"
+#include "attribution/learning/zone_fits.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution/share_bound.h"
+#include "attribution/learning/share_bound.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/num.h"

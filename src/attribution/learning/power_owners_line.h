@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "attribution/power_owners.h"
+#include "attribution/learning/power_owners.h"
 
 #define POWER_OWNERS_LINES    (2 + POWER_OWNERS)
 #define POWER_OWNERS_LINE_MAX 2048 /* with the terminator */

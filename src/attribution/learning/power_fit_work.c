@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The features of power_fit_work.h. */
-#include "attribution/power_fit_work.h"
+#include "attribution/learning/power_fit_work.h"
 
 #include <math.h>
 

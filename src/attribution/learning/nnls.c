@@ -5,7 +5,7 @@
  * reaches 0, which is held then. The sum of squares falls with each step, from any start >= 0, so
  * a start near the solution saves steps and costs nothing.
  */
-#include "attribution/nnls.h"
+#include "attribution/learning/nnls.h"
 
 #include <math.h>
 #include <string.h>

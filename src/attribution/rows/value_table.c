@@ -3,7 +3,7 @@
  * Rows lie one after the other; adding a column lays them out anew, from the old memory into new.
  * Tables that belong together change together or not at all.
  */
-#include "attribution/value_table.h"
+#include "attribution/rows/value_table.h"
 
 #include <errno.h>
 

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/power_fit_sums.h"
+#include "attribution/learning/power_fit_sums.h"
 
 #define POWER_OWNERS     16 /* with a factor at a time: those with the most watts */
 #define POWER_OWNERS_MAX 4.0

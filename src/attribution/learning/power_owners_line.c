@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attribution/power_owners_line.h"
+#include "attribution/learning/power_owners_line.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "attribution/nnls.h"
+#include "attribution/learning/nnls.h"
 #include "base/macro.h"
 #include "base/num.h"
 

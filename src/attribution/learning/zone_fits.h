@@ -18,10 +18,10 @@
  */
 #pragma once
 
+#include "attribution/learning/power_fit.h"
+#include "attribution/learning/power_owners.h"
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
-#include "attribution/power_fit.h"
-#include "attribution/power_owners.h"
 #include "attribution/share_rule.h"
 #include "attribution/share_weights.h"
 #include "energy/work.h"

@@ -3,7 +3,7 @@
  * Chains are short by construction (see row_index.h), so they are walked; only heads are in the
  * map.
  */
-#include "attribution/row_index.h"
+#include "attribution/rows/row_index.h"
 
 #include <errno.h>
 

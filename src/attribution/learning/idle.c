@@ -25,7 +25,7 @@
  * A zone whose power does not follow load is idle power altogether, if it was seen quiet, too: with
  * a power limit, or under a constant load, power is as flat and is not idle power.
  */
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 
 #include <errno.h>
 #include <math.h>

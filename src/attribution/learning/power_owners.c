@@ -5,13 +5,13 @@
  * it is said. As coefficients change, what was said of an owner before is restated: by as much as
  * they say more or less of all that it did, as if it had always done the same mix.
  */
-#include "attribution/power_owners.h"
+#include "attribution/learning/power_owners.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "attribution/nnls.h"
-#include "attribution/power_fit.h"
+#include "attribution/learning/nnls.h"
+#include "attribution/learning/power_fit.h"
 #include "base/macro.h"
 
 #define BASE        POWER_FIT_BASE

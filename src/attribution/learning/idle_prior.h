@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "energy/zone.h"
 
 /* [IDLE_SHARE_LEVELS]: 1 at utilisation 0, never rising. */

@@ -12,7 +12,7 @@
  * beyond OUTLIER times the usual one counts as one at that distance (Huber 1964), in learning as in
  * comparing.
  */
-#include "attribution/power_fit.h"
+#include "attribution/learning/power_fit.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Sums and solutions of power_fit_sums.h. */
-#include "attribution/power_fit_sums.h"
+#include "attribution/learning/power_fit_sums.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "attribution/nnls.h"
+#include "attribution/learning/nnls.h"
 
 #define BASE     POWER_FIT_BASE
 #define MIN_LEFT 1e-9 /* of the mean square: meters have steps, and sums are rounded */

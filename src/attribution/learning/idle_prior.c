@@ -3,7 +3,7 @@
  * Cores, uncores and devices are in no built-in model. They have the package's shares, which are
  * the lowest: their bound is too low rather than too high.
  */
-#include "attribution/idle_prior.h"
+#include "attribution/learning/idle_prior.h"
 
 static const double platform[IDLE_SHARE_LEVELS] = { 1,     0.692, 0.610, 0.546, 0.499, 0.459,
 						    0.407, 0.349, 0.308, 0.269, 0.250 };

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "attribution/power_fit_work.h"
+#include "attribution/learning/power_fit_work.h"
 
 #define POWER_FIT_BASE  POWER_FIT_FEATURES
 #define POWER_FIT_TERMS (POWER_FIT_FEATURES + 1)

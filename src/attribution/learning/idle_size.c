@@ -3,7 +3,7 @@
  * Processes are put in order of their owners by counting, then each owner's size is split over its
  * run of them: O(processes + owners). Where no process of an owner ran, each process weighs 1.
  */
-#include "attribution/idle_size.h"
+#include "attribution/learning/idle_size.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "attribution/idle.h"
+#include "attribution/learning/idle.h"
 #include "base/macro.h"
 #include "base/num.h"
 

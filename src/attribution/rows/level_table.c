@@ -3,7 +3,7 @@
  * There is room for one more of everything before anything is taken. Memory that one of the arrays
  * got before another found none is kept for the next try: capacity is what all of them have.
  */
-#include "attribution/level_table.h"
+#include "attribution/rows/level_table.h"
 
 #include <errno.h>
 

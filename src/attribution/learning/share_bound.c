@@ -5,7 +5,7 @@
  * method. The sum is concave in the level, so each step finds a level that is too low, and more
  * owners at their limits; there are at most as many steps as owners.
  */
-#include "attribution/share_bound.h"
+#include "attribution/learning/share_bound.h"
 
 #include <math.h>
 

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/row_index.h"
-#include "attribution/value_table.h"
+#include "attribution/rows/row_index.h"
+#include "attribution/rows/value_table.h"
 
 #define LEVEL_LINE_BITS 29
 

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/power_fit_sums.h"
+#include "attribution/learning/power_fit_sums.h"
 
 /* One interval of a zone. */
 struct power_fit_sample {
