@@ -20,7 +20,7 @@ bool answer_number(const json_t *value, double max, double *ret)
 {
 	double number = json_is_number(value) ? json_number_value(value) : -1;
 
-	if (!(number >= 0 && number <= max)) /* nor where it is no number */
+	if (!(number >= 0 && number <= max)) /* also if it is not a number */
 		return false;
 	*ret = number;
 	return true;

@@ -72,8 +72,8 @@ const char *hmc_message(const json_t *error)
 /* ---- lists ---- */
 
 /*
- * Of partitions the service tells which are not active, by other words in both modes. One whose
- * state is not known has its processors all the same.
+ * The service reports which partitions are not active, by different words in both modes. A
+ * partition in an unknown state has its processors all the same.
  */
 static bool is_active(const char *status)
 {
@@ -115,7 +115,7 @@ void hmc_list_read(const json_t *answer, const char *key, struct hmc_list *ret)
 
 /* ---- processors ---- */
 
-/* 0 where there is none: null, or a property that this version of the service does not have. */
+/* 0 without a value: null, or a property that this version of the service does not have. */
 static unsigned read_count(const json_t *properties, const char *key)
 {
 	double count;
@@ -149,7 +149,7 @@ bool hmc_partition_read(const json_t *properties, bool is_dpm, struct hmc_partit
 		const char *number = is_dpm ? names[kind].dpm_number : names[kind].classic_number;
 		const char *weight = is_dpm ? names[kind].dpm_weight : names[kind].classic_weight;
 
-		/* In DPM mode there is a weight also of a kind of which it has no processor. */
+		/* In DPM mode it also has a weight for a kind that it has no processor of. */
 		if (ret->is_dedicated)
 			ret->processors[kind] = read_count(properties, number);
 		else if (!has_number(properties, number) || read_count(properties, number))
@@ -159,7 +159,7 @@ bool hmc_partition_read(const json_t *properties, bool is_dpm, struct hmc_partit
 	return has_some;
 }
 
-/* Of one kind: what all have of their own, and all weights. */
+/* The sums of one kind: dedicated processors, and all weights. */
 struct sums {
 	uint64_t dedicated, weights;
 };

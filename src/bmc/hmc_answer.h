@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Web Services of an IBM Hardware Management Console say in JSON: SC27-2646, "Hardware
- * Management Console Web Services API", of sessions, CPCs, logical partitions (classic mode) and
+ * Responses of the Web Services of an IBM Hardware Management Console in JSON: SC27-2646, "Hardware
+ * Management Console Web Services API", about sessions, CPCs, logical partitions (classic mode) and
  * partitions (DPM mode). A CPC is a whole machine, which partitions share. Pure.
  *
- * Answers come from a machine on the network and are checked as such: a name or a path that is too
- * long, a number beyond all reason or of another type is none. Paths are of the service ("/api/…").
+ * Responses come from a machine on the network and are checked as such: a name or a path that is
+ * too long, a number beyond all reason or of another type counts as missing. Paths belong to the
+ * service ("/api/…").
  */
 #pragma once
 
@@ -50,25 +51,25 @@ struct hmc_partition {
 	unsigned weights[HMC_PROCESSORS];    /* else; 0: it has none of the kind */
 };
 
-/* A path of the service; "" where it is none. */
+/* A path of the service; "" if it is not one. */
 void hmc_path_take(const char *text, struct hmc_path *ret);
-/* "api-session" of a logon, which is only valid as a header; NULL where there is none. */
+/* "api-session" of a logon, which is only valid as a header; NULL if it is missing. */
 const char *hmc_session(const json_t *answer);
-/* The reason code of an error, beside its HTTP status; -1 where there is none. */
+/* The reason code of an error, in addition to its HTTP status; -1 if it is missing. */
 int hmc_reason(const json_t *error);
-/* What it says for people; "" where there is nothing. */
+/* Its message for people; "" if it is missing. */
 const char *hmc_message(const json_t *error);
 
-/* Of the array at @key: "cpcs", "logical-partitions" or "partitions". */
+/* Entries of the array at @key: "cpcs", "logical-partitions" or "partitions". */
 void hmc_list_read(const json_t *answer, const char *key, struct hmc_list *ret);
 void hmc_cpc_read(const json_t *properties, struct hmc_cpc *ret);
-/* False: it cannot be told what the partition has of the processors. */
+/* False: the partition's part of the processors is unknown. */
 bool hmc_partition_read(const json_t *properties, bool is_dpm, struct hmc_partition *ret);
 /*
- * Which part of the processors the partition @own of those that are active has, in 0..1: those of
- * its own, and of the shared ones of each kind as many as its weight is of all weights. The shares
- * of all are 1 together. -1 where that is not known: no partition has a processor, or the CPC has
- * no shared processor of a kind for which there are weights.
+ * The part of the processors, in 0..1, that the partition @own has among the active ones: its
+ * dedicated processors, and of the shared ones of each kind the fraction that its weight is of all
+ * weights. The shares of all add up to 1. -1 if that is not known: no partition has a processor, or
+ * the CPC has no shared processor of a kind that has weights.
  */
 double hmc_share(const struct hmc_cpc *cpc, const struct hmc_partition *partitions, size_t count,
 		 size_t own);

@@ -15,7 +15,7 @@
 #define SESSIONS     "/api/sessions"
 #define THIS_SESSION "/api/sessions/this-session"
 
-/* Reasons beside status 403: "Common request validation reason codes". */
+/* Reasons that come with status 403: "Common request validation reason codes". */
 #define REASON_NO_SESSION      4
 #define REASON_INVALID_SESSION 5
 
@@ -99,7 +99,7 @@ struct exchange {
 
 static void exchange_release(struct exchange *exchange)
 {
-	service_wipe(&exchange->answer.body); /* that of a logon has the session */
+	service_wipe(&exchange->answer.body); /* a logon's body has the session */
 	json_decref(exchange->error);
 }
 
@@ -208,7 +208,7 @@ void hmc_client_end(struct hmc_client *client, uint64_t timeout_ms)
 	forget_session(client);
 }
 
-/* Whether the session is not one any more, which a new one would mend. */
+/* Returns true if the session has ended, so that a new one would help. */
 static bool has_lost_session(const struct exchange *exchange)
 {
 	int reason = hmc_reason(exchange->error);

@@ -20,7 +20,7 @@
 
 struct hmc_client_options {
 	const char *ca_file;  /* "": the system's authorities */
-	const char *settings; /* what holds address and password, for messages: a file's name */
+	const char *settings; /* the source of address and password, for messages: a file's name */
 	uint64_t timeout_ms;  /* of one request */
 	bool insecure;        /* the service's certificate is not verified */
 	int cancel_fd;        /* readable: requests end with -ECANCELED; -1 none */
@@ -41,7 +41,7 @@ int hmc_client_set_target(struct hmc_client *client, const char *url, const char
  * is no JSON object; -EPROTO: another status; or as http_client_get(). diag is one line.
  */
 int hmc_client_get(struct hmc_client *client, const char *path, json_t **ret, struct diag *diag);
-/* The same of what is made at @path by @content, JSON. */
+/* The same for an object that is created at @path from @content, JSON. */
 int hmc_client_post(struct hmc_client *client, const char *path, const char *content, json_t **ret,
 		    struct diag *diag);
 /* The same of an answer that is no JSON. */

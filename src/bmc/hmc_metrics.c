@@ -72,7 +72,7 @@ static bool next_line(struct lines *lines, struct line *ret)
 	return true;
 }
 
-/* Whether it is @text in double quotes, or without. */
+/* Returns true if it is @text in double quotes, or without. */
 static bool says(const struct line *line, const char *text)
 {
 	size_t len = strlen(text), quote = line->len == len + 2 ? 1 : 0;
@@ -120,7 +120,7 @@ static bool read_power(const struct line *row, int column, uint64_t *ret_uw)
 	return *ret_uw > 0;
 }
 
-/* Of one object: its time, its rows and the empty line behind them. False: it has no power. */
+/* One object: its time, its rows and the empty line after them. False: it has no power. */
 static bool read_object(struct lines *lines, int column, struct hmc_sample *ret)
 {
 	struct hmc_sample sample = { 0, 0 };

@@ -61,7 +61,7 @@ static int has_short_name(struct hmc_client *client, const struct hmc_object *pa
 	return r < 0 ? r : strcmp(answer_text(properties, "short-name"), name) == 0;
 }
 
-/* Likewise of a list; *ret_index: which of it. */
+/* The same for a list; *ret_index: its entry. */
 static int find_in_list(struct hmc_client *client, const struct hmc_list *list, const char *name,
 			bool is_dpm, size_t *ret_index, struct diag *diag)
 {
@@ -166,7 +166,7 @@ int hmc_power_find(struct hmc_client *client, const char *cpc, const char *parti
 
 /* ---- the share ---- */
 
-/* Of all that are active; *ret_own: which of them is ours. */
+/* The processors of all active partitions; *ret_own: our own one. */
 static int read_shares(struct hmc_client *client, const struct hmc_power *power,
 		       const struct hmc_list *list, struct hmc_partition *ret, size_t *ret_count,
 		       size_t *ret_own, struct diag *diag)
@@ -255,7 +255,7 @@ static int open_context(struct hmc_client *client, struct hmc_power *power, stru
 		       : diag_set(diag, -EBADMSG, "the HMC made a metrics context without a path");
 }
 
-/* The values, in a context of this session: that of another one has ended with it. */
+/* The values, in a context of this session: an earlier session's has ended with it. */
 static int read_values(struct hmc_client *client, struct hmc_power *power, struct strbuf *ret,
 		       struct diag *diag)
 {

@@ -3,9 +3,9 @@
  * The power of one partition of an IBM Z, as a Hardware Management Console has it.
  *
  * From z16 on the console may have the power of each partition (logical-partition-usage,
- * power-consumption-watts). Else there is that of the CPC alone, which all of its partitions draw
- * together: then the partition's is its share of that, by processors and weights (hmc_share()),
- * which is an estimate.
+ * power-consumption-watts). Else it has only the CPC's power, which all of its partitions draw
+ * together: then the partition's power is its share, by processors and weights (hmc_share()), which
+ * is an estimate.
  */
 #pragma once
 
@@ -38,8 +38,8 @@ struct hmc_power {
 int hmc_power_find(struct hmc_client *client, const char *cpc, const char *partition,
 		   struct hmc_power *ret, struct diag *diag);
 /*
- * Decides for the power of the partition where there is one, else for its share. As
- * hmc_power_read(); -ENODATA: not yet, for values come some seconds after they are asked for first.
+ * Decides for the power of the partition if it is available, else for its share. As
+ * hmc_power_read(); -ENODATA: not yet, because values come some seconds after the first request.
  */
 int hmc_power_decide(struct hmc_client *client, struct hmc_power *power, struct diag *diag);
 /* Reads what partitions and processors there are. 0; -ENODATA; or as hmc_client_get(). */

@@ -21,8 +21,8 @@ struct dcmi_power {
 /* Get Power Reading, mode 01h: system power statistics. */
 void dcmi_power_request(struct ipmi_request *ret);
 /*
- * 0, or with the reason what ipmi_answer_check() returns, or -EBADMSG where the answer is none to
- * that request: too short, or not of DCMI. Bytes behind its end are ignored.
+ * 0, or with the reason the result of ipmi_answer_check(), or -EBADMSG if the answer does not match
+ * the request: too short, or not of DCMI. Bytes after its end are ignored.
  */
 int dcmi_power_parse(const struct ipmi_answer *answer, struct dcmi_power *ret, struct diag *diag);
 /*

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The device is open from the first request on, and opened anew after an error. It is opened for
- * reading, which suffices for its ioctls, so that CAP_DAC_READ_SEARCH does for its mode 0600.
+ * The device is open from the first request on, and opened again after an error. It is opened for
+ * reading, which is enough for its ioctls, so CAP_DAC_READ_SEARCH is enough for its mode 0600.
  *
- * The kernel answers each request itself where the BMC does not (completion code C3), but late. An
- * answer is known by its id; that of a request which was given up is thrown away when it comes, and
- * nothing is sent before.
+ * The kernel answers each request itself if the BMC does not (completion code C3), but late. An
+ * answer is identified by its id; the answer to a request that was given up is discarded when it
+ * comes, and nothing is sent before.
  */
 #include "bmc/ipmi_device.h"
 
@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/num.h"
 
-#define RESPONSE_BIT 1  /* of a function: that of its answer */
-#define STALE_MAX    64 /* messages of others that are thrown away, at once */
+#define RESPONSE_BIT 1  /* makes a function its answer's */
+#define STALE_MAX    64 /* messages of others that are discarded at once */
 
 static int real_open(const char *path)
 {
@@ -143,7 +143,7 @@ static int receive(struct ipmi_device *device, const struct ipmi_request *reques
 	       message.msg.cmd == request->command;
 }
 
-/* Of a request that was given up: whether its answer has come by now, or is not to be expected. */
+/* Returns true if the answer to a request that was given up has come, or is no longer expected. */
 static int forget_last(struct ipmi_device *device, const struct ipmi_request *request,
 		       struct diag *diag)
 {

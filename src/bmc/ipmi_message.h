@@ -11,7 +11,7 @@
 #include "base/diag.h"
 
 #define IPMI_REQUEST_MAX 8
-#define IPMI_ANSWER_MAX  64 /* of what is asked for here; longer ones are cut off */
+#define IPMI_ANSWER_MAX  64 /* of the requests here; longer ones are cut off */
 
 struct ipmi_request {
 	uint8_t function, command; /* NetFn and Cmd */

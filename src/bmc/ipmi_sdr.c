@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records say that a sensor is of power, and of which part (the entity), but not which power of
- * that part it is: that only its name tells, and names are the vendor's. So a name is taken that
- * says it plainly, without its blanks and signs; all others are no power of the machine.
+ * Records state that a sensor measures power, and name the part (the entity), but not which power
+ * of that part: only its name shows that, and vendors choose names. So a name is accepted if it is
+ * explicit, without its blanks and signs; all others are not the machine's power.
  */
 #include "bmc/ipmi_sdr.h"
 

@@ -14,7 +14,7 @@
 #define SDR_FIRST       0x0000 /* record ids */
 #define SDR_LAST        0xFFFF
 #define SDR_FULL_SENSOR 0x01 /* the type of a record, at 3 */
-#define SDR_COMPACT     0x02 /* likewise: of a sensor that has states, not a value */
+#define SDR_COMPACT     0x02 /* the record of a sensor that has states, not a value */
 #define SDR_UNITS_AT    16   /* units and factors of a record are in the part from here on */
 #define SDR_PART_SIZE   16   /* that each BMC can return at once */
 #define SDR_NAME_AT     48   /* in a record */
@@ -27,7 +27,7 @@ enum sdr_role {
 	SDR_SUPPLY,  /* what one of its power supplies takes */
 };
 
-/* Of a reading x: (m x + b 10^b_exponent) 10^exponent, section 36.3. */
+/* The value of a reading x: (m x + b 10^b_exponent) 10^exponent, section 36.3. */
 struct sdr_sensor {
 	uint8_t number;
 	uint8_t instance;            /* which of the entities of its kind it is of */
@@ -46,11 +46,11 @@ void sdr_get_request(uint16_t reservation, uint16_t id, size_t offset, size_t co
 /* 0, and exactly @count bytes, or what ipmi_answer_check() returns, or -EBADMSG. */
 int sdr_get_parse(const struct ipmi_answer *answer, size_t count, uint16_t *ret_next, uint8_t *ret,
 		  struct diag *diag);
-/* The length of the record of which the first 5 bytes are @head. */
+/* The length of the record whose first 5 bytes are @head. */
 size_t sdr_length(const uint8_t head[static 5]);
 /*
- * Whether a full sensor record, of which the bytes from SDR_UNITS_AT on are known, has readings in
- * watts that are linear.
+ * Returns true if a full sensor record has linear readings in watts. Its bytes from SDR_UNITS_AT on
+ * must be known.
  */
 bool sdr_has_watts(const uint8_t record[static SDR_UNITS_AT + SDR_PART_SIZE]);
 /*
@@ -62,10 +62,10 @@ enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret
 /* The sensor that has the state of a power supply (sensor type 08h, table 42-3). */
 struct sdr_supply_state {
 	uint8_t number;
-	uint8_t instance; /* as that of the supply's other sensors */
+	uint8_t instance; /* as in the supply's other sensors */
 };
 
-/* Whether a compact record, of which so many bytes are known, is of such a sensor. */
+/* Returns true if a compact record, with so many known bytes, is of such a sensor. */
 bool sdr_read_supply_state(const uint8_t record[static SDR_UNITS_AT], struct sdr_supply_state *ret);
 
 /* What a supply's state says about the power that it takes. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A record is read in parts, of which the first two, its head and its units, say whether it is of
- * watts: of most no more is read. A reservation ends when records change, or another program asks
- * for one: then a new one is made, and the part is asked for again.
+ * A record is read in parts. The first two, its head and its units, show whether it is in watts;
+ * most records are not read further. A reservation ends when records change, or another program
+ * requests one: then a new one is made, and the part is requested again.
  */
 #include "bmc/ipmi_sensors.h"
 
@@ -78,7 +78,7 @@ static void take(struct search *search, enum sdr_role role, const struct sdr_sen
 	}
 	if (found->count < IPMI_SENSORS_MAX)
 		found->sensors[found->count] = *sensor;
-	found->count++; /* more than there is room for is no sum */
+	found->count++; /* more than fit give no sum */
 }
 
 /* @record has its head. */
@@ -158,7 +158,7 @@ static int ask_reading(struct ipmi_device *device, uint8_t number, struct ipmi_a
 	return ipmi_device_ask(device, &request, ret, diag);
 }
 
-/* Whether each supply that is @silent, the bits of their indices, takes no power. */
+/* Returns true if each supply that is @silent, the bits of their indices, takes no power. */
 static int check_silent(struct ipmi_device *device, const struct ipmi_sensors *sensors,
 			unsigned silent, struct diag *diag)
 {

@@ -9,5 +9,5 @@
 
 #include <stdbool.h>
 
-/* Whether @name has the word of a part in it, in either case. */
+/* Returns true if @name contains the word of a part, in either case. */
 bool part_name_is_of_a_part(const char *name);

@@ -11,7 +11,7 @@
 #include "bmc/part_name.h"
 
 #define WATTS_MAX    1e6 /* more than a rack draws */
-#define KWH_MAX      4e6 /* 400 years of a kilowatt; more is no energy_uj */
+#define KWH_MAX      4e6 /* 400 years of a kilowatt; more does not fit */
 #define UW_PER_W     1e6
 #define UJ_PER_KWH   3.6e12
 #define WINDOW_MAX_S 3600.0
@@ -123,7 +123,7 @@ static bool has_member(const struct redfish_members *members, size_t from, size_
 	return false;
 }
 
-/* A member that stands twice on a page is listed twice; one of an earlier page is no new one. */
+/* A member that is twice on a page is listed twice; a member of an earlier page is not new. */
 static void add_member(struct redfish_members *members, size_t before,
 		       const struct redfish_path *path)
 {
@@ -220,8 +220,8 @@ static bool is_one_of(const char *text, const char *const *words)
 }
 
 /*
- * A duration as Redfish has it (DSP0266 §9.4.6; ISO 8601 without years and months): P1DT2H3M4.5S.
- * 0 where it is none, or more than an hour.
+ * A duration as in Redfish (DSP0266 §9.4.6; ISO 8601 without years and months): P1DT2H3M4.5S. 0 if
+ * it is not one, or more than an hour.
  */
 static uint64_t duration_ns(const char *text)
 {
@@ -473,7 +473,7 @@ static void read_old_supply(const json_t *supply, struct redfish_supply_power *r
 void redfish_supply_sum_add(struct redfish_supply_sum *sum, const struct redfish_supply_power *one,
 			    bool is_off)
 {
-	/* What gives some takes some: then 0 is no input that is known. */
+	/* A supply with output has input: then 0 means that the input is unknown. */
 	bool has_input = one->has_input && (one->input_uw || !one->has_output || !one->output_uw);
 
 	sum->power.has_input |= has_input;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a Redfish service says of power, taken out of its answers (DMTF DSP0266; schemas of DSP8010:
+ * A Redfish service's data about power, from its responses (DMTF DSP0266; schemas of DSP8010:
  * Chassis, EnvironmentMetrics, PowerSupplyMetrics, Power, Sensor). Pure.
  *
- * Answers come from a machine on the network and are checked as such. A value that is missing,
- * null, negative, beyond all reason or no number is none: never 0. Three deviations of services
- * from their schema are read: an object in place of an array of one, a number as decimal text, and
- * a bare value in place of an object with its Reading. Paths are taken only where they are of the
- * service itself ("/redfish/…").
+ * Responses come from a machine on the network and are checked as such. A value that is missing,
+ * null, negative, beyond all reason or not a number counts as missing, never as 0. Three deviations
+ * of services from their schema are read: an object in place of an array of one, a number as
+ * decimal text, and a bare value in place of an object with its Reading. Only paths of the service
+ * itself ("/redfish/…") are taken.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #define REDFISH_PATH_MAX    256
-#define REDFISH_MEMBERS_MAX 256 /* of a collection; those behind it are counted */
-#define REDFISH_SYSTEMS_MAX 8   /* that a chassis is said to hold; more are "several", too */
+#define REDFISH_MEMBERS_MAX 256 /* of a collection; further ones are counted */
+#define REDFISH_SYSTEMS_MAX 8   /* that a chassis may hold; more are "several", too */
 
 struct redfish_path {
 	char text[REDFISH_PATH_MAX]; /* "/redfish/v1/Chassis/1"; "": none */
@@ -29,14 +29,14 @@ struct redfish_path {
 struct redfish_members {
 	struct redfish_path paths[REDFISH_MEMBERS_MAX];
 	size_t count;
-	size_t listed; /* entries so far, but for those that an earlier page had, too */
+	size_t listed; /* entries so far, without those of earlier pages */
 	size_t total;  /* that there are, as the service says; 0: it does not say */
 	/* At least so many are not known: no path of this service, or no room for them. */
 	size_t left_out;
 	const char *why; /* static, of the first that were left out; NULL: none were */
 };
 
-/* Power and energy of what was asked for; what is not known is not there. */
+/* Power and energy of the requested object; unknown values are absent. */
 struct redfish_reading {
 	bool has_power, has_energy;
 	uint64_t power_uw, energy_uj; /* the energy is a counter */
@@ -50,7 +50,7 @@ struct redfish_supply_power {
 	uint64_t input_uw, output_uw;
 };
 
-/* Of all supplies of a machine. */
+/* The sums over all supplies of a machine. */
 struct redfish_supply_sum {
 	struct redfish_supply_power power;
 	bool lacks_input, lacks_output; /* one that is not off has none */
@@ -61,11 +61,11 @@ struct redfish_chassis {
 	struct redfish_path systems[REDFISH_SYSTEMS_MAX]; /* that are in it */
 	size_t system_count;
 	bool is_component; /* a card, a module or a zone in a machine, by its ChassisType */
-	bool is_outside;   /* likewise a rack or another thing that is no part of a machine */
+	bool is_outside;   /* a rack or another thing outside of a machine */
 	struct redfish_path environment, subsystem, power, sensors;
 };
 
-/* A path of the service, without a fragment; "" where it is none. */
+/* A path of the service, without a fragment; "" if it is not one. */
 void redfish_path_take(const char *text, struct redfish_path *ret);
 bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_path *b);
 /* Its last part: the "1" of "/redfish/v1/Chassis/1". */
@@ -78,27 +78,27 @@ size_t redfish_members_add(const json_t *page, struct redfish_members *members);
 void redfish_members_add_path(struct redfish_members *members, const struct redfish_path *path);
 /* At least @count are not known, and @why (static). */
 void redfish_members_leave_out(struct redfish_members *members, size_t count, const char *why);
-/* The link from a page to the next one, as the service has it; "" where there is none. */
+/* The link from a page to the next one, as the service has it; "" on the last page. */
 const char *redfish_next_link(const json_t *page);
 /*
  * A path, or an address with a path of the very service that is at @origin ("https://HOST:PORT");
  * "" for all else.
  */
 void redfish_path_take_from(const char *origin, const char *text, struct redfish_path *ret);
-/* The message of an error (extended or not), for people; "" where there is none. */
+/* The message of an error (extended or not), for people; "" if it is missing. */
 const char *redfish_message(const json_t *error);
 
 void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path,
 			  struct redfish_chassis *ret);
 /*
- * Which of @count chassis are those of the machine @system and of no other, the best first: one
+ * Which of @count chassis belong to the machine @system and to no other, the best first: a chassis
  * that holds others before those in it, and a machine before a component. Fills order[0..count);
- * their number. @is_only: the service has no other system, so a chassis without links to systems is
- * the machine's as well, after those with links, unless it is a rack or the like; a component
- * without links only where no chassis has links. A @system "" is one that nothing names: there must
- * be exactly one chassis then that may be a machine.
- * *ret_shared: one that has the system has others as well, as the enclosure of blades does; or
- * there are several for a system that nothing names.
+ * returns their number. @is_only: the service has no other system, so a chassis without links to
+ * systems is the machine's as well, after those with links, unless it is a rack or similar; a
+ * component without links only if no chassis has links. A @system "" is one that nothing names:
+ * then exactly one chassis may be a machine.
+ * *ret_shared: a chassis of the system has other systems as well, as the enclosure of blades does;
+ * or there are several for a system that nothing names.
  */
 size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
 			      const struct redfish_path *system, bool is_only, size_t *order,
@@ -109,7 +109,7 @@ void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret
 			      struct redfish_path *ret_sensor);
 /*
  * PowerControl of Power: the first that is the whole machine's; some vendors list processors and
- * memory behind it. PowerConsumedWatts, else AverageConsumedWatts over IntervalInMin.
+ * memory after it. PowerConsumedWatts, else AverageConsumedWatts over IntervalInMin.
  */
 void redfish_power_control_read(const json_t *power, struct redfish_reading *ret);
 /* A bay without a power supply. */
@@ -135,12 +135,12 @@ void redfish_supply_sum_read(const struct redfish_supply_sum *sum, struct redfis
  */
 void redfish_old_supplies_read(const json_t *power, struct redfish_reading *ret);
 /*
- * A Sensor of power, and the time over which it averages. None where its PhysicalContext, or
- * without one its Name, is that of a part of the machine.
+ * A Sensor of power, and the time over which it averages. No power if its PhysicalContext, or
+ * without one its Name, belongs to a part of the machine.
  */
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret);
 /*
- * Whether a sensor of this id may be of all of the machine's power: total_power, SysBoardPwr. Not
- * so where it names a part (bmc/part_name.h), of which it may be the sum.
+ * Returns true if a sensor of this id may measure all of the machine's power: total_power,
+ * SysBoardPwr. Not if it names a part (bmc/part_name.h), because it may be that part's sum.
  */
 bool redfish_sensor_is_total(const char *id);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client of one Redfish service (DMTF DSP0266): sessions, or HTTP Basic where the service has no
+ * A client of one Redfish service (DMTF DSP0266): sessions, or HTTP Basic if the service has no
  * sessions; one request at a time, each with a deadline and a limit of bytes, over TLS.
  *
- * A session is made when one is needed, made anew when the service has ended it (401), and deleted
+ * A session is made when one is needed, made again when the service has ended it (401), and deleted
  * by redfish_client_end(): controllers have few places for them. A redirect is followed once, and
- * only to another path of the same service. Messages name the address, and say what to do; neither
+ * only to another path of the same service. Messages name the address, and give advice; neither
  * the password nor the session's token is in them.
  *
- * Used by one thread, but for @cancel_fd of its options.
+ * Used by one thread, except for @cancel_fd of its options.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 
 struct redfish_client_options {
 	const char *ca_file;  /* "": the system's authorities */
-	const char *settings; /* what holds address and password, for messages: a file's name */
+	const char *settings; /* the source of address and password, for messages: a file's name */
 	uint64_t timeout_ms;  /* of one request */
 	bool insecure;        /* the service's certificate is not verified */
 	bool basic;           /* never a session */
@@ -49,7 +49,7 @@ int redfish_client_get(struct redfish_client *client, const struct redfish_path 
 /* As redfish_path_take_from(), of the service's own address. */
 void redfish_client_take_link(const struct redfish_client *client, const char *link,
 			      struct redfish_path *ret);
-/* Whether @r of redfish_client_get() is the service's, or ours, so that no other path is asked. */
+/* Returns true if @r of redfish_client_get() concerns the whole service or us, not one path. */
 bool redfish_client_ends_search(int r);
 /* For how long the service has last asked to be left alone; 0: it has not. */
 uint64_t redfish_client_retry_after_ns(const struct redfish_client *client);

@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "bmc/answer_object.h"
 
-/* The path of the page behind @page; "" where there is none, or it is not followed. */
+/* The path of the page after @page; "" if there is none, or it is not followed. */
 static void find_next(const struct redfish_client *client, const json_t *page,
 		      struct redfish_members *members, struct redfish_path *ret)
 {
@@ -17,7 +17,7 @@ static void find_next(const struct redfish_client *client, const json_t *page,
 					  "followed");
 }
 
-/* Adds the page at @path, which is that of the next one then. */
+/* Adds the page at @path, which is then the next page's path. */
 static int read_page(struct redfish_client *client, struct redfish_path *path,
 		     struct redfish_members *members, struct diag *diag)
 {

@@ -2,10 +2,10 @@
 /*
  * All members of a Redfish collection, page by page (DSP0266 §7.3: "Members@odata.nextLink").
  *
- * A collection of which not all members are known is no error, and says so: left_out and why. So it
- * is where a later page cannot be read, is at another address, or leads back to pages that were
- * read; where there are more pages or members than are read; and where the service says that it has
- * more members than it lists.
+ * A collection with unknown members is not an error; left_out and why describe it. This happens if
+ * a later page cannot be read, is at another address, or leads back to pages that were read; if
+ * there are more pages or members than are read; and if the service reports more members than it
+ * lists.
  */
 #pragma once
 

@@ -83,7 +83,7 @@ int redfish_power_read(struct redfish_client *client, struct redfish_power *powe
 
 /* ---- the search for power in a chassis ---- */
 
-/* Of one resource: 0 where it has a value. */
+/* The power of one resource: 0 if it has a value. */
 static int try_one(struct redfish_client *client, enum redfish_method method,
 		   const struct redfish_path *path, struct redfish_power *power, struct diag *diag)
 {
@@ -98,7 +98,7 @@ static int try_one(struct redfish_client *client, enum redfish_method method,
 	return r == 0 && !reading.has_power ? no_value(power, diag) : r;
 }
 
-/* How its power is averaged is said by the sensor behind it, which not every service has. */
+/* Only the sensor that it refers to states the averaging; not every service has that. */
 static int learn_window(struct redfish_client *client, struct redfish_power *power,
 			struct diag *diag)
 {

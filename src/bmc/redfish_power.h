@@ -2,22 +2,22 @@
 /*
  * Where a Redfish service has the power of one machine, and what it is now.
  *
- * First the machine: the only one of the service, or the one that is named; of a service that lists
- * no systems the only one that its chassis link to, or, where they link to none, that of the only
- * chassis that may be a machine. Then the chassis that are that machine's alone
- * (redfish_chassis_choose()); of them, from the first on, the first of these that has a value:
+ * First the machine: the only one of the service, or the one that is named; if the service lists no
+ * systems, the only one that its chassis link to, or, if they link to none, the machine of the only
+ * chassis that may be one. Then the chassis that are that machine's alone
+ * (redfish_chassis_choose()); in them, from the first on, the first of these that has a value:
  *
- * 1. EnvironmentMetrics: PowerWatts, and the counter EnergykWh beside it
- * 2. PowerSubsystem/PowerSupplies: input power, of all supplies that are on, or none
+ * 1. EnvironmentMetrics: PowerWatts, and its counter EnergykWh
+ * 2. PowerSubsystem/PowerSupplies: input power of all supplies that are on, or nothing
  * 3. Power: PowerControl, PowerConsumedWatts, else AverageConsumedWatts with its interval
- * 4. Power: PowerSupplies, PowerInputWatts of all supplies that are on, or none
- * 5. Sensors: one of power whose id and PhysicalContext say that it is the machine's
+ * 4. Power: PowerSupplies, PowerInputWatts of all supplies that are on, or nothing
+ * 5. Sensors: a power sensor whose id and PhysicalContext are the machine's
  *
- * Where no chassis has any of these, 2 and 4 are tried again with the output power of the supplies,
- * in which their own losses are not.
+ * If no chassis has any of these, 2 and 4 are tried again with the output power of the supplies,
+ * which does not include their losses.
  *
- * What is found is kept; a search takes many requests, a reading one (of supplies one for their
- * list, one for each, and another one for each that has no input power).
+ * The place is kept: a search takes many requests, a reading one (for supplies one for their list,
+ * one for each, and another one for each without input power).
  */
 #pragma once
 

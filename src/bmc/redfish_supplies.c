@@ -44,7 +44,7 @@ static int list_supplies(struct redfish_client *client, struct redfish_supplies 
 	return 0;
 }
 
-/* A supply without metrics has no values, which is no failure. */
+/* A supply without metrics has no values, which is not a failure. */
 static int read_metrics(struct redfish_client *client, const struct redfish_path *path,
 			struct redfish_supply_power *ret, struct diag *diag)
 {

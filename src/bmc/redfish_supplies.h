@@ -2,9 +2,9 @@
 /*
  * The power supplies of a machine (PowerSubsystem/PowerSupplies), and the sum of their power.
  *
- * The collection is read anew with each sum: a bay may be filled, a supply get its mains back, or a
- * service list only what is there. So a sum is of all supplies that there are then, or none. Only
- * where the values of each supply are is kept.
+ * The collection is read again with each sum: a bay may be filled, a supply may get its mains back,
+ * or a service may list only present supplies. So a sum covers all supplies of that time, or there
+ * is no sum. Only the places of each supply's values are kept.
  */
 #pragma once
 

@@ -96,7 +96,7 @@ static void take_header(void *userdata, const char *name, size_t name_len, const
 		request->header(request->userdata, name, name_len, value, value_len);
 }
 
-/* A failure below HTTP, with what is to be done about it where that is not plain. */
+/* A failure below HTTP, with advice if that is not obvious. */
 static int fail(const struct service *service, int r, const struct diag *why, struct diag *diag)
 {
 	const struct service_words *words = service->words;

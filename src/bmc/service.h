@@ -27,7 +27,7 @@ struct service_words {
 struct service_options {
 	const struct service_words *words;
 	const char *ca_file;  /* "": the system's authorities */
-	const char *settings; /* what holds address and password, for messages: a file's name */
+	const char *settings; /* the source of address and password, for messages: a file's name */
 	uint64_t timeout_ms;  /* of one request */
 	bool insecure;        /* the service's certificate is not verified */
 	int cancel_fd;        /* readable: requests end with -ECANCELED; -1 none */
@@ -50,7 +50,7 @@ struct service_request {
 	bool with_user;          /* user and password go along */
 	const char *auth_token;  /* X-Auth-Token; NULL: none */
 	const char *api_session; /* X-API-Session; NULL: none */
-	uint64_t timeout_ms;     /* 0: that of the service */
+	uint64_t timeout_ms;     /* 0: the service's */
 	http_header_fn *header;  /* NULL: none; gets @userdata */
 	void *userdata;
 };
@@ -71,7 +71,7 @@ int service_set_target(struct service *service, const char *url, const char *use
 		       const char *password);
 /*
  * 0 with an answer of any status, whose body was emptied before; or as http_client_get(), with
- * what is to be done.
+ * advice.
  */
 int service_ask(struct service *service, const struct service_request *request,
 		struct service_answer *ret, struct diag *diag);
@@ -83,8 +83,8 @@ void service_wipe(struct strbuf *content);
 /* 301, 302, 307, 308 */
 bool service_is_redirect(int status);
 /*
- * -@err, with what the service does not do, its @status and its own @message of it ("" where it has
- * none), of which a part is shown.
+ * -@err, with the refused action, its @status and a part of the service's own @message ("" if it
+ * has none).
  */
 int service_refuse(const struct service *service, int err, const char *what, int status,
 		   const char *message, struct diag *diag);
