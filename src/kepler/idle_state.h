@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Saves what was learned of zones in the state file, and restores it after a restart: idle power,
- * and what a unit of work costs with the factors of containers (attribution/learning/power_owners.h).
+ * Saves the learned facts about zones in the state file, and restores them after a restart: idle
+ * power, and the cost of a unit of work with the factors of containers
+ * (attribution/learning/power_owners.h).
  *
- * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. What
- * is learned of work is of one boot, too: its keys have a hash of the boot's id. The
- * file is read and written off the loop's thread, since its directory may be on a mount that hangs.
+ * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored.
+ * Learned costs also belong to one boot: their keys have a hash of the boot's id. The file is read
+ * and written off the loop's thread, since its directory may be on a mount that hangs.
  * There is one reading or writing at a time. One that takes longer than IDLE_STATE_LIMIT_NS is an
  * error, and blocks others until it ends. Nothing is written before the file was read, so that its
  * content is not lost.
