@@ -366,6 +366,7 @@ static const struct option_section sections[] = {
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),
 	SECTION(pages_rows, pages),
+	{ .more = push_options_at, .offset = offsetof(struct config, push) },
 	SECTION(publication_rows, publication),
 	SECTION(metrics_rows, metrics),
 	SECTION(record_rows, record),
@@ -514,6 +515,7 @@ unsigned config_needs(const struct config *config)
 
 		needs |= meter_needs(&options);
 	}
+	needs |= push_needs(&config->push);
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))

@@ -19,6 +19,7 @@
 #include "base/strbuf.h"
 #include "config/vm_hints.h"
 #include "export/prometheus.h"
+#include "export/push.h"
 #include "kube/kube.h"
 #include "meter/meter_sources.h"
 #include "net/web_options.h"
@@ -101,6 +102,7 @@ struct config {
 	struct kube_options kube;
 	bool runtimes_enabled; /* --runtimes.enabled=true */
 	struct runtimes_options runtimes;
+	struct push_options push;
 	struct page_options pages; /* --metrics.schema, --metrics.created */
 	/* --metrics.process.min-joules, --metrics.settle (or SETTLE_AUTO), --metrics.keep */
 	struct publisher_options publication;

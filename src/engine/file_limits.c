@@ -150,6 +150,7 @@ static void job_run(struct offload_job *base)
 	const char *state_dir = job->config.host.state_dir;
 	CLEANUP(kube_access_release) struct kube_access access = { 0 };
 	struct landlock_paths paths = { 0 };
+	const char *folder;
 
 	add_options(&job->config, &paths);
 	add_meters(job, &paths);
@@ -162,6 +163,8 @@ static void job_run(struct offload_job *base)
 		(void)mkdir(state_dir, 0755);
 	add_writable(job, state_dir, &paths);
 	add_writable(job, job->config.record.dir, &paths);
+	for (size_t i = 0; (folder = push_folder_at(&job->config.push, i)); i++)
+		add_writable(job, folder, &paths);
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ways in which snapshots leave the program. The web server answers scrapes; other exporters
- * can push each new snapshot to a file or a server. The program starts them all from one table,
- * before it reads anything, and each has its own thread, without capabilities.
+ * can push each new snapshot to a file or a server. The program starts them all from tables, before
+ * it reads anything, and each has its own thread, without capabilities.
  *
- * An exporter that pushes waits for snapshot_wake_open(), takes the newest snapshot, and renders it
- * with a page_format (page_cache.h) or a sink of its own. A server that does not respond is state,
- * which its health shows: starting fails only if the configuration is wrong.
+ * An exporter that pushes is a file and a row (push.h). It waits for snapshot_wake_open(), takes
+ * the newest snapshot, and renders it with a page_format (page_cache.h) or its own sink. A server
+ * that does not respond is state, which its health shows: starting fails only if the configuration
+ * is wrong.
  */
 #pragma once
 
@@ -16,11 +17,14 @@
 
 #include "base/diag.h"
 #include "base/health.h"
+#include "options/option_set.h"
 
 struct config;
 struct explain_desk;
 struct heartbeat;
 struct name_finder;
+struct page_options;
+struct push_options;
 struct scrape_pace;
 struct snapshot_holder;
 
@@ -32,6 +36,9 @@ struct exporter_program {
 	struct scrape_pace *pace;          /* to be informed of scrapes */
 	struct explain_desk *desk;         /* for questions about rows */
 	struct name_finder *names;         /* further names of this machine */
+	const struct push_options *push;   /* of all exporters that push */
+	const struct page_options *pages;
+	void (*start_thread)(void); /* to be called first on each new thread */
 };
 
 struct exporter_ops {
@@ -49,6 +56,12 @@ struct exporter_ops {
 	/* Waits for its thread, for a second at most. */
 	void (*stop)(void *exporter);
 	const struct health_part *health; /* of the exporter; NULL: none */
+	/* The rest is for exporters that push (push.h). */
+	struct option_section options; /* PUSH_OPTIONS() */
+	bool (*is_wanted)(const struct push_options *options);
+	unsigned needs; /* bits of enum need, where it is wanted */
+	/* The directory in which it makes and replaces files; NULL: none. */
+	const char *(*folder)(const struct push_options *options);
 };
 
 #define EXPORTERS_MAX 8

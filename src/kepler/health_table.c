@@ -6,6 +6,7 @@
 #include "engine/confinement.h"
 #include "engine/series_health.h"
 #include "estimate/model_health.h"
+#include "export/push.h"
 #include "kepler/monitor.h"
 #include "workload/identity_health.h"
 
@@ -57,17 +58,33 @@ _Static_assert(ARRAY_SIZE(table) <= HEALTH_TABLE_MAX, "room for each");
 
 const struct health_part *health_table_part(size_t index)
 {
-	return index < ARRAY_SIZE(table) ? table[index].part : NULL;
+	if (index < ARRAY_SIZE(table))
+		return table[index].part;
+	index -= ARRAY_SIZE(table);
+	for (size_t i = 0; push_exporters[i]; i++) {
+		if (push_exporters[i]->health && index-- == 0)
+			return push_exporters[i]->health;
+	}
+	return NULL;
 }
 
 size_t health_table_sources(const struct monitor *monitor,
 			    struct health_source ret[HEALTH_TABLE_MAX])
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		ret[i] = (struct health_source){
+		ret[count++] = (struct health_source){
 			.part = table[i].part,
 			.owner = table[i].owner ? table[i].owner(monitor)
 						: (const char *)monitor + table[i].offset,
 		};
-	return ARRAY_SIZE(table);
+	for (size_t i = 0; i < monitor->exporters.count; i++) {
+		const struct exporter *exporter = &monitor->exporters.list[i];
+
+		if (exporter->ops->health && count < HEALTH_TABLE_MAX)
+			ret[count++] =
+				(struct health_source){ exporter->ops->health, exporter->self };
+	}
+	return count;
 }

@@ -9,6 +9,7 @@
  * answers and a signal to stop is obeyed.
  */
 #include "kepler/lifecycle.h"
+#include "export/push.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@
 #include "kepler/health_table.h"
 #include "kepler/machine_log.h"
 #include "kepler/web.h"
+#include "service/privileges.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
 #include "service/start_watch.h"
@@ -85,6 +87,9 @@ static int start_exporters(struct monitor *monitor)
 		.heartbeat = &monitor->heartbeat,
 		.pace = &monitor->pace,
 		.names = &monitor->name_finder,
+		.push = &monitor->config->push,
+		.pages = &monitor->config->pages,
+		.start_thread = privileges_drop_thread,
 	};
 	struct diag diag = { "" };
 	int r = explain_desk_new(&monitor->desk);
@@ -95,6 +100,8 @@ static int start_exporters(struct monitor *monitor)
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
 	r = exporters_start(&monitor->exporters, exporter_table, &program, &diag);
+	if (r == 0)
+		r = exporters_start(&monitor->exporters, push_exporters, &program, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/push.h"
+
+const struct exporter_ops *const push_exporters[] = { NULL };
+
+const struct option_section *push_options_at(size_t index)
+{
+	return push_exporters[index] ? &push_exporters[index]->options : NULL;
+}
+
+unsigned push_needs(const struct push_options *options)
+{
+	unsigned needs = 0;
+
+	for (size_t i = 0; push_exporters[i]; i++) {
+		if (push_exporters[i]->is_wanted(options))
+			needs |= push_exporters[i]->needs;
+	}
+	return needs;
+}
+
+const char *push_folder_at(const struct push_options *options, size_t index)
+{
+	const struct exporter_ops *ops = push_exporters[index];
+
+	if (!ops)
+		return NULL;
+	return ops->folder && ops->is_wanted(options) ? ops->folder(options) : "";
+}
