@@ -29,7 +29,7 @@ struct collection {
 	char part[PATH_SIZE], progress[PATH_SIZE];
 	int fd;
 	struct strbuf out; /* not written yet */
-	uint64_t written;  /* bytes of the file, with what is in out */
+	uint64_t written;  /* bytes of the file, those in out included */
 	bool has_items, has_points;
 	int64_t chunk_points;
 	struct diag *diag;
@@ -183,7 +183,7 @@ static void tell(const struct collection *collection)
 			((double)collection->at.metric + part) / (double)plan->metric_count);
 }
 
-/* One chunk of one metric; the progress is then behind it. */
+/* One chunk of one metric; the progress is advanced by it. */
 static int collect_chunk(struct collection *collection)
 {
 	const struct collect_plan *plan = collection->plan;
@@ -258,7 +258,7 @@ static bool is_same_plan(const struct collect_plan *a, const struct collect_plan
 	return true;
 }
 
-/* 1 with what FILE.progress has, 0 where there is none. */
+/* 1 with the content of FILE.progress, 0 without it. */
 static int read_progress(const char *path, struct collect_plan *ret, char **ret_source,
 			 struct collect_progress *ret_progress, struct diag *diag)
 {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "samples/collection_plan.h"
+#include "samples/collection_progress.h"
 #include "samples/series_reader.h"
 
 #define COLLECT_CHUNK_POINTS     2000 /* of a series in one answer, at first */
@@ -57,7 +57,7 @@ int collection_run(const char *path, const struct collect_plan *plan,
 		   struct diag *diag);
 /*
  * The plan that FILE.progress continues, so that a run "of the last five minutes" is continued with
- * the times that it had: 1; 0 where there is none; -EINVAL with a diagnosis. @ret is owned.
+ * the times that it had: 1; 0 without it; -EINVAL with a diagnosis. @ret is owned.
  */
 int collection_find_plan(const char *path, struct collect_plan *ret, char **ret_source,
 			 struct diag *diag);

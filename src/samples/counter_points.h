@@ -16,7 +16,7 @@ enum points_kind {
 	POINTS_ENERGY,  /* it began again, and what flowed until then is unknown */
 	POINTS_COUNTER, /* it began again at 0 */
 	POINTS_LEVEL,   /* a gauge: it holds from the point before; a fall is nothing special */
-	POINTS_SIZE,    /* a size that is called a counter: a fall is no increase */
+	POINTS_SIZE,    /* a size that is called a counter: after a fall nothing is added */
 };
 
 /* All zero at the beginning of a series. */

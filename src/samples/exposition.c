@@ -36,7 +36,7 @@ static void skip_blanks(struct line *line)
 	line->at += strspn(line->at, BLANKS);
 }
 
-/* A name up to the character behind it, which becomes its end and is returned; '\0': none. */
+/* A name up to the character after it, which becomes its end and is returned; '\0': none. */
 static char take_name(struct line *line, const char **ret)
 {
 	size_t len = strspn(line->at, NAME_CHARACTERS);

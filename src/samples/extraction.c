@@ -149,7 +149,7 @@ static int new_amounts(const struct extract_work *work, double **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Sizes of memory were named as counters, and are none. */
+/* Sizes of memory were named as counters, but are levels. */
 static enum points_kind kind_of_points(const struct metric_kind *kind)
 {
 	if (kind->is_gauge)
@@ -264,7 +264,7 @@ static int begin_feature(struct extract_work *work, const struct series_labels *
 	return find_cover(work, series, &series->cover);
 }
 
-/* The column of what is known of the node as a whole; NULL: the subject is another. */
+/* The column of a fact of the whole node; NULL: the subject is another. */
 static struct feature_column *fact_of(struct extract_work *work, enum metric_subject subject)
 {
 	if (subject == METRIC_FREQUENCY)
@@ -337,7 +337,7 @@ static int begin_values(void *userdata, const struct series_labels *labels)
 	return 0;
 }
 
-/* Where rows are by owner: its own amounts beside the sum. NULL where memory ends. */
+/* If rows are by owner: its own amounts, in addition to the sum. NULL without memory. */
 static double *owner_amounts(struct extract_work *work, const struct tracked_series *series)
 {
 	struct extract_owner *owner = &work->owners[series->owner];
@@ -429,7 +429,7 @@ static enum points_kind kind_of_series(const struct extract_work *work,
 	return work->power.accounts[series->place].order % 4 == 2 ? POINTS_LEVEL : POINTS_ENERGY;
 }
 
-/* The usual step of a series: that of the power, or its own where that is longer. */
+/* The usual step of a series: the longer one of the power's and its own. */
 static int64_t usual_step(struct extract_work *work, const struct tracked_series *series,
 			  int64_t time_us)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From series of an exporter to samples: power by component beside the counters of what ran.
+ * From series of an exporter to samples: power by component with the counters of activity.
  *
  * Series are read twice, each time as a stream: first the times at which power is known, which
  * make the steps, then all values. Memory is needed by steps and features, and for rows by owner by
@@ -9,7 +9,7 @@
  * power_accounts.h.
  *
  * Columns: timestamp (the end of the step, s), a feature each in its unit per second, then
- * cpu_scaling_frequency_hertz and node_type where they are known, COMPONENT_power in W, and by
+ * cpu_scaling_frequency_hertz and node_type if they are known, COMPONENT_power in W, and by
  * package package_N_COMPONENT_power and package_ratio_N.
  */
 #pragma once
@@ -35,7 +35,7 @@ struct extract_options {
 	const char *node;            /* instance whose series are taken; "" the only one; "any" */
 	const char *const *features; /* that are wanted; NULL ends them; NULL: all */
 	bool by_package;             /* also the power of each package */
-	bool by_owner;               /* a row is a step of one owner, beside the node's power */
+	bool by_owner;               /* a row is a step of one owner, with the node's power */
 	uint32_t smooth;             /* rows of a rolling mean; 0 or 1: none */
 	/*
 	 * NULL, or whether an owner belongs to the background: its features are in columns of their
@@ -72,7 +72,7 @@ typedef int extract_source_fn(void *userdata, const struct series_sink *sink, st
  */
 int extraction_run(const struct extract_options *options, extract_source_fn *source, void *userdata,
 		   struct extraction *ret, struct diag *diag);
-/* Of a file with series; see series_read_file(). */
+/* Reads a file with series; see series_read_file(). */
 int extraction_of_file(const struct extract_options *options, const char *path,
 		       struct extraction *ret, struct diag *diag);
 /* CSV; rows by owner have a column "owner" behind their timestamp. 0 or -ENOMEM. */

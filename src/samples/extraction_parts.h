@@ -57,9 +57,9 @@ struct extract_work {
 	struct extract_owner *owners;
 	size_t owner_count, owner_size;
 	size_t memory; /* bytes of rows by owner */
-	/* Of the step before: there was power; the counters stood still, and had not before. */
+	/* The step before had power; its counters stood still, and had not before. */
 	bool was_counted, stood_still;
-	/* Of the first pass. */
+	/* The first pass. */
 	char nodes[EXTRACT_NODES_MAX][SAMPLE_NAME_MAX];
 	size_t node_count;
 	char seen_sources[8][SAMPLE_NAME_MAX];

@@ -12,7 +12,7 @@
 #define USEC_PER_SEC 1e6
 #define ALL_PACKAGES UINT32_MAX
 
-/* Places of columns in the table; SAMPLE_COLUMN_NONE where there is none. */
+/* Places of columns in the table, or SAMPLE_COLUMN_NONE. */
 struct places {
 	size_t feature[EXTRACT_FEATURES_MAX][2]; /* and of the background */
 	size_t frequency, node_type, steal;
@@ -53,7 +53,7 @@ static int check_wanted(const struct extract_work *work)
 	return 0;
 }
 
-/* Of a feature under several names, the one with the lowest rank. */
+/* The name with the lowest rank, if a feature has several. */
 static bool is_best(const struct extract_work *work, size_t column)
 {
 	for (size_t i = 0; i < work->column_count; i++) {
@@ -349,8 +349,8 @@ static void begin_result(struct extract_work *work, const struct power_component
 }
 
 /*
- * Counters that stand still for a step were not read anew in it, as where the exporter's interval
- * is as long as a step. What they count next is of both steps, and no row is made of it.
+ * Counters that stand still for a step were not read in it, for example if the exporter's interval
+ * is as long as a step. Their next increase belongs to both steps, and no row is made of it.
  */
 static int add_step(struct extract_work *work, const struct places *places,
 		    const struct power_component *components, size_t count, size_t step,

@@ -91,7 +91,7 @@ static void add_up(struct isolation_sums *sums, const struct sample_table *table
 	}
 }
 
-/* Power at no load of the line through the rows; NAN where there is none. */
+/* Power at no load of the line through the rows; NAN: there is no line. */
 static double intercept(const struct line_sums *sums)
 {
 	double spread = sums->count * sums->load_load - sums->load * sums->load;

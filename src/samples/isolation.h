@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the power of a machine to the dynamic part: what its idle power is, and rows without it.
+ * From the power of a machine to the dynamic part: finds idle power, and makes rows without it.
  * Pure.
  *
- * The lowest power that was measured is no idle power where nothing was idle. So rows are looked
- * for in which next to nothing ran; without them a line is fitted to the lower half of the load,
- * and its power at no load is taken.
+ * A machine that was never idle has no measured idle power. So rows in which next to nothing ran
+ * are searched; without them a line is fitted to the lower half of the load, and its power at no
+ * load is taken.
  */
 #pragma once
 
@@ -26,12 +26,12 @@ struct isolated_power {
 };
 
 /*
- * Idle power of each column of power: the lowest that was measured, or, with @load, of which the
- * name is given, by the load; those without a number have none. How many have one.
+ * Idle power of each column of power: the lowest measured one, or, with the name of a column of
+ * load in @load, by the load; a column without a number has none. Returns how many have one.
  */
 size_t isolation_find(const struct sample_table *table, const char *load,
 		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX]);
-/* The column that tells best how much runs: CPU time, else cycles, …; NULL where there is none. */
+/* The column that shows load best: CPU time, else cycles, …; NULL: none. */
 const char *isolation_load(const struct sample_table *table);
 /* @watts without @idle_w; what would be negative is 0, and NAN stays. */
 double isolation_dynamic_w(double watts, double idle_w);

@@ -33,16 +33,16 @@ struct metric_kind {
 	double factor;                 /* the value is multiplied by it */
 	bool is_gauge;                 /* a level: W, or a memory's size */
 	/*
-	 * Of one thing under several names the lowest is used: 0 the classic name, 1 the current
+	 * If one thing has several names, the lowest is used: 0 the classic name, 1 the current
 	 * one, 2 a gauge.
 	 */
 	uint8_t rank;
 };
 
-/* Of a metric with these labels, "__name__" among them, for features of @level. */
+/* The kind of a metric with these labels, "__name__" among them, for features of @level. */
 void metric_kind_find(const struct series_labels *labels, enum metric_level level,
 		      struct metric_kind *ret);
-/* Whether a query for all metrics of an exporter should collect it, by its name alone. */
+/* Returns true if a query for all metrics of an exporter collects this name. */
 bool metric_is_collected(const char *name);
 /*
  * Number of the package, or of the GPU's board, that a series is about; 0 where its labels do not
@@ -54,6 +54,6 @@ uint32_t metric_package(const struct series_labels *labels);
  * for RAPL; a series without a source is of any.
  */
 bool metric_source_matches(const char *source, const char *wanted);
-/* What tells the owner of a counter from others: ids and names, joined by "/". Cut at @size. */
+/* The identity of a counter's owner: ids and names, joined by "/". Cut at @size. */
 void metric_owner(const struct series_labels *labels, enum metric_level level, char *ret,
 		  size_t size);

@@ -50,7 +50,7 @@ int power_accounts_find(struct power_accounts *accounts, const struct metric_kin
 	return (int)accounts->count++;
 }
 
-/* In W; of a component that is no kind of zone, as much as a whole machine. */
+/* In W; a component of an unknown kind may have as much as a whole machine. */
 static double highest_watts(const char *component)
 {
 	for (int kind = 0; kind < ZONE_KIND_COUNT; kind++) {

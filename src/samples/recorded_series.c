@@ -23,7 +23,7 @@
 #define NEAR_NS      (100 * NSEC_PER_MSEC) /* where it has no length */
 #define FEATURES_MAX (1 + SIGNAL_COUNT)
 
-/* Features by their place: CPU time, then signals; NULL: it is none that power follows. */
+/* Features by their place: CPU time, then signals; NULL: power does not follow it. */
 static const char *const feature_names[FEATURES_MAX] = {
 	[0] = "bpf_cpu_time_ms",
 	[1 + SIGNAL_CPU_CYCLES] = "cpu_cycles",
@@ -50,7 +50,7 @@ struct recorded_zone_state {
 
 struct recorded_owner_state {
 	bool is_touched;
-	/* Of its container: id, pod, name, namespace. */
+	/* Labels of its container: id, pod, name, namespace. */
 	char names[4][OWNER_NAME_MAX + 1];
 	uint64_t amounts[FEATURES_MAX], fresh[FEATURES_MAX];
 };
@@ -119,7 +119,7 @@ static uint64_t end_of(const struct recorded_interval *interval)
 	return interval->time_ns;
 }
 
-/* A span: two points, of which the first is known where the span before ends there. */
+/* A span: two points; the first is not repeated if the span before ends there. */
 static int put_span(struct recorded_reading_pass *pass, struct recorded_zone_state *zone,
 		    const struct energy_span *span, const struct recorded_interval *interval)
 {
@@ -243,7 +243,7 @@ static int put_owners(struct recorded_reading_pass *pass, const struct recorded_
 	return r;
 }
 
-/* Of the node, at any level. */
+/* Series of the node, at any level. */
 static int put_steal(struct recorded_reading_pass *pass, const struct recorded_interval *interval)
 {
 	const struct series_labels labels = {
@@ -311,7 +311,7 @@ static int take_owner(struct recorded_reading_pass *pass, const struct recorded_
 	for (; pass->id_count <= owner->id; pass->id_count++)
 		pass->owner_ids[pass->id_count] = MAP_NONE;
 	memset(&state, 0, sizeof(state));
-	/* Of the node all owners are one. */
+	/* At the level of the node all owners are one. */
 	for (size_t i = 0; pass->options->level != METRIC_NODE && i < ARRAY_SIZE(keys); i++) {
 		const char *text = owner->names.text[keys[i]];
 
@@ -436,7 +436,7 @@ int extraction_of_recording(const struct extract_options *options, const char *p
 				"node",
 				path);
 	r = extraction_run(options, read_file, &file, ret, diag);
-	/* What points are repeated, or far apart, is how it is told here. */
+	/* The form of a recording repeats points, and leaves gaps: these are not faults. */
 	if (r == 0)
 		ret->faults = (struct points_faults){ 0 };
 	return r;

@@ -10,7 +10,7 @@
 
 #include "samples/extraction.h"
 
-/* Whether the file begins as a recording does. */
+/* Returns true if the file begins like a recording. */
 bool recorded_series_is(const char *path);
 /* As extraction_of_file(); levels container and node only, else -EINVAL. */
 int extraction_of_recording(const struct extract_options *options, const char *path,

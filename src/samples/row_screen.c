@@ -175,7 +175,7 @@ static void add_first(const struct screened_column *column, struct strbuf *out)
 		strbuf_addf(out, ": %g", column->value);
 }
 
-/* What to do about a column of which many cells are impossible. */
+/* Advice about a column with many impossible cells. */
 static const char *advice(const struct screened_column *column)
 {
 	if (!column->faults[CELL_IS_ABOVE])

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which values of rows cannot be true, so that no model is trained on them.
+ * Finds impossible values in rows, so that no model is trained on them.
  *
- * A cell of a column is left out, and counted with the place of the first one, where it is no
- * number, is negative, or is above what the machine can reach. The limits of power are those of
- * zones (zone_kind_max_power_uw()), for each socket; a count of time is limited by the machine's
- * logical CPUs, cycles by CPUs of SCREEN_CLOCK_HZ. Columns that are neither a known feature nor the
- * power of a component have no limits: they are only looked at where a caller asks for them.
+ * A cell that is not a number, is negative, or is more than the machine can reach is left out, and
+ * counted with the place of the first one. The limits of power are the zones'
+ * (zone_kind_max_power_uw()), per socket; a count of time is limited by the machine's logical CPUs,
+ * cycles by CPUs of SCREEN_CLOCK_HZ. Columns that are neither a known feature nor the power of a
+ * component have no limits: only a caller that asks for them has them checked.
  *
- * A few impossible cells are faults of the rows that they are in. Where they are more than
- * SCREEN_TOLERATED of a column, its unit is probably wrong, and the column is refused. Pure.
+ * A few impossible cells are faults of their rows. If they are more than SCREEN_TOLERATED of a
+ * column, its unit is probably wrong, and the column is refused. Pure.
  */
 #pragma once
 
@@ -23,8 +23,8 @@
 
 #define SCREEN_TOLERATED   0.10 /* of a column's cells */
 #define SCREEN_CLOCK_HZ    1e10
-#define SCREEN_CPUS_MAX    8192 /* where the machine's are not known; Linux' limit */
-#define SCREEN_SOCKETS_MAX 2    /* likewise; --machine.chips says more */
+#define SCREEN_CPUS_MAX    8192 /* if the machine's number is unknown; Linux' limit */
+#define SCREEN_SOCKETS_MAX 2    /* if their number is unknown; --machine.chips sets it */
 
 enum cell_fault { CELL_IS_NO_NUMBER, CELL_IS_NEGATIVE, CELL_IS_ABOVE, CELL_FAULT_COUNT };
 
@@ -59,11 +59,11 @@ double row_screen_cell(struct row_screen *screen, size_t index, double value, co
 		       uint64_t line);
 /* Index of the column, or SAMPLE_COLUMN_NONE. */
 size_t row_screen_index(const struct row_screen *screen, const char *name);
-/* Whether the cells that are kept, at least two, have one value. */
+/* Returns true if the cells that are kept, at least two, have one value. */
 bool screened_column_is_constant(const struct screened_column *column);
-/* Whether too many cells are negative or above the limit. */
+/* Returns true if too many cells are negative or above the limit. */
 bool screened_column_is_impossible(const struct screened_column *column);
-/* 0, or -EINVAL with what is wrong where it is impossible, or no cell is a number. */
+/* 0; -EINVAL with a diagnosis if it is impossible, or no cell is a number. */
 int screened_column_check(const struct screened_column *column, struct diag *diag);
-/* Adds a line about cells that were left out; nothing where there are none. */
+/* Adds a line about cells that were left out, if there are any. */
 void screened_column_describe(const struct screened_column *column, struct strbuf *out);

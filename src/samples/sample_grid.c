@@ -65,7 +65,7 @@ static size_t find_step(struct sample_grid *grid, int64_t time_us)
 {
 	size_t low = 0, high = grid_steps(grid), at = grid->at;
 
-	/* Amounts of a series come in order: the one behind the last is looked at first. */
+	/* Amounts of a series come in order: the one after the last is tried first. */
 	for (size_t i = at; i < high && i < at + 2; i++) {
 		if (grid->edges_us[i] <= time_us && time_us < grid->edges_us[i + 1])
 			return i;

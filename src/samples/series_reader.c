@@ -144,7 +144,7 @@ static int take_point(struct reading *reading)
 	return reading->sink->point(reading->sink->userdata, &point);
 }
 
-/* All of an array, of which the bracket has been read. */
+/* The rest of an array, after its bracket. */
 static int take_points(struct reading *reading)
 {
 	int r = 0;
