@@ -376,10 +376,10 @@ static const struct option_section sections[] = {
 	SECTION(security_rows, security),
 };
 
-/* Of the cluster; src/host reads it. */
+/* Set by the cluster; src/host reads it. */
 static const char *const other_variables[] = { "KEPLER_NODE_NAME", NULL };
 
-/* Of the other Keplers' files. */
+/* Keys of the other Keplers' files. */
 static const char *const foreign_keys[] = { "rapl",         "exporter",   "debug", "dev",
 					    "experimental", "apiVersion", NULL };
 

@@ -119,7 +119,7 @@ extern const struct option_program config_program;
 /* The options of all commands, as a table over struct config. */
 extern const struct option_set config_options;
 
-/* As the options_load functions. */
+/* Results are the same as those of the options_load functions. */
 int config_load(const struct option_args *args, struct config *ret, struct diag *diag);
 /* Reads nothing but @path over the defaults: `kepler config check FILE`. */
 int config_load_file(const char *path, struct config *ret, struct diag *diag);
@@ -161,8 +161,8 @@ void config_devices(const struct config *config, const char *ret[static CONFIG_D
 
 /* `kepler config show`: as options_show(). */
 void config_show(const struct config *config, struct strbuf *out);
-/* As options_unreloadable_changes(). */
+/* See options_unreloadable_changes(). */
 void config_unreloadable_changes(const struct config *old, const struct config *fresh, char *buf,
 				 size_t size);
-/* As options_keep_unreloadable(). */
+/* See options_keep_unreloadable(). */
 void config_keep_unreloadable(struct config *old, struct config *fresh);

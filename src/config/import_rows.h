@@ -31,6 +31,6 @@ struct import_row {
 	const char *why; /* without an option: why there is none, and what comes near */
 };
 
-/* Of two rows with the same option the earlier one is followed. */
+/* The earlier of two rows with the same option is followed. */
 extern const struct import_row import_rows[];
 extern const size_t import_row_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By which names this machine is known to those that scrape it: those of the host, the node and the
+ * The names by which scrapers may know this machine: the names of the host, the node and the
  * pod, and the namespace in Kubernetes. Reverse look-ups (service/name_finder.h) add others later.
  */
 #pragma once

@@ -11,7 +11,7 @@
 struct reload_job {
 	struct offload_job job;
 	struct option_args args;
-	struct config *config; /* what was read, or NULL */
+	struct config *config; /* the config read, or NULL */
 	struct strbuf more;
 	struct diag diag;
 	int result;

@@ -45,7 +45,7 @@ enum reload_outcome {
 	RELOAD_BEGUN,
 	RELOAD_MERGED, /* into the next one */
 	RELOAD_LOADED, /* *ret_config is a configuration, now the caller's */
-	RELOAD_FAILED, /* the diagnosis says why */
+	RELOAD_FAILED, /* the diagnosis has the reason */
 };
 
 /* Requests that the configuration is read: BEGUN, MERGED or FAILED. */

@@ -74,7 +74,7 @@ static void set_processor(const char *name, struct host_info *host)
 	}
 }
 
-/* What the firmware's instance type says of the host, as far as no option does. */
+/* Facts about the host by the firmware's instance type, unless an option sets them. */
 static void apply_type(const struct vm_options *options, struct host_info *host)
 {
 	const struct instance_host *type = instance_host_find(host->dmi_vendor, host->dmi_product,

@@ -88,7 +88,7 @@ static void wait_a_second(void)
 	(void)nanosleep(&second, NULL);
 }
 
-/* Whether there are several meters of the same energy, or of the whole beside its parts. */
+/* Whether there are several meters of the same energy, or meters of both a whole and its parts. */
 static bool can_compare(const struct interval_engine *engine)
 {
 	bool some = false;
@@ -166,7 +166,7 @@ static void open_recorder(struct session *session, struct findings *findings,
 		record_tap_reconfigure(recorder_tap(&session->recorder), config);
 }
 
-/* Names that stand in findings without a form that tells them from words. */
+/* Names in findings that cannot be distinguished from words by their form. */
 static void add_names(struct redaction *names, const struct sources *sources,
 		      const struct interval_engine *engine)
 {
@@ -249,7 +249,7 @@ struct findings *doctor_examine(const struct config *config,
 	return findings;
 }
 
-/* Of a terminal, as long as its lines can be read well; 0: none. */
+/* The width of the terminal, limited to readable lines; 0: there is no terminal. */
 static size_t text_width(void)
 {
 	unsigned rows, columns;
@@ -258,7 +258,7 @@ static size_t text_width(void)
 	return columns > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : columns;
 }
 
-/* The exit status; 2 when nothing could be said, and why is said instead. */
+/* The exit status; 2 if nothing could be printed, and the reason was. */
 static int tell(const struct findings *findings, bool json, bool verbose)
 {
 	const struct findings_view view = { verbose, terminal_wants_colour(STDOUT_FILENO),

@@ -13,7 +13,7 @@
 struct doctor_recording {
 	int fd; /* where it is written, from its beginning; borrowed */
 	unsigned seconds;
-	struct redaction *names; /* takes those of meters and models that a user has chosen */
+	struct redaction *names; /* takes the names of meters and models that a user has chosen */
 };
 
 /*
@@ -23,7 +23,7 @@ struct doctor_recording {
 struct findings *doctor_examine(const struct config *config,
 				const struct doctor_recording *recording);
 
-/* Its own options, beside those of all commands. */
+/* Its options, in addition to the options of all commands. */
 extern const struct option_set doctor_options;
 /* The command: `kepler doctor [OPTION]...`. Returns the exit status. */
 int doctor_main(int argc, char *const *argv, char *const *environ_);

@@ -8,7 +8,7 @@
 #include "doctor/doctor_meters.h"
 #include "energy/zone_coverage.h"
 
-/* One that is read: that, and whether it is charged. */
+/* A zone that is read, and whether it is charged. */
 static void examine_reading(struct findings *findings, const struct interval_engine *engine,
 			    size_t z, const char *id)
 {
@@ -36,7 +36,7 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 		     compared);
 }
 
-/* Of the whole machine: whether it counts as much as its parts. */
+/* Whether a meter of the whole machine counts as much as its parts. */
 static void examine_coverage(struct findings *findings, const struct interval_engine *engine,
 			     size_t z)
 {

@@ -13,7 +13,7 @@
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 
-/* What the estimate is for this machine, and what that is worth. */
+/* The estimate for this machine, and its bound. */
 static void examine_bound(struct findings *findings, const struct zone_source *platform)
 {
 	char idle_bound[WATTS_TEXT_MAX], full_bound[WATTS_TEXT_MAX];
@@ -40,7 +40,7 @@ static void examine_bound(struct findings *findings, const struct zone_source *p
 			     platform_power_model.weights->year.most);
 }
 
-/* What --model.url gives. */
+/* The model of --model.url. */
 void doctor_examine_fetch(struct findings *findings, const struct sources *sources,
 			  const struct config *config)
 {
@@ -119,7 +119,7 @@ static void examine_stand_in(struct findings *findings)
 		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
 }
 
-/* Where the number of the host's CPUs is from, and what overrides that. */
+/* Where the number of the host's CPUs comes from, and the option that overrides it. */
 static const char *host_cpus_source(const struct zone_source *estimate,
 				    const struct host_info *host)
 {
@@ -153,7 +153,7 @@ static void examine_instance_type(struct findings *findings, const struct host_i
 			     host->dmi_product, host->cpu_model);
 }
 
-/* What an estimate in a virtual machine assumes of its host. */
+/* The host that an estimate in a virtual machine assumes. */
 static void examine_vm(struct findings *findings, const struct sources *sources)
 {
 	const struct zone_source *estimate = estimates_of_vm(&sources->estimates);
@@ -172,7 +172,7 @@ static void examine_vm(struct findings *findings, const struct sources *sources)
 		share.load_high * 100);
 }
 
-/* Packages and memory, as far as they are estimated beside the machine. */
+/* Packages and memory, if they are estimated in addition to the machine. */
 static void examine_components(struct findings *findings, const struct sources *sources)
 {
 	const struct zone_source *components = sources->estimates.of[ESTIMATE_COMPONENTS];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of energy that is estimated: by which model, for what machine, how well. */
+/* Findings about estimated energy: the model, its machine, and its error. */
 #pragma once
 
 #include "doctor/findings.h"
 #include "engine/sources.h"
 
-/* Where there is no meter: why not, and what the built-in models put in its place. */
+/* Without a meter: the reason, and the estimate by the built-in models. */
 void doctor_examine_estimate(struct findings *findings, const struct sources *sources,
 			     const struct config *config);
 /* Trained models, and why one is not used. */

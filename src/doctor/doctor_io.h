@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of signals of input and output, and of time in interrupts. */
+/* Findings about signals of input and output, and about time in interrupts. */
 #pragma once
 
 #include "activity/activity.h"

@@ -114,7 +114,7 @@ void doctor_examine_no_meter(struct findings *findings, const struct sources *so
 			     "the search for meters in %s/class/powercap has not finished",
 			     config->host.sysfs);
 	else if (meter_table_silent_count(sources->meters))
-		return; /* what was found gives no values: each is a finding of its own */
+		return; /* the meters found give no values: each is a separate finding */
 	else if (!meter_takes_any(&config->meter))
 		examine_others(findings, sources, config);
 	else if (left_out)

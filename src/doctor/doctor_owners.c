@@ -62,7 +62,7 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 		findings_add(findings, FINDING_NOTE, "owners", NULL, "no container runtime found");
 }
 
-/* Only where that decides what bears idle energy: with --gpu.idle=holder, and a GPU. */
+/* Only if it determines who is charged for idle energy: with --gpu.idle=holder and a GPU. */
 static void examine_allocations(struct findings *findings,
 				const struct device_allocations *allocations)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of the owners of processes and devices: by what they are known and named. */
+/* Findings about the owners of processes and devices: how they are recognised and named. */
 #pragma once
 
 #include "config/config.h"

@@ -45,7 +45,7 @@ static void list_counters(uint32_t signals, char *buf, size_t size)
 	}
 }
 
-/* What context switches show beside CPU time. */
+/* Signals from context switches, in addition to CPU time. */
 static void examine_switches(struct findings *findings, const struct activity_info *info)
 {
 	char counters[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of the processes: how their work is seen, and what of it is not. */
+/* Findings about processes: how their work is measured, and which part is not visible. */
 #pragma once
 
 #include "doctor/findings.h"

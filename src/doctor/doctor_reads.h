@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of signals that sysfs has: frequencies of CPUs, memory traffic. */
+/* Findings about signals from sysfs: frequencies of CPUs, memory traffic. */
 #pragma once
 
 #include "doctor/findings.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of the exporter as a service: what it keeps, shows, and may write. */
+/* Findings about the exporter as a service: the files that it keeps and may write. */
 #pragma once
 
 #include "config/config.h"
 #include "doctor/findings.h"
 
-/* Its state directory, its recordings, how its series begin, and the limits on its files. */
+/* The state directory, recordings, the start of series, and the limits on files. */
 void doctor_examine_service(struct findings *findings, const struct config *config);

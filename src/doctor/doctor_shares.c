@@ -67,7 +67,7 @@ static void add_rule(struct strbuf *out, enum share_rule rule, uint32_t signals)
 	strbuf_add_str(out, missing ? ")" : "");
 }
 
-/* What goes before @used: the rule that is asked for, and those of the list. */
+/* Rules that are preferred to @used: the configured rule, and earlier ones in the list. */
 static void add_better(struct strbuf *out, enum zone_kind kind, enum share_rule used,
 		       enum share_rule asked, uint32_t signals)
 {
@@ -81,7 +81,7 @@ static void add_better(struct strbuf *out, enum zone_kind kind, enum share_rule 
 	}
 }
 
-/* Of a kind of zones, by the first of them that is charged. */
+/* The rule of a kind of zones, by the first zone that is charged. */
 static void examine_rule(struct findings *findings, const struct interval_engine *engine, size_t z,
 			 const struct config *config)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor says of how energy is shared: each zone's idle power, each kind's rule. */
+/* Findings about how energy is shared: the idle power of zones, the rule of each kind. */
 #pragma once
 
 #include "config/config.h"

@@ -28,7 +28,7 @@ struct finding {
 struct findings {
 	char headline[FINDING_TEXT_MAX]; /* below the verdict; "" none */
 	struct finding list[FINDINGS_MAX];
-	size_t count; /* what is beyond the limit is not kept: there are fewer topics */
+	size_t count; /* findings beyond the limit are dropped: there are fewer topics */
 };
 
 void findings_add(struct findings *findings, enum finding_level level, const char *topic,
@@ -36,7 +36,7 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 /* 1 when anything is to be fixed or fails, else 0: the exit status. */
 int findings_exit_status(const struct findings *findings);
 struct findings_view {
-	bool verbose; /* also what nothing can be done about, and what is fine */
+	bool verbose; /* also findings without a remedy, and those that are fine */
 	bool colour;
 	size_t width; /* columns; 0: each finding is one line, as for grep */
 };

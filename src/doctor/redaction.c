@@ -85,7 +85,7 @@ static bool is_in(const char *word, const char *const *list)
 	return false;
 }
 
-/* ---- what was added ---- */
+/* ---- names that were added ---- */
 
 static void add(struct redaction *redaction, struct known known)
 {
@@ -197,14 +197,14 @@ static void replace_known(struct redaction *redaction, const char *text, struct 
 	}
 }
 
-/* ---- what has the form of a name ---- */
+/* ---- words with the form of a name ---- */
 
 static bool is_url(const struct word *word)
 {
 	return strstr(word->text, "://") != NULL;
 }
 
-/* Of what is below, nothing is named by a person. */
+/* People name nothing below these. */
 static bool is_path(const struct word *word)
 {
 	static const char *const fixed[] = { "/sys/class/", "/sys/devices/",  "/sys/bus/",
@@ -356,7 +356,7 @@ static const struct {
 	{ is_told_as_a_name, REDACTED_HOST },
 };
 
-/* Of hwmon, whose chips and devices the kernel names: "ina226@1-0040/power1". */
+/* Chips and devices of hwmon, which the kernel names: "ina226@1-0040/power1". */
 static bool is_sensor(const struct word *word)
 {
 	static const char *const kinds[] = { "power", "energy", "in", "curr" };
@@ -454,7 +454,7 @@ static void put(struct redaction *redaction, const char *text, size_t len, char 
 	copy(word.text, text, len);
 	word.len = strlen(word.text);
 	put_word(redaction, &word, out);
-	/* With the colon that tells "host: bmc7" from a host. */
+	/* With the colon that distinguishes "host: bmc7" from a host. */
 	copy(before, text, text[len] == ':' ? len + 1 : len);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives up, step by step and for good, what the process does not need to go on measuring. Before
- * these steps come device_holders_start(), for a process that keeps what it needs, and then
- * file_limits_enter(). A step that fails is logged, and the process goes on with more rights.
+ * Gives up, step by step and for good, the rights that the process does not need for measuring.
+ * These steps come after device_holders_start(), for a process that keeps the rights it needs, and
+ * file_limits_enter(). A step that fails is logged, and the process continues with more rights.
  */
 #pragma once
 

@@ -170,7 +170,7 @@ static void job_run(struct offload_job *base)
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
 }
 
-/* Of unix sockets to listen on: these are made, renamed and removed. */
+/* The folders of unix sockets to listen on: these are made, renamed and removed. */
 static void add_socket_folders(struct limits_job *job, const struct config *config)
 {
 	for (size_t i = 0; i < config->web.listen_count; i++) {

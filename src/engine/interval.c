@@ -47,7 +47,7 @@ struct interval_engine {
 	size_t meters_known;
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
-	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
+	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot shows about each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
 	struct pass_clock clock;
 	uint64_t elapsed_ns;         /* of the interval; 0: not known */
@@ -57,7 +57,7 @@ struct interval_engine {
 	bool told_late_read; /* that a read of a process's files hangs */
 };
 
-/* Of a series that is born, or still shows 0, at @now_ns. */
+/* How long a series settles that is born at @now_ns, or still shows 0 then. */
 static struct scrape_pace_state settle_at(const struct interval_engine *engine, uint64_t now_ns)
 {
 	uint64_t settle_ns = engine->config->publication.settle_ns;
@@ -71,9 +71,9 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 }
 
 /*
- * Of a row of any level, at most: classic names are one an account and mode, today's are one an
- * account for joules and one for watts; each schema has CPU time and the counters, both the totals
- * of each mode, as joules and watts.
+ * The most series that a row of any level can have. Classic names have one series per account and
+ * mode, current names two per account (joules and watts). Each schema adds CPU time and the
+ * counters, and both have the totals of each mode, as joules and watts.
  */
 static uint32_t series_per_row(const struct interval_engine *engine)
 {
@@ -217,7 +217,7 @@ static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
 	identity_resolver_learn(userdata, cgroup_id, path);
 }
 
-/* What may hang is asked for all at once, and waited for once; in more rounds if it is much. */
+/* Reads that may hang are requested together and awaited once; many of them take more rounds. */
 static void announce_processes(struct interval_engine *engine, const struct activity *activity)
 {
 	struct identity_resolver *identities = engine->sources->identities;
@@ -398,7 +398,7 @@ static void enter_step(const struct interval_engine *engine, enum loop_step step
 		loop_steps_enter(engine->peers.steps, step, clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Owners that are new, or whose names are awaited, and what sleeps. */
+/* Enters new owners, owners without names so far, and sleepers. */
 static void enter_identities(struct interval_engine *engine, const struct party_entry *entry,
 			     uint64_t boottime_ns)
 {

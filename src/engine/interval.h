@@ -2,8 +2,9 @@
 /*
  * One interval, from readings to a published snapshot: the place where energy meets activity.
  *
- * The engine owns what lives from interval to interval: the sources, the ledger, the learners of
- * idle power, the publisher. It has no clock of its own: times come with the readings and the pass.
+ * The engine owns everything that lives from interval to interval: the sources, the ledger, the
+ * learners of idle power, the publisher. It reads no clock: times come with the readings and the
+ * pass.
  */
 #pragma once
 
@@ -26,30 +27,29 @@
 struct interval_engine;
 struct record_tap;
 
-/* What an engine serves and asks, besides its sources; borrowed, must outlive it. */
+/* The parts that an engine serves and queries, in addition to its sources; borrowed. */
 struct interval_peers {
 	struct snapshot_holder *holder;
-	struct scrape_pace *pace;  /* NULL: nothing is known of scrapes */
+	struct scrape_pace *pace;  /* NULL: scrapes are unknown */
 	struct loop_steps *steps;  /* NULL: not timed */
-	struct explain_desk *desk; /* where questions about rows come from; NULL: none do */
-	struct record_tap *tap;    /* which records each interval; NULL: none is recorded */
+	struct explain_desk *desk; /* the source of questions about rows; NULL: none */
+	struct record_tap *tap;    /* records each interval; NULL: nothing is recorded */
 };
 
 /*
- * @sources and @config are borrowed. Where the sources have meters and an estimate, the estimate
- * stands in until the meters, in which no zone was found yet, have one: it ends where the first of
- * them begins to count. 0 or -errno.
+ * @sources and @config are borrowed. If the sources have meters without a zone and an estimate, the
+ * estimate is charged until the first zone of the meters begins to count. 0 or -errno.
  */
 int interval_engine_new(struct sources *sources, const struct interval_peers *peers,
 			const struct config *config, struct interval_engine **ret);
 void interval_engine_free(struct interval_engine *engine);
 
-/* Takes what may change while running from a reloaded config. */
+/* Takes the options that may change while running from a reloaded config. */
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config);
 
 /*
- * The clock that births are kept by, and the one that they are shown by, at one moment: what lies
- * between two readings, such as a slow pass, would move births that were shown.
+ * The clock that births are kept by, and the one that they are shown by, at one moment: time that
+ * passes between reading one and the other, such as a slow pass, would move births that were shown.
  */
 struct interval_moment {
 	int64_t boottime_ms, realtime_ms;
@@ -58,8 +58,8 @@ struct interval_moment {
 /* Now, by the kernel's clocks. */
 struct interval_moment interval_moment_now(void);
 /*
- * Adopts the zones that there are, as each interval does: before the first one, so that what was
- * learned of them can be restored. 0 or -errno.
+ * Adopts the zones that are known, as each interval does: before the first interval, so that their
+ * learned parameters can be restored. 0 or -errno.
  */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_ms);
 /*
@@ -75,7 +75,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 /* The parts of the program that each snapshot contains from now on. @sources are borrowed. */
 void interval_engine_set_health(struct interval_engine *engine, const struct health_source *sources,
 				size_t count);
-/* As of the last interval. They live as long as the engine. */
+/* The state after the last interval, which lives as long as the engine. */
 const struct activity_health *interval_engine_activity(const struct interval_engine *engine);
 const struct series_health *interval_engine_series(const struct interval_engine *engine);
 /* How long a new series shows 0 now. */
@@ -102,18 +102,18 @@ struct zone_view {
 	enum share_rule rule;   /* by which its dynamic energy was shared */
 };
 struct zone_view interval_engine_view(const struct interval_engine *engine, size_t index);
-/* SIGNAL_BIT()s of what could weigh the work of the last interval. */
+/* SIGNAL_BIT()s of the signals that could weight the work of the last interval. */
 uint32_t interval_engine_signals(const struct interval_engine *engine);
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
 						   size_t index);
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner);
-/* Likewise what is learned of costs of work, for the state file; NULL: nothing. */
+/* The learned costs of work, for the state file; NULL: nothing was learned. */
 const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
 						   size_t index);
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
 				     const struct power_owners *owners);
-/* Of the interval just run, in the order of zones. */
+/* The spans of the interval just run, in the order of zones. */
 const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
 						size_t *ret_count);
 

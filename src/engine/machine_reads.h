@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read of the machine once an interval beside its meters and its processes: files of sysfs,
- * behind which firmware may be slow or a mount may hang. So a thread reads them while the meters
- * are read, and the loop waits for it for a moment at most; what comes later counts for the next
- * interval, and a thread that hangs costs these signals only.
+ * Files of sysfs that are read once per interval, in addition to the meters and processes. Firmware
+ * behind them may be slow, or a mount may hang, so a thread reads them while the meters are read,
+ * and the loop waits for it for a moment at most. Values that come later count for the next
+ * interval, and a thread that hangs costs only these signals.
  *
- * A machine that has none of these files is looked at once a minute. Everything here is called by
+ * A machine without these files is checked once a minute. Everything here is called by
  * one thread, the loop's; nothing is read before machine_reads_begin() is called.
  */
 #pragma once
@@ -27,11 +27,11 @@ int machine_reads_open(const char *sysfs, void (*start_thread)(void), struct mac
 void machine_reads_close(struct machine_reads *reads);
 /* Begins to read, unless the last time has not ended. */
 void machine_reads_begin(struct machine_reads *reads, uint64_t now_ns);
-/* Takes what was read, and waits once for MACHINE_READS_PATIENCE_NS at most. */
+/* Takes the values read, and waits once for MACHINE_READS_PATIENCE_NS at most. */
 void machine_reads_take(struct machine_reads *reads);
-/* Of each CPU, as of the last time that was taken; stays valid, and changes only there. */
+/* The values of each CPU that were taken last; they stay valid, and change only there. */
 const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads);
-/* Adds to a pass what was taken in this interval: memory traffic, where groups of resctrl tell. */
+/* Adds the memory traffic taken in this interval to a pass, if resctrl has groups. */
 void machine_reads_add(struct machine_reads *reads, struct activity *activity);
 
 /* The time of CPUs in an idle state. */

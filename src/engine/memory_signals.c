@@ -19,7 +19,7 @@ struct memory_signals {
 	size_t places_size;
 };
 
-/* The CPUs beside a node are those that are online. */
+/* Only online CPUs are assigned to a node. */
 static void read_nodes(struct memory_signals *signals, uint32_t cpus)
 {
 	struct numa_nodes nodes;
@@ -59,14 +59,14 @@ void memory_signals_close(struct memory_signals *signals)
 	free(signals);
 }
 
-/* Of a cgroup whose nodes are not known, each socket has the same part: @bytes_each. */
+/* If the nodes of a cgroup are not known, each socket gets the same part: @bytes_each. */
 static void place_one(uint64_t *ret, uint32_t sockets, const uint64_t *known, uint64_t bytes_each)
 {
 	for (uint32_t place = 0; place < sockets; place++)
 		ret[place] = known ? known[place] : bytes_each;
 }
 
-/* Beside the entries from @first on, which are those of the cgroups with a value. */
+/* Adds the sockets of the entries from @first on, which belong to the cgroups with a value. */
 static void add_places(struct memory_signals *signals, struct activity *activity, size_t first)
 {
 	const uint32_t sockets = activity->socket_ns ? activity->sockets : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that containers hold, as a signal of a pass: it is of cgroups in which something ran since
- * the start, whether it runs now or sleeps. Only with monitor.resident-every. Where sockets are
- * told apart, and it is known which nodes are theirs, it also says at which socket that memory is.
+ * Memory that containers hold, as a signal of a pass. It covers the cgroups in which something has
+ * run since the start, whether it runs now or sleeps. Only with monitor.resident-every. If sockets
+ * are distinguished and their NUMA nodes are known, it also has the memory at each socket.
  */
 #pragma once
 

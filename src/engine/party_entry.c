@@ -15,9 +15,10 @@ static uint32_t container_of(const struct party_entry *entry, const struct proce
 }
 
 /*
- * Those that ran, or caused what a signal counts, become parties; whether this one did. In the
- * baseline nothing is charged, but every owner gets its row, so that its series are there from the
- * first snapshot on; with an equal share of idle energy so does every process.
+ * A process that ran, or caused something that a signal counts, becomes a party. Returns whether
+ * this one did. In the baseline nothing is charged, but every owner gets its row, so that its
+ * series exist from the first snapshot on; with an equal share of idle energy every process does,
+ * too.
  */
 static bool enter_sample(const struct party_entry *entry, const struct activity_sample *sample,
 			 const uint64_t *socket_ns, bool has_signals)
@@ -86,7 +87,7 @@ static bool has_signals(const struct activity *activity, size_t i)
 	return has;
 }
 
-/* Of sample @i, which is the party that was added last. */
+/* Adds the signals of sample @i, which is the most recently added party. */
 static void enter_signals(const struct party_entry *entry, const struct activity *activity,
 			  size_t i)
 {

@@ -11,7 +11,7 @@
 #include "options/version.h"
 #include "record/record_encode.h"
 
-/* What the file says of a row; names NULL: nothing yet. */
+/* The definition of a row in the file; names NULL: none yet. */
 struct written_owner {
 	const struct owner_names *names; /* a reference */
 	uint32_t size_millicpu;

@@ -46,11 +46,11 @@ struct record_tap {
 	size_t ended_size;
 };
 
-/* Beside what is booked. */
+/* The inputs of a recorded interval that are not booked. */
 struct record_moment {
 	uint64_t boottime_ns;
 	int64_t realtime_ms;
-	const struct activity *activity; /* for what has ended, and stolen time */
+	const struct activity *activity; /* for ended processes and stolen time */
 };
 
 /* @config is borrowed; it may be replaced later. @is_ring: as the store. 0 or -errno. */
@@ -59,8 +59,8 @@ int record_tap_init(struct record_tap *tap, struct record_store *store, const st
 void record_tap_release(struct record_tap *tap);
 /* After a reload: the next interval comes with the new options. */
 void record_tap_reconfigure(struct record_tap *tap, const struct config *config);
-/* What is known of the zone's idle power was set from outside. */
+/* The learner of the zone's idle power was set from outside. */
 void record_tap_restored(struct record_tap *tap, size_t zone);
-/* Between books_begin() and books_book(), of what is booked next. */
+/* Records the interval that is booked next; between books_begin() and books_book(). */
 void record_tap_tell(struct record_tap *tap, const struct books *books,
 		     const struct interval *interval, const struct record_moment *moment);

@@ -84,7 +84,7 @@ int recorder_close(struct recorder *recorder, uint64_t patience_ns)
 	return r;
 }
 
-/* As of the last report. */
+/* Values of the last report. */
 static bool fill_health(const void *owner, void *ret)
 {
 	const struct recorder *recorder = owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the exporter records: a store, the tap that feeds it, and what is said of both. Where
- * nothing can be recorded, the exporter runs on without.
+ * The recording of the exporter: a store, the tap that feeds it, and log messages about both. If
+ * nothing can be recorded, the exporter runs without it.
  */
 #pragma once
 
@@ -36,5 +36,5 @@ int recorder_open_file(struct recorder *recorder, const struct config *config, u
 struct record_tap *recorder_tap(struct recorder *recorder);
 /* Once an interval: logs that intervals are lost, and when none is lost any more. */
 void recorder_report(struct recorder *recorder);
-/* Writes what is left, for which it waits @patience_ns at most. 0 or -ETIMEDOUT. */
+/* Writes the remaining intervals, waiting @patience_ns at most. 0 or -ETIMEDOUT. */
 int recorder_close(struct recorder *recorder, uint64_t patience_ns);

@@ -27,7 +27,7 @@
 
 struct session {
 	const struct config *config;    /* borrowed; of the last reload */
-	bool is_confined;               /* it gives up what it does not need */
+	bool is_confined;               /* it gives up rights that it does not need */
 	int landlock_abi;               /* 0: files are not limited */
 	struct device_holders *holders; /* until the sources take them over */
 	struct sources sources;
@@ -59,7 +59,7 @@ int session_open_processes(struct session *session, struct diag *diag);
 int session_open_meters(struct session *session, struct diag *diag);
 /* 0, or -errno with a diagnosis. */
 int session_open_engine(struct session *session, struct diag *diag);
-/* As interval_engine_run(); before it, logs and takes what is new of the sources. */
+/* interval_engine_run(), after logging and taking the news of the sources. */
 int session_run_interval(struct session *session);
 /* After a reload. */
 void session_reconfigure(struct session *session, const struct config *config);

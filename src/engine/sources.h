@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that is read from: the machine's facts, its meters or their stand-in, its processes
+ * Everything that is measured with: the machine's facts, its meters and estimates, its processes
  * and their owners. Opened in one place, so that `run` and `doctor` see the same machine.
  */
 #pragma once
@@ -21,7 +21,7 @@
 
 struct sources {
 	struct host_info host;
-	struct cpu_sockets *sockets; /* NULL without memory: not told apart */
+	struct cpu_sockets *sockets; /* NULL without memory: sockets are not distinguished */
 	struct meter_table *meters;  /* NULL with --no-meter.enabled */
 	bool meters_are_chosen;      /* --meters leaves out some that the machine may have */
 	struct estimates estimates;

@@ -9,9 +9,9 @@
  *     lengths OFFER MODEL
  *     crc32 0a1b2c3d
  *
- * and behind it the server's answer (of so many bytes, 0 for a file's URL) and the model, as they
- * came. The CRC-32 is of these two. A file that is cut, changed, or of another URL is treated like
- * a missing one; what is in it is read as it was when it came over the network.
+ * followed by the server's answer (OFFER bytes, 0 for the URL of a file) and the model (MODEL
+ * bytes), both as they came. The CRC-32 covers these two. A file that is cut, changed, or belongs
+ * to another URL is treated like a missing one. Its content is checked like that of an answer.
  */
 #pragma once
 
@@ -37,12 +37,12 @@ struct fetched_model {
 void fetched_model_release(struct fetched_model *model);
 /* Whether @etag can be sent again and kept: printable ASCII, and short enough. */
 bool model_cache_is_etag(const char *etag, size_t len);
-/* 0; -ENOENT: there is none of @url; -EBADMSG: it is broken; or -errno with diag. */
+/* 0; -ENOENT: nothing is cached for @url; -EBADMSG: it is broken; or -errno with diag. */
 int model_cache_load(const char *dir, const char *url, struct fetched_model *ret,
 		     struct diag *diag);
 /* Replaces it atomically. 0 or -errno with diag. */
 int model_cache_save(const char *dir, const char *url, const struct fetched_model *model,
 		     struct diag *diag);
-/* The same without a disk: of the file's content. */
+/* The same for the content of the file. */
 int model_cache_parse(const char *data, size_t size, const char *url, struct fetched_model *ret,
 		      struct diag *diag);

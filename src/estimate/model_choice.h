@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of several trained models estimates what: for each component the one with the least
- * expected error on this machine (model/selection.h).
+ * The choice among several trained models: for each component, the model with the smallest expected
+ * error on this machine (model/selection.h).
  */
 #pragma once
 
@@ -13,13 +13,14 @@
 #include "host/host.h"
 #include "model/trained_model.h"
 
-/* @host as models name machines; of a virtual machine its own host, as far as that is known. */
+/* @host as models name machines; for a virtual machine its host, as far as that is known. */
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret);
 /*
- * parts[i] has bit c for each component c of models[i] that is to be used: all of those that no
- * other model has, and of others the best. Models without components (all zero) have none. @meter
- * says what is counted here; a component that no model can give is left with each, so that the
- * meter says why. @reasons gets why, where there was a choice, else "".
+ * parts[i] has bit c for each component c of models[i] that is to be used: components that no other
+ * model has, and the best of the others. Models without components (all zero) have none. @meter is
+ * a model estimate, for the features that are counted here; a component that no model can estimate
+ * stays with each of them, so that the estimate reports the reason. @reasons gets the reasons of a
+ * choice, or "" without one.
  */
 void model_choice_make(const struct trained_model *models, size_t count,
 		       const struct host_info *host, const struct zone_source *meter,

@@ -14,9 +14,9 @@
 #include "model/selection.h"
 
 /*
- * Few rows show the last tenth of load, where a model's form is further off than its bound, which
- * is of all rows, says: by a standard deviation that grows up to this part of the dynamic power at
- * full load (docs/models.md).
+ * Few rows show the last tenth of load. There the error of a model's form exceeds its bound, which
+ * covers all rows, by a standard deviation that grows up to this part of the dynamic power at full
+ * load (docs/models.md).
  */
 #define FULL_LOAD_ERROR 0.06
 #define LAST_LOADS      0.1
@@ -29,8 +29,8 @@ enum { WAITED_TIME = SIGNAL_COUNT, CPU_TIME };
 _Static_assert(WORK_SIGNAL_WAITED == 1U << WAITED_TIME, "its bit is that of its place");
 
 /*
- * Features that the node's own counters give, and how many of a signal are one of them. A level is
- * no rate, and is the same on a machine of any size; its signal says whether it is known.
+ * Features from the counters of the node, and how many units of a signal are one unit of a feature.
+ * A level is not a rate and is the same on a machine of any size; its signal shows if it is known.
  */
 static const struct {
 	const char *name;
@@ -154,7 +154,7 @@ static int bind_features(const struct model_estimate *models, const struct train
 	return 0;
 }
 
-/* Cores of the model's machine to those of this one. */
+/* The cores of the model's machine over the cores of this machine. */
 static double core_ratio(const struct model_estimate *models, const struct trained_model *model)
 {
 	uint32_t cores = model->machine.cores;
@@ -180,7 +180,7 @@ static void predict_part(const struct model_zone *zone, const double *values, do
 	ret->bound_w /= ratio;
 }
 
-/* The bound of @watts by a model of another machine: its own, and what that machine adds. */
+/* The bound of @watts by a model of another machine, which that machine widens. */
 static double with_other_machine(const struct model_zone *zone, double bound_w, double watts)
 {
 	return add_in_quadrature(bound_w, zone->choice.bound_ratio * watts);
@@ -202,7 +202,7 @@ static void share_of_host(const struct zone_source *source, size_t index, struct
 		      &models->options.vm);
 }
 
-/* A relative error near no power, as that of DynPower is, has no meaning. */
+/* A relative error has no meaning near no power, where DynPower is. */
 static double error_ratio(const struct trained_model *model, size_t component)
 {
 	return model->output == MODEL_DYN_POWER
@@ -210,7 +210,7 @@ static double error_ratio(const struct trained_model *model, size_t component)
 		       : model->components[component].error.mape_percent / 100;
 }
 
-/* A model that does not name its machine is its user's to answer for. */
+/* The user is responsible for a model that does not name its machine. */
 static int judge(const struct model_estimate *models, const struct model_place *place,
 		 struct model_zone *zone, struct diag *diag)
 {

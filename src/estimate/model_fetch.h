@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trained model that --model.url names, kept up to date by a thread of its own:
+ * The trained model of --model.url, kept up to date by a thread:
  *
- * - First the cache in the state directory is read, so that a start needs no server; then the
- *   server is asked, and again after --model.refresh. What did not change is not sent again (ETag,
- *   SHA-256). After a failure it is asked again as net/backoff.h says.
- * - A URL whose path ends in .json is a file's. Any other is that of a model server: its second API
- *   is asked (docs/model-server.md), and upstream's POST /model where it has none.
- * - What comes is hostile until it was checked: size, SHA-256, signature, syntax, and whether the
- *   model can be used. What is refused changes nothing: the last good one stays, also in the cache.
+ * - The cache in the state directory is read first, so that a start needs no server. Then the
+ *   server is queried, and again after --model.refresh. Unchanged content is not sent again (ETag,
+ *   SHA-256). After a failure, net/backoff.h determines the next attempt.
+ * - A URL with a path that ends in .json is a file. Any other URL is a model server: its second API
+ *   is queried (docs/model-server.md), or upstream's POST /model if it has no second API.
+ * - Content is hostile until it was checked: size, SHA-256, signature, syntax, and whether the
+ *   model can be used. Refused content changes nothing: the last good model stays, also in the
+ *   cache.
  *
  * Each good model is handed over when it comes, also to a program that runs.
  */
@@ -34,7 +35,7 @@ struct model_fetch_options {
 };
 
 struct model_fetch_stats {
-	bool up;        /* the last answer was good, or said that nothing has changed */
+	bool up;        /* the last answer was good, or was that nothing has changed */
 	bool is_cached; /* the model came from the cache, and no answer was good yet */
 	uint64_t requests, failures, refused;
 	double age_s;                    /* since the last good answer; NAN never */

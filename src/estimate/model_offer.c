@@ -16,7 +16,7 @@
 
 #define FILES_PATH "/api/v2/files/"
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static bool has_argument(const char *query, const char *name)
 {
@@ -119,7 +119,7 @@ void model_wish_body(const struct model_wish *wish, struct strbuf *out)
 	json_decref(root);
 }
 
-/* ---- what is answered ---- */
+/* ---- the answer ---- */
 
 /* A file of the server's own, by a path that means the same to everything between. */
 static bool is_path(const char *path)

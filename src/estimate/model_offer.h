@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model server is asked for a machine, and what its answer offers (docs/model-server.md: the
- * second API; POST /model of upstream's). Answers are taken as hostile. Pure.
+ * The request to a model server for a machine's model, and the offer in its answer
+ * (docs/model-server.md: the second API; upstream's POST /model). Answers are hostile. Pure.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #define MODEL_OFFER_PATH_MAX 1024
 #define MODEL_SIGNATURE_MAX  256
 
-/* What a model is for. */
+/* The purpose of a model. */
 struct model_wish {
 	struct machine_spec machine; /* the processor as /proc/cpuinfo has it */
 	char features[512];          /* names, separated by commas */
@@ -36,14 +36,14 @@ struct model_offer {
  * GET of the second API, by @wish; arguments that @url has already stay as they are.
  */
 void model_wish_url(const struct model_wish *wish, const char *url, struct strbuf *out);
-/* Whether @url says which output it is to be. */
+/* Whether @url determines the output. */
 bool model_wish_output_is_fixed(const char *url);
 /* The body of upstream's POST /model. */
 void model_wish_body(const struct model_wish *wish, struct strbuf *out);
-/* 0; -EPROTO with diag: what of the answer is wrong. */
+/* 0; -EPROTO with diag: the answer is not valid. */
 int model_offer_read(const char *text, size_t len, struct model_offer *ret, struct diag *diag);
 /*
- * What the answer says of a model and the file does not: its output, the errors of its components
- * and the machine that it was trained on. An answer that says nothing changes nothing.
+ * Adds facts about a model that the answer has and the file lacks: its output, the errors of its
+ * components and the machine that it was trained on. Without them @model stays as it is.
  */
 void model_offer_complete(const char *text, size_t len, struct trained_model *model);

@@ -17,7 +17,7 @@ int model_proof_load(struct diag *diag);
 int model_proof_check_sum(const void *data, size_t size, const char *wanted, struct diag *diag);
 /*
  * 0; -EKEYREJECTED with diag: the base64 in @signature is no signature of @data by the public key
- * in the file @key_file (PEM); or what is wrong with that file.
+ * in the file @key_file (PEM); or the fault of that file.
  */
 int model_proof_check_signature(const void *data, size_t size, const char *signature,
 				const char *key_file, struct diag *diag);

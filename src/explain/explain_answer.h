@@ -20,15 +20,15 @@ enum explain_result {
 	EXPLAIN_AMBIGUOUS, /* more than one row is called so */
 };
 
-/* Where what the row used is shown. */
+/* Where the energy of the row is shown. */
 enum explain_series {
-	EXPLAIN_SHOWN,       /* in a series of its own */
+	EXPLAIN_SHOWN,       /* in its own series */
 	EXPLAIN_SETTLES,     /* in one that is new: it shows 0 for a while */
 	EXPLAIN_KEPT,        /* in one that has ended, for a while */
 	EXPLAIN_WAITS,       /* in none yet: its names are awaited */
 	EXPLAIN_IN_OTHER,    /* a process: in the series "other" of its container */
 	EXPLAIN_HIDDEN,      /* in none yet, or no more */
-	EXPLAIN_UNPUBLISHED, /* not known: what is shown is of an interval before */
+	EXPLAIN_UNPUBLISHED, /* not known: the page shows an earlier interval */
 };
 
 /* The model behind an estimated zone of the explanation, as the snapshot shows it. */
@@ -62,8 +62,8 @@ struct explain_answer {
 	int64_t now_ms;     /* realtime of the interval's end */
 	int error;          /* -errno: processes could not be read in it; 0 */
 	uint64_t sequence;  /* of the snapshot that shows it */
-	uint64_t counts_uj; /* with EXPLAIN_IN_OTHER: of what it used, towards a series */
-	/* As configured: what a series takes, and how long it shows 0 and is kept. */
+	uint64_t counts_uj; /* with EXPLAIN_IN_OTHER: the energy that counts towards a series */
+	/* Configured: the energy for a series, how long it shows 0, and how long it is kept. */
 	uint64_t min_uj, settle_ns, keep_ns;
 	struct explanation explanation;
 	struct explained_model models[SNAPSHOT_MODELS];

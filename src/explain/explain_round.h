@@ -12,11 +12,11 @@
 struct explain_round {
 	struct explain_answer *answers[EXPLAIN_AT_ONCE];
 	size_t count;
-	struct explanation *found[EXPLAIN_AT_ONCE]; /* of those of them that are about a row */
+	struct explanation *found[EXPLAIN_AT_ONCE]; /* for the answers that are about a row */
 	size_t found_count;
 };
 
-/* When and in what an interval ran. */
+/* The times of an interval. */
 struct explain_times {
 	uint64_t now_ns, boottime_ns; /* of its end */
 	int64_t now_ms;
@@ -25,7 +25,7 @@ struct explain_times {
 	int error;        /* -errno: processes could not be read */
 };
 
-/* What published an interval, and where. */
+/* Where an interval was published. */
 struct explain_publication {
 	const struct publisher *publisher;
 	struct snapshot_holder *holder;
@@ -38,6 +38,6 @@ void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 			 const struct ledger *ledger, const struct explain_times *times);
 /* After the interval is booked, before it is published, which may release rows. */
 void explain_round_book(struct explain_round *round, struct ledger *ledger);
-/* After publisher_publish(), which returned @publication->result: what is shown, and where. */
+/* Adds where the rows are shown, after publisher_publish() returned @publication->result. */
 void explain_round_end(struct explain_round *round, struct explain_desk *desk,
 		       const struct explain_publication *publication, uint64_t now_ns);

@@ -14,7 +14,7 @@
  * program's exit status: 0, 1 (cannot write) or 2 (usage error, invalid configuration).
  */
 int config_command(const struct option_args *args, FILE *out, FILE *err);
-/* As a row of main's table of commands. */
+/* For a row of main's table of commands. */
 int config_command_main(int argc, char *const *argv, char *const *environ_);
 /* One line a subcommand, for `kepler --help`. */
 extern const char config_command_usage[];

@@ -188,7 +188,7 @@ static int ask_at(struct question *question, const char *address)
 	return r;
 }
 
-/* Does it tell what is called so? Other programs, and older versions, have a 404 of their own. */
+/* Whether the 404 is about the name asked for; other programs and older versions send others. */
 static bool is_answer(const struct question *question, const char *body)
 {
 	CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT;
@@ -280,7 +280,7 @@ static int explain(const struct explain_config *explain, const char *target)
 	return status;
 }
 
-/* The word that is no flag stands first or last; what is left is @rest. NULL: there is none. */
+/* The word that is not a flag comes first or last; @rest gets the others. NULL: there is none. */
 static const char *take_target(struct option_args *rest)
 {
 	const char *target = NULL;

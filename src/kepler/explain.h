@@ -11,9 +11,9 @@
 #define EXPLAIN_EXIT_FOUND       0
 #define EXPLAIN_EXIT_NOT_FOUND   1
 #define EXPLAIN_EXIT_USAGE       2
-#define EXPLAIN_EXIT_UNREACHABLE 3 /* or what it said cannot be printed */
+#define EXPLAIN_EXIT_UNREACHABLE 3 /* or its answer cannot be printed */
 
-/* Its own options, beside those of all commands. */
+/* Its options, in addition to the options of all commands. */
 extern const struct option_set explain_options;
 /* The command: `kepler explain WHAT [OPTION]...`. Returns the exit status. */
 int explain_main(int argc, char *const *argv, char *const *environ_);

@@ -21,7 +21,7 @@ struct idle_job {
 	char facts[256];
 	char machine[STATE_MACHINE_MAX];
 	char boot[STATE_MACHINE_MAX];
-	struct state *state; /* to write; or what was read */
+	struct state *state; /* to write, or as read */
 	int result;
 	struct diag diag;
 };
@@ -158,7 +158,7 @@ static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
 	(void)snprintf(key, STATE_KEY_MAX, "%s/%s", zone->source, id);
 }
 
-/* "fit.0123456789abcdef.1/rapl-sysfs/package-0": line 1 of what was learned in this boot. */
+/* "fit.0123456789abcdef.1/rapl-sysfs/package-0": line 1 of the costs learned in this boot. */
 static void learned_key(const struct idle_state_keeper *keeper, const struct zone *zone,
 			size_t line, char key[STATE_KEY_MAX])
 {
@@ -226,7 +226,7 @@ static int collect_zone(const struct interval_engine *engine, size_t index, stru
 	return r < 0 ? r : state_put(state, key, line);
 }
 
-/* Where there is no room, there is no more room for others, either: these are learned anew. */
+/* Without room there is none for the others, either: they are learned again. */
 static int collect_learned(const struct idle_state_keeper *keeper,
 			   const struct interval_engine *engine, size_t index, struct state *state)
 {

@@ -11,5 +11,5 @@ void monitor_run_interval(struct monitor *monitor);
 /* Up to the first snapshot. 0, or -errno, which was logged; monitor_finish() is due in any case. */
 int monitor_start(struct monitor *monitor);
 void monitor_finish(struct monitor *monitor);
-/* Logs where the exporter serves, and what it measures with. */
+/* Logs the exporter's URL, and the sources of energy and processes. */
 void monitor_log_start(struct monitor *monitor);

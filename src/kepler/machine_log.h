@@ -9,7 +9,7 @@
 
 /* The parts of the configuration that were ignored, and why. */
 void machine_log_warnings(const struct config *config);
-/* At the start: what is not visible here, and what that costs. */
+/* At the start: the parts of the machine that are not visible, and the consequences. */
 void machine_log_start(const struct session *session);
 /* Once, when a process is found that BPF cannot see. @logged is false at first. */
 void machine_log_unseen(const struct session *session, bool *logged);

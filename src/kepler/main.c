@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The exporter: its commands, each a function in a file of its own. */
+/* The exporter: its commands, each a function in a separate file. */
 #include "base/macro.h"
 #include "config/config.h"
 #include "doctor/doctor.h"

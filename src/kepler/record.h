@@ -7,7 +7,7 @@
 
 #include "options/option_set.h"
 
-/* Its own options, beside those of all commands. */
+/* Its options, in addition to the options of all commands. */
 extern const struct option_set record_options;
 /* The command. Returns the exit status: 0 recorded, 1 not all of it, 2 wrong use. */
 int record_main(int argc, char *const *argv, char *const *environ_);

@@ -25,13 +25,13 @@
 /*
  * The thread that reads meters wakes up by itself when an interval is due, and wakes the loop when
  * it is done: two wake-ups instead of three. Where that takes longer than the grace, the loop
- * begins the interval, and waits there. Readings that are older than fresh ones are made anew, for
+ * begins the interval, and waits there. Readings that are no longer fresh are made again, because
  * processes are read right after them.
  */
 #define METERS_GRACE_NS (20 * NSEC_PER_MSEC)
 #define METERS_FRESH_NS (5 * NSEC_PER_MSEC)
 
-/* What became of reading or writing the state file. */
+/* The outcome of reading or writing the state file. */
 static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
 			  const struct diag *diag)
 {
@@ -73,7 +73,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	struct diag diag = { "" };
 	char fixed[512];
 
-	/* The addresses stay what they are, whatever the new configuration says of them. */
+	/* The addresses stay as they are, even if the new configuration has others. */
 	if (config_check_interval(fresh, config_reachable_address(old), &diag) < 0) {
 		refuse_reload(monitor, &diag);
 		config_release(fresh);

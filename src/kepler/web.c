@@ -160,7 +160,7 @@ static void release_page(void *owner)
 	free(page);
 }
 
-/* A page that is made anew for each request. */
+/* A page that is made for each request. */
 static void answer_page(struct web *web, int (*make)(const struct snapshot *, struct strbuf *),
 			const char *type, struct http_response *response)
 {

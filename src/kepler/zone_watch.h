@@ -21,7 +21,7 @@ struct zone_health {
 };
 extern const struct health_part zone_health_part; /* of a struct zone_watch */
 
-/* Zeroed: nothing was said yet. */
+/* Zeroed: nothing was logged yet. */
 struct zone_watch {
 	bool refused[ZONES_MAX];    /* that this zone's readings are refused */
 	bool exceeded[ZONES_MAX];   /* that this package's parts count more than it */

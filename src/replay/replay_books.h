@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Books a recording again: record by record into an accountant and a ledger of its own, as the
+ * Books a recording again: record by record into a separate accountant and ledger, as the
  * exporter's engine (interval.h) did. With the options that were in effect the sums are the same to
  * the microjoule.
  *
@@ -17,7 +17,7 @@
 struct replay_zone {
 	struct recorded_zone recorded;
 	uint64_t read_uj;      /* of all its spans with a known energy */
-	uint64_t uncounted_uj; /* of them, what the accounting has left out */
+	uint64_t uncounted_uj; /* the part of read_uj that the accounting has left out */
 	uint64_t spans, errors;
 };
 
@@ -27,7 +27,7 @@ struct replay_books;
 int replay_books_new(const struct config *config, struct replay_books **ret);
 void replay_books_free(struct replay_books *books);
 /*
- * What follows is another file, of the same run: its ids are its own, its zones are the same.
+ * The next records come from another file of the same run: its ids differ, its zones are the same.
  */
 void replay_books_next_file(struct replay_books *books);
 /*
@@ -36,7 +36,7 @@ void replay_books_next_file(struct replay_books *books);
  */
 int replay_books_take(struct replay_books *books, const struct record *record, struct diag *diag);
 
-/* As they are after the last interval. */
+/* The books after the last interval. */
 const struct books *replay_books_kept(const struct replay_books *books);
 const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index);
 /* The row of the process with that id; LEDGER_NONE: it has none. */

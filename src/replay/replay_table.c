@@ -93,7 +93,7 @@ static uint64_t node_uj(const struct replay_books *books, uint32_t account)
 	return sum_uj;
 }
 
-/* What its meters have counted, and of it what the accounting has left out. */
+/* The energy that its meters counted, and the part that the accounting has left out. */
 static void read_uj(const struct replay_books *books, uint32_t account, uint64_t *ret_read_uj,
 		    uint64_t *ret_uncounted_uj)
 {

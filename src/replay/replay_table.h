@@ -24,7 +24,7 @@ struct replay_view {
 int replay_table_print(const struct replay_view *view, enum replay_format format,
 		       struct strbuf *out);
 /*
- * In µJ, summed over all accounts: how far what was charged, and what is unattributed, is from what
- * the meters counted. 0, or our own mistake.
+ * The difference in µJ, summed over all accounts, between the charged and unattributed energy and
+ * the energy that the meters counted. Not 0 only by a mistake of ours.
  */
 uint64_t replay_table_imbalance_uj(const struct replay_books *books);
