@@ -115,14 +115,14 @@ bool zone_account_has_idle(const struct zone_account *state)
 /* While this program runs; a GPU, memory and parts of a package may rest. */
 static bool draws_always(enum zone_kind kind)
 {
-	return kind == ZONE_PACKAGE || zone_kind_is_whole(kind);
+	return kind == ZONE_PACKAGE || zone_kind_info[kind].is_whole;
 }
 
 /* A device whose use was never seen may be one whose meter reports none: it may be busy. */
 static bool may_learn(const struct zone_account *state, const struct zone_activity *activity)
 {
 	return (state->idle_state == IDLE_PROVISIONAL || state->idle_state == IDLE_LEARNED) &&
-	       (!zone_kind_is_device(state->zone->kind) || activity->utilisation > 0 ||
+	       (!zone_kind_info[state->zone->kind].is_device || activity->utilisation > 0 ||
 		state->learner.time_ns > 0);
 }
 

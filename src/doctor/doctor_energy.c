@@ -55,7 +55,7 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);
-	if (!zone_kind_is_metered(zone->kind)) {
+	if (!zone_kind_info[zone->kind].is_metered) {
 		findings_add(findings, FINDING_OK, "energy", NULL, "%s is %s: it is shared as %s",
 			     id, zone->path,
 			     zone->domain.kind == DOMAIN_PARTS ? "the energy of these parts is"

@@ -18,8 +18,8 @@ static void list_zones(const struct meter_table *meters, struct strbuf *out)
 		for (size_t z = 0; z < meter_table_count(meters); z++) {
 			const struct zone *zone = meter_table_zone(meters, z);
 
-			zones +=
-				strcmp(zone->source, name) == 0 && !zone_kind_is_device(zone->kind);
+			zones += strcmp(zone->source, name) == 0 &&
+				 !zone_kind_info[zone->kind].is_device;
 		}
 		if (zones)
 			strbuf_addf(out, "%s%s%s %zu%s", out->len ? ", " : "", name,
@@ -53,7 +53,7 @@ static void examine_others(struct findings *findings, const struct sources *sour
 
 const char *doctor_zone_remedy(const struct zone *zone, const struct zone_status *status)
 {
-	if (zone_kind_is_device(zone->kind))
+	if (zone_kind_info[zone->kind].is_device)
 		return "ask the vendor's own tool (nvidia-smi, amd-smi), and look at dmesg";
 	if (status->error == -EACCES || status->error == -EPERM)
 		return privileges_denied(NEED_READ_ENERGY).remedy;

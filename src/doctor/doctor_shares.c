@@ -89,7 +89,7 @@ static void examine_rule(struct findings *findings, const struct interval_engine
 	enum zone_kind kind = interval_engine_zone(engine, z)->kind;
 	enum share_rule rule = interval_engine_view(engine, z).rule;
 	enum share_rule asked = config->share.rule[kind];
-	bool has_option = zone_kind_is_metered(kind) && !zone_kind_is_device(kind);
+	bool has_option = zone_kind_info[kind].is_metered && !zone_kind_info[kind].is_device;
 	bool is_asked = has_option && asked == rule;
 	const char *kind_name = zone_kind_name(kind);
 

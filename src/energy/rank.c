@@ -5,7 +5,7 @@
 
 static bool is_built_in_part(const struct zone *zone)
 {
-	return zone->rank == RANK_ESTIMATED && !zone_kind_is_whole(zone->kind);
+	return zone->rank == RANK_ESTIMATED && !zone_kind_info[zone->kind].is_whole;
 }
 
 /* Parts agree with the whole only as far as one model estimates both. */
@@ -14,8 +14,8 @@ static bool stands_for(const struct zone *estimate, const struct zone *zone)
 	if (is_built_in_part(estimate) && zone->rank == RANK_MODEL)
 		return true;
 	return estimate->quality == QUALITY_ESTIMATED && estimate->rank != RANK_MODEL &&
-	       (zone_kind_is_whole(estimate->kind) || is_built_in_part(estimate)) &&
-	       zone->quality == QUALITY_MEASURED && !zone_kind_is_device(zone->kind);
+	       (zone_kind_info[estimate->kind].is_whole || is_built_in_part(estimate)) &&
+	       zone->quality == QUALITY_MEASURED && !zone_kind_info[zone->kind].is_device;
 }
 
 /* One without an instance is of all there are of the kind. */

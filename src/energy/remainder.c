@@ -16,7 +16,8 @@ static bool is_counted(const struct remainder_member *member)
 
 static bool is_part(const struct remainder_member *member)
 {
-	return is_counted(member) && member->in_total && zone_kind_is_metered(member->zone->kind);
+	return is_counted(member) && member->in_total &&
+	       zone_kind_info[member->zone->kind].is_metered;
 }
 
 static bool is_whole_of(const struct remainder_member *whole, const struct remainder_member *part,
@@ -31,7 +32,7 @@ static bool is_whole(const struct remainder_member *members, size_t count, size_
 {
 	const struct remainder_member *own = &members[z];
 
-	if (!is_counted(own) || own->in_total || !zone_kind_is_whole(own->zone->kind))
+	if (!is_counted(own) || own->in_total || !zone_kind_info[own->zone->kind].is_whole)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (is_whole_of(own, &members[i], psys_gpus))
@@ -202,7 +203,7 @@ const struct zone *remainder_zone(const struct remainder *remainder,
 	for (size_t i = 0; i < remainder->count; i++) {
 		const struct remainder_curve *curve = &remainder->curves[i];
 
-		if (!curve->is_whole && !zone_kind_is_device(members[curve->zone].zone->kind))
+		if (!curve->is_whole && !zone_kind_info[members[curve->zone].zone->kind].is_device)
 			return &by_parts;
 	}
 	return &by_work;

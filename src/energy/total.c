@@ -21,7 +21,7 @@ bool total_kind_is_in(enum zone_kind part, enum zone_kind whole)
 
 bool total_zone_is_in(const struct zone *part, const struct zone *whole, enum psys_gpus psys_gpus)
 {
-	if (zone_kind_is_device(part->kind) && whole->kind == ZONE_PSYS)
+	if (zone_kind_info[part->kind].is_device && whole->kind == ZONE_PSYS)
 		return psys_gpus == PSYS_GPUS_AUTO ? whole->has_gpus
 						   : psys_gpus == PSYS_GPUS_INSIDE;
 	return total_kind_is_in(part->kind, whole->kind);
@@ -50,7 +50,8 @@ static bool overlap(const struct zone *a, const struct zone *b, enum psys_gpus p
 static bool any_measured(const struct zone *const zones[], size_t count)
 {
 	for (size_t z = 0; z < count; z++) {
-		if (zones[z]->quality == QUALITY_MEASURED && !zone_kind_is_device(zones[z]->kind))
+		if (zones[z]->quality == QUALITY_MEASURED &&
+		    !zone_kind_info[zones[z]->kind].is_device)
 			return true;
 	}
 	return false;

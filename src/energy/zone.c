@@ -7,15 +7,24 @@
 #include "base/macro.h"
 #include "base/num.h"
 
+#define WATTS 1000000ULL /* in µW */
+
+const struct zone_kind_info zone_kind_info[ZONE_KIND_COUNT] = {
+	[ZONE_PACKAGE] = { "package", .is_metered = true, .max_power_uw = 2000 * WATTS },
+	[ZONE_CORE] = { "core", .is_metered = true, .max_power_uw = 2000 * WATTS },
+	[ZONE_UNCORE] = { "uncore", .is_metered = true, .max_power_uw = 2000 * WATTS },
+	[ZONE_DRAM] = { "dram", .is_metered = true, .max_power_uw = 1000 * WATTS },
+	[ZONE_PSYS] = { "psys", .is_whole = true, .is_metered = true,
+			.max_power_uw = 20000 * WATTS },
+	[ZONE_PLATFORM] = { "platform", .is_whole = true, .is_metered = true,
+			    .max_power_uw = 20000 * WATTS },
+	[ZONE_GPU] = { "gpu", .is_device = true, .is_metered = true, .max_power_uw = 4000 * WATTS },
+	[ZONE_OTHER] = { "other", .max_power_uw = 20000 * WATTS },
+};
+
 const char *zone_kind_name(enum zone_kind kind)
 {
-	static const char *const names[ZONE_KIND_COUNT] = {
-		[ZONE_PACKAGE] = "package", [ZONE_CORE] = "core",   [ZONE_UNCORE] = "uncore",
-		[ZONE_DRAM] = "dram",       [ZONE_PSYS] = "psys",   [ZONE_PLATFORM] = "platform",
-		[ZONE_GPU] = "gpu",         [ZONE_OTHER] = "other",
-	};
-
-	return (unsigned)kind < ZONE_KIND_COUNT ? names[kind] : "unknown";
+	return (unsigned)kind < ZONE_KIND_COUNT ? zone_kind_info[kind].name : "unknown";
 }
 
 const char *zone_state_name(enum zone_state state)
@@ -59,27 +68,12 @@ bool zone_are_alike(const struct zone *a, const struct zone *b)
 	return a->kind == b->kind && a->quality == b->quality && strcmp(a->source, b->source) == 0;
 }
 
-bool zone_kind_is_whole(enum zone_kind kind)
-{
-	return kind == ZONE_PSYS || kind == ZONE_PLATFORM;
-}
-
-bool zone_kind_is_device(enum zone_kind kind)
-{
-	return kind == ZONE_GPU;
-}
-
-bool zone_kind_is_metered(enum zone_kind kind)
-{
-	return kind != ZONE_OTHER;
-}
-
 struct domain zone_domain(enum zone_kind kind, const char *instance)
 {
 	size_t digits = strspn(instance, "0123456789");
 	uint64_t package;
 
-	if (zone_kind_is_whole(kind) || zone_kind_is_device(kind) ||
+	if (zone_kind_info[kind].is_whole || zone_kind_info[kind].is_device ||
 	    parse_u64(instance, digits, &package) < 0 || package > UINT32_MAX)
 		return (struct domain){ .kind = DOMAIN_NODE };
 	return (struct domain){ DOMAIN_SOCKET, (uint32_t)package };
@@ -115,7 +109,7 @@ bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		const char *name = zone_kind_name(kind);
 
-		if (zone_kind_is_device(kind) || !zone_kind_is_metered(kind) ||
+		if (zone_kind_info[kind].is_device || !zone_kind_info[kind].is_metered ||
 		    strlen(name) != kind_len || memcmp(name, text, kind_len) != 0)
 			continue;
 		*ret_kind = kind;
@@ -138,15 +132,4 @@ bool zone_is_inside(const struct zone *part, const struct zone *whole)
 	return (part->kind == ZONE_CORE || part->kind == ZONE_UNCORE) &&
 	       whole->kind == ZONE_PACKAGE && strcmp(part->instance, whole->instance) == 0 &&
 	       strcmp(part->source, whole->source) == 0;
-}
-
-uint64_t zone_kind_max_power_uw(enum zone_kind kind)
-{
-	static const uint64_t watts[ZONE_KIND_COUNT] = {
-		[ZONE_PACKAGE] = 2000, [ZONE_CORE] = 2000,   [ZONE_UNCORE] = 2000,
-		[ZONE_DRAM] = 1000,    [ZONE_PSYS] = 20000,  [ZONE_PLATFORM] = 20000,
-		[ZONE_GPU] = 4000,     [ZONE_OTHER] = 20000,
-	};
-
-	return watts[kind] * 1000000;
 }

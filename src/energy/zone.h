@@ -97,6 +97,29 @@ enum zone_caveat {
 	CAVEAT_LATE,
 };
 
+/* What all zones of a kind have in common. */
+struct zone_kind_info {
+	const char *name;
+	bool is_whole;   /* the whole machine, and no part of it */
+	bool is_device;  /* a device, of which an estimate of the machine knows nothing */
+	bool is_metered; /* counted by meters; else computed (energy/remainder.h) */
+	/*
+	 * More than a zone of this kind draws on any known machine, so that what lies above is a
+	 * fault and not energy; and low enough that a counter needs seconds to wrap. Chosen well
+	 * above what is published; no standard bounds these figures.
+	 *
+	 * - package, core, uncore: 2,000 W. The largest CPUs are sold at 500 W a socket (Intel Xeon
+	 *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore
+	 *   are parts of a package.
+	 * - dram: 1,000 W a socket: 12 channels of 2 modules at about 25 W are 600 W.
+	 * - psys, platform, other: 20,000 W, the whole machine. A server of 8 accelerators is
+	 *   specified at up to 10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
+	 * - gpu: 4,000 W a board. Boards are sold at up to 1,400 W (NVIDIA GB300, AMD MI355X).
+	 */
+	uint64_t max_power_uw;
+};
+extern const struct zone_kind_info zone_kind_info[ZONE_KIND_COUNT];
+
 /* Fixed for the zone's life, and a plain value: a copy is as good. */
 struct zone {
 	enum zone_kind kind;
@@ -118,7 +141,7 @@ struct zone {
 	uint8_t rank;       /* of the source, 0 is the best: energy/rank.h */
 };
 
-const char *zone_kind_name(enum zone_kind kind);          /* "package" */
+const char *zone_kind_name(enum zone_kind kind);          /* "package"; "unknown" beyond */
 const char *zone_state_name(enum zone_state state);       /* "up", "absent", … */
 const char *zone_caveat_name(enum zone_caveat caveat);    /* "", "inactive", … */
 const char *zone_quality_name(enum zone_quality quality); /* "measured", "estimated" */
@@ -149,25 +172,5 @@ bool zone_is_modelled(const struct zone *zone);
  * added up.
  */
 bool zone_are_alike(const struct zone *a, const struct zone *b);
-/* Whether zones of @kind are the whole machine's, and no part of it. */
-bool zone_kind_is_whole(enum zone_kind kind);
-/* Whether zones of @kind are devices, of which an estimate of the machine knows nothing. */
-bool zone_kind_is_device(enum zone_kind kind);
-/* Whether meters count zones of @kind; else they are computed (energy/remainder.h). */
-bool zone_kind_is_metered(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);
-/*
- * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
- * fault and not energy; and low enough that a counter's turn takes seconds. Chosen well above what
- * is published; the figures are as others report them, and no standard bounds them.
- *
- * - package, core, uncore: 2,000 W. The largest sockets of CPUs are sold at 500 W (Intel Xeon
- *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore are
- *   parts of a package.
- * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
- * - psys, platform, other: 20,000 W, the whole machine. A server of 8 accelerators is specified at
- *   up to 10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
- * - gpu: 4,000 W, one board. Boards are sold at up to 1,400 W (NVIDIA GB300, AMD MI355X).
- */
-uint64_t zone_kind_max_power_uw(enum zone_kind kind);

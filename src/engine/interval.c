@@ -550,7 +550,8 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 		if (zone->rank == RANK_ESTIMATED || zone->rank == RANK_MODEL)
 			is_estimated |=
 				zone->rank == RANK_MODEL || !accountant_has_ended(accountant, z);
-		else if (!zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
+		else if (!zone_kind_info[zone->kind].is_device &&
+			 zone_kind_info[zone->kind].is_metered)
 			is_measured |= accountant->contenders[z].standing == STANDING_COUNTS;
 	}
 	return is_estimated && !is_measured;

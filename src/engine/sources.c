@@ -124,7 +124,7 @@ static bool have_whole(const struct sources *sources)
 	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];
 
 	for (size_t i = 0; i < zone_source_count(models); i++) {
-		if (zone_kind_is_whole(zone_source_zone(models, i)->kind))
+		if (zone_kind_info[zone_source_zone(models, i)->kind].is_whole)
 			return true;
 	}
 	return false;
@@ -236,7 +236,7 @@ void sources_close(struct sources *sources)
 bool sources_have_meters(const struct sources *sources)
 {
 	for (size_t z = 0; sources->meters && z < meter_table_count(sources->meters); z++) {
-		if (!zone_kind_is_device(meter_table_zone(sources->meters, z)->kind))
+		if (!zone_kind_info[meter_table_zone(sources->meters, z)->kind].is_device)
 			return true;
 	}
 	return false;
@@ -271,7 +271,7 @@ static void add_metered(const struct meter_table *meters, bool devices_only, str
 		const struct zone *zone = meter_table_zone(meters, z);
 		char id[ZONE_ID_MAX];
 
-		if (devices_only && !zone_kind_is_device(zone->kind))
+		if (devices_only && !zone_kind_info[zone->kind].is_device)
 			continue;
 		zone_id(zone, id);
 		if (zone->source == source)

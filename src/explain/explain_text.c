@@ -577,7 +577,7 @@ static void name_account(const struct explained_account *account, char ret[ACCOU
 	zone_id(&account->zone, id);
 	if (account->zones == 1)
 		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s",
-			       zone_kind_is_device(account->zone.kind)
+			       zone_kind_info[account->zone.kind].is_device
 				       ? zone_kind_name(account->zone.kind)
 				       : id);
 	else

@@ -110,13 +110,13 @@ static const struct snapshot_zone *set_zone(struct walk *walk, uint32_t zone)
 static bool is_measured_cpu(const struct zone *zone)
 {
 	return zone->quality == QUALITY_MEASURED && zone->kind != ZONE_PLATFORM &&
-	       !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind);
+	       !zone_kind_info[zone->kind].is_device && zone_kind_info[zone->kind].is_metered;
 }
 
 /* Likewise kepler_*_gpu_*. */
 static bool is_measured_device(const struct zone *zone)
 {
-	return zone->quality == QUALITY_MEASURED && zone_kind_is_device(zone->kind);
+	return zone->quality == QUALITY_MEASURED && zone_kind_info[zone->kind].is_device;
 }
 
 /* Idle power's policy leaves idle energy: another series could never be but 0. */

@@ -20,11 +20,11 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 	node->components_source[0] = node->platform_source[0] = '\0';
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		char *name = zone_kind_is_whole(zone->kind) ? node->platform_source
-							    : node->components_source;
+		char *name = zone_kind_info[zone->kind].is_whole ? node->platform_source
+								 : node->components_source;
 
 		if (!zone_is_modelled(zone) == measured && !name[0] &&
-		    !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
+		    !zone_kind_info[zone->kind].is_device && zone_kind_info[zone->kind].is_metered)
 			(void)snprintf(name, sizeof(node->platform_source), "%s", zone->source);
 	}
 }
@@ -53,9 +53,9 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 		struct privilege_gap gap = { .remedy = "" };
 		char id[ZONE_ID_MAX];
 
-		if (status->state == ZONE_UP || !zone_kind_is_metered(zone->kind))
+		if (status->state == ZONE_UP || !zone_kind_info[zone->kind].is_metered)
 			continue;
-		if (!zone_kind_is_device(zone->kind) &&
+		if (!zone_kind_info[zone->kind].is_device &&
 		    (status->error == -EACCES || status->error == -EPERM))
 			gap = privileges_denied(NEED_READ_ENERGY);
 		zone_id(zone, id);

@@ -108,7 +108,7 @@ static void tell_of_silent(const struct zone *zone, const struct zone_status *st
 	struct privilege_gap gap = { .remedy = "" };
 	char id[ZONE_ID_MAX];
 
-	if (!zone_kind_is_device(zone->kind) &&
+	if (!zone_kind_info[zone->kind].is_device &&
 	    (status->error == -EACCES || status->error == -EPERM))
 		gap = privileges_denied(NEED_READ_ENERGY);
 	zone_id(zone, id);

@@ -76,7 +76,7 @@ static void adopt_zones(struct poller *poller)
 		poller->zones[poller->zone_count] = (struct polled_zone){
 			.samples.max_power_uw = poller->max_power_uw
 							? poller->max_power_uw
-							: zone_kind_max_power_uw(zone->kind),
+							: zone_kind_info[zone->kind].max_power_uw,
 			.samples.bridge_ns = POWER_BRIDGE_PERIODS * poller->period_ns,
 		};
 	}

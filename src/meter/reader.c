@@ -177,7 +177,7 @@ static void adopt_zones(struct reader *reader)
 
 		slot->samples.max_power_uw = reader->max_power_uw
 						     ? reader->max_power_uw
-						     : zone_kind_max_power_uw(zone->kind);
+						     : zone_kind_info[zone->kind].max_power_uw;
 		want(reader, reader->zone_count + 1, reader->reading);
 	}
 }

@@ -48,7 +48,7 @@ struct read_result {
 
 /*
  * Takes ownership of @meter, also on failure. @max_power_uw is the greatest power of a zone; 0: by
- * its kind (zone_kind_max_power_uw). 0 or -ENOMEM.
+ * its kind (zone_kind_info). 0 or -ENOMEM.
  */
 int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
 	       struct reader **ret);

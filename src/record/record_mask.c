@@ -121,7 +121,7 @@ void record_mask_zone(const struct record_mask *mask, struct recorded_zone *zone
 		return;
 	record_mask_text(mask, zone->zone.path, path);
 	(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "%s", path);
-	if (!zone_kind_is_device(zone->zone.kind))
+	if (!zone_kind_info[zone->zone.kind].is_device)
 		return;
 	record_mask_text(mask, zone->zone.instance, instance);
 	(void)snprintf(zone->zone.instance, sizeof(zone->zone.instance), "%s", instance);

@@ -55,10 +55,9 @@ static double highest_watts(const char *component)
 {
 	for (int kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		if (strcmp(zone_kind_name((enum zone_kind)kind), component) == 0)
-			return (double)zone_kind_max_power_uw((enum zone_kind)kind) /
-			       (double)UJ_PER_J;
+			return (double)zone_kind_info[kind].max_power_uw / (double)UJ_PER_J;
 	}
-	return (double)zone_kind_max_power_uw(ZONE_PLATFORM) / (double)UJ_PER_J;
+	return (double)zone_kind_info[ZONE_PLATFORM].max_power_uw / (double)UJ_PER_J;
 }
 
 void power_accounts_add(struct power_accounts *accounts, size_t index, struct sample_grid *grid,

@@ -4,7 +4,7 @@
  *
  * A cell that is not a number, is negative, or is more than the machine can reach is left out, and
  * counted with the place of the first one. The limits of power are the zones'
- * (zone_kind_max_power_uw()), per socket; a count of time is limited by the machine's logical CPUs,
+ * (zone_kind_info), per socket; a count of time is limited by the machine's logical CPUs,
  * cycles by CPUs of SCREEN_CLOCK_HZ. Columns that are neither a known feature nor the power of a
  * component have no limits: only a caller that asks for them has them checked.
  *

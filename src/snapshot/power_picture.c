@@ -264,7 +264,7 @@ static struct kinds sum_kinds(const struct counting *counting, enum zone_quality
  */
 static bool is_shown_inside(const struct kinds *kinds, enum zone_kind part, enum zone_kind whole)
 {
-	if (part == whole || !kinds->inside_uw[part] || !zone_kind_is_metered(part) ||
+	if (part == whole || !kinds->inside_uw[part] || !zone_kind_info[part].is_metered ||
 	    !total_kind_is_in(part, whole))
 		return false;
 	for (enum zone_kind mid = 0; mid < ZONE_KIND_COUNT; mid++) {
@@ -308,7 +308,7 @@ static void add_inside(struct power_picture *picture, const struct kinds *kinds,
 static void add_kind(struct power_picture *picture, const struct kinds *kinds, enum zone_kind kind,
 		     enum zone_quality quality, uint64_t power)
 {
-	uint64_t inside = zone_kind_is_whole(kind) ? sum_inside(kinds, kind) : 0;
+	uint64_t inside = zone_kind_info[kind].is_whole ? sum_inside(kinds, kind) : 0;
 
 	if (!inside || inside > power) {
 		add_part(picture, kind, quality, false, power);

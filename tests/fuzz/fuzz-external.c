@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	if (external_text_begin(&text, copy, size, &diag) == 0) {
 		while ((r = external_text_next(&text, &record, &diag)) != 0) {
-			if (r > 0 && (zone_kind_is_device(record.zone.kind) ||
+			if (r > 0 && (zone_kind_info[record.zone.kind].is_device ||
 				      strlen(record.zone.path) >= EXTERNAL_NAME_MAX ||
 				      record.window_ns > 3600 * NSEC_PER_SEC ||
 				      (record.window_ns && record.sample != SAMPLE_POWER)))

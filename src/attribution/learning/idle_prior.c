@@ -14,7 +14,7 @@ static const double dram[IDLE_SHARE_LEVELS] = { 1,     0.919, 0.871, 0.852, 0.83
 
 const double *idle_prior_share(enum zone_kind kind)
 {
-	if (zone_kind_is_whole(kind) || kind == ZONE_OTHER)
+	if (zone_kind_info[kind].is_whole || kind == ZONE_OTHER)
 		return platform;
 	return kind == ZONE_DRAM ? dram : package;
 }

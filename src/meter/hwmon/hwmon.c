@@ -253,7 +253,7 @@ static void remark_same(struct meter *meter, const struct hwmon_found *found, co
 {
 	const struct hwmon_channel *own = &found->channel, *other = &same->channel;
 	bool is_doubtful =
-		zone_kind_is_whole(same->zone.kind) && other->extent != HWMON_OF_MACHINE &&
+		zone_kind_info[same->zone.kind].is_whole && other->extent != HWMON_OF_MACHINE &&
 		strcmp(own->chip, other->chip) == 0 && strcmp(own->device, other->device) != 0;
 	size_t count = meter->remark_count;
 	char why[HWMON_KEY_MAX + 128];

@@ -270,7 +270,7 @@ static bool zone_parse(const char *text, struct hwmon_meaning *ret)
 	ret->use = HWMON_COUNTED;
 	if (!zone_id_parse(text, strlen(text), &ret->kind, ret->instance))
 		return false;
-	ret->by_order = !ret->instance[0] && !zone_kind_is_whole(ret->kind);
+	ret->by_order = !ret->instance[0] && !zone_kind_info[ret->kind].is_whole;
 	return true;
 }
 

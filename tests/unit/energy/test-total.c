@@ -134,7 +134,7 @@ static bool is_wrong(const struct zone *zones, const uint32_t total[], size_t co
 	bool some = false;
 
 	for (size_t z = 0; z < count; z++) {
-		if (!zone_kind_is_whole(zones[z].kind))
+		if (!zone_kind_info[zones[z].kind].is_whole)
 			offered |= leaves[zones[z].kind];
 		if (total[z] == TOTAL_NONE)
 			continue;
