@@ -2,52 +2,21 @@
 /* The source by itself, without the thread that polls it: each call is made here. */
 #include "hwmon_tree.h"
 #include "meter/cray/cray_pm.h"
-#include "meter/meter.h"
+#include "meter_fixture.h"
 #include "tests/unit/unit.h"
 
 #define PM "../../cray/pm_counters/"
 
-struct fixture {
-	struct fake_tree tree;
-	struct meter *meter;
-};
-
-static int setup(void **state)
-{
-	static struct fixture fixture;
-
-	fixture = (struct fixture){ 0 };
-	tree_make(&fixture.tree);
-	*state = &fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	cray_pm_meter.close(fixture->meter);
-	tree_remove(&fixture->tree);
-	return 0;
-}
-
 static void open_meter(struct fixture *fixture)
 {
-	const struct meter_options options = { .sysfs = fixture->tree.sysfs };
-
-	assert_int_equal(cray_pm_meter.open(&options, &fixture->meter), 0);
-	assert_int_equal(cray_pm_meter.rescan(fixture->meter), 0);
+	open_with_options(fixture, &cray_pm_meter, (struct meter_options){ 0 });
 }
 
 static void check_zones(const struct fixture *fixture, const char *const ids[], size_t count)
 {
 	assert_int_equal(cray_pm_meter.zone_count(fixture->meter), count);
-	for (size_t i = 0; i < count; i++) {
-		char id[ZONE_ID_MAX];
-
-		zone_id(cray_pm_meter.zone_at(fixture->meter, i), id);
-		assert_string_equal(id, ids[i]);
-	}
+	for (size_t i = 0; i < count; i++)
+		check_zone_id(fixture, i, ids[i]);
 }
 
 static void put_node(const struct fixture *fixture)

@@ -4,35 +4,11 @@
 #include "fake_device_files.h"
 #include "hwmon_tree.h"
 #include "meter/drm/drm.h"
-#include "meter/meter.h"
+#include "meter_fixture.h"
 #include "tests/unit/unit.h"
 
 #define AMD   "0000:03:00.0"
 #define INTEL "0000:4d:00.0"
-
-struct fixture {
-	struct fake_tree tree;
-	struct meter *meter;
-};
-
-static int setup(void **state)
-{
-	static struct fixture fixture;
-
-	fixture = (struct fixture){ 0 };
-	tree_make(&fixture.tree);
-	*state = &fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	drm_meter.close(fixture->meter);
-	tree_remove(&fixture->tree);
-	return 0;
-}
 
 /* A file of the device at @address. */
 static void put(const struct fixture *fixture, const char *address, const char *name,
@@ -81,10 +57,7 @@ static struct meter_options options_of(const struct fixture *fixture)
 
 static void open_meter(struct fixture *fixture)
 {
-	struct meter_options options = options_of(fixture);
-
-	assert_int_equal(drm_meter.open(&options, &fixture->meter), 0);
-	assert_int_equal(drm_meter.rescan(fixture->meter), 0);
+	open_with_options(fixture, &drm_meter, (struct meter_options){ 0 });
 }
 
 static void check_reading(const struct fixture *fixture, size_t index, enum sample_kind kind,
@@ -257,12 +230,9 @@ static uint64_t time_of(const struct fixture *fixture, uint32_t pid)
 
 static void open_again(struct fixture *fixture, struct fake_device_files *fake)
 {
-	struct meter_options options = options_of(fixture);
-
-	options.device_files = &fake->files;
 	drm_meter.close(fixture->meter);
-	assert_int_equal(drm_meter.open(&options, &fixture->meter), 0);
-	assert_int_equal(drm_meter.rescan(fixture->meter), 0);
+	open_with_options(fixture, &drm_meter,
+			  (struct meter_options){ .device_files = &fake->files });
 }
 
 static void open_with_users(struct fixture *fixture, struct fake_device_files *fake)

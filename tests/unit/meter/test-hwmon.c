@@ -3,51 +3,21 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "hwmon_tree.h"
-#include "meter/meter.h"
+#include "meter_fixture.h"
 #include "tests/unit/unit.h"
-
-struct fixture {
-	struct fake_tree tree;
-	struct meter *meter;
-};
-
-static int setup(void **state)
-{
-	static struct fixture fixture;
-
-	fixture = (struct fixture){ 0 };
-	tree_make(&fixture.tree);
-	*state = &fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	hwmon_meter.close(fixture->meter);
-	tree_remove(&fixture->tree);
-	return 0;
-}
 
 static void open_with(struct fixture *fixture, char *rule)
 {
-	struct meter_options options = { .sysfs = fixture->tree.sysfs };
-
-	options.hwmon.rules[0] = rule;
-	options.hwmon.rule_count = rule != NULL;
-	assert_int_equal(hwmon_meter.open(&options, &fixture->meter), 0);
-	assert_int_equal(hwmon_meter.rescan(fixture->meter), 0);
+	open_with_options(fixture, &hwmon_meter,
+			  (struct meter_options){ .hwmon = { { rule }, rule != NULL } });
 }
 
 static void check_zone(const struct fixture *fixture, size_t index, const char *id,
 		       const char *path)
 {
 	const struct zone *zone = hwmon_meter.zone_at(fixture->meter, index);
-	char own[ZONE_ID_MAX];
 
-	zone_id(zone, own);
-	assert_string_equal(own, id);
+	check_zone_id(fixture, index, id);
 	assert_string_equal(zone->path, path);
 	assert_string_equal(zone->source, "hwmon");
 	assert_int_equal(zone->quality, QUALITY_MEASURED);
