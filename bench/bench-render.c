@@ -18,6 +18,7 @@
 #include "base/macro.h"
 #include "export/gzip_body.h"
 #include "export/prometheus.h"
+#include "export/text_sink.h"
 #include "tests/unit/export/fixture.h"
 
 #define RUNS 101

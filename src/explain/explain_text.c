@@ -171,32 +171,27 @@ static void add_owner(const struct explain_answer *answer, struct strbuf *out)
 static void add_title(const struct explain_answer *answer, struct strbuf *out)
 {
 	const char(*names)[OWNER_NAME_MAX + 1] = answer->names;
+	const char *id = names[LABEL_CONTAINER_ID], *name = names[LABEL_CONTAINER_NAME];
+	enum level level = answer->explanation.level;
+	const struct level_info *info = &level_info[level];
 	char title[2 * OWNER_NAME_MAX + 64];
 
-	switch (answer->explanation.level) {
-	case LEVEL_PROCESS:
+	if (level == LEVEL_PROCESS)
 		(void)snprintf(title, sizeof(title), "process %u (%s), started %s", answer->pid,
 			       answer->comm, CLOCK(answer->start_ms, true));
-		break;
-	case LEVEL_CONTAINER:
-		(void)snprintf(title, sizeof(title), "container %s (%.12s)",
-			       names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]);
-		if (strcmp(names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]) == 0)
-			(void)snprintf(title, sizeof(title), "owner %s", names[LABEL_CONTAINER_ID]);
-		break;
-	case LEVEL_POD:
+	else if (level == LEVEL_CONTAINER && strcmp(name, id) == 0)
+		(void)snprintf(title, sizeof(title), "owner %s", id);
+	else if (level == LEVEL_CONTAINER)
+		(void)snprintf(title, sizeof(title), "container %s (%.12s)", name, id);
+	else if (level == LEVEL_POD)
 		(void)snprintf(title, sizeof(title), "pod %s/%s", names[LABEL_NAMESPACE],
 			       names[LABEL_POD_NAME]);
-		break;
-	case LEVEL_VM:
-		(void)snprintf(title, sizeof(title), "virtual machine %s (%s)",
-			       names[LABEL_VM_NAME], names[LABEL_VM_ID]);
-		break;
-	case LEVEL_NAMESPACE:
-	case LEVEL_COUNT:
-		(void)snprintf(title, sizeof(title), "namespace %s", names[LABEL_NAMESPACE]);
-		break;
-	}
+	else if (info->called == info->id)
+		(void)snprintf(title, sizeof(title), "%s %s", info->name, names[info->id]);
+	else
+		(void)snprintf(title, sizeof(title), "%s %s (%s)",
+			       level == LEVEL_VM ? "virtual machine" : info->name,
+			       names[info->called], names[info->id]);
 	explain_add_clean(out, title, false);
 	strbuf_add_str(out, answer->ended ? ", has ended\n" : "\n");
 }
