@@ -27,12 +27,12 @@
 #include "options/option_set.h"
 
 enum sample_kind {
-	SAMPLE_COUNTER, /* µJ; starts again at 0 behind range_uj */
-	SAMPLE_TOTAL,   /* µJ; never starts again: one that falls was reset */
+	SAMPLE_COUNTER, /* µJ; wraps to 0 after range_uj */
+	SAMPLE_TOTAL,   /* µJ; never wraps: a lower value means that it was reset */
 	SAMPLE_POWER,   /* µW; the mean from from_ns to to_ns, or at to_ns where from_ns is 0 */
 };
 
-/* A device, or a part of it that software is given by a name of its own. */
+/* A device, or a part of it that has its own name, such as a MIG instance. */
 struct device_part {
 	uint32_t device; /* its number in struct domain */
 	uint32_t held;   /* of DEVICE_WHOLE */
@@ -45,24 +45,24 @@ struct raw_reading {
 	uint32_t generation; /* changes whenever the zone's counter was opened anew */
 	enum sample_kind kind;
 	enum zone_caveat caveat;
-	/* MONOTONIC, where the source knows of when it is; to_ns 0: of when it is read. */
+	/* MONOTONIC, if the source knows the time of the value; to_ns 0: the time of reading. */
 	uint64_t from_ns, to_ns;
 	/*
-	 * Of a counter that is fed from a smaller one when it is read: the energy in which that one
-	 * starts again, so that it must be read before. 0: there is none.
+	 * A counter that is fed from a smaller one when it is read must be read before the smaller
+	 * one wraps: the energy within which it does. 0: it is not fed so.
 	 */
 	uint64_t unread_max_uj;
 };
 
 /*
- * Of something that was found and is no zone: what it is, and the option that would make it one.
- * Or of a zone: what people should know of its values.
+ * For people: something that was found and is not a zone, with the option that would make it one;
+ * or a limitation of a zone's values.
  */
 struct meter_remark {
 	char what[256];
-	char option[224]; /* "" where none would */
-	bool is_failure;  /* something is there that should be read, and cannot be */
-	bool is_caveat;   /* a value is counted in spite of this: the log reports it as well */
+	char option[224]; /* "": no option would */
+	bool is_failure;  /* it should be read, and cannot be */
+	bool is_caveat;   /* values are counted nevertheless: the log reports it, too */
 };
 
 /*
@@ -124,8 +124,8 @@ typedef void meter_path_fn(void *userdata, const char *path);
 
 struct meter_ops {
 	const char *name;   /* "rapl-sysfs" */
-	uint64_t period_ns; /* power (SAMPLE_POWER) needs one: it is no energy without */
-	uint64_t close_ns;  /* how long the end waits for close(); less than the deadline: that */
+	uint64_t period_ns; /* required for SAMPLE_POWER, which is integrated over it */
+	uint64_t close_ns;  /* how long the end waits for close(), but at least the deadline */
 	struct option_section options; /* METER_OPTIONS(); all zero: the source has none */
 	/* What it needs beyond reading files that only root may read: bits of enum need. */
 	unsigned needs;
@@ -134,11 +134,11 @@ struct meter_ops {
 	struct meter_device devices[METER_DEVICES_MAX]; /* from the first on; unit NULL: none */
 	/* Passes to @add each path that options name and that is opened later. NULL: none. */
 	void (*files)(const struct meter_options *options, meter_path_fn *add, void *userdata);
-	/* NULL: period_ns. Else the period of this one, which is fixed. */
+	/* The period of this meter, which is fixed. NULL: period_ns. */
 	uint64_t (*own_period_ns)(const struct meter *meter);
 	/*
-	 * Of a source that nothing names: whether it is opened. False: the machine cannot have it,
-	 * or it is read only by request. NULL: always.
+	 * Whether the source is opened without being named. False: the machine cannot have it, or
+	 * it is read only by request. NULL: always.
 	 */
 	bool (*is_wanted)(const struct meter_options *options);
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
@@ -150,12 +150,9 @@ struct meter_ops {
 	size_t (*ignored)(struct meter *meter);
 	/* Device files that are open and beyond the limits; NULL: the source looks at none. */
 	uint64_t (*unread_device_files)(struct meter *meter);
-	/*
-	 * For people: what else was found, from index 0 on; false behind the last one. NULL: the
-	 * source has none.
-	 */
+	/* The remarks, from index 0 on; false after the last. NULL: the source has none. */
 	bool (*remark)(struct meter *meter, size_t index, struct meter_remark *ret);
-	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone; -EAGAIN: nothing new is there. */
+	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone; -EAGAIN: no new value. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
 	/*
 	 * Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno.
@@ -163,16 +160,16 @@ struct meter_ops {
 	 */
 	int (*rescan)(struct meter *meter);
 	/*
-	 * NULL: no zone is a device's. What used the device of the zone, as the last read_raw() of
-	 * it has found, whether that failed or not; on its thread, and valid until the next.
+	 * The uses of the zone's device that the last read_raw() found, even if that failed; called
+	 * on the same thread, valid until the next read_raw(). NULL: no zone is a device.
 	 */
 	const struct device_use *(*uses)(struct meter *meter, size_t index, size_t *ret_count);
 	/*
-	 * NULL: no device has parts. The part of a device that has that UUID ("MIG-…"), as of the
-	 * last reading; false: there is none.
+	 * The part of a device that had that UUID ("MIG-…") at the last reading; false: none had.
+	 * NULL: no device has parts.
 	 */
 	bool (*find_part)(struct meter *meter, const char *uuid, struct device_part *ret);
-	/* NULL: nothing. From any thread: what is under way ends soon, and close() comes. */
+	/* From any thread: ends calls that are under way; close() follows. NULL: not needed. */
 	void (*stop)(struct meter *meter);
 	void (*close)(struct meter *meter);
 };
