@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "host/proc.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/hierarchy.h"
 #include "workload/identity.h"
 #include "workload/name_directory.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "export/catalog.h"
+#include "export/catalog/catalog.h"
 #include "kepler/health_table.h"
 
 int main(int argc, char **argv)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "activity/switch_options.h"
+#include "activity/bpf_reader/switch_options.h"
 #include "activity/unseen_time.h"
 #include "energy/signal.h"
 #include "host/cpu_frequency.h"

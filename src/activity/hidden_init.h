@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "activity/thread_table.h"
+#include "activity/bpf_reader/thread_table.h"
 
 struct hidden_init {
 	int proc_fd; /* of procfs */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "activity/bpf_programs.h"
+#include "activity/bpf_reader/bpf_programs.h"
 #include "activity/io_amounts.h"
 #include "base/log.h"
 #include "base/macro.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * FNV-1a, which spreads short texts well and costs one multiplication per byte. Collisions are easy
- * to make: use it for look-ups, not as proof of equality (kube/pod_digest.h has a keyed hash). A
- * hash continues from the one before: hash64_bytes(hash64_text(HASH64_START, a), b, len).
+ * to make: use it for look-ups, not as proof of equality (kube/pods/pod_digest.h has a keyed hash).
+ * A hash continues from the one before: hash64_bytes(hash64_text(HASH64_START, a), b, len).
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define LOCK_PATIENCE_MS 10 /* far more than a line takes */
 

@@ -7,7 +7,7 @@
 
 #include "base/hostile.h"
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 void strbuf_release(struct strbuf *sb)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bmc/answer_object.h"
 
-#include "base/json_scan.h"
+#include "base/text/json_scan.h"
 
 json_t *answer_object(const char *text, size_t len)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NULL: no JSON object, too deep (base/json_scan.h), or no memory. */
+/* NULL: no JSON object, too deep (base/text/json_scan.h), or no memory. */
 json_t *answer_object(const char *text, size_t len);
 /* A JSON number in 0..max; false for all else. */
 bool answer_number(const json_t *value, double max, double *ret);

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 #include "bmc/part_name.h"
 
 #define STORAGE       0x0A /* NetFn */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 static const char *const anywhere[] = { "cpu",  "proc", "gpu",   "accel",  "memory",    "dimm",
 					"dram", "fan",  "pump",  "cool",   "disk",      "drive",

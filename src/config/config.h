@@ -22,7 +22,7 @@
 #include "export/push.h"
 #include "kube/kube.h"
 #include "meter/meter_sources.h"
-#include "net/web_options.h"
+#include "net/server/web_options.h"
 #include "options/layers.h"
 #include "options/option_set.h"
 #include "runtimes/runtimes.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 #include "config/config.h"
 #include "config/import_rows.h"
 #include "config/import_source.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 
 #define LINE_MAX_LEN 8192 /* bytes of KEY=VALUE */
 

@@ -7,7 +7,7 @@
 #include "base/macro.h"
 #include "config/option_rows.h"
 #include "kube/kube.h"
-#include "kube/pod_resources.h"
+#include "kube/pods/pod_resources.h"
 #include "net/http_unix.h"
 
 static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "net/http_own_names.h"
+#include "net/server/http_own_names.h"
 
 #define OWN_NAMES 5 /* at most: of the host, the node and the pod */
 

@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "model/instance_type.h"
+#include "model/processor/instance_type.h"
 
 /* Loads on both sides of a single number: no load stays where it is. */
 #define AROUND 0.1

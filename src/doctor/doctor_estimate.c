@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/watts_text.h"
+#include "base/text/watts_text.h"
 #include "doctor/doctor_meters.h"
 #include "estimate/component_estimate.h"
 #include "estimate/platform_estimate.h"

@@ -3,7 +3,7 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "base/watts_text.h"
+#include "base/text/watts_text.h"
 
 /* "learned", "idle ≤ 14.00 W (provisional): …" */
 static void add_idle_state(const struct interval_engine *engine, size_t z, struct strbuf *out)

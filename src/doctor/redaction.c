@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 
 #define SHORT_MAX 3 /* characters of a name that is replaced only where it is a word */
 #define HEX_RUN   12

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "energy/zone.h"
 
 #define PLACES_MAX  16

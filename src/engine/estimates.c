@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 
 void estimates_free(struct estimates *estimates)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/processor_name.h"
+#include "model/processor/processor_name.h"
 #include "model/selection.h"
 
 #define MHZ_ROUND      100

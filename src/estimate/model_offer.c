@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 #include "config/model_url.h"
 #include "kube/json_bounded.h"
 #include "net/http_url.h"

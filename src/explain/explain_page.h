@@ -7,7 +7,7 @@
 #pragma once
 
 #include "explain/explain_desk.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 #define EXPLAIN_PATH "/explain/"
 

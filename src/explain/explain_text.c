@@ -11,8 +11,8 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "base/utf8.h"
-#include "base/watts_text.h"
+#include "base/text/utf8.h"
+#include "base/text/watts_text.h"
 #include "explain/explain_print.h"
 
 #define COLUMNS 79

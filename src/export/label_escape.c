@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define REPLACEMENT     "\xef\xbf\xbd" /* U+FFFD */
 #define REPLACEMENT_LEN 3

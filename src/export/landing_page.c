@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "base/html.h"
-#include "base/watts_text.h"
+#include "base/text/html.h"
+#include "base/text/watts_text.h"
 #include "snapshot/power_text.h"
 
 #define TOP_MAX 10

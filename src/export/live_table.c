@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/utf8.h"
-#include "base/watts_text.h"
+#include "base/text/utf8.h"
+#include "base/text/watts_text.h"
 #include "snapshot/power_text.h"
 
 #define CHROME_LINES    11   /* lines of a frame that are not processes */

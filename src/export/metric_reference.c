@@ -3,16 +3,16 @@
  * docs/metrics.md, from the same catalog that pages are made by: what it says of a metric is what a
  * scrape says.
  */
-#include "export/catalog.h"
-#include "export/catalog_labels.h"
-#include "export/health_walk.h"
+#include "export/catalog/catalog.h"
+#include "export/catalog/catalog_labels.h"
+#include "export/catalog/health_walk.h"
 #include "export/row_labels.h"
 
 #include <string.h>
 
 static const char intro[] =
 	"# Metrics\n\n"
-	"<!-- Made from src/export/catalog.c and src/kepler/health_table.c: `ninja -C DIR "
+	"<!-- Made from src/export/catalog/catalog.c and src/kepler/health_table.c: `ninja -C DIR "
 	"docs-update`. Do not edit. -->\n\n"
 	"Kepler serves them at `/metrics`, as Prometheus text (0.0.4, or 1.0.0), OpenMetrics "
 	"(1.0, or 2.0 if `version=2.0.0` is requested) or Prometheus protobuf, whichever "

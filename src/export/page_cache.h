@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 #include "base/strbuf.h"
-#include "export/catalog_walk.h"
+#include "export/catalog/catalog_walk.h"
 #include "export/label_cache.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 #define PAGE_FORMATS_MAX 4
 

@@ -6,7 +6,7 @@
 #include "base/macro.h"
 #include "export/protobuf_sink.h"
 #include "export/text_sink.h"
-#include "net/http_accept.h"
+#include "net/server/http_accept.h"
 
 static int render_text(const struct catalog_view *view, const struct page_options *options,
 		       struct strbuf *out)

@@ -3,10 +3,10 @@
  * How often this exporter is scraped, and therefore how long a new series must show 0, for
  * `--metrics.settle=auto`. Pure except for its lock: every time is given by the caller, monotonic.
  *
- * A client is known by a number (net/http_server.h). One that has scraped at least twice within
- * SCRAPE_PACE_WINDOW_NS counts. A series settles for the longest gap between two scrapes of a
- * client that counts. The gap that is still open is one of them, counted from the snapshot that the
- * client got last: so no series shows its value before every such client got it with 0, however
+ * A client is known by a number (net/server/http_server.h). One that has scraped at least twice
+ * within SCRAPE_PACE_WINDOW_NS counts. A series settles for the longest gap between two scrapes of
+ * a client that counts. The gap that is still open is one of them, counted from the snapshot that
+ * the client got last: so no series shows its value before every such client got it with 0, however
  * late a scrape comes, up to SCRAPE_PACE_MAX_NS. A client that has scraped once is awaited
  * likewise, for SCRAPE_PACE_AWAITED_NS.
  *

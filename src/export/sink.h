@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/num.h"
-#include "export/catalog.h"
+#include "export/catalog/catalog.h"
 #include "export/label_cache.h"
 
 /* Exact where it can be: @integer with the point at @decimals (µJ as joules: 6), else @real. */

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "gpu/nvml_library.h"
 
 #define NVML_VGPUS_MAX 64 /* of one board; the driver has up to 48 */

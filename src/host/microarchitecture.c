@@ -2,7 +2,8 @@
 /*
  * Names and years of CPU families, from the vendors' public identification tables (CPUID leaf 1;
  * MIDR_EL1). The year is a class: when the family came to servers. It is the same for all of a
- * family, because a family number says no more. src/model/cpu_name.c has the same classes by name.
+ * family, because a family number says no more. src/model/processor/cpu_name.c has the same classes
+ * by name.
  *
  * Numbers grow with time: a model above all that are known of its family, or an x86 family above
  * all that are known, is newer than this table, and is treated as its newest year. Other vendors

@@ -20,11 +20,11 @@
 #include "config/config.h"
 #include "explain/explain_page.h"
 #include "explain/explain_print.h"
-#include "net/http_address.h"
 #include "net/http_client.h"
-#include "net/http_listen.h"
 #include "net/http_unix.h"
 #include "net/http_url.h"
+#include "net/server/http_address.h"
+#include "net/server/http_listen.h"
 #include "options/program.h"
 
 #define CONNECT_MS   2000

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "energy/zone.h"
-#include "kube/pod_resources_list.h"
+#include "kube/pods/pod_resources_list.h"
 
 enum device_ref_kind {
 	DEVICE_NO_GPU,   /* something else: a network card, huge pages … */

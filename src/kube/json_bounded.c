@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/json_bounded.h"
 
-#include "base/json_scan.h"
+#include "base/text/json_scan.h"
 
 json_t *json_parse_bounded(const char *text, size_t len)
 {

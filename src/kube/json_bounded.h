@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON from a peer, parsed only when it is not nested too deeply (base/json_scan.h). Pure. */
+/* JSON from a peer, parsed only when it is not nested too deeply (base/text/json_scan.h). Pure. */
 #pragma once
 
 #include <jansson.h>

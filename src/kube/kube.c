@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/thread.h"
-#include "kube/kube_parts.h"
+#include "kube/kube_state.h"
 
 #define DEFAULT_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 #define DEFAULT_MAX_POD_BYTES  (2U << 20)

@@ -47,7 +47,7 @@ struct kube_options {
 	const char *kubelet_url;     /* NULL: https://$NODE_IP:10250, 127.0.0.1 without NODE_IP */
 	const char *kubelet_ca_file; /* NULL: the CA of the API server */
 	const char *pod_labels;      /* "app,team": labels and annotations to show; NULL none */
-	const char *pod_resources;   /* not used here: see kube/pod_resources.h */
+	const char *pod_resources;   /* not used here: see kube/pods/pod_resources.h */
 	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
 	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
 	uint32_t max_pods;           /* 0: 20,000 */

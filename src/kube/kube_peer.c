@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kube/json_bounded.h"
-#include "kube/kube_parts.h"
+#include "kube/kube_state.h"
 #include "kube/object_stream.h"
-#include "kube/pod_prune.h"
+#include "kube/pods/pod_prune.h"
 #include "net/http_url.h"
 
 #define ERROR_BODY_MAX 1024 /* of an answer that is not a list, for its message */

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/json_scan.h"
 #include "base/strbuf.h"
+#include "base/text/json_scan.h"
 
 #define OBJECT_STREAM_REST_MAX 65536
 

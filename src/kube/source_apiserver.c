@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "kube/kube_parts.h"
+#include "kube/kube_state.h"
 #include "kube/watch.h"
 
 #define PAGE_PODS          100

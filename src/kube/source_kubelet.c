@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kube/kube_parts.h"
+#include "kube/kube_state.h"
 #include "kube/poll_turn.h"
 
 #define PATIENT_POLLS 5 /* in a row without a result, before the waits grow */

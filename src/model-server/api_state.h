@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "model-server/edition.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 enum api_kind { API_MODEL, API_BEST, API_V2_MODELS, API_V2_MODEL, API_V2_FILE, API_KIND_COUNT };
 

@@ -14,8 +14,8 @@
 #include "model-server/model_api.h"
 #include "modelling/daemon.h"
 #include "modelling/model_command.h"
-#include "net/http_server.h"
-#include "net/web_options.h"
+#include "net/server/http_server.h"
+#include "net/server/web_options.h"
 
 #define MICRO   1e6
 #define POLL_MS 1000

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "net/http_handler.h"
+#include "net/server/http_handler.h"
 #include "repository/checksum.h"
 
 #define SERVED_BODIES_MAX     (80U << 20)

@@ -8,8 +8,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/json_scan.h"
 #include "base/macro.h"
+#include "base/text/json_scan.h"
 
 #define READ_BLOCK 65536
 #define KEPT_MAX   (256U << 10) /* bytes of memory that an idle peer keeps */

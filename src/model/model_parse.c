@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
 #include "base/macro.h"
+#include "base/text/json_scan.h"
 #include "model/feature.h"
 #include "model/model_file.h"
 #include "model/trained_model.h"

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "model/cpu_name.h"
 #include "model/platform_power_weights.h"
+#include "model/processor/cpu_name.h"
 
 /* All known; those that a model must not extrapolate are within its population. */
 struct platform_machine {

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/cpu_name.h"
 #include "model/platform_features.h"
 #include "model/platform_power_weights.h"
+#include "model/processor/cpu_name.h"
 
 /*
  * Facts about a machine that the model uses. 0 or "" where unknown: the model then uses its

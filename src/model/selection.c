@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 #include "base/quadrature.h"
-#include "model/processor_family.h"
+#include "model/processor/processor_family.h"
 
 /* For a model with an unknown error. */
 #define ERROR_UNKNOWN 0.3

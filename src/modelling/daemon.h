@@ -10,7 +10,7 @@
 
 #include "base/diag.h"
 #include "modelling/security_options.h"
-#include "net/http_handler.h"
+#include "net/server/http_handler.h"
 
 struct strbuf;
 

@@ -11,8 +11,8 @@
 
 #include "base/macro.h"
 #include "model/feature.h"
-#include "modelling/held_out.h"
 #include "modelling/model_command.h"
+#include "modelling/rows/held_out.h"
 #include "modelling/sample_file.h"
 #include "modelling/training_options.h"
 #include "modelling/training_report.h"

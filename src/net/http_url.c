@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 /* Where in @text, of @len bytes, the colon before a port is; @len without a port. */
 static size_t find_port(const char *text, size_t len)

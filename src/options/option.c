@@ -9,7 +9,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define VALUE_MAX 4096 /* bytes with the terminator: PATH_MAX */
 #define KIB       1024U

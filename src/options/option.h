@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/named_amount.h"
 #include "base/strbuf.h"
+#include "base/text/named_amount.h"
 
 #define OPTION_NAME_MAX 64 /* longest name of an option, with room */
 

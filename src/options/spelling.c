@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 static size_t min_size(size_t a, size_t b)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/html.h"
+#include "base/text/html.h"
 
 /* Sizes of the picture, in its own units. */
 #define WIDTH         560

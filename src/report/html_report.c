@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/html.h"
 #include "base/macro.h"
+#include "base/text/html.h"
 #include "model/feature.h"
 #include "report/chart.h"
 #include "report/judged_samples.h"

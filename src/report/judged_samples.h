@@ -3,8 +3,8 @@
  * A model's predictions for samples, by component: its errors, and the data for pictures of them.
  *
  * A model knows the samples that it was trained on, so its errors on them mean little. Predictions
- * for held-out samples (modelling/held_out.h) can be given as well; then the pictures of errors
- * show these.
+ * for held-out samples (modelling/rows/held_out.h) can be given as well; then the pictures of
+ * errors show these.
  *
  * Errors, counts and the histogram cover all samples. Pictures have at most 4,000 rows, every n-th
  * one; importance is measured on every n-th row if there are more than 50,000.

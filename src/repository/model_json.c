@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/json_scan.h"
 #include "base/macro.h"
+#include "base/text/json_scan.h"
 
 #define DUMP_DIGITS 15
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON of files and requests that come from elsewhere: parsed only when it is not nested too deeply
- * (base/json_scan.h), and read by key with a type. Pure.
+ * (base/text/json_scan.h), and read by key with a type. Pure.
  */
 #pragma once
 

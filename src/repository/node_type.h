@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "model/processor_name.h"
+#include "model/processor/processor_name.h"
 #include "model/trained_model.h"
 
 #define NODE_TYPES_MAX   10000

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "model/feature.h"
 
 #define PREFIX "own."

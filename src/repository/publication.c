@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ascii.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "model/processor_name.h"
+#include "base/text/ascii.h"
+#include "model/processor/processor_name.h"
 #include "repository/model_entry.h"
 #include "repository/model_json.h"
 #include "repository/model_table.h"

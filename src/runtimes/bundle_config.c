@@ -24,7 +24,7 @@
 #include "base/macro.h"
 #include "runtimes/json_text.h"
 #include "runtimes/names.h"
-#include "workload/cgroup_path.h"
+#include "workload/cgroup/cgroup_path.h"
 
 #define SHARES_OF_ONE_CPU 1024
 /* What Kubernetes writes for a container that requests no CPU. */

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/json_scan.h"
 #include "base/macro.h"
+#include "base/text/json_scan.h"
 
 #define ELEMENT_FLAGS (JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY | JSON_ALLOW_NUL)
 

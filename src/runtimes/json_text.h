@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Untrusted JSON, parsed by jansson: one array element at a time, strings are never NULL, and text
- * that is nested too deeply is refused (base/json_scan.h).
+ * that is nested too deeply is refused (base/text/json_scan.h).
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 /* Bits of the hash of a text that are dropped, so that a double holds the rest exactly. */

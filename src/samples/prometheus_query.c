@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "base/text/json_scan.h"
 #include "net/http_client.h"
 
 #define CONNECT_MS      10000

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/num.h"
+#include "base/text/ascii.h"
 
 /*
  * Anything but plain names has quotes: where a file begins, a byte order mark or the signature of

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/text/json_scan.h"
 
 #define SECONDS_MAX  1e11 /* the year 5138 */
 #define USEC_PER_SEC 1e6

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/power_text.h"
 
-#include "base/watts_text.h"
+#include "base/text/watts_text.h"
 
 #define PIECES_MAX (POWER_PARTS_MAX + 1)
 

@@ -9,7 +9,7 @@
 #include "model-server/api_metrics.h"
 #include "modelling/daemon.h"
 #include "modelling/model_command.h"
-#include "net/web_options.h"
+#include "net/server/web_options.h"
 #include "options/version.h"
 #include "trainers/train_body.h"
 #include "trainers/trainings.h"

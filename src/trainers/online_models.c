@@ -8,15 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/ascii.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/text/ascii.h"
 #include "model/feature.h"
 #include "modelling/sample_file.h"
 #include "options/version.h"
 #include "repository/publication.h"
-#include "training/candidate.h"
+#include "training/forms/candidate.h"
 
 #define TRAINER "OnlineTrainer" /* a model's name in the repository, so that the next replaces it */
 

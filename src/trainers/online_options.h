@@ -8,7 +8,7 @@
 
 #include "modelling/security_options.h"
 #include "modelling/settings.h"
-#include "net/web_options.h"
+#include "net/server/web_options.h"
 
 struct online_config {
 	struct settings settings;

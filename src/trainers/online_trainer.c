@@ -21,7 +21,7 @@
 #include "samples/sample_input.h"
 #include "trainers/online_page.h"
 #include "trainers/worker.h"
-#include "training/candidate.h"
+#include "training/forms/candidate.h"
 
 #define TURN_MS        200
 #define OVERLAP_STEPS  5            /* that are asked for again, because a step takes two points */

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "base/text/ascii.h"
+#include "base/text/json_scan.h"
 #include "repository/model_json.h"
 #include "repository/node_type.h"
 

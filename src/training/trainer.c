@@ -7,13 +7,13 @@
 
 #include "base/macro.h"
 #include "samples/sample_table.h"
-#include "training/blend.h"
-#include "training/boosting.h"
-#include "training/curves.h"
-#include "training/forest.h"
-#include "training/least_squares.h"
-#include "training/neighbours.h"
-#include "training/support_vectors.h"
+#include "training/forms/blend.h"
+#include "training/forms/boosting.h"
+#include "training/forms/curves.h"
+#include "training/forms/forest.h"
+#include "training/forms/least_squares.h"
+#include "training/forms/neighbours.h"
+#include "training/forms/support_vectors.h"
 
 /* Upstream's XgboostFitTrainer. */
 static const struct boosting xgboost = {

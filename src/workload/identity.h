@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "energy/owner_names.h"
 
 #define IDENTITY_NAME_MAX 128

@@ -14,9 +14,9 @@
 
 #include "base/macro.h"
 #include "host/proc.h"
-#include "workload/cgroup_path_unit.h"
-#include "workload/cgroup_reads.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/cgroup_path_unit.h"
+#include "workload/cgroup/cgroup_reads.h"
+#include "workload/cgroup/hierarchy.h"
 #include "workload/name_lookup.h"
 #include "workload/owner_by_cgroup.h"
 #include "workload/owner_by_process.h"

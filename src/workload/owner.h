@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "workload/cgroup_path.h"
+#include "workload/cgroup/cgroup_path.h"
 #include "workload/name_directory.h"
 
 struct owner {

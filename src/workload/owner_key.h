@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "workload/cgroup_path_part.h"
+#include "workload/cgroup/cgroup_path_part.h"
 
 /*
  * Writes PREFIX NAME SUFFIX to @buf[size] (size > 64, suffix shorter than 64). A name that is too

@@ -13,7 +13,7 @@
 #include "base/macro.h"
 #include "base/map.h"
 #include "base/num.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/hierarchy.h"
 #include "workload/numa_stat.h"
 
 #define PATH_BYTES 4096

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "workload/cgroup_path_part.h"
+#include "base/text/ascii.h"
+#include "workload/cgroup/cgroup_path_part.h"
 
 struct words {
 	const char *at, *end;

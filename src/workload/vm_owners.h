@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "workload/owner_table.h"
 #include "workload/vm_cmdline_reads.h"
 #include "workload/vm_users.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/cgroup_path.h"
-#include "workload/cgroup_path_unit.h"
+#include "workload/cgroup/cgroup_path.h"
+#include "workload/cgroup/cgroup_path_unit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

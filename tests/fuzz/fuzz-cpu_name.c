@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

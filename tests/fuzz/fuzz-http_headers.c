@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "export/prometheus.h"
-#include "net/http_accept.h"
-#include "net/http_address.h"
+#include "net/server/http_accept.h"
+#include "net/server/http_address.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

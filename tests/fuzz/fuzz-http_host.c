@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http_host.h"
+#include "net/server/http_host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "export/label_escape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 #define CONNECTIONS 4
 #define REQUEST     "GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"

@@ -9,7 +9,7 @@
 #include "base/macro.h"
 #include "energy/label_text.h"
 #include "kube/json_bounded.h"
-#include "kube/pod_labels.h"
+#include "kube/pods/pod_labels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

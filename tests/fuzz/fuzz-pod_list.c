@@ -8,9 +8,9 @@
 #include "base/macro.h"
 #include "kube/json_bounded.h"
 #include "kube/object_stream.h"
-#include "kube/pod_json.h"
-#include "kube/pod_labels.h"
-#include "kube/pod_prune.h"
+#include "kube/pods/pod_json.h"
+#include "kube/pods/pod_labels.h"
+#include "kube/pods/pod_prune.h"
 
 #define ITEM_MAX 65536
 

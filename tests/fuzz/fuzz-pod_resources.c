@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 #include "kube/device_ref.h"
-#include "kube/pod_resources_list.h"
+#include "kube/pods/pod_resources_list.h"
 #include "net/grpc_answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/macro.h"
-#include "kube/pod_json.h"
+#include "kube/pods/pod_json.h"
 #include "kube/watch.h"
 
 #define LINE_MAX_BYTES 4096

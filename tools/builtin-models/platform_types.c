@@ -53,7 +53,7 @@ static int set_facts(struct platform_type *type, const struct platform_measureme
 	if (!facts->year)
 		return diag_set(diag, -EINVAL,
 				"the year of the processor \"%.60s\" is not known: "
-				"src/model/cpu_name.c needs its family",
+				"src/model/processor/cpu_name.c needs its family",
 				row->processor);
 	if (facts->cpu.key[0])
 		(void)snprintf(type->group, sizeof(type->group), "%s", facts->cpu.key);

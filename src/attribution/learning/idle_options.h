@@ -5,7 +5,7 @@
 
 #include "attribution/attribute.h"
 #include "attribution/learning/idle.h"
-#include "base/named_amount.h"
+#include "base/text/named_amount.h"
 
 #define IDLE_WATTS_MAX 16
 

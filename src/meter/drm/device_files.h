@@ -2,7 +2,7 @@
 /*
  * Which processes have devices open, and what the kernel says of such a file. How that is found out
  * depends on the privileges of the program, and a part of it is BPF: so the program gives it to the
- * meters (engine/device_holders.h), and a test gives its own.
+ * meters (engine/devices/device_holders.h), and a test gives its own.
  */
 #pragma once
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "workload/hierarchy.h"
+#include "workload/cgroup/hierarchy.h"
 
 struct made {
 	uint64_t cgroup_id;

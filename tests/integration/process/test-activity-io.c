@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/hierarchy.h"
 
 #define TCP_BYTES   (32U * 1024 * 1024)
 #define DATAGRAMS   2000U

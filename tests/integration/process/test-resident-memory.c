@@ -18,7 +18,7 @@
 
 #include "base/num.h"
 #include "tests/rig/activity_rig.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/hierarchy.h"
 
 #define FILLED   (32 << 20)
 #define SLACK    (4 << 20) /* the child's own, and what the kernel counts per CPU */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "activity/bpf_refused.h"
+#include "activity/bpf_reader/bpf_refused.h"
 
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,7 @@
  * Threads that the table has no row of any more, or never had one of: no life is charged that was
  * charged before, or was lived before anything was counted.
  */
-#include "activity/thread_table.h"
+#include "activity/bpf_reader/thread_table.h"
 
 #include "activity/unseen_time.h"
 #include "base/num.h"

@@ -3,7 +3,7 @@
  * What the kernel may tell in which order, as crafted records: no time is lost and none is told
  * twice.
  */
-#include "activity/thread_table.h"
+#include "activity/bpf_reader/thread_table.h"
 
 #include "tests/unit/unit.h"
 #include "thread_records.h"

@@ -2,7 +2,7 @@
 /* Crafted records for the tests of the thread table, and a table that has seen its baseline. */
 #pragma once
 
-#include "activity/thread_table.h"
+#include "activity/bpf_reader/thread_table.h"
 #include "tests/unit/unit.h"
 
 #define TASK_A 0xffff888000001000ULL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/html.h"
+#include "base/text/html.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_scan.h"
+#include "base/text/json_scan.h"
 
 #include "tests/unit/unit.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tests/unit/unit.h"
 
 #define TIME_MS 1700000000123LL /* 2023-11-14T22:13:20.123Z */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 #include "tests/unit/unit.h"
 

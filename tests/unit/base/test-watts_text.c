@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/watts_text.h"
+#include "base/text/watts_text.h"
 
 #include "tests/unit/unit.h"
 

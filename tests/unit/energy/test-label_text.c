@@ -2,7 +2,7 @@
 /* Names as labels: names that print alike become equal, and no character is cut in half. */
 #include "energy/label_text.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tests/rig/property.h"
 #include "tests/unit/unit.h"
 

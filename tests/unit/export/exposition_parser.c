@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 struct parser {
 	const char *at;

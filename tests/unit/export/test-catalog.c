@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
 
-#include "export/catalog.h"
+#include "export/catalog/catalog.h"
 #include "tests/unit/unit.h"
 
 static void names_follow_the_conventions(void **state)

@@ -3,7 +3,7 @@
  * Counters on the page: their names in each schema, and their sums. TEST_UPDATE_GOLDEN=1 writes
  * golden/counters-*.txt anew, which have the lines of counters alone.
  */
-#include "export/catalog_counters.h"
+#include "export/catalog/catalog_counters.h"
 
 #include "attribution/counters.h"
 #include "base/file.h"

@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #include "base/file.h"
-#include "export/catalog_walk.h"
+#include "export/catalog/catalog_walk.h"
 #include "export/text_sink.h"
 #include "tests/unit/unit.h"
 

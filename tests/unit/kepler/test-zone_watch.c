@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "base/watts_text.h"
+#include "base/text/watts_text.h"
 #include "export/live_table.h"
 #include "snapshot/snapshot_holder.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/pod_digest.h"
+#include "kube/pods/pod_digest.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/pod_json.h"
+#include "kube/pods/pod_json.h"
 
 #include "pods.h"
 #include "tests/unit/unit.h"

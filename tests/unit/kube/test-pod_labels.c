@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/pod_labels.h"
+#include "kube/pods/pod_labels.h"
 
 #include "base/strbuf.h"
 #include "tests/unit/unit.h"

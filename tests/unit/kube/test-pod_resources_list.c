@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/pod_resources_list.h"
+#include "kube/pods/pod_resources_list.h"
 
 #include "podresources.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/pod_table.h"
+#include "kube/pods/pod_table.h"
 
 #include "fake_directory.h"
 #include "tests/unit/unit.h"

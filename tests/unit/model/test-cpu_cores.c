@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules that the table of cores keeps, so that a slip of the pen in it is noticed. */
-#include "model/cpu_cores.h"
+#include "model/processor/cpu_cores.h"
 
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 #include "tests/unit/unit.h"
 
 static void test_keys_are_in_order_and_once(void **state)

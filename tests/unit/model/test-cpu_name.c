@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 
-#include "model/cpu_tdp.h"
+#include "model/processor/cpu_tdp.h"
 #include "tests/unit/unit.h"
 
 static void test_key_segment_and_power_of_names(void **state)

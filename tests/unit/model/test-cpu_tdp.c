@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules that the table of design powers keeps, so that a slip of the pen in it is noticed. */
-#include "model/cpu_tdp.h"
+#include "model/processor/cpu_tdp.h"
 
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 #include "tests/unit/unit.h"
 
 static const char *const series[] = { "xeon", "core", "opteron", "epyc", "altra", "atom" };

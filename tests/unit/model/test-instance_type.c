@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which host an instance type has, when that is not known, and rules that the table keeps. */
-#include "model/instance_type.h"
+#include "model/processor/instance_type.h"
 
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 #include "tests/unit/unit.h"
 
 #define EC2    "Amazon EC2"

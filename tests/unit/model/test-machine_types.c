@@ -6,7 +6,7 @@
  * used unchanged as upstream does; and where little error is expected, little is found. Names that
  * say how many cores a CPU has are right of all of them.
  */
-#include "model/cpu_name.h"
+#include "model/processor/cpu_name.h"
 #include "model/selection.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/processor_family.h"
+#include "model/processor/processor_family.h"
 
 #include "tests/unit/unit.h"
 

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "net/http_connections.h"
-#include "net/http_server.h"
+#include "net/server/http_connections.h"
+#include "net/server/http_server.h"
 #include "tests/unit/unit.h"
 
 const char big_body[BIG_BODY];

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 #define CLIENT_PATIENCE_MS 20000 /* a test fails after that, it never waits for that */
 #define BIG_BODY           (4 << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_accept.h"
+#include "net/server/http_accept.h"
 #include "tests/unit/unit.h"
 
 static void follows_the_weights(void **state)

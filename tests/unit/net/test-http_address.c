@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_address.h"
-#include "net/http_listen.h"
+#include "net/server/http_address.h"
+#include "net/server/http_listen.h"
 #include "tests/unit/unit.h"
 
 static void splits_what_people_write(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_auth.h"
+#include "net/server/http_auth.h"
 
 #include <sys/stat.h>
 

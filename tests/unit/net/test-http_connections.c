@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "net/http_connections.h"
+#include "net/server/http_connections.h"
 #include "tests/unit/unit.h"
 
 #define START_NS  1000000000ULL

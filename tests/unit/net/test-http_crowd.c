@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "http_rig.h"
-#include "net/http_connections.h"
-#include "net/http_server.h"
+#include "net/server/http_connections.h"
+#include "net/server/http_server.h"
 #include "tests/unit/unit.h"
 
 static void answers_for_its_own_names_alone(void **state)

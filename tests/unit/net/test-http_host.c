@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_host.h"
+#include "net/server/http_host.h"
 #include "tests/unit/unit.h"
 
 static const char *const allowed[] = { "node1.example.org", "*.lab.example", "dotted.example." };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a peer says first, whole and in part. */
-#include "net/http_opening.h"
+#include "net/server/http_opening.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

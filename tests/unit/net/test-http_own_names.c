@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_own_names.h"
+#include "net/server/http_own_names.h"
 
 #include "tests/unit/unit.h"
 

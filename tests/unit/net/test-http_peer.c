@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_peer.h"
+#include "net/server/http_peer.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>

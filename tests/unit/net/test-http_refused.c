@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_refused.h"
+#include "net/server/http_refused.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples/series_reader.h"
 
-#include "base/json_scan.h"
 #include "base/strbuf.h"
+#include "base/text/json_scan.h"
 #include "tests/unit/unit.h"
 
 static int note_series(void *userdata, const struct series_labels *labels)

@@ -3,7 +3,7 @@
  * Boosted trees beside those of libxgboost, where that is installed, on rows in which values and
  * gains are equal in places; and what must hold of them without it.
  */
-#include "training/boosting.h"
+#include "training/forms/boosting.h"
 
 #include "tests/unit/unit.h"
 #include "training/random.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/candidate.h"
+#include "training/forms/candidate.h"
 
 #include "tests/unit/unit.h"
 #include "training/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is minimised is as low as libsvm finds it, and so are predictions nearly the same. */
-#include "training/support_vectors.h"
+#include "training/forms/support_vectors.h"
 
 #include <libsvm/svm.h>
 

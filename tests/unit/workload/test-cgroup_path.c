@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Paths as runtimes make them, and paths that only look so: docs/design/owners.md. */
-#include "workload/cgroup_path.h"
+#include "workload/cgroup/cgroup_path.h"
 
 #include "tests/unit/unit.h"
-#include "workload/cgroup_path_unit.h"
+#include "workload/cgroup/cgroup_path_unit.h"
 
 #define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define INNER  "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"

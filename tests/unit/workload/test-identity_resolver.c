@@ -10,8 +10,8 @@
 #include "host/proc.h"
 #include "proc_rig.h"
 #include "tests/unit/unit.h"
-#include "workload/cgroup_reads.h"
-#include "workload/hierarchy.h"
+#include "workload/cgroup/cgroup_reads.h"
+#include "workload/cgroup/hierarchy.h"
 #include "workload/identity.h"
 #include "workload/name_directory.h"
 

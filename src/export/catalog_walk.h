@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over the catalog: reads a snapshot by it and hands each point to a sink. */
-#pragma once
-
-#include "export/catalog.h"
-#include "export/sink.h"
-
-/* @schemas: enum metrics_schema, as bits. */
-void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink);
