@@ -132,11 +132,13 @@ bool accountant_has_ended(const struct accountant *accountant, size_t zone)
 	return accountant->contenders[zone].standing == STANDING_ENDED;
 }
 
-/* Without a column there is nothing to charge. */
+/* Without a column or parties there is nothing to charge. */
 static void charge(struct ledger *ledger, const struct party *party, size_t count, uint32_t column,
 		   const uint64_t *amounts)
 {
-	for (size_t i = 0; column != COLUMN_NONE && i < count; i++) {
+	if (column == COLUMN_NONE || !party)
+		return;
+	for (size_t i = 0; i < count; i++) {
 		if (!amounts[i])
 			continue;
 		if (party[i].process != LEDGER_NONE)
@@ -669,7 +671,9 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 	begin_work(accountant, interval);
 	follow_gaps(accountant);
 	/* Some zones follow the energy of others, which is known after these were booked. */
-	for (int follows_zones = 0; follows_zones <= accountant->has_parts; follows_zones++) {
+	for (int round = 0; round < (accountant->has_parts ? 2 : 1); round++) {
+		bool follows_zones = round == 1;
+
 		collect_gaps(accountant, follows_zones);
 		collect_histories(accountant, follows_zones);
 		book_zones(accountant, follows_zones);

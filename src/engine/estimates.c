@@ -97,7 +97,9 @@ void estimates_advance(struct estimates *estimates, struct books *books,
 	for (size_t e = 0; e < ESTIMATE_COUNT; e++) {
 		struct zone_source *source = estimates->of[e];
 
-		if (source && activity)
+		if (!source)
+			continue;
+		if (activity)
 			feed(source, activity);
 		for (size_t i = 0; i < zone_source_count(source); i++) {
 			if (source->zones[i].number != SIZE_MAX)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "estimate/component_estimate.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -24,7 +23,6 @@ static const enum zone_kind kinds[COMPONENT_COUNT] = {
 
 static const struct component_estimate *components_of(const struct zone_source *source)
 {
-	assert(source->ops == &component_ops);
 	return (const struct component_estimate *)source;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "estimate/model_estimate.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,13 +72,11 @@ static const struct zone_source_ops model_ops;
 
 static struct model_estimate *models_of(struct zone_source *source)
 {
-	assert(source->ops == &model_ops);
 	return (struct model_estimate *)source;
 }
 
 static const struct model_estimate *const_models_of(const struct zone_source *source)
 {
-	assert(source->ops == &model_ops);
 	return (const struct model_estimate *)source;
 }
 
@@ -359,7 +356,7 @@ int model_estimate_replace(struct zone_source *source, const struct model_place 
 {
 	struct model_estimate *models = models_of(source);
 	struct trained_model *own = &models->models[place->number];
-	struct model_zone fresh[ZONE_SOURCE_MAX];
+	struct model_zone fresh[ZONE_SOURCE_MAX] = { 0 };
 	int r;
 
 	if (!own->component_count)

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/exporter.h"
 
-#include <assert.h>
-
 int exporters_start(struct exporters *exporters, const struct exporter_ops *const *table,
 		    const struct exporter_program *program, struct diag *diag)
 {
 	int r = 0;
 
-	for (; r == 0 && *table; table++) {
+	for (; r == 0 && *table && exporters->count < EXPORTERS_MAX; table++) {
 		struct exporter *exporter = &exporters->list[exporters->count++];
 
-		assert(exporters->count <= EXPORTERS_MAX);
 		exporter->ops = *table;
 		r = exporter->ops->start(program, &exporter->self, diag);
 	}

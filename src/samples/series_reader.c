@@ -283,7 +283,7 @@ static int read_pieces(struct reading *reading)
 int series_read_text(const char *text, size_t len, const struct series_sink *sink,
 		     struct series_answer *ret, struct diag *diag)
 {
-	struct series_answer unused;
+	struct series_answer unused = { .is_success = false };
 	struct reading reading = {
 		.text = text, .len = len, .sink = sink, .answer = ret ? ret : &unused, .diag = diag
 	};

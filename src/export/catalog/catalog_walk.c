@@ -32,7 +32,7 @@ static struct value read_one(const struct cursor *at, const struct where *where,
 {
 	struct value value;
 
-	if (where->type == AS_ZONE_STATE)
+	if (at->zone && where->type == AS_ZONE_STATE)
 		return (struct value){ .integer = at->zone->state == ZONE_UP };
 	/* Values in arrays are 64 bits wide. */
 	value = value_read(at->base, where->offset + index * sizeof(uint64_t), where->type);

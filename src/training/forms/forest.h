@@ -17,5 +17,5 @@ struct forest_plan {
 };
 
 /* A trainer (trainer.h), with a struct forest_plan. */
-int train_forest(const void *plan, const struct training_task *task, struct predictor *ret,
+int train_forest(const void *userdata, const struct training_task *task, struct predictor *ret,
 		 struct diag *diag);
