@@ -388,6 +388,8 @@ static int run_train(void *userdata, const struct operands *operands, struct dia
 {
 	struct training_config *config = userdata;
 
+	if (!operands->count && !*config->training.input)
+		return PROGRAM_WRONG_WORDS;
 	if (!*config->training.output) {
 		(void)fputs(
 			"kepler-model train: --output: must be given: the folder of the models\n",
