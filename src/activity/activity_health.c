@@ -137,13 +137,14 @@ static const struct health_metric metrics[] = {
 	  .value = HEALTH_VALUE(struct activity_health, cgroups_missed) },
 	{ .name = "kepler_exporter_unseen_processes",
 	  .type = FAMILY_GAUGE,
-	  .help = "1 if the kernel hides process 1 from BPF, so that it is read from /proc; "
-		  "otherwise 0.",
+	  .help = "Processes visible in /proc but hidden from BPF by the kernel. At most 32 are "
+		  "read from /proc; the CPU time of any others is unseen. Kepler looks for them "
+		  "at the start and every 4,096 intervals.",
 	  .value = HEALTH_VALUE(struct activity_health, unseen_processes) },
 	{ .name = "kepler_exporter_unseen_cpu_seconds",
 	  .type = FAMILY_COUNTER,
 	  .unit = "seconds",
-	  .help = "CPU time of process 1 since it was found to be hidden, from /proc.",
+	  .help = "CPU time of these processes since they were found, from /proc.",
 	  .value = HEALTH_VALUE(struct activity_health, unseen_cpu_seconds) },
 	{ .name = "kepler_exporter_unseen_work_seconds",
 	  .type = FAMILY_COUNTER,

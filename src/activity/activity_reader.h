@@ -149,8 +149,9 @@ struct activity_info {
 	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be reported */
 	uint64_t overflows;      /* times that a thread or process did not fit into a table */
 	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
-	bool unseen;             /* process 1 is hidden from BPF, see hidden_init.h */
-	uint64_t unseen_cpu_ns;  /* cumulative: its run time */
+	uint32_t unseen;         /* processes in /proc that passes do not report, see unseen.h */
+	uint32_t unseen_pid;     /* the first of them */
+	uint64_t unseen_cpu_ns;  /* cumulative */
 	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
 	bool sees_part;          /* some of the machine's processes are hidden from the reader */
 	bool counts_switches;    /* so activity.signals has some */

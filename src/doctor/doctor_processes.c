@@ -109,8 +109,9 @@ static void examine_reader(struct findings *findings, const struct sources *sour
 	examine_switches(findings, &info);
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
-			     "process 1 is hidden from BPF by this kernel; its CPU time comes from "
-			     "/proc, in ticks");
+			     "%u process%s hidden from BPF by this kernel; "
+			     "CPU time comes from /proc, in ticks (first: pid %u)",
+			     info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 	if (info.exits_seen)
 		findings_add(findings, FINDING_OK, "processes", NULL,
 			     "processes that end between two readings are seen and charged");

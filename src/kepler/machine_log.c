@@ -20,11 +20,15 @@ void machine_log_warnings(const struct config *config)
 /* Nothing here can change it, so it is no warning. */
 void machine_log_unseen(const struct session *session, bool *logged)
 {
+	struct activity_info info;
+
 	if (*logged || !interval_engine_activity(session->engine)->unseen_processes)
 		return;
 	*logged = true;
-	log_info("process 1 is hidden from BPF by this kernel; its CPU time comes from /proc, in "
-		 "ticks");
+	activity_get_info(session->sources.activity, &info);
+	log_info("%u process%s hidden from BPF by this kernel; CPU time "
+		 "comes from /proc, in ticks (first: pid %u)",
+		 info.unseen, info.unseen == 1 ? " is" : "es are", info.unseen_pid);
 }
 
 void machine_log_start(const struct session *session)

@@ -126,7 +126,7 @@ bool rig_is_guarded(struct activity_reader *reader)
 	struct activity_info info;
 
 	activity_get_info(reader, &info);
-	return info.unseen;
+	return info.unseen > 0;
 }
 
 static bool is_wanted(const struct rig_tally *tally, const struct activity_sample *sample)

@@ -19,7 +19,8 @@
 #include "activity/bpf_reader/bpf_refused.h"
 #include "activity/bpf_reader/switch_reader.h"
 #include "activity/bpf_reader/thread_table.h"
-#include "activity/hidden_init.h"
+#include "activity/unseen.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
@@ -29,15 +30,23 @@
 #define FULL_EVERY_WITHOUT_ENDS 8   /* rows of ended threads are found only so */
 #define STORAGE_MAJOR           5 /* the first kernel that keeps storage of a thread for tracing */
 #define STORAGE_MINOR           12
-#define LOOK_EVERY              4096 /* passes, until it is known whether process 1 is hidden */
+#define LOOK_EVERY              4096 /* for processes that are not seen: all of /proc is listed */
 
 struct bpf_reader {
 	struct activity_reader base;
 	struct bpf_kernel_side *side;
 	struct switch_reader *switches; /* NULL: not counted */
 	struct thread_table *table;
-	struct hidden_init init;
-	uint64_t look_due; /* pass in which to look whether process 1 is hidden */
+	struct unseen *unseen;
+	struct activity_sample *samples; /* room for a pass and the unseen processes */
+	size_t samples_size;
+	const struct cpu_sockets *sockets; /* NULL: not distinguished */
+	uint64_t *socket_ns;               /* of the same samples */
+	size_t socket_cells;
+	uint64_t *signals[SIGNAL_COUNT]; /* of the same samples */
+	size_t signals_size;
+	uint64_t full_boottime_ns; /* of the last full pass */
+	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
 	unsigned int refused; /* programs */
 	char refused_text[ACTIVITY_WHY_MAX];
@@ -100,21 +109,102 @@ static bool is_full_due(const struct bpf_reader *self)
 }
 
 /* Not in a full pass itself: the first one is on the way to the first snapshot. */
-static void look_for_init(struct bpf_reader *self)
+static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_ns)
 {
-	int hidden = hidden_init_look(&self->init, self->table);
+	if (!self->unseen)
+		return;
+	if (full) {
+		self->full_boottime_ns = boottime_ns;
+	} else if (self->passes >= self->look_due) {
+		int found = unseen_look(self->unseen, self->table, self->full_boottime_ns);
 
-	/* Exits are reported because of tasks that are freed on top of a hidden process. */
-	if (hidden == 0 && !bpf_kernel_side_sees_part(self->side))
-		bpf_kernel_side_drop_exits(self->side);
-	self->look_due = hidden < 0 ? self->passes + LOOK_EVERY : UINT64_MAX;
+		/*
+		 * Exits are reported because of tasks that are freed on top of a guarded process.
+		 */
+		if (found == 0 && !bpf_kernel_side_sees_part(self->side))
+			bpf_kernel_side_drop_exits(self->side);
+		self->look_due = self->passes + LOOK_EVERY;
+	}
+}
+
+/*
+ * Fills the run time by socket: of the samples of the pass, and of each of the @added at its last
+ * CPU.
+ */
+static void add_unseen_sockets(struct bpf_reader *self, struct activity *activity, size_t added)
+{
+	const struct cpu_sockets *sockets = self->sockets;
+	size_t before = activity->count * activity->sockets;
+
+	if (before)
+		memcpy(self->socket_ns, activity->socket_ns, before * sizeof(*self->socket_ns));
+	memset(self->socket_ns + before, 0, added * activity->sockets * sizeof(*self->socket_ns));
+	for (size_t i = 0; i < added; i++) {
+		const struct activity_sample *sample = &self->samples[activity->count + i];
+		uint32_t place = cpu_sockets_of(sockets, sample->cpu);
+
+		if (place < activity->sockets)
+			self->socket_ns[before + i * activity->sockets + place] = sample->cpu_ns;
+	}
+	activity->socket_ns = self->socket_ns;
+}
+
+/* Room for signals of @wanted samples; the arrays share one size. */
+static int reserve_signals(struct bpf_reader *self, uint32_t signals, size_t wanted)
+{
+	if (wanted <= self->signals_size)
+		return 0;
+	for (; signals; signals &= signals - 1) {
+		if (ARRAY_RESIZE(self->signals[__builtin_ctz(signals)], wanted) < 0)
+			return -ENOMEM;
+	}
+	self->signals_size = wanted;
+	return 0;
+}
+
+/* Nothing is counted of the @added. */
+static void add_unseen_signals(struct bpf_reader *self, struct activity *activity, size_t added)
+{
+	for (uint32_t left = activity->signals; left; left &= left - 1) {
+		int signal = __builtin_ctz(left);
+		uint64_t *amounts = self->signals[signal];
+
+		if (activity->count)
+			memcpy(amounts, activity->signal[signal],
+			       activity->count * sizeof(*amounts));
+		memset(amounts + activity->count, 0, added * sizeof(*amounts));
+		activity->signal[signal] = amounts;
+	}
+}
+
+/* Samples of processes that are guarded from BPF. Without memory for them they come later. */
+static void add_unseen(struct bpf_reader *self, struct activity *activity)
+{
+	size_t wanted = activity->count + UNSEEN_MAX, added;
+
+	if (!unseen_count(self->unseen))
+		return;
+	if (ARRAY_RESERVE(self->samples, self->samples_size, wanted) < 0 ||
+	    (activity->socket_ns &&
+	     ARRAY_RESERVE(self->socket_ns, self->socket_cells, wanted * activity->sockets) < 0) ||
+	    reserve_signals(self, activity->signals, wanted) < 0)
+		return;
+	if (activity->count)
+		memcpy(self->samples, activity->samples, activity->count * sizeof(*self->samples));
+	added = unseen_take(self->unseen, self->samples + activity->count);
+	for (size_t i = 0; i < added; i++)
+		activity->busy_ns += self->samples[activity->count + i].cpu_ns;
+	if (activity->socket_ns)
+		add_unseen_sockets(self, activity, added);
+	add_unseen_signals(self, activity, added);
+	activity->samples = self->samples;
+	activity->count += added;
 }
 
 static int bpf_read(struct activity_reader *reader, struct activity *activity)
 {
 	struct bpf_reader *self = to_bpf_reader(reader);
 	struct activity result = { 0 };
-	struct kepler_thread init;
 	uint64_t cpu_ns, coming_ns;
 	bool full;
 	int r;
@@ -131,8 +221,6 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 	r = bpf_kernel_side_read(self->side, full, thread_table_count(self->table), take_living,
 				 self->table);
 	self->run_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	if (r == 0 && hidden_init_read(&self->init, &init))
-		thread_table_living(self->table, &init, NULL, 1);
 	if (r == 0)
 		r = thread_table_finish(self->table, &result);
 	if (r < 0) {
@@ -142,8 +230,8 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 	}
 	self->passes++;
 	result.coming_ns += coming_ns;
-	if (!full && self->passes >= self->look_due)
-		look_for_init(self);
+	add_unseen(self, &result);
+	watch_unseen(self, full, result.boottime_ns);
 	*activity = result;
 	return 0;
 }
@@ -165,8 +253,9 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.overflows = thread_table_overflows(self->table),
 		.bpf_run_ns = self->run_ns,
 		.cgroups_missed = bpf_kernel_side_cgroups_missed(self->side),
-		.unseen = self->init.hidden,
-		.unseen_cpu_ns = hidden_init_cpu_ns(&self->init),
+		.unseen = unseen_count(self->unseen),
+		.unseen_pid = unseen_first_pid(self->unseen),
+		.unseen_cpu_ns = unseen_cpu_ns(self->unseen),
 		.sees_part = bpf_kernel_side_sees_part(self->side),
 		.refused = self->refused,
 		.counts_switches = self->switches,
@@ -204,7 +293,11 @@ static void bpf_close(struct activity_reader *reader)
 	switch_reader_close(self->switches); /* which uses the programs of the other */
 	bpf_kernel_side_close(self->side);
 	thread_table_free(self->table);
-	hidden_init_close(&self->init);
+	unseen_close(self->unseen);
+	free(self->samples);
+	free(self->socket_ns);
+	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++)
+		free(self->signals[signal]);
 	free(self);
 }
 
@@ -298,14 +391,14 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	if (!self)
 		return -ENOMEM;
 	self->base.ops = &bpf_ops;
-	self->init.proc_fd = -1;
 	r = thread_table_new(options->max_processes, &self->table);
 	if (r < 0)
 		return r;
+	self->sockets = options->sockets;
 	thread_table_tell_sockets(self->table, options->sockets);
 	thread_table_tell_frequencies(self->table, options->frequencies);
-	if (hidden_init_open(options->procfs, &self->init) < 0)
-		self->look_due = UINT64_MAX; /* then its time is unseen, as is that of others */
+	if (unseen_open(options->procfs, &self->unseen) < 0)
+		self->unseen = NULL; /* only a report, which energy does not depend on */
 	r = open_kernel_side(self, options);
 	if (r < 0) {
 		bpf_refusal_inspect(r, &refusal);

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/rig/remove_tree.h"
+
 static struct activity_reader *open_without(const char *program)
 {
 	const struct activity_options options = {
@@ -202,6 +204,59 @@ static void test_exits_are_told_where_a_process_is_guarded(void **state)
 	activity_close(tally.reader);
 }
 
+/* A /proc in which there is nothing but what @names says. */
+static void make_procfs(char *procfs, const char *const *names)
+{
+	assert_non_null(mkdtemp(procfs));
+	for (; *names; names++) {
+		char link[64], process[64];
+
+		(void)snprintf(link, sizeof(link), "%s/%s", procfs, *names);
+		(void)snprintf(process, sizeof(process), "/proc/%s", *names);
+		assert_int_equal(symlink(process, link), 0);
+	}
+}
+
+/* Whatever is guarded is not to be found. */
+static void test_exits_are_not_told_where_none_is(void **state)
+{
+	static const char *const names[] = { "self", "2", NULL };
+	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
+	struct activity_info info;
+	struct rig_tally tally;
+	uint64_t truth_ns;
+
+	(void)state;
+	make_procfs(procfs, names);
+	tally = look_in(procfs);
+	assert_false(rig_is_guarded(tally.reader));
+	assert_false(is_loaded("exiting"));
+	truth_ns = rig_wait(rig_fork(rig_comm(), burn, NULL));
+	rig_pass_until(&tally, 1);
+	activity_get_info(tally.reader, &info);
+	assert_true(info.exits_seen);
+	assert_string_equal(info.refused_text, "");
+	printf("# %u of 1 ended, %.1f of %.1f ms\n", tally.ended, (double)tally.named_ns / 1e6,
+	       (double)truth_ns / 1e6);
+	activity_close(tally.reader);
+	assert_int_equal(remove_tree(procfs), 0);
+}
+
+/* With hidepid what is guarded may be hidden: kthreadd, which is always there, is not found. */
+static void test_exits_are_told_where_proc_hides_processes(void **state)
+{
+	static const char *const names[] = { "self", NULL };
+	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
+	struct rig_tally tally;
+
+	(void)state;
+	make_procfs(procfs, names);
+	tally = look_in(procfs);
+	assert_true(is_loaded("exiting"));
+	activity_close(tally.reader);
+	assert_int_equal(remove_tree(procfs), 0);
+}
+
 /* What a look could not tell, it does not decide. */
 static void test_exits_are_told_where_proc_says_nothing(void **state)
 {
@@ -220,6 +275,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_without_cgroups),
 		cmocka_unit_test(test_without_exits),
 		cmocka_unit_test(test_exits_are_told_where_a_process_is_guarded),
+		cmocka_unit_test(test_exits_are_not_told_where_none_is),
+		cmocka_unit_test(test_exits_are_told_where_proc_hides_processes),
 		cmocka_unit_test(test_exits_are_told_where_proc_says_nothing),
 		cmocka_unit_test(test_without_typed_ends),
 		cmocka_unit_test(test_maps_are_frozen),
