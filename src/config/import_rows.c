@@ -25,7 +25,7 @@
 #define FAMILIES                                                                                   \
 	"all levels are served; drop families in Prometheus with metric_relabel_configs, and "     \
 	"metrics.process.min-joules limits the processes"
-#define UNREAD    "classic Kepler does not use it, either"
+#define UNREAD    "classic Kepler does not use it either"
 #define ALL_ZONES "all zones are read; drop series in Prometheus with metric_relabel_configs"
 #define FAKE                                                                                       \
 	"there is no simulated meter; without a meter, power is estimated, and marked as "         \
@@ -33,7 +33,7 @@
 #define CREDENTIALS                                                                                \
 	"write its nodes into a file of lines NODE,USER,PASSWORD,https://HOST, which "             \
 	"meter.redfish.credentials names"
-#define GPUS "GPUs are read where there are any; meter.nvml-library: \"\" turns NVIDIA's off"
+#define GPUS "GPUs are read if there are any; meter.nvml-library: \"\" turns NVIDIA's off"
 #define SIGNAL                                                                                     \
 	"the signal is chosen by what the machine can count; nearest equivalent: "                 \
 	"attribution.package"
@@ -92,7 +92,7 @@ const struct import_row import_rows[] = {
 	     "requests to a BMC have a deadline of their own"),
 	WORDS("experimental.hwmon.forceEnabled", "meters", "true=hwmon false=",
 	      "all meters of the machine are read, and the best of each kind is charged"),
-	NONE("experimental.hwmon.enabled", "*", "sensors of hwmon are read where there are any"),
+	NONE("experimental.hwmon.enabled", "*", "sensors of hwmon are read if there are any"),
 	NONE("experimental.hwmon.zones", "",
 	     "nearest equivalent: meter.hwmon, with a rule CHIP/CHANNEL=none for each other "
 	     "sensor"),
@@ -158,7 +158,7 @@ const struct import_row import_rows[] = {
 	     "counters are served where the machine has them; nearest equivalent: "
 	     "counters.enabled"),
 	NONE("EXPOSE_ESTIMATED_IDLE_POWER_METRICS", "*",
-	     "idle power is learned, and shown apart; idle.mode: off makes all energy dynamic"),
+	     "idle power is learned and shown separately; idle.mode: off makes all energy dynamic"),
 	NONE("ENABLE_EBPF_CGROUPID", "*", "the cgroup of a process is known in any case"),
 	NONE("EXCLUDE_SWAPPER_PROCESS", "*", "the idle task is never charged"),
 	NONE("CORE_USAGE_METRIC", "*", SIGNAL),

@@ -126,7 +126,7 @@ static const char *host_cpus_source(const struct zone_source *estimate,
 	static const char *const texts[][2] = {
 		{ "option", "--vm.host-cpus" },
 		{ "instance_type", "by the instance type" },
-		{ "model", "those of the model's machine; --vm.host-cpus" },
+		{ "model", "by the model's machine; --vm.host-cpus" },
 		{ "processor", "by the processor's name, a guess; --vm.host-cpus" },
 	};
 	const char *source = estimates_host_cpus_source(estimate, host);
@@ -181,7 +181,7 @@ static void examine_components(struct findings *findings, const struct sources *
 
 	if (!components)
 		findings_add(findings, FINDING_NOTE, "energy", "--model.parts=all",
-			     "package and dram are not estimated beside \"platform\"");
+			     "package and dram are not estimated in addition to \"platform\"");
 	if (!components)
 		return;
 	component_estimate_power(components, 0, idle);
@@ -206,8 +206,8 @@ static void examine_components(struct findings *findings, const struct sources *
 			     sources->host.is_vm ? "a typical host of this VM" : "this machine",
 			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle_bound,
 			     full_bound,
-			     full[c].outside ? "; the machine is unlike those of the data: the "
-					       "bound is doubled and only a guess"
+			     full[c].outside ? "; the data has no similar machine: the bound is "
+					       "doubled and only a guess"
 					     : "");
 	}
 }

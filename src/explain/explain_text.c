@@ -630,7 +630,7 @@ static void add_near(const struct explain_answer *answer, struct strbuf *out)
 		strbuf_add_str(out,
 			       ": not found. A process is known once it has run since the "
 			       "exporter started, until\nsome time after its end; the live table "
-			       "and /metrics have the names of what is known.\n");
+			       "and /metrics show the known names.\n");
 	for (size_t i = 0; i < answer->near_count; i++) {
 		strbuf_add_str(out, "  ");
 		explain_add_clean(out, answer->near[i], false);

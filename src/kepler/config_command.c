@@ -24,7 +24,7 @@ struct subcommand {
 };
 
 const char config_command_usage[] =
-	"  config check FILE    check a configuration file, and say what is wrong in it\n"
+	"  config check FILE    check a configuration file, and list its errors\n"
 	"  config show [FLAG…]  print the values in force and where each came from\n"
 	"  config needs [FLAG…] print what they need, as a drop-in for systemd\n"
 	"  config sample        print a configuration file with every default\n"

@@ -23,7 +23,7 @@ static const struct command commands[] = {
 		  "it read,\nthe rule by which it shared it, and the energy that it charged to a "
 		  "process, container, systemd unit,\npod, virtual machine or namespace, with the "
 		  "arithmetic of the interval that ends next.\nTakes the options of run (kepler "
-		  "help all), of which web.listen-address says where to ask,\nand:",
+		  "help all); web.listen-address is the exporter's address.\nAlso takes:",
 	  .options = &explain_options },
 	{ "record", record_main, "record measurements for replay", .operands = "FILE",
 	  .what = "Measures like run, but serves nothing and writes all input to the attribution "
@@ -34,8 +34,8 @@ static const struct command commands[] = {
 	  .operands = "FILE...",
 	  .what = "Repeats the accounting of recordings that kepler record or --record.dir made, "
 		  "in the order given, and prints what each container or process used. Options of "
-		  "run that decide how energy is shared (idle.…, gpu.idle) are those of the "
-		  "recording, unless they are given here. Takes also:",
+		  "run that decide how energy is shared (idle.…, gpu.idle) have the values of the "
+		  "recording, unless they are given here. Also takes:",
 	  .options = &replay_options },
 	{ "config", config_command_main, "check, show, import and document the configuration",
 	  .more = config_command_usage, .words = "check show needs sample schema import",
@@ -49,7 +49,7 @@ static const struct common_option common[] = {
 	{ "monitor.interval", "time between readings (1s)" },
 	{ "metrics.schema", "metric names: classic, current or both" },
 	{ "meters", "which meters to read (auto)" },
-	{ "idle.share", "who is charged for idle energy (node)" },
+	{ "idle.share", "how idle energy is shared (node: not at all)" },
 	{ "kube.kubeconfig", "where to get the names of pods" },
 	{ "config.file", "options as YAML (/etc/kepler/kepler.yaml)" },
 	{ "table", "live table: auto, always or never" },

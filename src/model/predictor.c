@@ -122,10 +122,8 @@ static int check_ratios(const struct predictor *predictor, struct diag *diag)
 		if (ratio->numerator >= predictor->features ||
 		    ratio->denominator >= predictor->features)
 			return diag_set(diag, -EINVAL,
-					"ratio %zu is of features %u and %u, of which there are "
-					"%zu",
-					i, ratio->numerator, ratio->denominator,
-					predictor->features);
+					"ratio %zu: features %u and %u, but there are only %zu", i,
+					ratio->numerator, ratio->denominator, predictor->features);
 	}
 	return 0;
 }

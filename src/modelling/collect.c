@@ -214,7 +214,7 @@ static int make_plan(struct session *session, const char *path, char **ret_sourc
 	if (r == 1 && strcmp(*ret_source, config->server) != 0)
 		return diag_set(
 			diag, -EINVAL,
-			"%s.progress: of %s, not of %s; remove it and %s.part to begin anew", path,
+			"%s.progress: of %s, not of %s; remove it and %s.part to start again", path,
 			*ret_source, config->server, path);
 	if (r != 0)
 		return r < 0 ? r : 0;

@@ -447,7 +447,7 @@ static void decode_readings(struct record_decoder *decoder, struct cursor *from,
 		reading->state = take_up_to(from, ZONE_REFUSED, "an unknown state of a zone");
 		error = take_signed(from);
 		if (error < -4095 || error > 0)
-			fail(from, "an error that is none");
+			fail(from, "an invalid error number");
 		reading->error = (int)error;
 		flags = take_up_to(from, UINT32_MAX, "unknown flags");
 		reading->has_span = flags & READING_HAS_SPAN;

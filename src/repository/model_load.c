@@ -88,7 +88,8 @@ static int take_scales(const struct trained_model *sibling, struct model_compone
 		       strcmp(known->features[k].name, feature->name) != 0)
 			k++;
 		if (k == known->feature_count)
-			return diag_set(diag, -EINVAL, "%s: no model beside it has the scale of %s",
+			return diag_set(diag, -EINVAL,
+					"%s: no model next to it has the scale of %s",
 					component->name, feature->name);
 		feature->scale = known->features[k].scale;
 		feature->maximum = known->features[k].maximum;
@@ -139,7 +140,7 @@ static int load_component(struct trees *trees, const char *name, const json_t *p
 		return diag_set(
 			trees->diag, -EINVAL,
 			"%s: features are scaled, and the scale is in a pickle, which is never "
-			"loaded; weights of the same node type beside it would have it, too",
+			"loaded; add weights of the same node type, which have the scale, too",
 			name);
 	r = archive_read(trees->archive, index, &text, &len, trees->diag);
 	if (r == 0)

@@ -365,9 +365,8 @@ void trainings_print_metrics(struct trainings *trainings, struct strbuf *out)
 	      (double)count_in(trainings, TRAINING_RUNS));
 	print(out, "kepler_model_trainer_waiting", "gauge", "Trainings that wait for their turn.",
 	      (double)count_in(trainings, TRAINING_WAITS));
-	strbuf_addf(out,
-		    "# HELP %s Requests to train, by what has come of them.\n# TYPE %s counter\n",
-		    name, name);
+	strbuf_addf(out, "# HELP %s Requests to train, by result.\n# TYPE %s counter\n", name,
+		    name);
 	strbuf_addf(out, "%s{result=\"made\"} %llu\n", name,
 		    (unsigned long long)trainings->finished);
 	strbuf_addf(out, "%s{result=\"refused\"} %llu\n", name,

@@ -60,7 +60,7 @@ static int read_text(struct meter *meter, size_t file, struct external_text *ret
 	if (fd < 0 || fstat(fd, &about) < 0)
 		return diag_set(diag, -errno, "it cannot be read: %s", strerrordesc_np(errno));
 	if (!S_ISREG(about.st_mode))
-		return diag_set(diag, -EINVAL, "it is no regular file");
+		return diag_set(diag, -EINVAL, "it is not a regular file");
 	if (about.st_mode & S_IWOTH)
 		return diag_set(diag, -EPERM, "everyone can write to it (chmod o-w)");
 	len = read_fd(fd, meter->text, sizeof(meter->text));
