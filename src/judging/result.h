@@ -73,8 +73,9 @@ struct phase {
 
 struct phase_result {
 	struct phase phase;
-	double actual, predicted; /* unit × s (J); NAN: the phase is not covered */
-	double error;             /* signed ratio, as the threshold bounds it */
+	double actual, predicted;     /* unit × s (J); NAN: the phase is not covered */
+	double ratio_low, ratio_high; /* 95 % interval of predicted / actual; NAN: too short */
+	double error;                 /* signed ratio, as the threshold bounds it */
 	enum verdict verdict;
 };
 

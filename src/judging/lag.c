@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judging/lag.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "judging/fit.h"
+#include "judging/pairing.h"
+
+#define PAIRS_MOST    4096
+#define PAIRS_LEAST   8
+#define SHIFTS_MOST   200 /* to each side */
+#define LEFT_MOST     0.8
+#define CORRELATES_AT 0.5
+
+/* What a shift leaves: 1 − r², or 1 where they do not go up and down together. */
+static int variance_left(const struct series *actual, const struct series *predicted, double lag_s,
+			 double *ret)
+{
+	CLEANUP(pairs_release) struct pairs pairs = { 0 };
+	int r = pairs_make(actual, predicted, lag_s, PAIRS_MOST, &pairs);
+	if (r < 0)
+		return r;
+	double correlation = line_through(&pairs).correlation;
+	*ret = pairs.count < PAIRS_LEAST || isnan(correlation) || correlation < CORRELATES_AT
+		       ? 1
+		       : 1 - correlation * correlation;
+	return 0;
+}
+
+/* The vertex of a parabola through (−1, a), (0, b), (1, c), of which b is the lowest. */
+static double vertex(double a, double b, double c)
+{
+	double curvature = a - 2 * b + c;
+	return curvature > 0 ? (a - c) / (2 * curvature) : 0;
+}
+
+int lag_find(const struct series *actual, const struct series *predicted, double most_s,
+	     double *ret_lag_s)
+{
+	double left[2 * SHIFTS_MOST + 1];
+	double step_s = series_step_s(predicted);
+	*ret_lag_s = NAN;
+	if (isnan(step_s) || actual->count < PAIRS_LEAST)
+		return 0;
+	int shifts = (int)fmin(SHIFTS_MOST, fmax(2, ceil(most_s / step_s)));
+	step_s = fmax(step_s, most_s / SHIFTS_MOST);
+	int best = shifts;
+	for (int i = 0; i <= 2 * shifts; i++) {
+		int r = variance_left(actual, predicted, (i - shifts) * step_s, &left[i]);
+		if (r < 0)
+			return r;
+	}
+	for (int i = 0; i <= 2 * shifts; i++)
+		if (left[i] < left[best])
+			best = i;
+	if (left[best] >= 1)
+		return 0;
+	*ret_lag_s = 0;
+	if (best == shifts || left[best] > LEFT_MOST * left[shifts])
+		return 0;
+	double part = best > 0 && best < 2 * shifts
+			      ? vertex(left[best - 1], left[best], left[best + 1])
+			      : 0;
+	*ret_lag_s = (best - shifts + part) * step_s;
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By how much a predicted series is late: the shift with the highest correlation.
+ *
+ * Shifts are whole steps of the predicted series, so that none of them smooths it more than others,
+ * and a parabola through the best three gives the part of a step. A shift other than 0 has to leave
+ * less than 80 % of the variance that none leaves, with a correlation of at least 0.5; otherwise
+ * noise would be a lag.
+ */
+#pragma once
+
+#include "judging/series.h"
+
+/*
+ * In s, > 0 where the predicted series is late; shifts up to @most_s and at least two steps are
+ * tried. NAN: nothing in the series shows it (one of them is constant, or they are too short). 0 or
+ * -ENOMEM.
+ */
+int lag_find(const struct series *actual, const struct series *predicted, double most_s,
+	     double *ret_lag_s);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judging/judge.h"
+
+#include "tests/unit/unit.h"
+
+#define SAMPLES 600
+
+/* A load ladder with noise, from a seed: W at each second. */
+struct machine {
+	uint64_t state;
+	double watts[SAMPLES];
+};
+
+static double uniform(struct machine *machine)
+{
+	machine->state = machine->state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(machine->state >> 11) / (double)(1ULL << 53);
+}
+
+static void run_machine(struct machine *machine, uint64_t seed)
+{
+	machine->state = seed * 2 + 1;
+	for (int i = 0; i < 10; i++)
+		(void)uniform(machine);
+	double idle = 5 + 60 * uniform(machine), most = 20 + 200 * uniform(machine), load = 0;
+	int left = 0;
+	for (int i = 0; i < SAMPLES; i++) {
+		if (left-- == 0) {
+			load = uniform(machine);
+			left = 5 + (int)(50 * uniform(machine));
+		}
+		machine->watts[i] = idle + most * load + 0.02 * most * (uniform(machine) - 0.5);
+	}
+}
+
+static struct series *series_of(const double *watts, size_t count, double start_s)
+{
+	struct series *series = series_new("package", "W");
+
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(series_add_gauge(series, start_s + (double)i, watts[i]), 0);
+	series_finish(series);
+	return series;
+}
+
+static struct result *judged(struct series *actual, struct series *predicted, double max_error)
+{
+	struct result *result = result_new("node/package", RESULT_ACCURACY);
+
+	result->actual = actual;
+	result->predicted = predicted;
+	result->threshold = (struct threshold){ .max_error = max_error, .max_lag_s = 10 };
+	assert_int_equal(judge_series(result, NULL, 0), 0);
+	return result;
+}
+
+static void expect(struct result *result, enum verdict verdict, enum cause cause, const char *word)
+{
+	if (result->verdict != verdict || result->cause != cause || !strstr(result->reason, word))
+		fail_msg("%s, %s: %s", verdict_name(result->verdict), cause_name(result->cause),
+			 result->reason);
+	result_free(result);
+}
+
+/* The predicted series is a function of the actual one. */
+static struct result *bad(double (*law)(double watts, int i))
+{
+	struct machine machine;
+	double predicted[SAMPLES];
+
+	run_machine(&machine, 7);
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = law(machine.watts[i], i);
+	return judged(series_of(machine.watts, SAMPLES, 1000), series_of(predicted, SAMPLES, 1000),
+		      0.05);
+}
+
+static double half(double watts, int i)
+{
+	return watts / 2;
+}
+
+static double a_fifth(double watts, int i)
+{
+	return watts / 5;
+}
+
+static double thirty_more(double watts, int i)
+{
+	return watts + 30;
+}
+
+static double never_low(double watts, int i)
+{
+	return fmax(watts, 130);
+}
+
+static double never_high(double watts, int i)
+{
+	return fmin(watts, 130);
+}
+
+static double constant(double watts, int i)
+{
+	return 120;
+}
+
+static double jumpy(double watts, int i)
+{
+	return watts + (i % 2 ? 40 : -40);
+}
+
+static void each_bad_series_has_its_cause(void **state)
+{
+	expect(bad(half), VERDICT_FAIL, CAUSE_SCALE, "0.5 times");
+	expect(bad(a_fifth), VERDICT_FAIL, CAUSE_SCALE, "microwatts of 5 s");
+	expect(bad(thirty_more), VERDICT_FAIL, CAUSE_OFFSET, "+30 W");
+	expect(bad(never_low), VERDICT_FAIL, CAUSE_OFFSET, "130 W (a floor)");
+	expect(bad(never_high), VERDICT_FAIL, CAUSE_SATURATION, "exceeds 130 W");
+	expect(bad(constant), VERDICT_FAIL, CAUSE_SHAPE, "constant");
+	expect(bad(jumpy), VERDICT_FAIL, CAUSE_SHAPE, "range remain");
+}
+
+static void another_nodes_series_does_not_follow(void **state)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct machine a, b;
+		run_machine(&a, seed);
+		run_machine(&b, seed + 1000);
+		struct result *result = judged(series_of(a.watts, SAMPLES, 0),
+					       series_of(b.watts, SAMPLES, 0), 0.05);
+		assert_int_equal(result->verdict, VERDICT_FAIL);
+		assert_int_equal(result->cause, CAUSE_SHAPE);
+		result_free(result);
+	}
+}
+
+static void a_lag_has_a_bound(void **state)
+{
+	struct machine machine;
+
+	run_machine(&machine, 3);
+	struct result *result = judged(series_of(machine.watts, SAMPLES, 0),
+				       series_of(machine.watts, SAMPLES, 20), 0.05);
+	assert_true(fabs(result->errors.lag_s - 20) < 0.5);
+	expect(result, VERDICT_FAIL, CAUSE_LAG, "20.0 s late");
+	result = judged(series_of(machine.watts, SAMPLES, 0), series_of(machine.watts, SAMPLES, -6),
+			0.05);
+	assert_true(fabs(result->errors.lag_s + 6) < 0.5);
+	expect(result, VERDICT_PASS, CAUSE_NONE, "");
+}
+
+static void a_verdict_needs_pairs_and_a_threshold(void **state)
+{
+	struct machine machine;
+
+	run_machine(&machine, 3);
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(machine.watts, SAMPLES, 0),
+		      NAN),
+	       VERDICT_NOT_APPLICABLE, CAUSE_NONE, "no threshold");
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(machine.watts, 300, 0), 0.05),
+	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "50 % of the actual series' time");
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(machine.watts, SAMPLES, 5000),
+		      0.05),
+	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "Only 0 windows");
+	expect(judged(series_of(machine.watts, 1, 0), series_of(machine.watts, SAMPLES, 0), 0.05),
+	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "Only 0 windows");
+}
+
+static void a_meter_that_shows_0_is_no_truth(void **state)
+{
+	static const double none[SAMPLES];
+	struct machine machine;
+
+	run_machine(&machine, 3);
+	expect(judged(series_of(none, SAMPLES, 0), series_of(machine.watts, SAMPLES, 0), 0.05),
+	       VERDICT_NOT_APPLICABLE, CAUSE_NONE, "0 throughout");
+}
+
+static void phases_decide(void **state)
+{
+	struct machine machine;
+	double predicted[SAMPLES];
+	static const struct phase phases[] = { { "first", 0, 300 }, { "second", 300, 599 } };
+
+	run_machine(&machine, 3);
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = machine.watts[i] * (i < 301 ? 1.04 : 0.9);
+	struct result *result = result_new("node/package", RESULT_ACCURACY);
+	result->actual = series_of(machine.watts, SAMPLES, 0);
+	result->predicted = series_of(predicted, SAMPLES, 0);
+	result->threshold.max_error = 0.06;
+	assert_int_equal(judge_series(result, phases, ARRAY_SIZE(phases)), 0);
+	assert_int_equal(result->phase_count, 2);
+	assert_int_equal(result->phases[0].verdict, VERDICT_PASS);
+	assert_true(fabs(result->phases[0].error - 0.04) < 1e-6);
+	assert_true(fabs(result->phases[0].ratio_high - 1.04) < 1e-6);
+	assert_int_equal(result->phases[1].verdict, VERDICT_FAIL);
+	assert_true(fabs(result->phases[1].error + 0.1) < 1e-6);
+	assert_true(fabs(result->error - 0.1) < 1e-6);
+	assert_int_equal(result->verdict, VERDICT_FAIL);
+	result_free(result);
+}
+
+static void a_bound_within_the_interval_decides_nothing(void **state)
+{
+	struct machine machine, noise;
+	double predicted[SAMPLES];
+
+	run_machine(&machine, 3);
+	run_machine(&noise, 4);
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = machine.watts[i] * (1.03 + 0.3 * (uniform(&noise) - 0.5));
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(predicted, SAMPLES, 0), 0.1),
+	       VERDICT_PASS, CAUSE_NONE, "");
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(predicted, SAMPLES, 0), 0.03),
+	       VERDICT_FAIL, CAUSE_SHAPE, "");
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = machine.watts[i] * (1.05 + 0.1 * (uniform(&noise) - 0.5));
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(predicted, SAMPLES, 0), 0.05),
+	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "includes the bound");
+}
+
+/* Worked out by hand. */
+static void errors_are_those_of_the_field(void **state)
+{
+	static const double actual[] = { 10, 20, 30, 0, 50, 60, 70, 80, 90, 100 };
+	static const double predicted[] = { 12, 18, 33, 0, 45, 66, 63, 88, 81, 110 };
+	struct result *result = judged(series_of(actual, 10, 0), series_of(predicted, 10, 0), 0.05);
+
+	assert_true(fabs(result->errors.mse - 37.2) < 1e-9);
+	assert_true(fabs(result->errors.mape - 0.1) < 1e-9);
+	assert_true(fabs(result->errors.mae - 5.2) < 1e-9);
+	assert_true(fabs(result->errors.bias - 0.6) < 1e-9);
+	assert_true(fabs(result->errors.median_ape - 0.1) < 1e-9);
+	assert_true(fabs(result->errors.r2 - (1 - 372.0 / 10890)) < 1e-9);
+	assert_true(fabs(result->errors.energy_ratio - 516.0 / 510) < 1e-9);
+	result_free(result);
+}
+
+static void clean_series_pass(void **state)
+{
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct machine machine;
+		double predicted[SAMPLES];
+		run_machine(&machine, seed);
+		struct series *actual = series_of(machine.watts, SAMPLES, 0);
+		for (int i = 0; i < SAMPLES; i++) /* another meter's noise */
+			predicted[i] = machine.watts[i] * (1 + 0.02 * (uniform(&machine) - 0.5));
+		bool itself = seed % 2 == 0;
+		expect(judged(actual,
+			      series_of(itself ? machine.watts : predicted, SAMPLES,
+					itself ? 0 : 2.5),
+			      0.05),
+		       VERDICT_PASS, CAUSE_NONE, "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_bad_series_has_its_cause),
+		cmocka_unit_test(another_nodes_series_does_not_follow),
+		cmocka_unit_test(a_lag_has_a_bound),
+		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
+		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
+		cmocka_unit_test(phases_decide),
+		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
+		cmocka_unit_test(errors_are_those_of_the_field),
+		cmocka_unit_test(clean_series_pass),
+	};
+	return unit_run(tests);
+}
