@@ -12,7 +12,6 @@
 #include "base/secret_file.h"
 #include "modelling/data_path.h"
 #include "modelling/model_command.h"
-#include "modelling/points_csv.h"
 #include "modelling/times.h"
 #include "options/program.h"
 #include "samples/collection.h"
@@ -28,7 +27,7 @@ struct collect_config {
 	char *ca_file, *token_file, *user, *password_file, *data_path;
 	char *thirdparty[METRICS_LIST_MAX];
 	size_t thirdparty_count;
-	bool insecure, to_csv;
+	bool insecure;
 	uint64_t timeout_ns;
 };
 
@@ -67,9 +66,6 @@ static const struct option rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Label matchers in PromQL syntax, without the braces: "
 		  "instance=\"node1:28282\"." },
-	{ "to-csv", NULL, OPTION_BOOL, OWN(to_csv), .default_text = "false", .only_flag = true,
-	  .help = "Also write FILE.csv with the metric, timestamp, value and labels of each "
-		  "point." },
 	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Base directory for relative file names." },
@@ -253,14 +249,6 @@ static void print_result(const struct session *session, const char *path,
 			      (unsigned long long)result->outside);
 }
 
-static int write_csv(const char *path, struct diag *diag)
-{
-	char csv[DATA_PATH_SIZE + 8];
-
-	(void)snprintf(csv, sizeof(csv), "%.*s.csv", DATA_PATH_SIZE, path);
-	return points_csv_write(path, csv, diag);
-}
-
 static int collect(struct session *session, const char *path, struct diag *diag)
 {
 	const struct collect_hooks hooks = { session_query, session_wait, session_progress,
@@ -276,7 +264,7 @@ static int collect(struct session *session, const char *path, struct diag *diag)
 	if (r == 0)
 		print_result(session, path, &result);
 	free(session->plan.metrics);
-	return r == 0 && session->config->to_csv ? write_csv(path, diag) : r;
+	return r;
 }
 
 static int run(void *userdata, const struct operands *operands, struct diag *diag)

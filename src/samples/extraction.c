@@ -8,518 +8,355 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "samples/extraction_parts.h"
 
-#define OWNER_NAME_MAX 512
-#define OWNER_NONE     UINT32_MAX
+#define USEC_PER_SEC 1e6
 
-static int no_memory(struct extract_work *work)
+/* Indices of columns in the table, or SAMPLE_COLUMN_NONE. */
+struct places {
+	size_t feature[EXTRACT_FEATURES_MAX][2]; /* the second of the background */
+	size_t frequency, node_type, steal;
+	size_t power[POWER_COMPONENTS_MAX];
+};
+
+struct work {
+	const struct extract_options *options;
+	struct series_sums sums;
+	struct extraction *result;
+	struct diag *diag;
+	struct places places;
+	struct power_component components[POWER_COMPONENTS_MAX];
+	size_t component_count;
+	size_t owner_at_size; /* of result->owner_at */
+	/* The step before had power; or its counters stood still after a step with power. */
+	bool was_counted, stood_still;
+};
+
+static int add_column(struct sample_table *table, size_t *ret, const char *before, const char *name,
+		      const char *behind)
 {
-	return diag_set(work->diag, -ENOMEM, "out of memory");
+	char text[SAMPLE_NAME_MAX];
+	int len = snprintf(text, sizeof(text), "%s%s%s", before, name, behind);
+
+	return len > 0 && (size_t)len < sizeof(text) ? sample_table_add_column(table, text, ret)
+						     : -ENOSPC;
 }
 
-/* Independent of the labels' order; labels that say how it was scraped count as well. */
-static struct map_key labels_key(const struct series_labels *labels)
+static bool is_wanted(const struct work *work, const char *name)
 {
-	struct map_key key = { 0 };
+	const char *const *wanted = work->options->features;
 
-	for (size_t i = 0; i < labels->count; i++) {
-		uint64_t hash =
-			hash64_text(hash64_byte(hash64_text(HASH64_START, labels->name[i]), '\0'),
-				    labels->value[i]);
-
-		key.hi += hash;
-		key.lo += hash64_text(hash ^ 0x9e3779b97f4a7c15ULL, labels->value[i]) * (hash | 1);
+	for (; wanted && *wanted; wanted++) {
+		if (strcmp(*wanted, name) == 0)
+			return true;
 	}
-	return key;
+	return !work->options->features;
 }
 
-static bool is_of_node(const struct extract_work *work, const struct series_labels *labels)
+/* Refuses series that lack a wanted feature. */
+static int check_wanted(const struct work *work)
 {
-	static const char *const names[] = { "instance", "exported_instance", "node_name" };
-	const char *node = work->options->node;
+	for (const char *const *wanted = work->options->features; wanted && *wanted; wanted++) {
+		if (sample_table_find(&work->result->table, *wanted) == SAMPLE_COLUMN_NONE)
+			return diag_set(work->diag, -ENODATA, "the series have no feature %s",
+					*wanted);
+	}
+	return 0;
+}
 
-	if (!*node || strcmp(node, "any") == 0)
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(series_label(labels, names[i]), node) == 0)
+/* A feature can have several names; the one with the lowest rank is used. */
+static bool is_best(const struct work *work, size_t column)
+{
+	for (size_t i = 0; i < work->sums.feature_count; i++) {
+		if (strcmp(work->sums.features[i].name, work->sums.features[column].name) == 0 &&
+		    work->sums.features[i].rank < work->sums.features[column].rank)
+			return false;
+	}
+	return true;
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+	const struct feature_sums *const *first = a, *const *second = b;
+
+	return strcmp((*first)->name, (*second)->name);
+}
+
+static int add_features(struct work *work)
+{
+	static const char *const before[] = { "", "background_" };
+	const struct feature_sums *sorted[EXTRACT_FEATURES_MAX];
+	struct sample_table *table = &work->result->table;
+	size_t count = work->sums.feature_count;
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &work->sums.features[i];
+	if (count)
+		qsort(sorted, count, ARRAY_ELEMENT(sorted), compare_columns);
+	for (size_t side = 0; side < ARRAY_SIZE(before); side++) {
+		for (size_t n = 0; r == 0 && n < count; n++) {
+			size_t i = (size_t)(sorted[n] - work->sums.features);
+
+			work->places.feature[i][side] = SAMPLE_COLUMN_NONE;
+			if (sorted[n]->amounts[side] && is_best(work, i) &&
+			    is_wanted(work, sorted[n]->name))
+				r = add_column(table, &work->places.feature[i][side], before[side],
+					       sorted[n]->name, "");
+		}
+	}
+	return r;
+}
+
+static int add_columns(struct work *work)
+{
+	struct sample_table *table = &work->result->table;
+	size_t timestamp;
+	int r = sample_table_add_column(table, "timestamp", &timestamp);
+
+	if (r == 0)
+		r = add_features(work);
+	work->places.frequency = work->places.node_type = work->places.steal = SAMPLE_COLUMN_NONE;
+	if (r == 0 && work->sums.frequency.covered &&
+	    is_wanted(work, "cpu_scaling_frequency_hertz"))
+		r = add_column(table, &work->places.frequency, "", "cpu_scaling_frequency_hertz",
+			       "");
+	if (r == 0 && work->sums.steal.covered && is_wanted(work, "cpu_steal_seconds"))
+		r = add_column(table, &work->places.steal, "", "cpu_steal_seconds", "");
+	if (r == 0 && work->sums.node_type.covered)
+		r = add_column(table, &work->places.node_type, "", "node_type", "");
+	for (size_t i = 0; r == 0 && i < work->component_count; i++)
+		r = add_column(table, &work->places.power[i], "", work->components[i].name,
+			       "_power");
+	return r;
+}
+
+enum step_powers { POWERS_UNKNOWN, POWERS_ZERO, POWERS_KNOWN };
+
+/* The powers of a step: none is known, all known ones are 0, or some are above 0. */
+static enum step_powers find_powers(const struct work *work, size_t step,
+				    double powers[static POWER_COMPONENTS_MAX])
+{
+	enum step_powers found = POWERS_UNKNOWN;
+
+	for (size_t i = 0; i < work->component_count; i++) {
+		powers[i] = power_accounts_watts(&work->sums.power, &work->components[i],
+						 &work->sums.grid, step);
+		if (powers[i] > 0)
+			found = POWERS_KNOWN;
+		else if (powers[i] <= 0 && found == POWERS_UNKNOWN)
+			found = POWERS_ZERO;
+	}
+	return found;
+}
+
+static void put(struct sample_table *table, size_t column, double value)
+{
+	if (column != SAMPLE_COLUMN_NONE)
+		table->columns[column][table->rows - 1] = value;
+}
+
+static void put_fact(struct work *work, size_t place, const struct feature_sums *fact, size_t step)
+{
+	double seconds = (double)grid_step_us(&work->sums.grid, step) / USEC_PER_SEC;
+
+	if (place != SAMPLE_COLUMN_NONE && fact->covered[step] > 0)
+		put(&work->result->table, place,
+		    fact->amounts[0][step] / seconds / fact->covered[step]);
+}
+
+/* Adds a row with everything except its features. */
+static int begin_row(struct work *work, size_t step, const double *powers)
+{
+	struct sample_table *table = &work->result->table;
+	int r = sample_table_add_row(table);
+
+	if (r < 0)
+		return r;
+	put(table, 0, (double)work->sums.grid.edges_us[step + 1] / USEC_PER_SEC);
+	put_fact(work, work->places.frequency, &work->sums.frequency, step);
+	put_fact(work, work->places.steal, &work->sums.steal, step);
+	put_fact(work, work->places.node_type, &work->sums.node_type, step);
+	for (size_t i = 0; i < work->component_count; i++)
+		put(table, work->places.power[i], powers[i]);
+	return 0;
+}
+
+static void put_features(struct work *work, size_t step)
+{
+	double seconds = (double)grid_step_us(&work->sums.grid, step) / USEC_PER_SEC;
+
+	for (size_t i = 0; i < work->sums.feature_count; i++) {
+		for (size_t side = 0; side < 2; side++) {
+			if (work->places.feature[i][side] != SAMPLE_COLUMN_NONE)
+				put(&work->result->table, work->places.feature[i][side],
+				    work->sums.features[i].amounts[side][step] / seconds);
+		}
+	}
+}
+
+static void put_owner(struct work *work, const struct owner_sums *owner, size_t step)
+{
+	double seconds = (double)grid_step_us(&work->sums.grid, step) / USEC_PER_SEC;
+	struct extraction *result = work->result;
+
+	for (size_t i = 0; i < work->sums.feature_count; i++) {
+		const double *amounts = owner->amounts[i];
+		size_t place = work->places.feature[i][owner->background];
+
+		put(&result->table, place, amounts ? amounts[step] / seconds : 0);
+	}
+	result->owner_at[result->table.rows - 1] = owner->name_at;
+}
+
+static bool ran(const struct owner_sums *owner, size_t step)
+{
+	for (size_t i = 0; owner->amounts && i < EXTRACT_FEATURES_MAX; i++) {
+		if (owner->amounts[i] && owner->amounts[i][step] > 0)
 			return true;
 	}
 	return false;
 }
 
-/* Place of a source among those that are wanted; -1 none. */
-static int source_order(const struct extract_work *work, const char *source)
+static int add_rows_by_owner(struct work *work, size_t step, const double *powers)
 {
-	for (size_t i = 0; i < work->options->source_count; i++) {
-		if (metric_source_matches(source, work->options->sources[i]))
-			return (int)i;
+	struct extraction *result = work->result;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < work->sums.owner_count; i++) {
+		if (!ran(&work->sums.owners[i], step))
+			continue;
+		r = ARRAY_RESERVE(result->owner_at, work->owner_at_size, result->table.rows + 1);
+		if (r == 0)
+			r = begin_row(work, step, powers);
+		if (r == 0)
+			put_owner(work, &work->sums.owners[i], step);
 	}
-	return -1;
-}
-
-static void note_text(char (*texts)[SAMPLE_NAME_MAX], size_t *count, size_t max, const char *text)
-{
-	for (size_t i = 0; i < *count; i++) {
-		if (strcmp(texts[i], text) == 0)
-			return;
-	}
-	if (*count == max)
-		return;
-	(void)snprintf(texts[*count], SAMPLE_NAME_MAX, "%.*s", SAMPLE_NAME_MAX - 1, text);
-	(*count)++;
-}
-
-/* ---- the first pass: steps ---- */
-
-static int begin_steps(void *userdata, const struct series_labels *labels)
-{
-	struct extract_work *work = userdata;
-	const char *source = series_label(labels, "source");
-	struct metric_kind kind;
-
-	metric_kind_find(labels, work->options->level, &kind);
-	work->has_current = false;
-	if (kind.subject != METRIC_POWER || !is_of_node(work, labels))
-		return 0;
-	note_text(work->seen_sources, &work->seen_source_count, ARRAY_SIZE(work->seen_sources),
-		  *source ? source : "(none)");
-	if (source_order(work, source) < 0)
-		return 0;
-	note_text(work->nodes, &work->node_count, EXTRACT_NODES_MAX,
-		  series_label(labels, "instance"));
-	work->has_current = true;
-	return 0;
-}
-
-static int take_step(void *userdata, const struct series_point *point)
-{
-	struct extract_work *work = userdata;
-	int r;
-
-	if (!work->has_current || isnan(point->value))
-		return 0;
-	/* Whole series have the same times: the list is made short before it is long. */
-	if (work->grid.edge_count >= 2 * GRID_EDGES_MAX / 3)
-		grid_finish(&work->grid);
-	r = grid_add_edge(&work->grid, point->time_us);
-	if (r == -ENOSPC)
-		return diag_set(work->diag, r, "more than %u points in time: extract a part",
-				GRID_EDGES_MAX);
-	return r < 0 ? no_memory(work) : 0;
-}
-
-static void list(struct strbuf *out, char (*texts)[SAMPLE_NAME_MAX], size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		strbuf_add_str(out, i ? ", " : "");
-		strbuf_add_json(out, texts[i]); /* fit for a terminal */
-	}
-}
-
-static int check_steps(struct extract_work *work)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-
-	if (work->node_count > 1 && !*work->options->node) {
-		list(&text, work->nodes, work->node_count);
-		return diag_set(work->diag, -EINVAL,
-				"the power of %zu instances (%.300s): choose one with --node, or "
-				"--node=any if they are one machine with several addresses",
-				work->node_count, text.data ? text.data : "");
-	}
-	if (grid_steps(&work->grid))
-		return 0;
-	list(&text, work->seen_sources, work->seen_source_count);
-	return diag_set(work->diag, -ENODATA,
-			"no power of %s%s: the series have %.300s; choose with energy-source",
-			work->options->source_count ? work->options->sources[0] : "any source",
-			work->options->source_count > 1 ? " or the other sources" : "",
-			text.data ? text.data : "no node energy at all");
-}
-
-/* ---- the second pass: values ---- */
-
-static int new_amounts(const struct extract_work *work, double **ret)
-{
-	*ret = *ret ? *ret : calloc(grid_steps(&work->grid) + 1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
-}
-
-/* Sizes of memory were named as counters, but are levels. */
-static enum points_kind kind_of_points(const struct metric_kind *kind)
-{
-	if (kind->is_gauge)
-		return POINTS_LEVEL;
-	return strstr(kind->name, "memory") && strstr(kind->name, "bytes") ? POINTS_SIZE
-									   : POINTS_COUNTER;
-}
-
-static int find_column(struct extract_work *work, const struct metric_kind *kind, bool background)
-{
-	struct feature_column *column = NULL;
-
-	for (size_t i = 0; i < work->column_count && !column; i++) {
-		if (strcmp(work->columns[i].name, kind->name) == 0 &&
-		    work->columns[i].rank == kind->rank)
-			column = &work->columns[i];
-	}
-	if (!column && work->column_count == EXTRACT_FEATURES_MAX)
-		return diag_set(work->diag, -ENOSPC, "more than %d features", EXTRACT_FEATURES_MAX);
-	if (!column) {
-		column = &work->columns[work->column_count++];
-		*column =
-			(struct feature_column){ .rank = kind->rank, .kind = kind_of_points(kind) };
-		(void)snprintf(column->name, sizeof(column->name), "%s", kind->name);
-	}
-	if (new_amounts(work, &column->amounts[background]) < 0)
-		return no_memory(work);
-	return (int)(column - work->columns);
-}
-
-static int find_owner(struct extract_work *work, const char *name, uint32_t *ret)
-{
-	const struct map_key key = { hash64_text(HASH64_START, name),
-				     hash64_text(~HASH64_START, name) };
-	struct strbuf *names = &work->result->owners;
-	struct extract_owner *owner;
-
-	*ret = map_find(&work->by_owner, key);
-	if (*ret != MAP_NONE)
-		return 0;
-	if (ARRAY_RESERVE(work->owners, work->owner_size, work->owner_count + 1) < 0 ||
-	    map_put(&work->by_owner, key, (uint32_t)work->owner_count) < 0)
-		return no_memory(work);
-	owner = &work->owners[work->owner_count];
-	*owner = (struct extract_owner){ .name_at = names->len };
-	owner->background = work->options->is_background &&
-			    work->options->is_background(work->options->userdata, name);
-	strbuf_add(names, name, strlen(name) + 1);
-	*ret = (uint32_t)work->owner_count++;
-	return strbuf_error(names) < 0 ? no_memory(work) : 0;
-}
-
-/* What a thing's times are counted by: a series that goes on under other labels is the same. */
-static int find_cover(struct extract_work *work, const struct tracked_series *series, uint32_t *ret)
-{
-	const struct map_key key = { (uint64_t)series->subject << 32 | series->place,
-				     series->owner };
-
-	*ret = map_find(&work->by_cover, key);
-	if (*ret != MAP_NONE)
-		return 0;
-	if (ARRAY_RESERVE(work->covers, work->cover_size, work->cover_count + 1) < 0 ||
-	    map_put(&work->by_cover, key, (uint32_t)work->cover_count) < 0)
-		return no_memory(work);
-	work->covers[work->cover_count] = (struct grid_cover){ .count = 0 };
-	*ret = (uint32_t)work->cover_count++;
-	return 0;
-}
-
-static int begin_power(struct extract_work *work, const struct series_labels *labels,
-		       const struct metric_kind *kind, struct tracked_series *series)
-{
-	int order = source_order(work, series_label(labels, "source"));
-	int index;
-
-	if (order < 0) {
-		series->subject = METRIC_IGNORED;
-		return 0;
-	}
-	index = power_accounts_find(&work->power, kind, metric_package(labels),
-				    strcmp(series_label(labels, "mode"), "idle") == 0,
-				    (unsigned)order * 4 + kind->rank, grid_steps(&work->grid));
-	if (index == -ENOSPC)
-		return diag_set(work->diag, index, "more than %d series of the node's energy",
-				POWER_ACCOUNTS_MAX);
-	if (index < 0)
-		return no_memory(work);
-	series->place = (uint32_t)index;
-	return 0;
-}
-
-static int begin_feature(struct extract_work *work, const struct series_labels *labels,
-			 const struct metric_kind *kind, struct tracked_series *series)
-{
-	char name[OWNER_NAME_MAX];
-	int r;
-
-	metric_owner(labels, work->options->level, name, sizeof(name));
-	r = find_owner(work, name, &series->owner);
-	if (r < 0)
-		return r;
-	series->background = work->owners[series->owner].background;
-	if (kind->subject == METRIC_RATIO) {
-		series->place = metric_package(labels) % EXTRACT_PACKAGES_MAX;
-		r = new_amounts(work, &work->ratios[series->place]);
-		return r < 0 ? no_memory(work) : find_cover(work, series, &series->cover);
-	}
-	r = find_column(work, kind, series->background);
-	if (r < 0)
-		return r;
-	series->place = (uint32_t)r;
-	return find_cover(work, series, &series->cover);
-}
-
-/* The column of a fact of the whole node; NULL: the subject is another. */
-static struct feature_column *fact_of(struct extract_work *work, enum metric_subject subject)
-{
-	if (subject == METRIC_FREQUENCY)
-		return &work->frequency;
-	if (subject == METRIC_STEAL)
-		return &work->steal;
-	return subject == METRIC_NODE_TYPE ? &work->node_type : NULL;
-}
-
-static int begin_fact(struct extract_work *work, const struct series_labels *labels,
-		      struct feature_column *column, struct tracked_series *series)
-{
-
-	series->owner = (uint32_t)hash64_text(HASH64_START, series_label(labels, "cpu"));
-	if (new_amounts(work, &column->amounts[0]) < 0 || new_amounts(work, &column->covered) < 0)
-		return no_memory(work);
-	return find_cover(work, series, &series->cover);
-}
-
-static int begin_series(struct extract_work *work, const struct series_labels *labels,
-			struct tracked_series *series)
-{
-	struct feature_column *fact;
-	struct metric_kind kind;
-
-	metric_kind_find(labels, work->options->level, &kind);
-	*series = (struct tracked_series){ .subject = kind.subject,
-					   .factor = kind.factor,
-					   .owner = OWNER_NONE };
-	if (kind.subject == METRIC_IGNORED || !is_of_node(work, labels)) {
-		series->subject = METRIC_IGNORED;
-		return 0;
-	}
-	if (kind.subject == METRIC_POWER)
-		return begin_power(work, labels, &kind, series);
-	fact = fact_of(work, kind.subject);
-	if (fact)
-		return begin_fact(work, labels, fact, series);
-	return begin_feature(work, labels, &kind, series);
-}
-
-static int begin_values(void *userdata, const struct series_labels *labels)
-{
-	struct extract_work *work = userdata;
-	struct map_key key = labels_key(labels);
-	struct tracked_series series;
-	int r;
-
-	work->has_current = true;
-	work->result->series++;
-	work->current = map_find(&work->by_labels, key);
-	if (work->current != MAP_NONE)
-		return 0; /* its next part */
-	r = begin_series(work, labels, &series);
-	if (r < 0)
-		return r;
-	if (series.subject == METRIC_IGNORED) {
-		work->has_current = false;
-		return 0;
-	}
-	if (ARRAY_RESERVE(work->series, work->series_size, work->series_count + 1) < 0)
-		return no_memory(work);
-	r = map_put(&work->by_labels, key, (uint32_t)work->series_count);
-	if (r == -ENOSPC)
-		return diag_set(work->diag, r, "more than %u series", EXTRACT_SERIES_MAX);
-	if (r < 0)
-		return no_memory(work);
-	work->current = (uint32_t)work->series_count;
-	work->series[work->series_count++] = series;
-	return 0;
-}
-
-/* If rows are by owner: its own amounts, in addition to the sum. NULL without memory. */
-static double *owner_amounts(struct extract_work *work, const struct tracked_series *series)
-{
-	struct extract_owner *owner = &work->owners[series->owner];
-	size_t bytes = (grid_steps(&work->grid) + 1) * sizeof(double);
-
-	if (!owner->amounts)
-		owner->amounts = calloc(EXTRACT_FEATURES_MAX, sizeof(*owner->amounts));
-	if (!owner->amounts || owner->amounts[series->place])
-		return owner->amounts ? owner->amounts[series->place] : NULL;
-	if (work->memory + bytes > EXTRACT_MEMORY_MAX)
-		return NULL;
-	work->memory += bytes;
-	owner->amounts[series->place] = calloc(1, bytes);
-	return owner->amounts[series->place];
-}
-
-static int spread(struct extract_work *work, const struct tracked_series *series,
-		  const struct points_flow *flow, double *amounts, double *covered, double *own)
-{
-	struct grid_part parts[COVER_PARTS_MAX + 1];
-	double length = (double)(flow->to_us - flow->from_us);
-	size_t count =
-		grid_cover_add(&work->covers[series->cover], flow->from_us, flow->to_us, parts);
-
-	work->result->duplicates += count == 0;
-	for (size_t i = 0; i < count; i++) {
-		double amount = flow->amount * series->factor *
-				((double)(parts[i].to_us - parts[i].from_us) / length);
-
-		grid_spread(&work->grid, parts[i].from_us, parts[i].to_us, amount, amounts,
-			    covered);
-		if (own)
-			grid_spread(&work->grid, parts[i].from_us, parts[i].to_us, amount, own,
-				    NULL);
-	}
-	return 0;
-}
-
-static int book_feature(struct extract_work *work, const struct tracked_series *series,
-			const struct points_flow *flow)
-{
-	double *own = NULL;
-
-	if (work->options->by_owner) {
-		own = owner_amounts(work, series);
-		if (!own)
-			return diag_set(work->diag, -ENOSPC,
-					"rows by owner need more than %u MiB: extract a shorter "
-					"time",
-					EXTRACT_MEMORY_MAX >> 20);
-	}
-	return spread(work, series, flow, work->columns[series->place].amounts[series->background],
-		      NULL, own);
-}
-
-static int book(struct extract_work *work, const struct tracked_series *series,
-		const struct points_flow *flow)
-{
-	struct feature_column *fact = fact_of(work, series->subject);
-
-	switch (series->subject) {
-	case METRIC_POWER:
-		power_accounts_add(&work->power, series->place, &work->grid, flow->from_us,
-				   flow->to_us, flow->amount * series->factor);
-		return 0;
-	case METRIC_FEATURE:
-		return book_feature(work, series, flow);
-	case METRIC_RATIO:
-		return spread(work, series, flow, work->ratios[series->place], NULL, NULL);
-	case METRIC_FREQUENCY:
-	case METRIC_NODE_TYPE:
-	case METRIC_STEAL:
-		return spread(work, series, flow, fact->amounts[0], fact->covered, NULL);
-	case METRIC_IGNORED:
-		break;
-	}
-	return 0;
-}
-
-static enum points_kind kind_of_series(const struct extract_work *work,
-				       const struct tracked_series *series)
-{
-	if (series->subject == METRIC_FEATURE)
-		return work->columns[series->place].kind;
-	if (series->subject == METRIC_STEAL)
-		return POINTS_COUNTER;
-	if (series->subject != METRIC_POWER)
-		return POINTS_LEVEL;
-	return work->power.accounts[series->place].order % 4 == 2 ? POINTS_LEVEL : POINTS_ENERGY;
-}
-
-/* The usual step of a series: the longer one of the power's and its own. */
-static int64_t usual_step(struct extract_work *work, const struct tracked_series *series,
-			  int64_t time_us)
-{
-	int64_t since_us = time_us - series->points.last_us;
-	struct feature_column *column;
-
-	if (series->subject != METRIC_FEATURE || !series->points.has_last || since_us <= 0)
-		return work->step_us;
-	column = &work->columns[series->place];
-	if (!column->step_us || since_us < column->step_us)
-		column->step_us = since_us;
-	return column->step_us > work->step_us ? column->step_us : work->step_us;
-}
-
-static int take_value(void *userdata, const struct series_point *point)
-{
-	struct extract_work *work = userdata;
-	struct tracked_series *series;
-	struct points_flow flow;
-	int64_t step_us;
-
-	if (!work->has_current)
-		return 0;
-	series = &work->series[work->current];
-	work->result->points++;
-	step_us = usual_step(work, series, point->time_us);
-	if (!counter_points_take(&series->points, kind_of_series(work, series), step_us,
-				 point->time_us, point->value, &flow, &work->result->faults))
-		return 0;
-	return book(work, series, &flow);
-}
-
-/* ---- both ---- */
-
-static void release_column(struct feature_column *column)
-{
-	free(column->amounts[0]);
-	free(column->amounts[1]);
-	free(column->covered);
-}
-
-static void work_release(struct extract_work *work)
-{
-	grid_release(&work->grid);
-	power_accounts_release(&work->power);
-	for (size_t i = 0; i < work->column_count; i++)
-		release_column(&work->columns[i]);
-	release_column(&work->frequency);
-	release_column(&work->node_type);
-	release_column(&work->steal);
-	for (size_t i = 0; i < EXTRACT_PACKAGES_MAX; i++)
-		free(work->ratios[i]);
-	for (size_t i = 0; i < work->owner_count; i++) {
-		for (size_t j = 0; work->owners[i].amounts && j < EXTRACT_FEATURES_MAX; j++)
-			free(work->owners[i].amounts[j]);
-		free(work->owners[i].amounts);
-	}
-	map_release(&work->by_labels);
-	map_release(&work->by_cover);
-	map_release(&work->by_owner);
-	free(work->series);
-	free(work->covers);
-	free(work->owners);
-}
-
-static int run(struct extract_work *work, extract_source_fn *source, void *userdata)
-{
-	const struct series_sink steps = { begin_steps, take_step, work };
-	const struct series_sink values = { begin_values, take_value, work };
-	int r = source(userdata, &steps, work->diag);
-
-	if (r == 0) {
-		grid_finish(&work->grid);
-		work->step_us = work->result->step_us = grid_typical_us(&work->grid);
-		r = check_steps(work);
-	}
-	if (r == 0)
-		r = source(userdata, &values, work->diag);
-	if (r == 0)
-		r = extract_rows(work);
-	if (r == -ENOMEM)
-		(void)no_memory(work);
 	return r;
+}
+
+static void note_powers(struct extraction *result, const struct sample_grid *grid, size_t step,
+			const double *powers, size_t count)
+{
+	double seconds = (double)grid_step_us(grid, step) / USEC_PER_SEC;
+
+	for (size_t i = 0; i < count; i++) {
+		struct extraction_component *component = &result->components[i];
+
+		if (isnan(powers[i]))
+			continue;
+		component->minimum_w = fmin(component->minimum_w, powers[i]);
+		component->maximum_w = fmax(component->maximum_w, powers[i]);
+		component->energy_j += powers[i] * seconds;
+		component->seconds += seconds;
+	}
+}
+
+/* Replaces each row by the mean of it and the rows before it, except for the time. */
+static int smooth(struct sample_table *table, size_t rows)
+{
+	CLEANUP_FREE double *mean = table->rows ? calloc(table->rows, sizeof(*mean)) : NULL;
+
+	if (rows < 2 || table->rows < rows)
+		return 0;
+	if (!mean)
+		return -ENOMEM;
+	for (size_t c = 1; c < table->column_count; c++) {
+		for (size_t i = 0; i < table->rows; i++) {
+			double sum = 0;
+
+			for (size_t back = 0; i + 1 >= rows && back < rows; back++)
+				sum += table->columns[c][i - back];
+			mean[i] = i + 1 >= rows ? sum / (double)rows : (double)NAN;
+		}
+		memcpy(table->columns[c], mean, table->rows * sizeof(*mean));
+	}
+	/* The first rows have no mean. */
+	for (size_t c = 0; c < table->column_count; c++)
+		memmove(table->columns[c], table->columns[c] + rows - 1,
+			(table->rows - rows + 1) * sizeof(double));
+	table->rows -= rows - 1;
+	return 0;
+}
+
+static void begin_result(struct work *work)
+{
+	struct extraction *result = work->result;
+
+	result->component_count = work->component_count;
+	for (size_t i = 0; i < work->component_count; i++) {
+		result->components[i] =
+			(struct extraction_component){ .minimum_w = (double)INFINITY,
+						       .maximum_w = 0 };
+		memcpy(result->components[i].name, work->components[i].name,
+		       sizeof(work->components[i].name));
+	}
+}
+
+/*
+ * Counters that stand still for a step were not read in it, for example if the exporter's interval
+ * is as long as a step. Their next increase belongs to both steps, and no row is made of it.
+ */
+static int add_step(struct work *work, size_t step)
+{
+	double powers[POWER_COMPONENTS_MAX];
+	enum step_powers found = find_powers(work, step, powers);
+	bool is_late = work->stood_still && found == POWERS_KNOWN;
+	int r;
+
+	work->stood_still = found == POWERS_ZERO && work->was_counted;
+	work->was_counted = found == POWERS_KNOWN;
+	work->result->steps_late += is_late;
+	if (found != POWERS_KNOWN || is_late) {
+		work->result->steps_left_out++;
+		return 0;
+	}
+	note_powers(work->result, &work->sums.grid, step, powers, work->component_count);
+	if (work->options->by_owner)
+		return add_rows_by_owner(work, step, powers);
+	r = begin_row(work, step, powers);
+	if (r == 0)
+		put_features(work, step);
+	return r;
+}
+
+static int make_rows(struct work *work)
+{
+	int r;
+
+	work->component_count = power_accounts_components(&work->sums.power, work->components);
+	r = add_columns(work);
+	if (r == 0)
+		r = check_wanted(work);
+	begin_result(work);
+	for (size_t step = 0; r == 0 && step < grid_steps(&work->sums.grid); step++)
+		r = add_step(work, step);
+	if (r == 0 && !work->options->by_owner)
+		r = smooth(&work->result->table, work->options->smooth);
+	if (r == -ENOSPC)
+		(void)diag_set(work->diag, r, "more than %d columns", SAMPLE_COLUMNS_MAX);
+	return r;
+}
+
+/* The counts of the series, and the names of their owners. */
+static void take_counts(struct series_sums *sums, struct extraction *ret)
+{
+	ret->step_us = sums->step_us;
+	ret->series = sums->series;
+	ret->points = sums->points;
+	ret->duplicates = sums->duplicates;
+	ret->implausible = sums->power.implausible;
+	ret->faults = sums->faults;
+	ret->owners = sums->owner_names;
+	sums->owner_names = (struct strbuf)STRBUF_INIT;
 }
 
 int extraction_run(const struct extract_options *options, extract_source_fn *source, void *userdata,
 		   struct extraction *ret, struct diag *diag)
 {
-	struct extract_work *work = calloc(1, sizeof(*work));
-	struct extraction result = { .step_us = 0 };
+	CLEANUP_FREE struct work *work = calloc(1, sizeof(*work));
+	CLEANUP(extraction_release) struct extraction result = { .step_us = 0 };
 	struct diag why = { "" };
 	int r;
 
@@ -528,19 +365,19 @@ int extraction_run(const struct extract_options *options, extract_source_fn *sou
 	work->options = options;
 	work->result = &result;
 	work->diag = diag ? diag : &why;
-	map_init(&work->by_labels, EXTRACT_SERIES_MAX);
-	map_init(&work->by_cover, EXTRACT_SERIES_MAX);
-	map_init(&work->by_owner, EXTRACT_OWNERS_MAX);
-	r = run(work, source, userdata);
-	result.implausible = work->power.implausible;
-	result.duplicates += work->power.duplicates;
-	work_release(work);
-	free(work);
+	r = series_sums_read(options, source, userdata, &work->sums, work->diag);
+	if (r == 0)
+		r = make_rows(work);
+	if (r == 0)
+		take_counts(&work->sums, &result);
+	series_sums_release(&work->sums);
+	if (r == -ENOMEM)
+		(void)diag_set(work->diag, r, "out of memory");
 	if (r < 0)
-		extraction_release(&result);
-	else
-		*ret = result;
-	return r;
+		return r;
+	*ret = result;
+	result = (struct extraction){ .step_us = 0 };
+	return 0;
 }
 
 static int read_file(void *userdata, const struct series_sink *sink, struct diag *diag)

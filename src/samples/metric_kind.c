@@ -91,11 +91,6 @@ static bool find_feature(const char *name, enum metric_level level, struct metri
 	if (!rest || strstr(rest, "joules") || behind(rest, "retired_") ||
 	    behind(rest, "unattributed_"))
 		return false;
-	if (strcmp(rest, "cpu_usage_per_package_ratio") == 0) {
-		ret->subject = METRIC_RATIO;
-		ret->is_gauge = true;
-		return true;
-	}
 	ret->subject = METRIC_FEATURE;
 	if (strcmp(rest, "cpu_seconds_total") == 0) {
 		memcpy(ret->name, "bpf_cpu_time_ms", sizeof("bpf_cpu_time_ms"));

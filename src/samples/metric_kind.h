@@ -18,7 +18,6 @@ enum metric_subject {
 	METRIC_IGNORED,   /* nothing that a model is trained on */
 	METRIC_POWER,     /* energy of the node, in J */
 	METRIC_FEATURE,   /* a counter of an owner */
-	METRIC_RATIO,     /* share of an owner's CPU time in a package */
 	METRIC_FREQUENCY, /* of a CPU, in Hz */
 	METRIC_NODE_TYPE,
 	METRIC_STEAL, /* time for which vCPUs of the node waited for its host, in s */

@@ -13,7 +13,6 @@
 
 #define USEC_PER_SEC 1e6
 #define COVER_SLACK  1e-6 /* of sums of parts of a step */
-#define ALL_PACKAGES UINT32_MAX
 
 int power_accounts_find(struct power_accounts *accounts, const struct metric_kind *kind,
 			uint32_t package, bool is_idle, unsigned order, size_t steps)
@@ -98,21 +97,6 @@ static struct power_component *find_component(struct power_component *components
 	return &components[(*count)++];
 }
 
-static void add_package(struct power_component *component, uint32_t package)
-{
-	size_t at = 0;
-
-	while (at < component->package_count && component->packages[at] < package)
-		at++;
-	if ((at < component->package_count && component->packages[at] == package) ||
-	    component->package_count == POWER_PACKAGES_MAX)
-		return;
-	memmove(&component->packages[at + 1], &component->packages[at],
-		(component->package_count - at) * sizeof(component->packages[0]));
-	component->packages[at] = package;
-	component->package_count++;
-}
-
 size_t power_accounts_components(const struct power_accounts *accounts,
 				 struct power_component ret[static POWER_COMPONENTS_MAX])
 {
@@ -127,10 +111,7 @@ size_t power_accounts_components(const struct power_accounts *accounts,
 		component = find_component(ret, &count, account->component);
 		if (!component || account->order > component->order)
 			continue;
-		if (account->order < component->order)
-			component->package_count = 0;
 		component->order = account->order;
-		add_package(component, account->package);
 	}
 	return count;
 }
@@ -145,8 +126,8 @@ static bool is_known(const struct power_account *account, const struct sample_gr
 }
 
 double power_accounts_watts(const struct power_accounts *accounts,
-			    const struct power_component *component, uint32_t package,
-			    const struct sample_grid *grid, size_t step)
+			    const struct power_component *component, const struct sample_grid *grid,
+			    size_t step)
 {
 	double energy_j = 0;
 
@@ -154,7 +135,6 @@ double power_accounts_watts(const struct power_accounts *accounts,
 		const struct power_account *account = &accounts->accounts[i];
 
 		if (account->order != component->order || account->last_us == INT64_MIN ||
-		    (package != ALL_PACKAGES && account->package != package) ||
 		    strcmp(account->component, component->name) != 0)
 			continue;
 		if (!is_known(account, grid, step))

@@ -15,7 +15,6 @@
 
 #define POWER_ACCOUNTS_MAX   512
 #define POWER_COMPONENTS_MAX 16
-#define POWER_PACKAGES_MAX   64
 
 struct power_account {
 	char component[METRIC_FEATURE_MAX];
@@ -37,8 +36,6 @@ struct power_accounts {
 struct power_component {
 	char name[METRIC_FEATURE_MAX];
 	unsigned order;
-	uint32_t packages[POWER_PACKAGES_MAX]; /* [package_count], ascending */
-	size_t package_count;
 };
 
 /* Finds or adds; its index, or -ENOMEM, -ENOSPC. */
@@ -50,8 +47,8 @@ void power_accounts_add(struct power_accounts *accounts, size_t index, struct sa
 /* Components in the order in which they were found; their number. */
 size_t power_accounts_components(const struct power_accounts *accounts,
 				 struct power_component ret[static POWER_COMPONENTS_MAX]);
-/* Mean power in a step, of one package or (UINT32_MAX) all; NAN where a part is unknown. */
+/* Mean power in a step; NAN if a part of it is unknown. */
 double power_accounts_watts(const struct power_accounts *accounts,
-			    const struct power_component *component, uint32_t package,
-			    const struct sample_grid *grid, size_t step);
+			    const struct power_component *component, const struct sample_grid *grid,
+			    size_t step);
 void power_accounts_release(struct power_accounts *accounts);

@@ -43,7 +43,6 @@ static void extract(struct input *input, bool by_owner)
 		.sources = { "rapl-sysfs" },
 		.source_count = 1,
 		.node = "any",
-		.by_package = true,
 		.by_owner = by_owner,
 	};
 	struct extraction result;

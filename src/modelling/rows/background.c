@@ -12,7 +12,6 @@ int background_read(struct background *background, const struct extract_options 
 	struct extract_options by_owner = *options;
 
 	by_owner.by_owner = true;
-	by_owner.by_package = false;
 	by_owner.is_background = NULL;
 	by_owner.smooth = 0;
 	return extract_any(&by_owner, path, &background->idle, diag);

@@ -59,9 +59,6 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
 	  .help = "AbsPower: one row per step of the node. DynPower: one row per step of each "
 		  "container, with the power of the node." },
-	{ "per-package", NULL, OPTION_BOOL, OWN(per_package), .default_text = "false",
-	  .only_flag = true,
-	  .help = "Also write the power of each package, and its share of the activity." },
 	{ "node", NULL, OPTION_STRING, OWN(node), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "The instance whose series are used if there are several; any: they are one "
@@ -89,7 +86,6 @@ int extract_options_make(struct extract_values *values, struct extract_options *
 		.level = (enum metric_level)values->level,
 		.node = values->node,
 		.features = group ? group->features : NULL,
-		.by_package = values->per_package,
 		.by_owner = values->output_type == OUTPUT_DYN_POWER,
 		.smooth = values->extractor == EXTRACTOR_SMOOTH ? SMOOTH_ROWS : 0,
 	};

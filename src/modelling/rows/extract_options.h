@@ -5,14 +5,13 @@
 #include "options/option.h"
 #include "samples/extraction.h"
 
-#define EXTRACT_OPTION_COUNT 10
+#define EXTRACT_OPTION_COUNT 9
 
 struct extract_values {
 	char *sources[EXTRACT_SOURCES_MAX];
 	size_t source_count;
 	char *input, *node;
 	int level, extractor, output_type;
-	bool per_package;
 	char *output, *data_path, *feature_group;
 };
 

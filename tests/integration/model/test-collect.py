@@ -101,10 +101,6 @@ def energy_is_the_sensors():
             assert abs(got[0] - package) < 1e-5 and abs(got[1] - dram) < 1e-5, (got, package, dram)
             assert max(float(row["bpf_cpu_time_ms"]) for row in rows) > 100, rows
             if schema == "classic":
-                by_package = rows_of(path, "--per-package")
-                for number in (0, 1):
-                    want = truth[f"class/powercap/intel-rapl:{number}/energy_uj"]
-                    assert abs(energy_j(by_package, f"package_{number}_package_power") - want) < 1e-5
                 owners = rows_of(path, "--output-type=DynPower")
                 assert len(owners) > len(rows) and any(row["owner"] for row in owners)
 
@@ -168,11 +164,7 @@ def times_come_from_a_log():
         log.write_text(json.dumps({"startTimeUTC": stamp[0], "endTimeUTC": stamp[1], "steps": []}))
         program("collect", "-i", log, "-o", path, "--no-such-thing", status=2)
         program("collect", "--data-path", folder, "-i", log.name, "-o", path.name, "-s", f"http://127.0.0.1:{prometheus.port}",
-                "--step", "1", "--to-csv")
-        points = list(csv.DictReader(io.StringIO(pathlib.Path(f"{path}.csv").read_text())))
-        stored = [series for metric in json.loads(path.read_text()).values() for series in metric]
-        assert len(points) == sum(len(series["values"]) for series in stored)
-        assert {point["metric"] for point in points} == {series["metric"]["__name__"] for series in stored if series["values"]}
+                "--step", "1")
         lacks = program("extract", path, "-fg", "AcceleratorOnly", status=1)
         assert "no feature accelerator_intel_qat" in lacks.stderr, lacks.stderr
         got = energy_j(rows_of(path), "dram_power")

@@ -69,15 +69,11 @@ static void test_power_and_features(void **state)
 		   "[10,\"1\"],[12,\"1000\"],[14,\"3000\"]");
 	add_series(NAME("kepler_node_cpu_scaling_frequency_hertz") LABEL("cpu", "1"),
 		   "[10,\"1\"],[12,\"2000\"],[14,\"5000\"]");
-	options.by_package = true;
 	assert_int_equal(extract(&options, &all, &diag), 0);
 	assert_int_equal(all.table.rows, 2);
 	assert_near(cell(&all, "timestamp", 0), 12, 0);
 	assert_near(cell(&all, "package_power", 0), 13, 1e-9);
 	assert_near(cell(&all, "package_power", 1), 23, 1e-9);
-	assert_near(cell(&all, "package_0_package_power", 0), 12, 1e-9);
-	assert_near(cell(&all, "package_1_package_power", 1), 1, 1e-9);
-	assert_near(cell(&all, "package_ratio_1", 1), 0.5, 1e-9);
 	assert_near(cell(&all, "cpu_cycles", 0), 100, 1e-9);
 	assert_near(cell(&all, "cpu_cycles", 1), 10, 1e-9);
 	assert_near(cell(&all, "cpu_scaling_frequency_hertz", 1), 4000, 1e-9);

@@ -61,7 +61,7 @@ static void test_features(void **state)
 	expect("kepler_container_cpu_cycles_total", NULL, METRIC_FEATURE, "cpu_cycles", 0);
 	expect("kepler_container_retired_cpu_cycles_total", NULL, METRIC_IGNORED, NULL, 0);
 	expect("kepler_process_cpu_cycles_total", NULL, METRIC_IGNORED, NULL, 0);
-	expect("kepler_container_cpu_usage_per_package_ratio", NULL, METRIC_RATIO, "", 0);
+	expect("kepler_container_cpu_usage_per_package_ratio", NULL, METRIC_IGNORED, "", 0);
 	expect("kepler_node_cpu_scaling_frequency_hertz", NULL, METRIC_FREQUENCY, "", 0);
 	expect("up", NULL, METRIC_IGNORED, NULL, 0);
 	expect("", NULL, METRIC_IGNORED, NULL, 0);
