@@ -23,21 +23,16 @@ struct export_config {
 #define OWN(member) .offset = offsetof(struct export_config, member)
 
 static const struct option rows[] = {
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = ".", .metavar = "DIR",
-	  .only_flag = true, .help = "Folder of the repository." },
-	{ "pipeline-name", NULL, OPTION_STRING, OWN(pipeline), .default_text = "kepler",
-	  .metavar = "NAME", .only_flag = true,
-	  .help = "Pipeline in the repository that the models are added to." },
-	{ "publisher", NULL, OPTION_STRING, OWN(publisher), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Publisher named in the pipeline's description." },
-	{ "machine-spec", NULL, OPTION_STRING, OWN(machine), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "The machine that the models were trained on, for models that do not name it: a "
-		  "JSON object with processor, cores, chips, memory and frequency." },
-	{ "any-error", NULL, OPTION_BOOL, OWN(any_error), .default_text = "false",
-	  .only_flag = true,
-	  .help = "Also export models whose error is unknown, or above both 20 % and 10 W." },
+	TEXT_FLAG("output", OWN(output), ".", "DIR", "Folder of the repository."),
+	TEXT_FLAG("pipeline-name", OWN(pipeline), "kepler", "NAME",
+		  "Pipeline in the repository that the models are added to."),
+	TEXT_FLAG("publisher", OWN(publisher), "", "NAME",
+		  "Publisher named in the pipeline's description."),
+	TEXT_FLAG("machine-spec", OWN(machine), "", "FILE",
+		  "The machine that the models were trained on, for models that do not name it: a "
+		  "JSON object with processor, cores, chips, memory and frequency."),
+	SWITCH_FLAG("any-error", OWN(any_error),
+		    "Also export models whose error is unknown, or above both 20 % and 10 W."),
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

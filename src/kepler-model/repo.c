@@ -36,30 +36,24 @@ static const struct option_choice outputs[] = {
 #define OWN(member) .offset = offsetof(struct repo_config, member)
 
 static const struct option own_rows[] = {
-	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models for this energy source, such as rapl-sysfs or acpi." },
+	TEXT_FLAG("energy-source", OWN(source), "", "NAME",
+		  "Only models for this energy source, such as rapl-sysfs or acpi."),
 	{ "output-type", NULL, OPTION_ENUM, OWN(output), .choices = outputs, .default_text = "any",
 	  .metavar = "TYPE", .only_flag = true,
 	  .help = "Only models with this output. AbsPower includes idle power, DynPower does "
 		  "not." },
-	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models of this feature group, such as BPFOnly." },
-	{ "trainer", NULL, OPTION_STRING, OWN(trainer), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models of this trainer, such as XgboostFitTrainer." },
-	{ "filter", NULL, OPTION_STRING, OWN(filter), .default_text = "", .metavar = "FILTER",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Only models that satisfy ATTRIBUTE:VALUE;…. Errors such as mae, mape and "
+	TEXT_FLAG("feature-group", OWN(group), "", "NAME",
+		  "Only models of this feature group, such as BPFOnly."),
+	TEXT_FLAG("trainer", OWN(trainer), "", "NAME",
+		  "Only models of this trainer, such as XgboostFitTrainer."),
+	TEXT_FLAG("filter", OWN(filter), "", "FILTER",
+		  "Only models that satisfy ATTRIBUTE:VALUE;…. Errors such as mae, mape and "
 		  "package_mae must be at most VALUE; other attributes (node_type, processor, "
-		  "cores) must be equal." },
-	{ "machine-spec", NULL, OPTION_STRING, OWN(machine), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "The machine to choose a model for: a JSON object with processor, cores, chips, "
-		  "memory and frequency. Default: this machine." },
-	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
-	  .help = "Print JSON." },
+		  "cores) must be equal."),
+	TEXT_FLAG("machine-spec", OWN(machine), "", "FILE",
+		  "The machine to choose a model for: a JSON object with processor, cores, chips, "
+		  "memory and frequency. Default: this machine."),
+	SWITCH_FLAG("json", OWN(json), "Print JSON."),
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 

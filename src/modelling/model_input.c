@@ -24,14 +24,12 @@ const struct option model_input_rows_of_options[MODEL_INPUT_OPTION_COUNT] = {
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
 	  .help = "If MODEL is a pipeline: use its models of total power (AbsPower) or of dynamic "
 		  "power (DynPower)." },
-	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "If MODEL is a pipeline: use its models of this feature group. Empty: all "
-		  "groups." },
-	{ "model-name", NULL, OPTION_STRING, OWN(name), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "If MODEL is a pipeline: use its models of this name, TRAINER_NODETYPE. Empty: "
-		  "any name." },
+	TEXT_FLAG("feature-group", OWN(group), "", "NAME",
+		  "If MODEL is a pipeline: use its models of this feature group. Empty: all "
+		  "groups."),
+	TEXT_FLAG("model-name", OWN(name), "", "NAME",
+		  "If MODEL is a pipeline: use its models of this name, TRAINER_NODETYPE. Empty: "
+		  "any name."),
 };
 
 /* A folder, or a file that begins as a zip archive does. */

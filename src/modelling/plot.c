@@ -23,12 +23,10 @@ struct plot_config {
 #define OWN(member) .offset = offsetof(struct plot_config, member)
 
 static const struct option own_rows[] = {
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
-	  .only_flag = true, .help = "File for the page. -: standard output." },
-	{ "held-out", NULL, OPTION_STRING, OWN(held_out), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Predictions of held-out rows, as written by train-from-data --held-out. The "
-		  "error charts then show these." },
+	TEXT_FLAG("output", OWN(output), "-", "FILE", "File for the page. -: standard output."),
+	TEXT_FLAG("held-out", OWN(held_out), "", "FILE",
+		  "Predictions of held-out rows, as written by train-from-data --held-out. The "
+		  "error charts then show these."),
 };
 static const struct option_section own_sections[] = {
 	{ own_rows, ARRAY_SIZE(own_rows), 0 },

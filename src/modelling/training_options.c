@@ -27,12 +27,6 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 						{ "json", TRAINING_JSON },
 						{ 0 } };
 
-#define TEXT(option, member, variable, text)                                                       \
-	{                                                                                          \
-		option, NULL, OPTION_STRING, OWN(member), .default_text = "", .metavar = variable, \
-							  .may_be_empty = true, .only_flag = true, \
-							  .help = text                             \
-	}
 #define NUMBER(option, member, variable, most, text)                                               \
 	{                                                                                          \
 		option, NULL, OPTION_U32, OWN(member), .max = most, .default_text = "0",           \
@@ -41,35 +35,40 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 	}
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
-	TEXT("input", input, "FILE",
-	     "Rows as CSV, optionally compressed with gzip, at most 1,000,000. Can also be "
-	     "operands: "
-	     "files, folders with *.csv and *.csv.gz files, and @FILE with one file name per "
-	     "line."),
-	TEXT("output", output, "PATH", "File for the model; for train, the folder for the models."),
-	TEXT("data-path", data_path, "FOLDER", "Base directory for relative file names."),
-	TEXT("feature-group", group, "NAME",
-	     "Train on the features of this group, such as BPFOnly, CounterOnly or BPFIRQ. "
-	     "Default: all known features in the rows."),
-	TEXT("features", features, "NAMES", "Train on these columns instead, separated by commas."),
-	TEXT("thirdparty-metrics", third_party, "NAMES",
-	     "Additional feature columns, separated by commas."),
-	TEXT("trainers", trainers, "NAMES",
-	     "Trainers to compare, separated by commas; the one with the smallest errors is used. "
-	     "Default: RatioBlend, RatioTrees, SteadyTrees, SteadyCurve and "
-	     "PolynomialRegressionTrainer. Others: BlendedTrees, ExtraTrees, XgboostFitTrainer, "
-	     "MonotoneBoosting, GradientBoostingRegressorTrainer, LinearRegressionTrainer, "
-	     "LeastSquares, Ridge, SGDRegressorTrainer, KNeighborsRegressorTrainer, "
-	     "SVRRegressorTrainer and Logarithmic-, Logistic- and ExponentialRegressionTrainer."),
-	TEXT("components", components, "NAMES",
-	     "Components, separated by commas: the power of package is in the column "
-	     "package_power. Default: all components whose power varies."),
+	TEXT_FLAG("input", OWN(input), "", "FILE",
+		  "Rows as CSV, optionally compressed with gzip, at most 1,000,000. Can also be "
+		  "operands: "
+		  "files, folders with *.csv and *.csv.gz files, and @FILE with one file name per "
+		  "line."),
+	TEXT_FLAG("output", OWN(output), "", "PATH",
+		  "File for the model; for train, the folder for the models."),
+	TEXT_FLAG("data-path", OWN(data_path), "", "FOLDER",
+		  "Base directory for relative file names."),
+	TEXT_FLAG("feature-group", OWN(group), "", "NAME",
+		  "Train on the features of this group, such as BPFOnly, CounterOnly or BPFIRQ. "
+		  "Default: all known features in the rows."),
+	TEXT_FLAG("features", OWN(features), "", "NAMES",
+		  "Train on these columns instead, separated by commas."),
+	TEXT_FLAG("thirdparty-metrics", OWN(third_party), "", "NAMES",
+		  "Additional feature columns, separated by commas."),
+	TEXT_FLAG(
+		"trainers", OWN(trainers), "", "NAMES",
+		"Trainers to compare, separated by commas; the one with the smallest errors is "
+		"used. "
+		"Default: RatioBlend, RatioTrees, SteadyTrees, SteadyCurve and "
+		"PolynomialRegressionTrainer. Others: BlendedTrees, ExtraTrees, XgboostFitTrainer, "
+		"MonotoneBoosting, GradientBoostingRegressorTrainer, LinearRegressionTrainer, "
+		"LeastSquares, Ridge, SGDRegressorTrainer, KNeighborsRegressorTrainer, "
+		"SVRRegressorTrainer and Logarithmic-, Logistic- and "
+		"ExponentialRegressionTrainer."),
+	TEXT_FLAG("components", OWN(components), "", "NAMES",
+		  "Components, separated by commas: the power of package is in the column "
+		  "package_power. Default: all components whose power varies."),
 	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
 	  .help = "AbsPower: the rows' power includes idle power. DynPower: it does not." },
-	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "rapl-sysfs",
-	  .metavar = "SOURCE", .only_flag = true,
-	  .help = "The meter that measured the power; stored in the model." },
+	TEXT_FLAG("energy-source", OWN(source), "rapl-sysfs", "SOURCE",
+		  "The meter that measured the power; stored in the model."),
 	{ "validation", NULL, OPTION_ENUM, OWN(validation), .choices = validations,
 	  .default_text = "blocked", .metavar = "KIND", .only_flag = true,
 	  .help = "How rows are held out. blocked: neighbouring rows together, for rows in order "
@@ -78,35 +77,40 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
 	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
 	  .help = "Number of parts into which rows are divided. Each part is held out once." },
-	TEXT("group-by", group_by, "COLUMN",
-	     "Column whose equal values are held out together, such as a machine's number. Implies "
-	     "--validation=groups. @file stands for the row's file; it is the default if there are "
-	     "at least as many files as --folds."),
-	TEXT("split-column", split_column, "COLUMN",
-	     "Instead of folds, hold out once the rows with a value above 0 in this column."),
+	TEXT_FLAG("group-by", OWN(group_by), "", "COLUMN",
+		  "Column whose equal values are held out together, such as a machine's number. "
+		  "Implies "
+		  "--validation=groups. @file stands for the row's file; it is the default if "
+		  "there are "
+		  "at least as many files as --folds."),
+	TEXT_FLAG("split-column", OWN(split_column), "", "COLUMN",
+		  "Instead of folds, hold out once the rows with a value above 0 in this column."),
 	NUMBER("seed", seed, "NUMBER", UINT32_MAX,
 	       "Seed of random numbers. The same seed gives the same model."),
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",
 	  .metavar = "FORMAT", .only_flag = true, .help = "Format of the printed errors." },
-	TEXT("model-name", model_name, "NAME",
-	     "Name of the model. Default: the trainer and the "
-	     "node type."),
-	TEXT("pipeline-name", pipeline, "NAME", "Name of the pipeline, stored in the model."),
-	TEXT("id", machine_id, "NAME", "Id of the machine, stored in the model."),
-	TEXT("node-type", node_type, "NUMBER", "Type of the machine in a model repository."),
-	TEXT("machine.processor", processor, "NAME",
-	     "Processor of the machine that the rows are from, as in a repository's node types."),
+	TEXT_FLAG("model-name", OWN(model_name), "", "NAME",
+		  "Name of the model. Default: the trainer and the "
+		  "node type."),
+	TEXT_FLAG("pipeline-name", OWN(pipeline), "", "NAME",
+		  "Name of the pipeline, stored in the model."),
+	TEXT_FLAG("id", OWN(machine_id), "", "NAME", "Id of the machine, stored in the model."),
+	TEXT_FLAG("node-type", OWN(node_type), "", "NUMBER",
+		  "Type of the machine in a model repository."),
+	TEXT_FLAG("machine.processor", OWN(processor), "", "NAME",
+		  "Processor of the machine that the rows are from, as in a repository's node "
+		  "types."),
 	NUMBER("machine.cores", cores, "COUNT", 65536, "Its number of logical CPUs; 0: unknown."),
 	NUMBER("machine.chips", chips, "COUNT", 4096, "Its number of sockets; 0: unknown."),
 	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: unknown."),
 	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
 	       "Its maximum frequency; 0: unknown."),
-	TEXT("held-out", held_out, "FILE",
-	     "train-from-data: also write what the chosen trainer said of each row while it was "
-	     "held out, as CSV; plot shows it."),
-	{ "skip-bad-rows", NULL, OPTION_BOOL, OWN(skip_bad_rows), .default_text = "false",
-	  .only_flag = true,
-	  .help = "Skip and count unreadable rows instead of stopping at the first one." },
+	TEXT_FLAG(
+		"held-out", OWN(held_out), "", "FILE",
+		"train-from-data: also write what the chosen trainer said of each row while it was "
+		"held out, as CSV; plot shows it."),
+	SWITCH_FLAG("skip-bad-rows", OWN(skip_bad_rows),
+		    "Skip and count unreadable rows instead of stopping at the first one."),
 };
 
 const struct short_flag training_short_flags[] = {

@@ -67,6 +67,22 @@ struct option {
 };
 
 /*
+ * Rows of options for one call only: a text, which may be empty if its default is, and a switch
+ * that is off by default. @place is OPTION_MEMBER() or an initialiser like it.
+ */
+#define TEXT_FLAG(option_name, place, usual, variable, text)                                       \
+	{                                                                                          \
+		option_name, NULL, OPTION_STRING, place,                                           \
+			.default_text = usual, .metavar = variable,                                \
+			.may_be_empty = sizeof(usual) == 1, .only_flag = true, .help = text        \
+	}
+#define SWITCH_FLAG(option_name, place, text)                                                      \
+	{                                                                                          \
+		option_name, NULL, OPTION_BOOL, place, .default_text = "false", .only_flag = true, \
+						       .help = text                                \
+	}
+
+/*
  * @part is the struct that @option's offset is in. Reads @text into the member; a list gets one
  * item more. -EINVAL with "must be …, not …" in @diag, or -ENOMEM. The member is unchanged on
  * failure.

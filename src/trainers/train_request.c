@@ -32,15 +32,13 @@ struct train_request_config {
 #define OWN(member) .offset = offsetof(struct train_request_config, member)
 
 static const struct option rows[] = {
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
-	  .only_flag = true, .help = "Where the zipped pipeline goes. -: standard output." },
-	{ "work-dir", NULL, OPTION_STRING, OWN(work_dir), .default_text = "", .metavar = "FOLDER",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "An existing folder in which the pipeline is made, and left. Empty: a new one "
-		  "below $TMPDIR or /tmp, which is removed." },
-	{ "models", NULL, OPTION_STRING, OWN(models), .default_text = "", .metavar = "DIR",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Models of the whole power for the TrainIsolator: a repository, or a pipeline." },
+	TEXT_FLAG("output", OWN(output), "-", "FILE",
+		  "Where the zipped pipeline goes. -: standard output."),
+	TEXT_FLAG("work-dir", OWN(work_dir), "", "FOLDER",
+		  "An existing folder in which the pipeline is made, and left. Empty: a new one "
+		  "below $TMPDIR or /tmp, which is removed."),
+	TEXT_FLAG("models", OWN(models), "", "DIR",
+		  "Models of the whole power for the TrainIsolator: a repository, or a pipeline."),
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

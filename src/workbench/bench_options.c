@@ -10,12 +10,6 @@
 #include "training/validation.h"
 
 #define OWN(member) .offset = offsetof(struct bench_config, member)
-#define TEXT(option, member, value, variable, text)                                                \
-	{                                                                                          \
-		option, NULL, OPTION_STRING, OWN(member),                                          \
-			.default_text = value, .metavar = variable, .may_be_empty = true,          \
-			.only_flag = true, .help = text                                            \
-	}
 
 static const struct option_choice phases_by_name[] = {
 	{ "next", PHASE_NONE },       { "stress", PHASE_STRESS },
@@ -29,33 +23,36 @@ static const struct option_choice levels[] = { { "container", METRIC_CONTAINER }
 					       { "node", METRIC_NODE },
 					       { 0 } };
 static const struct option rows[] = {
-	TEXT("output", output, "bench", "FOLDER",
-	     "Folder for all files. Can also be given as an "
-	     "operand."),
-	TEXT("benchmark", benchmark, "stress", "NAME",
-	     "Name of the log of the stress run, NAME.json in the folder."),
-	TEXT("server", server, "http://localhost:9090", "URL",
-	     "URL of the Prometheus server that scrapes Kepler on this machine."),
-	TEXT("exporter", exporter, "", "URL",
-	     "URL of Kepler's own metrics, such as http://localhost:28282/metrics. They are read "
-	     "while the loads run, without Prometheus."),
-	TEXT("recording-dir", recordings, "", "FOLDER",
-	     "Directory of a running Kepler's recordings (--record.dir). Rows are made from them, "
-	     "without Prometheus."),
-	TEXT("match", match, "", "MATCHERS",
-	     "Label matchers for the series in Prometheus, in PromQL syntax without braces: "
-	     "instance=\"node1:28282\"."),
-	TEXT("ca-file", ca_file, "", "FILE",
-	     "CA certificates (PEM) for https. Empty: the system's "
-	     "CA certificates."),
-	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false", .only_flag = true,
-	  .help = "Do not verify the server's certificate." },
-	TEXT("token-file", token_file, "", "FILE",
-	     "File with a bearer token for Prometheus or for Kepler's metrics, readable only by "
-	     "its owner. Sent over https only."),
-	TEXT("user", user, "", "NAME", "User name for basic authentication, over https only."),
-	TEXT("password-file", password_file, "", "FILE",
-	     "File with the user's password, readable only by its owner."),
+	TEXT_FLAG("output", OWN(output), "bench", "FOLDER",
+		  "Folder for all files. Can also be given as an "
+		  "operand."),
+	TEXT_FLAG("benchmark", OWN(benchmark), "stress", "NAME",
+		  "Name of the log of the stress run, NAME.json in the folder."),
+	TEXT_FLAG("server", OWN(server), "http://localhost:9090", "URL",
+		  "URL of the Prometheus server that scrapes Kepler on this machine."),
+	TEXT_FLAG("exporter", OWN(exporter), "", "URL",
+		  "URL of Kepler's own metrics, such as http://localhost:28282/metrics. They are "
+		  "read "
+		  "while the loads run, without Prometheus."),
+	TEXT_FLAG("recording-dir", OWN(recordings), "", "FOLDER",
+		  "Directory of a running Kepler's recordings (--record.dir). Rows are made from "
+		  "them, "
+		  "without Prometheus."),
+	TEXT_FLAG("match", OWN(match), "", "MATCHERS",
+		  "Label matchers for the series in Prometheus, in PromQL syntax without braces: "
+		  "instance=\"node1:28282\"."),
+	TEXT_FLAG("ca-file", OWN(ca_file), "", "FILE",
+		  "CA certificates (PEM) for https. Empty: the system's "
+		  "CA certificates."),
+	SWITCH_FLAG("insecure", OWN(insecure), "Do not verify the server's certificate."),
+	TEXT_FLAG(
+		"token-file", OWN(token_file), "", "FILE",
+		"File with a bearer token for Prometheus or for Kepler's metrics, readable only by "
+		"its owner. Sent over https only."),
+	TEXT_FLAG("user", OWN(user), "", "NAME",
+		  "User name for basic authentication, over https only."),
+	TEXT_FLAG("password-file", OWN(password_file), "", "FILE",
+		  "File with the user's password, readable only by its owner."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "3s", .metavar = "DURATION",
 	  .only_flag = true,
@@ -64,8 +61,8 @@ static const struct option rows[] = {
 	  .count_offset = offsetof(struct bench_config, load_count), .list_max = STRESS_LOADS_MAX,
 	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
 	  .help = "Same as --load of stress." },
-	TEXT("instances", instances, "", "N,N", "As those of stress."),
-	TEXT("frequencies", frequencies, "", "MHZ,MHZ", "As those of stress."),
+	TEXT_FLAG("instances", OWN(instances), "", "N,N", "As those of stress."),
+	TEXT_FLAG("frequencies", OWN(frequencies), "", "MHZ,MHZ", "As those of stress."),
 	{ "load-time", NULL, OPTION_DURATION, OWN(load_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
 	  .only_flag = true, .help = "Run time of each load; same as --step of stress." },
@@ -80,20 +77,20 @@ static const struct option rows[] = {
 	  .only_flag = true,
 	  .help = "Limit on the run time. A longer plan of loads is not "
 		  "started." },
-	TEXT("stress-ng", program, "stress-ng", "PROGRAM",
-	     "Name or path of the stress-ng "
-	     "program."),
-	TEXT("sysfs", sysfs, "/sys", "FOLDER",
-	     "Directory of sysfs, where frequencies are read and "
-	     "set."),
-	TEXT("energy-source", source, "rapl-sysfs", "SOURCE",
-	     "The meter that measured the power, such as rapl-sysfs or acpi."),
+	TEXT_FLAG("stress-ng", OWN(program), "stress-ng", "PROGRAM",
+		  "Name or path of the stress-ng "
+		  "program."),
+	TEXT_FLAG("sysfs", OWN(sysfs), "/sys", "FOLDER",
+		  "Directory of sysfs, where frequencies are read and "
+		  "set."),
+	TEXT_FLAG("energy-source", OWN(source), "rapl-sysfs", "SOURCE",
+		  "The meter that measured the power, such as rapl-sysfs or acpi."),
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
 	  .metavar = "LEVEL", .only_flag = true,
 	  .help = "Level whose counters are used as features; same as --level of extract." },
-	TEXT("feature-group", feature_group, "", "NAME",
-	     "Train only on the features of this group. Empty: all available features."),
-	TEXT("trainers", trainers, "", "NAMES", "Same as --trainers of train-from-data."),
+	TEXT_FLAG("feature-group", OWN(feature_group), "", "NAME",
+		  "Train only on the features of this group. Empty: all available features."),
+	TEXT_FLAG("trainers", OWN(trainers), "", "NAMES", "Same as --trainers of train-from-data."),
 	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
 	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
 	  .help = "Number of blocks of time into which rows are divided. Each block is held out "
@@ -102,8 +99,7 @@ static const struct option rows[] = {
 	  .metavar = "PHASE", .only_flag = true,
 	  .help = "Repeat this phase and all later ones. next: start at the first phase without "
 		  "its files." },
-	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
-	  .help = "Print the plan and its run time, and exit." },
+	SWITCH_FLAG("dry-run", OWN(dry_run), "Print the plan and its run time, and exit."),
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

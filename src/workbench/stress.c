@@ -38,15 +38,13 @@ static const struct option rows[] = {
 	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
 	  .help = "A stress-ng stressor, optionally with options (vm-rw;vm-rw-bytes;1G), or "
 		  "sleep." },
-	{ "instances", NULL, OPTION_STRING, OWN(instances), .default_text = "", .metavar = "N,N",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Numbers of processes. Empty: 1, 2, 4, 8, 16 and further in steps of 8, up to "
-		  "the number of CPUs plus 8." },
-	{ "frequencies", NULL, OPTION_STRING, OWN(frequencies), .default_text = "",
-	  .metavar = "MHZ,MHZ", .may_be_empty = true, .only_flag = true,
-	  .help = "Maximum frequencies of all CPUs; current: unchanged. Empty: the lowest, then "
+	TEXT_FLAG("instances", OWN(instances), "", "N,N",
+		  "Numbers of processes. Empty: 1, 2, 4, 8, 16 and further in steps of 8, up to "
+		  "the number of CPUs plus 8."),
+	TEXT_FLAG("frequencies", OWN(frequencies), "", "MHZ,MHZ",
+		  "Maximum frequencies of all CPUs; current: unchanged. Empty: the lowest, then "
 		  "from 800 MHz in steps of 800 MHz, and the highest, if the kernel allows setting "
-		  "them." },
+		  "them."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
 	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
 	  .only_flag = true, .help = "Run time of each step." },
@@ -59,17 +57,14 @@ static const struct option rows[] = {
 	{ "budget", NULL, OPTION_DURATION, OWN(budget_ns), .min = NSEC_PER_SEC,
 	  .max = 30 * 24 * 3600 * NSEC_PER_SEC, .default_text = "5h", .metavar = "DURATION",
 	  .only_flag = true, .help = "Limit on the run time. A longer plan is not started." },
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "stress.json",
-	  .metavar = "FILE", .only_flag = true,
-	  .help = "The log file, which \"kepler-model collect --input\" reads." },
-	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
-	  .help = "Print the plan and its run time, and exit." },
-	{ "stress-ng", NULL, OPTION_STRING, OWN(program), .default_text = "stress-ng",
-	  .metavar = "PROGRAM", .only_flag = true,
-	  .help = "Name or path of the stress-ng "
-		  "program." },
-	{ "sysfs", NULL, OPTION_STRING, OWN(sysfs), .default_text = "/sys", .metavar = "FOLDER",
-	  .only_flag = true, .help = "Directory of sysfs, where frequencies are read and set." },
+	TEXT_FLAG("output", OWN(output), "stress.json", "FILE",
+		  "The log file, which \"kepler-model collect --input\" reads."),
+	SWITCH_FLAG("dry-run", OWN(dry_run), "Print the plan and its run time, and exit."),
+	TEXT_FLAG("stress-ng", OWN(program), "stress-ng", "PROGRAM",
+		  "Name or path of the stress-ng "
+		  "program."),
+	TEXT_FLAG("sysfs", OWN(sysfs), "/sys", "FOLDER",
+		  "Directory of sysfs, where frequencies are read and set."),
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

@@ -27,20 +27,16 @@ static const struct option_choice outputs[] = { { "AbsPower", OUTPUT_ABS_POWER }
 						{ 0 } };
 
 const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
-	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Collected series: JSON from \"kepler-model collect\" or from the model server's "
+	TEXT_FLAG("input", OWN(input), "", "FILE",
+		  "Collected series: JSON from \"kepler-model collect\" or from the model server's "
 		  "query, or a recording from \"kepler record\". Can also be given as an "
-		  "operand." },
-	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
-	  .only_flag = true, .help = "CSV file for the rows. -: standard output." },
-	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Base directory for relative file names." },
-	{ "feature-group", NULL, OPTION_STRING, OWN(feature_group), .default_text = "",
-	  .metavar = "NAME", .may_be_empty = true, .only_flag = true,
-	  .help = "Only the features of this group, such as BPFOnly, CounterOnly or Basic. Empty: "
-		  "all available features." },
+		  "operand."),
+	TEXT_FLAG("output", OWN(output), "-", "FILE", "CSV file for the rows. -: standard output."),
+	TEXT_FLAG("data-path", OWN(data_path), "", "FOLDER",
+		  "Base directory for relative file names."),
+	TEXT_FLAG("feature-group", OWN(feature_group), "", "NAME",
+		  "Only the features of this group, such as BPFOnly, CounterOnly or Basic. Empty: "
+		  "all available features."),
 	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
 	  .count_offset = offsetof(struct extract_values, source_count),
 	  .list_max = EXTRACT_SOURCES_MAX, .default_text = "rapl-sysfs", .metavar = "SOURCE",
@@ -59,10 +55,9 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
 	  .help = "AbsPower: one row per step of the node. DynPower: one row per step of each "
 		  "container, with the power of the node." },
-	{ "node", NULL, OPTION_STRING, OWN(node), .default_text = "", .metavar = "NAME",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "The instance whose series are used if there are several; any: they are one "
-		  "machine with several addresses." },
+	TEXT_FLAG("node", OWN(node), "", "NAME",
+		  "The instance whose series are used if there are several; any: they are one "
+		  "machine with several addresses."),
 };
 
 /* "rapl-sysfs,acpi" as two. */

@@ -53,13 +53,11 @@ static const struct option rows[] = {
 		  "power of rows without activity, or of a fitted line at zero load. profile: the "
 		  "mean power of an idle period (--profile), whose containers are left out. "
 		  "trainer: a model's (--abs-model) estimate for those containers." },
-	{ "profile", NULL, OPTION_STRING, OWN(profile), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "Series of a period in which the machine was idle." },
-	{ "abs-model", NULL, OPTION_STRING, OWN(model), .default_text = "", .metavar = "MODEL",
-	  .may_be_empty = true, .only_flag = true,
-	  .help = "A model of this machine's total power (AbsPower), or a pipeline (a folder or a "
-		  "zip archive) from which one is chosen." },
+	TEXT_FLAG("profile", OWN(profile), "", "FILE",
+		  "Series of a period in which the machine was idle."),
+	TEXT_FLAG("abs-model", OWN(model), "", "MODEL",
+		  "A model of this machine's total power (AbsPower), or a pipeline (a folder or a "
+		  "zip archive) from which one is chosen."),
 	{ "bg-hints", NULL, OPTION_STRINGS, OWN(bg_hints),
 	  .count_offset = offsetof(struct isolate_config, bg_hint_count), .list_max = HINTS_MAX,
 	  .default_text = "", .metavar = "TEXT", .only_flag = true,
