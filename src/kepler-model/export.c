@@ -105,7 +105,6 @@ int export_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &export_options, .min = 1, .max = FILES_MAX, .run = run
 	};
-	struct export_config config = { 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -373,7 +373,6 @@ int repo_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &repo_options, .min = 2, .max = 3, .run = run
 	};
-	struct repo_config config = { 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -208,7 +208,6 @@ int estimate_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &estimate_options, .min = 1, .max = 1, .run = estimate
 	};
-	struct estimate_config config = { 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

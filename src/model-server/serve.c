@@ -231,7 +231,6 @@ int serve_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &serve_options, .min = 1, .max = 1, .run = serve
 	};
-	struct serve_config config = { 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

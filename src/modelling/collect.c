@@ -292,7 +292,6 @@ int collect_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = shorts,
 						      .max = 1,
 						      .run = run };
-	struct collect_config config = { .insecure = false };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -11,13 +11,13 @@ struct model_command {
 	const struct short_flag *shorts; /* of upstream's program, or NULL */
 	size_t min, max;                 /* operands */
 	/*
-	 * @config is the command's own struct, which begins with a struct settings. 0, a status
+	 * @config is the struct of @set, which begins with a struct settings. 0, a status
 	 * above 0, PROGRAM_WRONG_WORDS, or -errno with a diagnosis; without one it has reported the
 	 * failure itself.
 	 */
 	int (*run)(void *config, const struct operands *operands, struct diag *diag);
 };
 
-/* The exit status. @config is all zero, and is released. */
-int model_command_run(const struct model_command *command, void *config, int argc,
-		      char *const *argv, char *const *environ_);
+/* The exit status. */
+int model_command_run(const struct model_command *command, int argc, char *const *argv,
+		      char *const *environ_);

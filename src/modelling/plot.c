@@ -66,7 +66,6 @@ int plot_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &plot_options, .min = 2, .max = 2, .run = plot
 	};
-	struct plot_config config = { 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

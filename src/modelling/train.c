@@ -18,6 +18,7 @@
 #include "modelling/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "samples/power_column.h"
 #include "samples/sample_input.h"
 #include "training/model_training.h"
 
@@ -145,10 +146,10 @@ static bool may_be_chosen(const struct training_values *values,
 	const struct feature_group *group = feature_group_find(values->group);
 	const struct feature *known = feature_find(column->name);
 	bool found = !*values->group && known && !known->by_name_only;
+	char component[SAMPLE_NAME_MAX];
 
-	if (column->is_power)
-		return is_listed(values->components, column->name,
-				 strlen(column->name) - strlen("_power"));
+	if (power_column_component(column->name, component))
+		return is_listed(values->components, component, strlen(component));
 	if (*values->features)
 		return is_listed(values->features, column->name, strlen(column->name));
 	for (size_t i = 0; group && group->features[i] && !found; i++)
@@ -179,7 +180,7 @@ static int check_columns(struct training_run *run)
 	for (size_t i = 0; r == 0 && i < request->component_count; i++) {
 		char name[SAMPLE_NAME_MAX];
 
-		(void)snprintf(name, sizeof(name), "%.80s_power", request->components[i]);
+		power_column(request->components[i], name);
 		r = check_column(run, name, true);
 	}
 	for (size_t i = 0; r == 0 && i < request->feature_count; i++)
@@ -406,9 +407,8 @@ int train_from_data_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = training_short_flags,
 						      .max = SIZE_MAX,
 						      .run = run_train_from_data };
-	struct training_config config = { .training = { .format = 0 } };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }
 
 int train_main(int argc, char *const *argv, char *const *environ_)
@@ -418,7 +418,6 @@ int train_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = training_short_flags,
 						      .max = SIZE_MAX,
 						      .run = run_train };
-	struct training_config config = { .training = { .format = 0 } };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

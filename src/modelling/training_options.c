@@ -13,9 +13,9 @@
 #include "base/strbuf.h"
 #include "model/feature.h"
 #include "options/version.h"
+#include "samples/power_column.h"
 
-#define OWN(member)  .offset = offsetof(struct training_values, member)
-#define POWER_SUFFIX "_power"
+#define OWN(member) .offset = offsetof(struct training_values, member)
 
 static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
 						{ "DynPower", MODEL_DYN_POWER },
@@ -166,19 +166,6 @@ static int make_trainers(struct training_values *values, struct training_request
 	return r;
 }
 
-/* A component's name from its column's name, into *ret [size]; false: not such a column. */
-static bool component_of(const char *column, char *ret, size_t size)
-{
-	size_t len = strlen(column), suffix = strlen(POWER_SUFFIX);
-
-	if (len <= suffix || strcmp(column + len - suffix, POWER_SUFFIX) != 0 ||
-	    strncmp(column, "package_", strlen("package_")) == 0)
-		return strcmp(column, "package" POWER_SUFFIX) == 0 &&
-		       snprintf(ret, size, "package") > 0;
-	(void)snprintf(ret, size, "%.*s", (int)(len - suffix), column);
-	return true;
-}
-
 /* A constant power, such as a zone's that is always 0, teaches nothing. */
 static bool power_varies(const struct sample_table *table, size_t column)
 {
@@ -198,7 +185,7 @@ static int find_components(struct training_values *values, const struct sample_t
 	char name[SAMPLE_NAME_MAX];
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (component_of(table->names[i], name, sizeof(name)) && power_varies(table, i))
+		if (power_column_component(table->names[i], name) && power_varies(table, i))
 			strbuf_addf(&names, "%s,", name);
 	}
 	if (strbuf_error(&names) < 0 || !names.data)

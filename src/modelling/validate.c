@@ -261,9 +261,8 @@ int validate_main(int argc, char *const *argv, char *const *environ_)
 						      .min = 2,
 						      .max = 2,
 						      .run = run };
-	struct validate_config config = { .format = 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }
 
 int compare_main(int argc, char *const *argv, char *const *environ_)
@@ -274,7 +273,6 @@ int compare_main(int argc, char *const *argv, char *const *environ_)
 						      .min = 2,
 						      .max = SIZE_MAX,
 						      .run = run };
-	struct validate_config config = { .format = 0 };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "samples/power_column.h"
 
 #define POINTS_MAX    4000  /* a picture has no more than can be told apart */
 #define EXCHANGED_MAX 50000 /* rows on which importance is measured */
@@ -202,9 +203,9 @@ static int begin(struct judged_samples *all, const struct trained_model *model,
 	sample_table_get_names(samples, names);
 	for (size_t c = 0; r == 0 && c < model->component_count; c++) {
 		struct judged *judged = &all->components[all->count++];
-		char power[MODEL_NAME_MAX + sizeof("_power")];
+		char power[SAMPLE_NAME_MAX];
 
-		(void)snprintf(power, sizeof(power), "%s_power", model->components[c].name);
+		power_column(model->components[c].name, power);
 		*judged = (struct judged){ .model = model,
 					   .component = c,
 					   .power = sample_table_find(samples, power) };

@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-
-static bool is_power(const char *name)
-{
-	static const char end[] = "_power";
-	size_t len = strlen(name);
-
-	return len > sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0;
-}
+#include "samples/power_column.h"
 
 const char *isolation_load(const struct sample_table *table)
 {
@@ -44,11 +37,13 @@ struct isolation_sums {
 static void find_columns(const struct sample_table *table, const char *load,
 			 struct isolation_sums *ret)
 {
+	char component[SAMPLE_NAME_MAX];
+
 	*ret = (struct isolation_sums){ .load = SAMPLE_COLUMN_NONE };
 	if (load)
 		ret->load = sample_table_find(table, load);
 	for (size_t i = 0; i < table->column_count && ret->count < ISOLATION_COLUMNS_MAX; i++) {
-		if (!is_power(table->names[i]))
+		if (!power_column_component(table->names[i], component))
 			continue;
 		ret->lowest_w[ret->count] = (double)INFINITY;
 		ret->columns[ret->count++] = i;

@@ -10,8 +10,8 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "energy/zone.h"
+#include "samples/power_column.h"
 
-#define POWER_SUFFIX "_power"
 /* Counters of CPU time are read a little before or after the time that they are divided by. */
 #define TIME_SLACK 1.1
 /* A processor can end several instructions in a cycle. */
@@ -55,15 +55,12 @@ static double most_watts(const struct screen_machine *machine, const char *compo
 
 static double most_of(const struct screen_machine *machine, const char *name, bool *ret_is_power)
 {
-	size_t len = strlen(name), suffix = strlen(POWER_SUFFIX);
 	double cpus = machine->cpus ? machine->cpus : SCREEN_CPUS_MAX;
 	char component[SAMPLE_NAME_MAX];
 
-	*ret_is_power = len > suffix && strcmp(name + len - suffix, POWER_SUFFIX) == 0;
-	if (*ret_is_power) {
-		(void)snprintf(component, sizeof(component), "%.*s", (int)(len - suffix), name);
+	*ret_is_power = power_column_component(name, component);
+	if (*ret_is_power)
 		return most_watts(machine, component);
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		if (strcmp(rates[i].name, name) == 0)
 			return rates[i].for_each_cpu * cpus;

@@ -9,10 +9,9 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "samples/power_column.h"
 #include "training/bounds.h"
 #include "training/validation.h"
-
-#define POWER_SUFFIX "_power"
 
 static size_t width_of(const struct learner *learner)
 {
@@ -56,22 +55,6 @@ void learner_release(struct learner *learner)
 
 /* ---- rows that come ---- */
 
-static bool is_component(const struct sample_table *table, size_t column)
-{
-	const char *name = table->names[column];
-	size_t len = strlen(name), suffix = strlen(POWER_SUFFIX);
-
-	if (len <= suffix || strcmp(name + len - suffix, POWER_SUFFIX) != 0)
-		return false;
-	if (strncmp(name, "package_", 8) == 0 && strcmp(name, "package" POWER_SUFFIX) != 0)
-		return false;
-	for (size_t row = 0; row < table->rows; row++) {
-		if (table->columns[column][row] > 0)
-			return true;
-	}
-	return false;
-}
-
 static void begin_learning(struct learner *learner)
 {
 	reservoir_release(&learner->reservoir);
@@ -82,8 +65,11 @@ static void begin_learning(struct learner *learner)
 /* The components with power in the first rows are used for all rows. */
 static void find_components(struct learner *learner, const struct sample_table *table)
 {
+	char component[SAMPLE_NAME_MAX];
+
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (learner->components < MODEL_COMPONENTS_MAX && is_component(table, i))
+		if (learner->components < MODEL_COMPONENTS_MAX &&
+		    power_column_is_used(table, i, component))
 			(void)snprintf(
 				learner->columns[1 + learner->features + learner->components++],
 				SAMPLE_NAME_MAX, "%s", table->names[i]);
@@ -137,15 +123,16 @@ static int bind(const struct learner *learner, const struct trained_model *model
 	for (size_t i = 0; i < learner->features; i++)
 		names[i] = learner->columns[1 + i];
 	for (size_t c = 0; r == 0 && c < learner->components; c++) {
-		const char *column = learner->columns[1 + learner->features + c];
-		size_t len = strlen(column) - strlen(POWER_SUFFIX), i = 0;
+		char component[SAMPLE_NAME_MAX] = "";
+		size_t i = 0;
 
+		(void)power_column_component(learner->columns[1 + learner->features + c],
+					     component);
 		while (i < model->component_count &&
-		       (strncmp(model->components[i].name, column, len) != 0 ||
-			model->components[i].name[len]))
+		       strcmp(model->components[i].name, component) != 0)
 			i++;
 		if (i == model->component_count)
-			return diag_set(diag, -ENOENT, "the model has no %.*s", (int)len, column);
+			return diag_set(diag, -ENOENT, "the model has no %s", component);
 		ret->component[c] = i;
 		r = trained_model_bind(model, i, names, learner->features, &ret->columns[c], diag);
 	}

@@ -11,6 +11,7 @@
 #include "repository/checksum.h"
 #include "repository/model_json.h"
 #include "repository/node_type.h"
+#include "samples/power_column.h"
 #include "trainers/learner.h"
 
 #define HEAD      "kepler-online-state 2 "
@@ -153,12 +154,11 @@ static int read_columns(const struct state_reading *reading, const json_t *colum
 		return wrong(reading, "it has other features");
 	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(columns, i));
+		char component[SAMPLE_NAME_MAX];
 
 		if (!text || strlen(text) >= SAMPLE_NAME_MAX ||
 		    (i < before && strcmp(text, learner->columns[i]) != 0) ||
-		    (i >= before &&
-		     (strlen(text) <= strlen("_power") ||
-		      strcmp(text + strlen(text) - strlen("_power"), "_power") != 0)))
+		    (i >= before && !power_column_component(text, component)))
 			return wrong(reading, "it has other features");
 		(void)snprintf(learner->columns[i], SAMPLE_NAME_MAX, "%s", text);
 	}

@@ -254,7 +254,6 @@ static int run(void *userdata, const struct operands *operands, struct diag *dia
 int offline_trainer_main(int argc, char *const *argv, char *const *environ_)
 {
 	static const struct model_command command = { .set = &offline_trainer_options, .run = run };
-	struct trainer_config config = { .models = NULL };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -555,7 +555,6 @@ int online_trainer_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &online_options, .min = 1, .max = 1, .run = run
 	};
-	struct online_config config = { .server = NULL };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -16,13 +16,13 @@
 #include "repository/model_entry.h"
 #include "repository/publication.h"
 #include "samples/isolation.h"
+#include "samples/power_column.h"
 #include "trainers/folder.h"
 #include "trainers/train_body.h"
 
-#define PATH_SIZE    1024
-#define READ_BLOCK   65536
-#define FOLDS        10
-#define POWER_SUFFIX "_power"
+#define PATH_SIZE  1024
+#define READ_BLOCK 65536
+#define FOLDS      10
 
 struct train_request_config {
 	struct settings settings;
@@ -177,30 +177,16 @@ static int read_dynamic(struct request_run *run, struct extraction *ret)
 
 /* ---- models ---- */
 
-static bool has_power(const struct sample_table *table, size_t column)
-{
-	for (size_t row = 0; row < table->rows; row++) {
-		if (table->columns[column][row] > 0)
-			return true;
-	}
-	return false;
-}
-
 /* Names of the components with power, which the caller has room for. */
 static size_t find_components(const struct sample_table *table,
 			      char names[MODEL_COMPONENTS_MAX][SAMPLE_NAME_MAX],
 			      const char *ret[MODEL_COMPONENTS_MAX])
 {
-	size_t count = 0, suffix = strlen(POWER_SUFFIX);
+	size_t count = 0;
 
 	for (size_t i = 0; i < table->column_count && count < MODEL_COMPONENTS_MAX; i++) {
-		size_t len = strlen(table->names[i]);
-
-		if (len <= suffix || strcmp(table->names[i] + len - suffix, POWER_SUFFIX) != 0 ||
-		    !has_power(table, i))
+		if (!power_column_is_used(table, i, names[count]))
 			continue;
-		(void)snprintf(names[count], SAMPLE_NAME_MAX, "%.*s", (int)(len - suffix),
-			       table->names[i]);
 		ret[count] = names[count];
 		count++;
 	}
@@ -413,7 +399,6 @@ int train_request_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.set = &train_request_options, .min = 1, .max = 1, .run = run_command
 	};
-	struct train_request_config config = { .output = NULL };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

@@ -8,13 +8,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "samples/power_column.h"
 #include "samples/sample_table.h"
-
-static void name_power(const struct trained_model *model, size_t component,
-		       char ret[static SAMPLE_NAME_MAX])
-{
-	(void)snprintf(ret, SAMPLE_NAME_MAX, "%.80s_power", model->components[component].name);
-}
 
 int model_validation_begin(struct model_validation *ret, const struct trained_model *model,
 			   size_t component, const char *const *names, size_t count,
@@ -23,7 +18,7 @@ int model_validation_begin(struct model_validation *ret, const struct trained_mo
 	char power[SAMPLE_NAME_MAX];
 
 	*ret = (struct model_validation){ .model = model, .component = component };
-	name_power(model, component, power);
+	power_column(model->components[component].name, power);
 	while (ret->power < count && strcmp(names[ret->power], power) != 0)
 		ret->power++;
 	if (ret->power == count)
@@ -73,7 +68,7 @@ int model_validation_finish(const struct model_validation *validation, uint64_t 
 
 	*ret = (struct training_result){ .bound = { error->bound_w, error->bound_ratio } };
 	if (!validation->rows) {
-		name_power(validation->model, validation->component, power);
+		power_column(validation->model->components[validation->component].name, power);
 		return diag_set(diag, -EINVAL, "no row has all features and %s", power);
 	}
 	ret->coverage = (double)validation->inside / (double)validation->rows;

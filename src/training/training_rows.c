@@ -9,8 +9,7 @@
 
 #include "base/macro.h"
 #include "model/feature.h"
-
-#define POWER_SUFFIX "_power"
+#include "samples/power_column.h"
 
 static int find_column(const struct sample_table *table, const char *name, const double **ret,
 		       struct diag *diag)
@@ -124,7 +123,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 	if (count == 0 || count > PREDICTOR_FEATURES_MAX)
 		return diag_set(diag, -EINVAL, "there are %zu features, not 1 to %d", count,
 				PREDICTOR_FEATURES_MAX);
-	(void)snprintf(name, sizeof(name), "%.80s" POWER_SUFFIX, component);
+	power_column(component, name);
 	r = columns ? find_column(table, name, &power, diag) : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = find_column(table, features[i], &columns[i], diag);

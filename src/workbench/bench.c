@@ -567,7 +567,6 @@ int bench_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = bench_short_flags,
 						      .max = 1,
 						      .run = run };
-	struct bench_config config = { .dry_run = false };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

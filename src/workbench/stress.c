@@ -403,7 +403,6 @@ int stress_main(int argc, char *const *argv, char *const *environ_)
 	static const struct model_command command = {
 		.name = "stress", .set = &stress_command_options, .shorts = shorts, .run = run
 	};
-	struct stress_config config = { .dry_run = false };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

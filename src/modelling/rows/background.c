@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "modelling/rows/extract_options.h"
+#include "samples/power_column.h"
 
 int background_read(struct background *background, const struct extract_options *options,
 		    const char *path, struct diag *diag)
@@ -45,13 +46,12 @@ bool background_has(void *userdata, const char *owner)
 double background_watts(const struct background *background, const char *column)
 {
 	const struct extraction *idle = &background->idle;
+	char name[SAMPLE_NAME_MAX];
 
-	for (size_t i = 0; i < idle->component_count; i++) {
+	for (size_t i = 0; power_column_component(column, name) && i < idle->component_count; i++) {
 		const struct extraction_component *component = &idle->components[i];
-		size_t len = strlen(component->name);
 
-		if (component->seconds > 0 && strncmp(column, component->name, len) == 0 &&
-		    strcmp(column + len, "_power") == 0)
+		if (component->seconds > 0 && strcmp(component->name, name) == 0)
 			return component->energy_j / component->seconds;
 	}
 	return (double)NAN;

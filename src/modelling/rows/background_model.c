@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "samples/power_column.h"
 
 /* Columns of the background under the names of features. */
 struct background_columns {
@@ -41,9 +42,9 @@ struct prediction {
 /* 0; -ENODATA: the rows have no such power; -EINVAL: a feature is missing. */
 static int prediction_open(struct prediction *ret, size_t component, struct diag *diag)
 {
-	char name[MODEL_NAME_MAX + 8];
+	char name[SAMPLE_NAME_MAX];
 
-	(void)snprintf(name, sizeof(name), "%s_power", ret->model->components[component].name);
+	power_column(ret->model->components[component].name, name);
 	ret->component = component;
 	ret->power = sample_table_find(ret->table, name);
 	if (ret->power == SAMPLE_COLUMN_NONE)

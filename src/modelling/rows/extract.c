@@ -61,7 +61,6 @@ int extract_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = shorts,
 						      .max = 1,
 						      .run = extract };
-	struct extract_config config = { .extract = { .level = 0 } };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }

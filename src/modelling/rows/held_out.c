@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "modelling/sample_file.h"
+#include "samples/power_column.h"
 
 void held_out_take(void *context, size_t trainer, size_t component, const uint32_t *row,
 		   const double *predicted_w, size_t rows)
@@ -39,8 +40,7 @@ static void add_rows(const struct held_out *held_out, const struct sample_table 
 	size_t count = 2 * request->component_count;
 
 	for (size_t c = 0; c < request->component_count; c++) {
-		(void)snprintf(names[2 * c], SAMPLE_NAME_MAX, "%.80s_power",
-			       request->components[c]);
+		power_column(request->components[c], names[2 * c]);
 		(void)snprintf(names[2 * c + 1], SAMPLE_NAME_MAX, "%.80s_held_out",
 			       request->components[c]);
 		columns[2 * c] = table->columns[sample_table_find(table, names[2 * c])];

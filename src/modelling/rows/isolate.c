@@ -324,7 +324,6 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 						      .shorts = shorts,
 						      .max = 1,
 						      .run = isolate };
-	struct isolate_config config = { .isolator = ISOLATOR_MIN };
 
-	return model_command_run(&command, &config, argc, argv, environ_);
+	return model_command_run(&command, argc, argv, environ_);
 }
