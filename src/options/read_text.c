@@ -29,15 +29,33 @@ struct flag {
 	const char *value; /* after "=", or NULL */
 };
 
+/*
+ * The flag that is most like @word. Only a switch can be turned off, and only if @word is nearly
+ * its whole name: a guess from a part of a name would turn off something else.
+ */
+static bool find_near_flag(const struct option_set *set, const char *word, bool *negates, char *buf,
+			   size_t size)
+{
+	bool is_switch;
+
+	if (!option_nearest(set, word, false, buf, size))
+		return false;
+	is_switch = option_at(set, option_find(set, buf))->type == OPTION_BOOL;
+	if (*negates && is_switch)
+		return spelling_distance(word, buf) <= spelling_tolerance(word);
+	*negates = false;
+	return true;
+}
+
 static int unknown_flag(const struct option_set *set, const char *name, struct diag *diag)
 {
-	const char *word = strncmp(name, "no-", 3) == 0 ? name + 3 : name;
+	bool negates = strncmp(name, "no-", 3) == 0;
 	char shown[96], near[FLAG_MAX];
 
 	(void)option_printable(shown, sizeof(shown), name);
-	if (option_nearest(set, word, false, near, sizeof(near)))
+	if (find_near_flag(set, negates ? name + 3 : name, &negates, near, sizeof(near)))
 		return diag_add(diag, -EINVAL, "--%s: unknown flag; did you mean --%s%s?", shown,
-				word == name ? "" : "no-", near);
+				negates ? "no-" : "", near);
 	return diag_add(diag, -EINVAL, "--%s: unknown flag; see --help", shown);
 }
 
