@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/macro.h"
+#include "base/strbuf.h"
 #include "config/config.h"
 #include "config/replay_options.h"
 #include "options/operands.h"
@@ -128,6 +130,27 @@ static int load(const struct recorded_flags *recorded, const struct operands *op
 	args.argc = (int)count;
 	args.argv = argv;
 	return options_load(&replay_options, &args, &ret->config.options, diag);
+}
+
+/*
+ * Reads the options of the first file into @recorded, and the options in force into @own. Wrong
+ * flags and files that cannot be read are reported together.
+ */
+static int load_given(const struct operands *operands, char *const *environ_,
+		      struct recorded_flags *recorded, struct replay_config *own, struct diag *diag)
+{
+	struct diag why = { "" };
+	int first = read_flags(operands->words[0], recorded, &why);
+	int r = load(recorded, operands, false, environ_, own, diag);
+
+	if (first < 0)
+		r = diag_add(diag, first, "%s", why.text[0] ? why.text : "out of memory");
+	for (size_t i = 1; i < operands->count; i++) {
+		if (access(operands->words[i], R_OK) < 0)
+			r = diag_add(diag, -errno, "%s: cannot be read: %s", operands->words[i],
+				     strerrordesc_np(errno));
+	}
+	return r;
 }
 
 /* One set of books, and what the files report. */
@@ -270,16 +293,15 @@ static int run(const struct operands *operands, char *const *environ_)
 {
 	CLEANUP(recorded_flags_release) struct recorded_flags flags = { .count = 0 };
 	struct replay_config own = { .by = 0 }, recorded = { .by = 0 };
-	struct diag diag = { "" };
+	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
+	struct diag diag = { .more = &more };
 	int status = EXIT_USAGE;
-	int r = read_flags(operands->words[0], &flags, &diag);
+	int r = load_given(operands, environ_, &flags, &own, &diag);
 
-	if (r == 0)
-		r = load(&flags, operands, false, environ_, &own, &diag);
 	if (r == 0)
 		r = load(&flags, operands, true, NULL, &recorded, &diag);
 	if (r < 0)
-		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
+		diag_print(&diag, "kepler", stderr);
 	else
 		status = replay(&own, &recorded, &flags, operands);
 	options_release(&replay_options, &own.config.options);

@@ -225,6 +225,14 @@ def help_is_one_screen():
         assert f"did you mean --{meant}?" in kepler(flag, status=2), flag
 
 
+def replay_names_all_that_is_wrong():
+    asked = "replay", "/nonexistent/a", "--top=x", "/nonexistent/b", "--forma=csv"
+    assert kepler(*asked, status=2).splitlines() == [
+        'kepler: --top: must be a whole number from 0 to 10000000, not "x"',
+        "kepler: --forma: unknown flag; did you mean --format?",
+        *(f"kepler: /nonexistent/{name}: cannot be read: No such file or directory" for name in "ab")]
+
+
 def a_program_without_commands_says_so():
     for name in other_programs():
         has_commands = "\n  bench " in ask(name, "--help")[1]
@@ -252,4 +260,4 @@ run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses,
            needs_are_those_of_the_configuration,
            each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
            bash_completes_commands_options_and_values, zsh_completes_what_bash_does, fish_completes_what_bash_does,
-           help_is_one_screen, a_program_without_commands_says_so])
+           help_is_one_screen, replay_names_all_that_is_wrong, a_program_without_commands_says_so])
