@@ -213,7 +213,7 @@ static void examine_session(struct findings *findings, struct session *session,
 	doctor_examine_processes(findings, sources);
 	doctor_examine_owners(findings, sources, config);
 	doctor_examine_shares(findings, session->engine, config);
-	doctor_examine_service(findings, config);
+	doctor_examine_service(findings, config, &sources->host);
 	doctor_examine_web(findings, config, finder);
 	examine_users(findings, session->engine);
 }

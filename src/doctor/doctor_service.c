@@ -2,18 +2,42 @@
 #include "doctor/doctor_service.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/macro.h"
 #include "doctor/doctor_record.h"
 #include "service/landlock.h"
+#include "service/state_file.h"
 
-static void examine_state(struct findings *findings, const struct config *config)
+/* A file that this user may not read can be the service's, and is none of the doctor's concern. */
+static void examine_state_file(struct findings *findings, const char *dir,
+			       const struct host_info *host)
+{
+	CLEANUP_FREE struct state *state = calloc(1, sizeof(*state));
+	char facts[STATE_FACTS_MAX], machine[STATE_MACHINE_MAX];
+	struct diag why = { "" };
+	int r;
+
+	state_machine_facts(host, facts);
+	state_machine_key(MACHINE_ID_PATH, facts, machine);
+	r = state ? state_load(dir, machine, state, &why) : 0;
+	if (r < 0 && r != -ENOENT && r != -EACCES)
+		findings_add(findings, FINDING_NOTE, "state", NULL,
+			     "%s; a start learns idle power and cost factors again, and replaces "
+			     "the file",
+			     why.text);
+}
+
+static void examine_state(struct findings *findings, const struct config *config,
+			  const struct host_info *host)
 {
 	if (!config->host.state_dir[0])
 		return;
+	examine_state_file(findings, config->host.state_dir, host);
 	if (access(config->host.state_dir, W_OK) == 0)
 		findings_add(findings, FINDING_OK, "state", NULL,
 			     "learned idle power and cost factors are kept in %s",
@@ -58,9 +82,10 @@ static void examine_series(struct findings *findings, const struct config *confi
 			     (double)settle_ns / 1e9);
 }
 
-void doctor_examine_service(struct findings *findings, const struct config *config)
+void doctor_examine_service(struct findings *findings, const struct config *config,
+			    const struct host_info *host)
 {
-	examine_state(findings, config);
+	examine_state(findings, config, host);
 	doctor_examine_record(findings, &config->record, config->monitor.interval_ns,
 			      (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC));
 	examine_series(findings, config);

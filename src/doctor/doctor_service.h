@@ -4,6 +4,8 @@
 
 #include "config/config.h"
 #include "doctor/findings.h"
+#include "host/host.h"
 
-/* The state directory, recordings, the start of series, and the limits on files. */
-void doctor_examine_service(struct findings *findings, const struct config *config);
+/* The state directory and its file, recordings, the start of series, and the limits on files. */
+void doctor_examine_service(struct findings *findings, const struct config *config,
+			    const struct host_info *host);

@@ -10,15 +10,14 @@
 #include "base/clock.h"
 #include "base/macro.h"
 
-#define MACHINE_ID_PATH "/etc/machine-id"
-#define BOOT_ID_PATH    "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
 /* One reading or writing; it owns all its data. */
 struct idle_job {
 	struct offload_job job;
 	bool is_load;
 	char *dir;
-	char facts[256];
+	char facts[STATE_FACTS_MAX];
 	char machine[STATE_MACHINE_MAX];
 	char boot[STATE_MACHINE_MAX];
 	struct state *state; /* to write, or as read */
@@ -85,6 +84,11 @@ static int begin(struct idle_state_keeper *keeper, bool is_load, struct state *s
 	return 0;
 }
 
+static enum idle_outcome failure_of(const struct idle_job *job)
+{
+	return job->is_load ? IDLE_NOT_READ : IDLE_NOT_WRITTEN;
+}
+
 enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *base,
 				  struct diag *diag)
 {
@@ -103,7 +107,7 @@ enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offlo
 	}
 	if (job->result < 0 && !(job->is_load && job->result == -ENOENT)) {
 		*diag = job->diag;
-		outcome = IDLE_FAILED;
+		outcome = failure_of(job);
 	}
 	job_free(job);
 	return outcome;
@@ -134,15 +138,14 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 
 	if (!dir[0])
 		return IDLE_NOTHING;
-	(void)snprintf(keeper->facts, sizeof(keeper->facts), "%s %s %u %u", host->machine,
-		       host->cpu_model, host->cpus, host->sockets);
+	state_machine_facts(host, keeper->facts);
 	keeper->dir = strdup(dir);
 	r = keeper->dir ? begin(keeper, true, calloc(1, sizeof(struct state)),
 				clock_ns(CLOCK_MONOTONIC))
 			: -ENOMEM;
 	if (r < 0) {
 		(void)diag_set(diag, r, "%s: %s", dir, strerrordesc_np(-r));
-		return IDLE_FAILED;
+		return IDLE_NOT_READ;
 	}
 	return wait_for_job(keeper, patience_ns, diag);
 }
@@ -277,15 +280,15 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 			       "%s: a read or write started %.0f s ago has not "
 			       "finished",
 			       keeper->dir, (double)(now_ns - keeper->began_ns) / 1e9);
-		return IDLE_FAILED;
+		return IDLE_NOT_WRITTEN;
 	}
 	state = calloc(1, sizeof(*state));
 	if (!state) {
 		(void)diag_set(diag, -ENOMEM, "out of memory");
-		return IDLE_FAILED;
+		return IDLE_NOT_WRITTEN;
 	}
 	if (collect(keeper, engine, state, diag) < 0)
-		return IDLE_FAILED;
+		return IDLE_NOT_WRITTEN;
 	if (state->count == 0)
 		return IDLE_NOTHING;
 	/*
@@ -294,7 +297,7 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 	r = begin(keeper, !keeper->machine[0], TAKE_PTR(state), now_ns);
 	if (r < 0) {
 		(void)diag_set(diag, r, "%s: %s", keeper->dir, strerrordesc_np(-r));
-		return IDLE_FAILED;
+		return IDLE_NOT_WRITTEN;
 	}
 	return IDLE_NOTHING;
 }
@@ -306,7 +309,7 @@ enum idle_outcome idle_state_turn(struct idle_state_keeper *keeper, uint64_t now
 		return IDLE_NOTHING;
 	keeper->given_up = true;
 	(void)diag_set(diag, -ETIMEDOUT, "%s does not answer", keeper->dir);
-	return IDLE_FAILED;
+	return failure_of(keeper->job);
 }
 
 enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,
@@ -320,13 +323,13 @@ enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,
 		(void)wait_for_job(keeper, patience_ns, diag);
 	if (engine)
 		outcome = idle_state_save(keeper, engine, clock_ns(CLOCK_MONOTONIC), diag);
-	if (outcome != IDLE_FAILED && keeper->job) {
+	if (outcome != IDLE_NOT_WRITTEN && keeper->job) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 		outcome = wait_for_job(keeper, now_ns < end_ns ? end_ns - now_ns : 0, diag);
 		if (keeper->job) {
 			(void)diag_set(diag, -ETIMEDOUT, "%s does not answer", keeper->dir);
-			outcome = IDLE_FAILED;
+			outcome = IDLE_NOT_WRITTEN;
 		}
 	}
 	if (keeper->job)
@@ -346,7 +349,8 @@ static bool fill_health(const void *owner, void *ret)
 static const struct health_metric metrics[] = {
 	{ .name = "kepler_exporter_state_write_errors",
 	  .type = FAMILY_COUNTER,
-	  .help = "Times that the state file could not be read or written in time.",
+	  .help = "Times that the state file could not be read or written, or did not answer "
+		  "in time.",
 	  .value = HEALTH_VALUE(struct idle_state_health, errors) },
 };
 

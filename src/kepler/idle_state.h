@@ -28,7 +28,7 @@
 struct idle_job;
 
 struct idle_state_health {
-	uint64_t errors; /* times that the file was not read or written in time */
+	uint64_t errors; /* times that the file was not read or written, or not in time */
 };
 extern const struct health_part idle_state_health_part; /* of a struct idle_state_keeper */
 
@@ -36,7 +36,7 @@ extern const struct health_part idle_state_health_part; /* of a struct idle_stat
 struct idle_state_keeper {
 	struct offload *pool;            /* borrowed; NULL: there is no thread */
 	char *dir;                       /* "" or NULL: no state is kept */
-	char facts[256];                 /* of the machine */
+	char facts[STATE_FACTS_MAX];     /* of the machine */
 	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
 	char boot[STATE_MACHINE_MAX];    /* likewise; "": not known */
 	struct state *loaded;            /* content of the file, or NULL */
@@ -49,13 +49,15 @@ struct idle_state_keeper {
 
 enum idle_outcome {
 	IDLE_NOTHING,
-	IDLE_READ,   /* the file was read, or there is none: idle_state_restore() may know more */
-	IDLE_FAILED, /* the diagnosis says why */
+	IDLE_READ, /* the file was read, or there is none: idle_state_restore() may know more */
+	/* The diagnosis says why. */
+	IDLE_NOT_READ,
+	IDLE_NOT_WRITTEN,
 };
 
 /*
- * Begins to read the file in @dir, and waits at most @patience_ns for it: READ, FAILED, or NOTHING
- * while it is under way or where no state is kept. The pool has no other job.
+ * Begins to read the file in @dir, and waits at most @patience_ns for it: READ, NOT_READ, or
+ * NOTHING while it is under way or where no state is kept. The pool has no other job.
  */
 enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *dir,
 				  const struct host_info *host, uint64_t patience_ns,
@@ -67,7 +69,7 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine *engine);
 /*
  * Begins to write what is learned. NOTHING: it is under way, or there is nothing to write.
- * FAILED if it cannot begin, for example because the previous one is still under way.
+ * NOT_WRITTEN if it cannot begin, for example because the previous one is still under way.
  */
 enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 				  const struct interval_engine *engine, uint64_t now_ns,
@@ -75,11 +77,11 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 /* @base came from the pool: NOTHING also for a foreign job. */
 enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *base,
 				  struct diag *diag);
-/* In each turn of the loop: FAILED once when the one under way takes too long. */
+/* In each turn of the loop: NOT_READ or NOT_WRITTEN once, when the one under way takes too long. */
 enum idle_outcome idle_state_turn(struct idle_state_keeper *keeper, uint64_t now_ns,
 				  struct diag *diag);
 /*
- * The end: writes a last time and waits at most @patience_ns for it. FAILED as above. Abandons
+ * The end: writes a last time and waits at most @patience_ns for it. NOT_WRITTEN as above. Abandons
  * what is under way and frees what is held; before the pool is, and when it has no other job.
  */
 enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,

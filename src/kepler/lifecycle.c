@@ -175,6 +175,17 @@ void monitor_run_interval(struct monitor *monitor)
 	show_table(monitor);
 }
 
+void monitor_note_state(struct monitor *monitor, enum idle_outcome outcome, const struct diag *diag)
+{
+	if (outcome == IDLE_NOT_READ)
+		log_warn("idle power and cost factors are learned again: %s", diag->text);
+	else if (outcome == IDLE_NOT_WRITTEN)
+		log_warn("cannot save learned idle power and cost factors: %s", diag->text);
+	else
+		return;
+	monitor->idle_state.health.errors++;
+}
+
 /* Meters, names and the first snapshot: whatever of it takes long, the server answers. */
 static int start_measuring(struct monitor *monitor)
 {
@@ -208,9 +219,10 @@ static int start_measuring(struct monitor *monitor)
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
 	meter_watch_begin(&monitor->meters, session);
-	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
-			    &session->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
-		log_warn("idle power is learned again: %s", diag.text);
+	monitor_note_state(monitor,
+			   idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
+					   &session->sources.host, PATIENCE_NS, &diag),
+			   &diag);
 	idle_state_restore(&monitor->idle_state, session->engine);
 	heartbeat_beat(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC));
 	monitor_run_interval(monitor);
@@ -295,9 +307,10 @@ static void close_state(struct monitor *monitor)
 {
 	struct diag diag = { "" };
 
-	if (idle_state_close(&monitor->idle_state, monitor->session.engine, PATIENCE_NS, &diag) ==
-	    IDLE_FAILED)
-		log_warn("cannot save learned idle power and cost factors: %s", diag.text);
+	monitor_note_state(
+		monitor,
+		idle_state_close(&monitor->idle_state, monitor->session.engine, PATIENCE_NS, &diag),
+		&diag);
 }
 
 void monitor_finish(struct monitor *monitor)

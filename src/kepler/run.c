@@ -31,16 +31,6 @@
 #define METERS_GRACE_NS (20 * NSEC_PER_MSEC)
 #define METERS_FRESH_NS (5 * NSEC_PER_MSEC)
 
-/* The outcome of reading or writing the state file. */
-static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
-			  const struct diag *diag)
-{
-	if (outcome != IDLE_FAILED)
-		return;
-	monitor->idle_state.health.errors++;
-	log_warn("cannot save learned idle power and cost factors: %s", diag->text);
-}
-
 static void keep_state(struct monitor *monitor, uint64_t now_ns)
 {
 	struct diag diag = { "" };
@@ -48,9 +38,10 @@ static void keep_state(struct monitor *monitor, uint64_t now_ns)
 	if (now_ns - monitor->state_ns < monitor->config->host.state_every_ns)
 		return;
 	monitor->state_ns = now_ns;
-	tell_of_state(monitor,
-		      idle_state_save(&monitor->idle_state, monitor->session.engine, now_ns, &diag),
-		      &diag);
+	monitor_note_state(
+		monitor,
+		idle_state_save(&monitor->idle_state, monitor->session.engine, now_ns, &diag),
+		&diag);
 }
 
 static void refuse_reload(struct monitor *monitor, const struct diag *diag)
@@ -136,7 +127,7 @@ static void take_job(struct monitor *monitor, struct offload_job *job)
 	enum idle_outcome kept = idle_state_take(&monitor->idle_state, job, &diag);
 	enum reload_outcome loaded = reload_take(&monitor->reload, job, &config, &diag);
 
-	tell_of_state(monitor, kept, &diag);
+	monitor_note_state(monitor, kept, &diag);
 	if (kept == IDLE_READ)
 		idle_state_restore(&monitor->idle_state, monitor->session.engine);
 	follow_reload(monitor, loaded, config, &diag);
@@ -158,7 +149,7 @@ static void look_after_jobs(struct monitor *monitor, uint64_t now_ns)
 	struct diag diag = { "" };
 
 	follow_reload(monitor, reload_turn(&monitor->reload, now_ns, &diag), NULL, &diag);
-	tell_of_state(monitor, idle_state_turn(&monitor->idle_state, now_ns, &diag), &diag);
+	monitor_note_state(monitor, idle_state_turn(&monitor->idle_state, now_ns, &diag), &diag);
 }
 
 /* SIGHUP has two meanings: "read the configuration again", and "your terminal is gone". */

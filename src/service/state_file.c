@@ -21,6 +21,12 @@
 #define TRAILER     "crc32 "
 #define TRAILER_LEN (sizeof(TRAILER) - 1 + 8 + 1) /* eight hexadecimal digits and a newline */
 
+void state_machine_facts(const struct host_info *host, char ret[static STATE_FACTS_MAX])
+{
+	(void)snprintf(ret, STATE_FACTS_MAX, "%s %s %u %u", host->machine, host->cpu_model,
+		       host->cpus, host->sockets);
+}
+
 void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX])
 {
 	CLEANUP_FREE char *id = NULL;

@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "host/host.h"
 
 #define STATE_FILE_NAME   "kepler.state"
 #define STATE_ENTRIES_MAX 4096
@@ -23,6 +24,8 @@
 #define STATE_LINE_MAX    2048 /* with the terminator */
 #define STATE_FILE_MAX    (STATE_ENTRIES_MAX * (STATE_KEY_MAX + STATE_LINE_MAX) + 256)
 #define STATE_MACHINE_MAX 32 /* with the terminator */
+#define STATE_FACTS_MAX   256
+#define MACHINE_ID_PATH   "/etc/machine-id"
 
 struct state_entry {
 	char key[STATE_KEY_MAX];   /* no blanks, not empty: "rapl-sysfs/package-0" */
@@ -35,10 +38,12 @@ struct state {
 	struct state_entry entries[STATE_ENTRIES_MAX];
 };
 
+/* What must stay the same of a machine for its state to be used, as one line. */
+void state_machine_facts(const struct host_info *host, char ret[static STATE_FACTS_MAX]);
 /*
  * A key that stays the same over boots while the machine does not change: hashed from
- * MACHINE_ID_PATH (/etc/machine-id, which is confidential and so not shown) and @facts, such as the
- * CPU's model. Without the file, from the facts alone.
+ * MACHINE_ID_PATH (which is confidential and so not shown) and @facts. Without the file, from the
+ * facts alone.
  */
 void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX]);
 

@@ -234,9 +234,13 @@ def other_versions():
                      f"--host.sysfs={sensors.mount}"]
             body = f"kepler-state {version} 0123456789abcdef\npackage-0 something else\n".encode()
             pathlib.Path(state, "kepler.state").write_bytes(body + b"crc32 %08x\n" % zlib.crc32(body))
+            said = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", f"--host.state-dir={state}"],
+                                  capture_output=True, text=True, timeout=60, check=False).stdout
+            assert "of another version" in " ".join(said.split()), said
             with Exporter(*flags) as exporter:
                 assert "of another version" in exporter.output(), exporter.output()
                 metrics = exporter.intervals(3)
+                assert metrics.value("kepler_exporter_state_write_errors_total") == 1, "it was not read"
                 assert not metrics.imbalance_uj()
                 assert metrics.value("kepler_exporter_snapshots_total") < 100
                 starts.append(metrics.value("kepler_exporter_start_time_seconds"))
