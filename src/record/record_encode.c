@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "record/record_parts.h"
+#include "record/record_format.h"
 
 #define VARINT_MAX 10
 #define FRAME_MAX  5 /* bytes of a varint of 32 bits */

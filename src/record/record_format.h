@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the format that its writer and its reader share: docs/record-format.md. */
+/* The numbers of sections and flags in the format of recordings (docs/record-format.md). */
 #pragma once
 
 enum record_section {
