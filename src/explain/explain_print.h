@@ -18,5 +18,3 @@ const char *explained_level_name(enum level level);
 const char *explain_series_name(enum explain_series series);
 /* "counted", … */
 const char *explained_flow_name(enum explained_flow flow);
-/* Appends @text so that a terminal can show it; newlines only if they are allowed. */
-void explain_add_clean(struct strbuf *out, const char *text, bool lines);
