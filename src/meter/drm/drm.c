@@ -4,9 +4,6 @@
  * its energy is that of the sensors of its hwmon. cardN and hwmonN change from start to start and
  * are used for the search alone.
  *
- * A GPU that is a part of the processor is none: what amdgpu shows of an APU is the power of all of
- * it, CPU included, which is in "package" already; i915 and xe show no energy of one.
- *
  * A board that sleeps (runtime power management) is not woken for a reading: nothing is new then.
  * Polled: a sensor is asked through the board's firmware, which may hang.
  *
@@ -31,6 +28,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "meter/drm/drm_cards.h"
 #include "meter/drm/drm_users.h"
 #include "meter/meter.h"
 #include "meter/sysfs_number.h"
@@ -39,25 +37,9 @@
 #define PERIOD_NS  NSEC_PER_SEC
 #define BOARDS_MAX DEVICES_DRM
 
-/*
- * Files by driver, the first that is there: kernel, Documentation/gpu/amdgpu/thermal.rst and
- * Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon. Of xe the first counter is the
- * board's, the second its package's, which is what some boards have alone.
- */
-struct sensor {
-	const char *driver, *file;
-	enum sample_kind kind;
-};
-
-static const struct sensor sensors[] = {
-	{ "amdgpu", "power1_average", SAMPLE_POWER }, { "amdgpu", "power1_input", SAMPLE_POWER },
-	{ "i915", "energy1_input", SAMPLE_TOTAL },    { "xe", "energy1_input", SAMPLE_TOTAL },
-	{ "xe", "energy2_input", SAMPLE_TOTAL },
-};
-
 struct board {
 	struct zone zone; /* this and the next are fixed */
-	const struct sensor *sensor;
+	const struct drm_sensor *sensor;
 	char *hwmon_path; /* NULL while it is gone */
 	char *device_path;
 	uint32_t generation;
@@ -81,109 +63,6 @@ struct meter {
 	} found;
 };
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* @prefix and a number, which a device file has as its minor; "card0-DP-1" is a connector. */
-static bool is_node(const char *name, const char *prefix, uint32_t *ret_minor)
-{
-	size_t len = strlen(prefix);
-	uint64_t minor;
-
-	if (strncmp(name, prefix, len) != 0 ||
-	    parse_u64(name + len, strlen(name + len), &minor) < 0 || minor > UINT32_MAX)
-		return false;
-	*ret_minor = (uint32_t)minor;
-	return true;
-}
-
-/* "card0"; render nodes are of the same boards. */
-static bool is_card(const char *name)
-{
-	uint32_t minor;
-
-	return is_node(name, "card", &minor);
-}
-
-/* Where the board is in the tree of devices, and its driver. */
-static bool find_device(const char *class_path, const char *card, char ret_path[PATH_MAX],
-			char *ret_driver, size_t driver_size)
-{
-	char link[PATH_MAX], target[PATH_MAX];
-
-	if ((size_t)snprintf(link, sizeof(link), "%s/%s/device", class_path, card) >=
-		    sizeof(link) ||
-	    !realpath(link, ret_path) || path_join(link, sizeof(link), ret_path, "driver") < 0 ||
-	    !realpath(link, target))
-		return false;
-	(void)snprintf(ret_driver, driver_size, "%.*s", (int)driver_size - 1, last_part(target));
-	return true;
-}
-
-static bool driver_is_known(const char *driver)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sensors); i++) {
-		if (strcmp(sensors[i].driver, driver) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Whether amdgpu's power is that of a board. Of an APU it shows no limit of power (power1_cap), and
- * of the one that has one, Van Gogh, it calls the limit "slowPPT".
- */
-static bool is_apu(int hwmon_fd)
-{
-	char label[32];
-	ssize_t len = read_file_at(hwmon_fd, "power1_label", label, sizeof(label));
-
-	return faccessat(hwmon_fd, "power1_cap", F_OK, 0) < 0 ||
-	       (len > 0 && strncmp(label, "slowPPT", strlen("slowPPT")) == 0);
-}
-
-static const struct sensor *choose_sensor(int hwmon_fd, const char *driver)
-{
-	if (strcmp(driver, "amdgpu") == 0 && is_apu(hwmon_fd))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(sensors); i++) {
-		if (strcmp(sensors[i].driver, driver) == 0 &&
-		    faccessat(hwmon_fd, sensors[i].file, F_OK, 0) == 0)
-			return &sensors[i];
-	}
-	return NULL;
-}
-
-/* The board's hwmonN with a sensor, as a path that is given; NULL: it has none. */
-static char *find_hwmon(const char *device_path, const char *driver,
-			const struct sensor **ret_sensor)
-{
-	char path[PATH_MAX], inner[PATH_MAX];
-	const struct dirent *entry;
-	const struct sensor *sensor = NULL;
-	DIR *dir = path_join(path, sizeof(path), device_path, "hwmon") == 0 ? opendir(path) : NULL;
-
-	while (dir && !sensor && (entry = readdir(dir))) {
-		CLEANUP_FD int fd = -1;
-
-		if (entry->d_name[0] == '.' ||
-		    path_join(inner, sizeof(inner), path, entry->d_name) < 0)
-			continue;
-		fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		sensor = fd < 0 ? NULL : choose_sensor(fd, driver);
-	}
-	if (dir)
-		(void)closedir(dir);
-	if (!sensor)
-		return NULL;
-	*ret_sensor = sensor;
-	return strdup(inner);
-}
-
 static struct board *find_board(struct meter *meter, const char *address)
 {
 	for (size_t i = 0; i < meter->count; i++) {
@@ -194,7 +73,7 @@ static struct board *find_board(struct meter *meter, const char *address)
 }
 
 static void describe(struct meter *meter, struct board *board, const char *address,
-		     const char *card, const struct sensor *sensor)
+		     const char *card, const struct drm_sensor *sensor)
 {
 	bool is_counter = sensor->kind == SAMPLE_TOTAL;
 
@@ -218,7 +97,7 @@ static void lose(struct board *board)
 
 /* The board at @address, new or known; NULL: there is no room for it. */
 static struct board *board_at(struct meter *meter, const char *address, const char *card,
-			      const struct sensor *sensor)
+			      const struct drm_sensor *sensor)
 {
 	struct board *board = find_board(meter, address);
 
@@ -245,8 +124,8 @@ static void find_again(struct board *board, char *hwmon_path, char *device_path)
 static int take_board(struct meter *meter, const char *card, const char *device_path,
 		      const char *driver)
 {
-	const struct sensor *sensor = NULL;
-	CLEANUP_FREE char *hwmon_path = find_hwmon(device_path, driver, &sensor);
+	const struct drm_sensor *sensor = NULL;
+	CLEANUP_FREE char *hwmon_path = drm_find_hwmon(device_path, driver, &sensor);
 	CLEANUP_FREE char *own_path = NULL;
 	struct board *board;
 
@@ -255,7 +134,7 @@ static int take_board(struct meter *meter, const char *card, const char *device_
 	own_path = strdup(device_path);
 	if (!own_path)
 		return -ENOMEM;
-	board = board_at(meter, last_part(device_path), card, sensor);
+	board = board_at(meter, drm_address(device_path), card, sensor);
 	/* With another sensor it would be another zone: its energy is of another kind. */
 	if (!board || board->sensor != sensor)
 		return 0;
@@ -276,12 +155,12 @@ static void find_nodes(struct meter *meter, DIR *dir)
 		struct board *board;
 		uint32_t minor;
 
-		if ((!is_node(entry->d_name, "card", &minor) &&
-		     !is_node(entry->d_name, "renderD", &minor)) ||
-		    !find_device(meter->class_path, entry->d_name, device_path, driver,
-				 sizeof(driver)))
+		if ((!drm_is_node(entry->d_name, "card", &minor) &&
+		     !drm_is_node(entry->d_name, "renderD", &minor)) ||
+		    !drm_find_device(meter->class_path, entry->d_name, device_path, driver,
+				     sizeof(driver)))
 			continue;
-		board = find_board(meter, last_part(device_path));
+		board = find_board(meter, drm_address(device_path));
 		if (board && board->hwmon_path)
 			drm_users_add_node(meter->users, minor, (uint32_t)(board - meter->boards));
 	}
@@ -298,10 +177,10 @@ static int drm_rescan(struct meter *meter)
 	while (dir && r == 0 && (entry = readdir(dir))) {
 		char device_path[PATH_MAX], driver[32];
 
-		if (is_card(entry->d_name) &&
-		    find_device(meter->class_path, entry->d_name, device_path, driver,
-				sizeof(driver)) &&
-		    driver_is_known(driver))
+		if (drm_is_card(entry->d_name) &&
+		    drm_find_device(meter->class_path, entry->d_name, device_path, driver,
+				    sizeof(driver)) &&
+		    drm_knows_driver(driver))
 			r = take_board(meter, entry->d_name, device_path, driver);
 	}
 	for (size_t i = 0; r == 0 && i < meter->count; i++) {
@@ -530,43 +409,15 @@ static void drm_close(struct meter *meter)
 	free(meter);
 }
 
-/* Whether there is a card of a driver that is known; with @needs_sensor, one that is a board. */
-static bool has_card(const char *sysfs, bool needs_sensor)
-{
-	char class_path[PATH_MAX], device_path[PATH_MAX], driver[32];
-	const struct sensor *sensor;
-	const struct dirent *entry;
-	bool has_one = false;
-	DIR *dir;
-
-	if (path_join(class_path, sizeof(class_path), sysfs, "class/drm") < 0)
-		return false;
-	dir = opendir(class_path);
-	while (dir && !has_one && (entry = readdir(dir))) {
-		CLEANUP_FREE char *hwmon_path = NULL;
-
-		if (!is_card(entry->d_name) ||
-		    !find_device(class_path, entry->d_name, device_path, driver, sizeof(driver)) ||
-		    !driver_is_known(driver))
-			continue;
-		if (needs_sensor)
-			hwmon_path = find_hwmon(device_path, driver, &sensor);
-		has_one = !needs_sensor || hwmon_path;
-	}
-	if (dir)
-		(void)closedir(dir);
-	return has_one;
-}
-
 static bool drm_is_wanted(const struct meter_options *options)
 {
-	return has_card(options->sysfs, false);
+	return drm_has_card(options->sysfs, false);
 }
 
 /* The users of graphics in the CPU cannot be read. */
 static bool drm_has_board(const struct meter_options *options)
 {
-	return has_card(options->sysfs, true);
+	return drm_has_card(options->sysfs, true);
 }
 
 static int drm_open(const struct meter_options *options, struct meter **ret)
