@@ -78,3 +78,37 @@ int curl_library_get(const struct curl_library **ret, struct diag *diag)
 	*ret = &library.functions;
 	return 0;
 }
+
+int curl_library_errno(CURLcode code)
+{
+	static const struct {
+		CURLcode code;
+		int err;
+	} table[] = {
+		{ CURLE_OK, 0 },
+		{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT },
+		{ CURLE_COULDNT_CONNECT, -ECONNREFUSED },
+		{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH },
+		{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH },
+		{ CURLE_PEER_FAILED_VERIFICATION, -EACCES },
+		{ CURLE_SSL_CACERT_BADFILE, -EACCES },
+		{ CURLE_SSL_CERTPROBLEM, -EACCES },
+		{ CURLE_SSL_ISSUER_ERROR, -EACCES },
+		{ CURLE_SSL_CONNECT_ERROR, -EPROTO },
+		{ CURLE_WEIRD_SERVER_REPLY, -EPROTO },
+		{ CURLE_PARTIAL_FILE, -EPROTO },
+		{ CURLE_GOT_NOTHING, -EPROTO },
+		{ CURLE_SEND_ERROR, -EPROTO },
+		{ CURLE_RECV_ERROR, -EPROTO },
+		{ CURLE_BAD_CONTENT_ENCODING, -EPROTO },
+		{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL },
+		{ CURLE_URL_MALFORMAT, -EINVAL },
+		{ CURLE_OUT_OF_MEMORY, -ENOMEM },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].code == code)
+			return table[i].err;
+	}
+	return -EIO;
+}

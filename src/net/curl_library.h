@@ -37,3 +37,5 @@ struct curl_library {
  * is not installed (diag names the package), -ENOSYS when it is too old.
  */
 int curl_library_get(const struct curl_library **ret, struct diag *diag);
+/* The result of a libcurl function as 0 or -errno; -EIO without a closer one. */
+int curl_library_errno(CURLcode code);

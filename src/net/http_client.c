@@ -17,13 +17,13 @@
 #include "base/hostile.h"
 #include "base/macro.h"
 #include "net/curl_library.h"
+#include "net/http_header_list.h"
 #include "net/http_proxy.h"
 #include "net/http_tls_name.h"
 #include "net/http_url.h"
 
 #define HEADER_BYTES_MAX 65536
 #define POLL_MS_MAX      1000
-#define TOKEN_MAX        16384
 #define RETRY_AFTER_MAX  86400 /* seconds; more counts as this */
 
 struct http_client {
@@ -377,40 +377,6 @@ static int drive(struct http_client *client, const struct transfer *transfer,
 	}
 }
 
-static int errno_of(CURLcode code)
-{
-	static const struct {
-		CURLcode code;
-		int err;
-	} table[] = {
-		{ CURLE_OK, 0 },
-		{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT },
-		{ CURLE_COULDNT_CONNECT, -ECONNREFUSED },
-		{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH },
-		{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH },
-		{ CURLE_PEER_FAILED_VERIFICATION, -EACCES },
-		{ CURLE_SSL_CACERT_BADFILE, -EACCES },
-		{ CURLE_SSL_CERTPROBLEM, -EACCES },
-		{ CURLE_SSL_ISSUER_ERROR, -EACCES },
-		{ CURLE_SSL_CONNECT_ERROR, -EPROTO },
-		{ CURLE_WEIRD_SERVER_REPLY, -EPROTO },
-		{ CURLE_PARTIAL_FILE, -EPROTO },
-		{ CURLE_GOT_NOTHING, -EPROTO },
-		{ CURLE_SEND_ERROR, -EPROTO },
-		{ CURLE_RECV_ERROR, -EPROTO },
-		{ CURLE_BAD_CONTENT_ENCODING, -EPROTO },
-		{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL },
-		{ CURLE_URL_MALFORMAT, -EINVAL },
-		{ CURLE_OUT_OF_MEMORY, -ENOMEM },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		if (table[i].code == code)
-			return table[i].err;
-	}
-	return -EIO;
-}
-
 static void read_reply(const struct http_client *client, const struct transfer *transfer,
 		       struct http_reply *reply)
 {
@@ -437,16 +403,6 @@ static void read_reply(const struct http_client *client, const struct transfer *
 	};
 }
 
-/* Scheme and host of a URL, for messages: the rest may be secret or long. */
-static int host_length(const char *url)
-{
-	const char *host = strstr(url, "://");
-	size_t len = host ? (size_t)(host + 3 - url) : 0;
-
-	len += strcspn(url + len, "/?#");
-	return len > 128 ? 128 : (int)len;
-}
-
 static int perform(struct http_client *client, const struct http_request_options *request,
 		   struct transfer *transfer, struct http_reply *reply, struct diag *diag)
 {
@@ -455,7 +411,7 @@ static int perform(struct http_client *client, const struct http_request_options
 	int r;
 
 	if (client->curl->multi_add_handle(client->multi, client->easy) != CURLM_OK)
-		return diag_set(diag, -ENOMEM, "%.*s: out of memory", host_length(url), url);
+		return diag_set(diag, -ENOMEM, "%.*s: out of memory", http_url_site_len(url), url);
 	r = drive(client, transfer, request, &code);
 	read_reply(client, transfer, reply);
 	(void)client->curl->multi_remove_handle(client->multi, client->easy);
@@ -467,54 +423,12 @@ static int perform(struct http_client *client, const struct http_request_options
 	} else if (r < 0) {
 		why = strerror(-r);
 	} else {
-		r = errno_of(code);
+		r = curl_library_errno(code);
 		if (r == -EINVAL && reply->connected)
 			r = -EPROTO; /* HTTP/0.9 came back: that is "unsupported" too */
 		why = client->error[0] ? client->error : client->curl->easy_strerror(code);
 	}
-	return r == 0 ? 0 : diag_set(diag, r, "%.*s: %s", host_length(url), url, why);
-}
-
-/* Only printable ASCII: a line end would begin another header. */
-static bool is_header_value(const char *text)
-{
-	for (; *text; text++) {
-		if (*text <= ' ' || *text > '~')
-			return false;
-	}
-	return true;
-}
-
-static int add_line(const struct curl_library *curl, const char *line, struct curl_slist **list)
-{
-	struct curl_slist *longer = curl->slist_append(*list, line);
-
-	if (longer)
-		*list = longer;
-	return longer ? 0 : -ENOMEM;
-}
-
-static int add_header(const struct curl_library *curl, const char *name, const char *value,
-		      struct curl_slist **headers)
-{
-	size_t name_len = strlen(name), len = strlen(value);
-	char *line = malloc(name_len + len + 1);
-	int r;
-
-	if (!line)
-		return -ENOMEM;
-	memcpy(line, name, name_len);
-	memcpy(line + name_len, value, len + 1);
-	r = add_line(curl, line, headers);
-	explicit_bzero(line, name_len + len);
-	free(line);
-	return r;
-}
-
-/* NULL (no token) is fine. */
-static bool is_token(const char *token)
-{
-	return !token || (is_header_value(token) && strlen(token) <= TOKEN_MAX);
+	return r == 0 ? 0 : diag_set(diag, r, "%.*s: %s", http_url_site_len(url), url, why);
 }
 
 static bool has_secret(const struct http_client *client, const struct http_request_options *request)
@@ -524,42 +438,39 @@ static bool has_secret(const struct http_client *client, const struct http_reque
 	       (request->content && !request->content_is_public && !client->unix_socket);
 }
 
-static int add_content_type(const struct http_client *client,
-			    const struct http_request_options *request, struct curl_slist **headers)
-{
-	const char *type = request->content_type ? request->content_type : "application/json";
-
-	return request->content ? add_header(client->curl, "Content-Type: ", type, headers) : 0;
-}
-
 static int make_headers(const struct http_client *client,
-			const struct http_request_options *request, struct curl_slist **headers,
+			const struct http_request_options *request, struct curl_slist **ret,
 			struct diag *diag)
 {
-	const char *token = request->bearer_token, *url = request->url;
+	const char *url = request->url;
+	const char *type = request->content_type ? request->content_type : "application/json";
+	const struct {
+		const char *name, *value;
+	} headers[] = {
+		{ "Accept: ", request->accept },
+		{ "If-None-Match: ", request->if_none_match },
+		{ "Content-Type: ", request->content ? type : NULL },
+		{ "TE: ", request->wants_trailers ? "trailers" : NULL },
+		{ "Authorization: Bearer ", request->bearer_token },
+		{ "X-Auth-Token: ", request->auth_token },
+		{ "X-API-Session: ", request->api_session },
+	};
 	int r = 0;
 
-	if (!is_token(token) || !is_token(request->auth_token) || !is_token(request->api_session))
+	if (!http_header_is_token(request->bearer_token) ||
+	    !http_header_is_token(request->auth_token) ||
+	    !http_header_is_token(request->api_session))
 		return diag_set(diag, -EINVAL,
 				"%.*s: the token is too long or has invalid characters",
-				host_length(url), url);
+				http_url_site_len(url), url);
 	if (has_secret(client, request) && !client->is_local && !http_url_is_https(url))
 		return diag_set(diag, -EINVAL, "%.*s: a %s is only sent over https",
-				host_length(url), url, request->user ? "password" : "token");
-	if (request->accept)
-		r = add_header(client->curl, "Accept: ", request->accept, headers);
-	if (r == 0 && request->if_none_match)
-		r = add_header(client->curl, "If-None-Match: ", request->if_none_match, headers);
-	if (r == 0)
-		r = add_content_type(client, request, headers);
-	if (r == 0 && request->wants_trailers)
-		r = add_header(client->curl, "TE: ", "trailers", headers);
-	if (r == 0 && token)
-		r = add_header(client->curl, "Authorization: Bearer ", token, headers);
-	if (r == 0 && request->auth_token)
-		r = add_header(client->curl, "X-Auth-Token: ", request->auth_token, headers);
-	if (r == 0 && request->api_session)
-		r = add_header(client->curl, "X-API-Session: ", request->api_session, headers);
+				http_url_site_len(url), url, request->user ? "password" : "token");
+	for (size_t i = 0; i < ARRAY_SIZE(headers) && r == 0; i++) {
+		if (headers[i].value)
+			r = http_header_list_add(client->curl, headers[i].name, headers[i].value,
+						 ret);
+	}
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
@@ -575,13 +486,15 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 	r = http_tls_name_apply(url, client->tls_server_name, &outgoing->route);
 	if (r == 0) {
 		outgoing->url = outgoing->route.url.data;
-		r = add_line(client->curl, outgoing->route.host.data, &outgoing->headers);
+		r = http_header_list_add_line(client->curl, outgoing->route.host.data,
+					      &outgoing->headers);
 	}
 	if (r == 0)
-		r = add_line(client->curl, outgoing->route.connect_to.data, &outgoing->connect_to);
+		r = http_header_list_add_line(client->curl, outgoing->route.connect_to.data,
+					      &outgoing->connect_to);
 	return r == 0 ? 0
-		      : diag_set(diag, r, "%.*s: cannot be verified as %s", host_length(url), url,
-				 client->tls_server_name);
+		      : diag_set(diag, r, "%.*s: cannot be verified as %s", http_url_site_len(url),
+				 url, client->tls_server_name);
 }
 
 /* A configured proxy is used for every host, whatever the environment says. */
@@ -598,7 +511,7 @@ static int find_proxy(const struct http_client *client, struct outgoing *outgoin
 		return diag_set(diag, -EINVAL,
 				"%.*s: its proxy is https://…, which is not supported; use "
 				"http://… or socks5h://…",
-				host_length(url), url);
+				http_url_site_len(url), url);
 	outgoing->proxy = proxy ? proxy : "";
 	return 0;
 }
@@ -613,9 +526,7 @@ static int find_way(const struct http_client *client, struct outgoing *outgoing,
 
 static void outgoing_release(const struct curl_library *curl, struct outgoing *outgoing)
 {
-	for (struct curl_slist *line = outgoing->headers; line; line = line->next)
-		explicit_bzero(line->data, strlen(line->data));
-	curl->slist_free_all(outgoing->headers);
+	http_header_list_free(curl, outgoing->headers);
 	curl->slist_free_all(outgoing->connect_to);
 	http_tls_name_release(&outgoing->route);
 }
@@ -654,8 +565,8 @@ int http_client_get(struct http_client *client, const struct http_request_option
 		set_peer(&setting);
 		set_request(&setting, request, &outgoing, &transfer);
 		if (setting.code != CURLE_OK)
-			r = diag_set(diag, errno_of(setting.code), "%.*s: %s",
-				     host_length(request->url), request->url,
+			r = diag_set(diag, curl_library_errno(setting.code), "%.*s: %s",
+				     http_url_site_len(request->url), request->url,
 				     client->curl->easy_strerror(setting.code));
 		else
 			r = perform(client, request, &transfer, ret, diag);

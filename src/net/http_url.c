@@ -42,6 +42,15 @@ bool http_url_has_user(const char *url)
 	return parts.host != parts.authority;
 }
 
+int http_url_site_len(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t len = host ? (size_t)(host + 3 - url) : 0;
+
+	len += strcspn(url + len, "/?#");
+	return len > 128 ? 128 : (int)len;
+}
+
 bool http_url_is_https(const char *url)
 {
 	return strncasecmp(url, "https://", 8) == 0;

@@ -15,6 +15,8 @@ struct http_url {
 void http_url_split(const char *url, struct http_url *ret);
 bool http_url_has_user(const char *url); /* or a password */
 bool http_url_is_https(const char *url);
+/* How many bytes the scheme and host of @url take, at most 128: the rest may be secret or long. */
+int http_url_site_len(const char *url);
 
 /*
  * Writes @text as a segment of a path: all but letters, digits and "-._~" as %XX. 0, or -ENOSPC;
