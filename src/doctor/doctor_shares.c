@@ -94,7 +94,8 @@ static void examine_rule(struct findings *findings, const struct interval_engine
 	const char *kind_name = zone_kind_name(kind);
 
 	if (has_option && !is_asked && rule != SHARE_FIT)
-		add_better(&better, kind, rule, asked, interval_engine_signals(engine));
+		add_better(&better, kind, rule, asked,
+			   interval_engine_books(engine)->accountant.work.signals);
 	findings_add(findings, FINDING_NOTE, "attribution", NULL,
 		     "%s: dynamic energy is shared by %s (%s)%s%s%s%s", kind_name,
 		     share_rule_words(rule), share_rule_name(rule),

@@ -159,6 +159,23 @@ void estimates_picture(const struct estimates *estimates, const struct host_info
 	picture_host(estimates, host, node);
 }
 
+bool estimates_are_all(const struct accountant *accountant)
+{
+	bool is_estimated = false, is_measured = false;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone *zone = accountant->zones[z].zone;
+
+		if (zone->rank == RANK_ESTIMATED || zone->rank == RANK_MODEL)
+			is_estimated |=
+				zone->rank == RANK_MODEL || !accountant_has_ended(accountant, z);
+		else if (!zone_kind_info[zone->kind].is_device &&
+			 zone_kind_info[zone->kind].is_metered)
+			is_measured |= accountant->contenders[z].standing == STANDING_COUNTS;
+	}
+	return is_estimated && !is_measured;
+}
+
 const struct zone_source *estimates_of_vm(const struct estimates *estimates)
 {
 	for (size_t e = ESTIMATE_COUNT; e-- > 0;) {

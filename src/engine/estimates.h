@@ -49,6 +49,8 @@ void estimates_advance(struct estimates *estimates, struct books *books,
 void estimates_picture(const struct estimates *estimates, const struct host_info *host,
 		       struct snapshot_zone *zones, struct snapshot_node *node);
 
+/* True while all energy is estimated, which ends with the first interval that a meter counts. */
+bool estimates_are_all(const struct accountant *accountant);
 /* The estimate that assumes a host of a virtual machine: trained models come first; NULL: none. */
 const struct zone_source *estimates_of_vm(const struct estimates *estimates);
 /*

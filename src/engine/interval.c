@@ -529,32 +529,9 @@ const struct series_health *interval_engine_series(const struct interval_engine 
 	return &engine->series;
 }
 
-uint64_t interval_engine_settle_ns(const struct interval_engine *engine)
-{
-	return engine->books.accountant.settle_ns;
-}
-
 size_t interval_engine_zone_count(const struct interval_engine *engine)
 {
 	return engine->books.accountant.zone_count;
-}
-
-bool interval_engine_is_estimated(const struct interval_engine *engine)
-{
-	const struct accountant *accountant = &engine->books.accountant;
-	bool is_estimated = false, is_measured = false;
-
-	for (size_t z = 0; z < accountant->zone_count; z++) {
-		const struct zone *zone = accountant->zones[z].zone;
-
-		if (zone->rank == RANK_ESTIMATED || zone->rank == RANK_MODEL)
-			is_estimated |=
-				zone->rank == RANK_MODEL || !accountant_has_ended(accountant, z);
-		else if (!zone_kind_info[zone->kind].is_device &&
-			 zone_kind_info[zone->kind].is_metered)
-			is_measured |= accountant->contenders[z].standing == STANDING_COUNTS;
-	}
-	return is_estimated && !is_measured;
 }
 
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)
@@ -583,29 +560,12 @@ struct zone_view interval_engine_view(const struct interval_engine *engine, size
 	return view;
 }
 
-uint32_t interval_engine_signals(const struct interval_engine *engine)
-{
-	return engine->books.accountant.work.signals;
-}
-
-const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
-						   size_t index)
-{
-	return &engine->books.accountant.zones[index].learner;
-}
-
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner)
 {
 	books_restore(&engine->books, index, learner);
 	if (engine->peers.tap)
 		record_tap_restored(engine->peers.tap, index);
-}
-
-const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
-						   size_t index)
-{
-	return zone_fits_learned(&engine->books.accountant.fits, index);
 }
 
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
@@ -615,21 +575,14 @@ void interval_engine_restore_learned(struct interval_engine *engine, size_t inde
 			  engine->books.accountant.share.owner_factors);
 }
 
-const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
-						size_t *ret_count)
-{
-	*ret_count = engine->books.span_count;
-	return engine->books.spans;
-}
-
 const struct power_picture *interval_engine_power(const struct interval_engine *engine)
 {
 	return publisher_power(engine->publisher);
 }
 
-const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
+const struct books *interval_engine_books(const struct interval_engine *engine)
 {
-	return engine->books.ledger;
+	return &engine->books;
 }
 
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "activity/activity_health.h"
+#include "attribution/books.h"
 #include "attribution/learning/idle.h"
-#include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "engine/loop_steps.h"
 #include "engine/series_health.h"
@@ -78,13 +78,8 @@ void interval_engine_set_health(struct interval_engine *engine, const struct hea
 /* The state after the last interval, which lives as long as the engine. */
 const struct activity_health *interval_engine_activity(const struct interval_engine *engine);
 const struct series_health *interval_engine_series(const struct interval_engine *engine);
-/* How long a new series shows 0 now. */
-uint64_t interval_engine_settle_ns(const struct interval_engine *engine);
 
-/* Whether models estimate all energy now; false from the first interval that a meter counts. */
-bool interval_engine_is_estimated(const struct interval_engine *engine);
-
-/* Idle power that was learned, for the state file: key "package-0" and the learner. */
+/* The zones that were found, in the order of the accountant. */
 size_t interval_engine_zone_count(const struct interval_engine *engine);
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
 /* A zone after the interval just run. */
@@ -102,23 +97,13 @@ struct zone_view {
 	enum share_rule rule;   /* by which its dynamic energy was shared */
 };
 struct zone_view interval_engine_view(const struct interval_engine *engine, size_t index);
-/* SIGNAL_BIT()s of the signals that could weight the work of the last interval. */
-uint32_t interval_engine_signals(const struct interval_engine *engine);
-const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
-						   size_t index);
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner);
-/* The learned costs of work, for the state file; NULL: nothing was learned. */
-const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
-						   size_t index);
 void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
 				     const struct power_owners *owners);
-/* The spans of the interval just run, in the order of zones. */
-const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
-						size_t *ret_count);
 
 /* Which process draws how much, as the snapshot of the interval just run has it. */
 const struct power_picture *interval_engine_power(const struct interval_engine *engine);
-/* The ledger of the interval just run, and its length. */
-const struct ledger *interval_engine_ledger(const struct interval_engine *engine);
+/* The books after the interval just run, and its length. */
+const struct books *interval_engine_books(const struct interval_engine *engine);
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);

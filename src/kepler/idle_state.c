@@ -218,7 +218,8 @@ void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine
 /* A zone without learned idle power has no line of it. */
 static int collect_zone(const struct interval_engine *engine, size_t index, struct state *state)
 {
-	const struct idle_learner *learner = interval_engine_learner(engine, index);
+	const struct idle_learner *learner =
+		&interval_engine_books(engine)->accountant.zones[index].learner;
 	char key[STATE_KEY_MAX], line[STATE_LINE_MAX];
 	int r;
 
@@ -233,7 +234,8 @@ static int collect_zone(const struct interval_engine *engine, size_t index, stru
 static int collect_learned(const struct idle_state_keeper *keeper,
 			   const struct interval_engine *engine, size_t index, struct state *state)
 {
-	const struct power_owners *owners = interval_engine_learned(engine, index);
+	const struct power_owners *owners =
+		zone_fits_learned(&interval_engine_books(engine)->accountant.fits, index);
 	char key[STATE_KEY_MAX], line[POWER_OWNERS_LINE_MAX];
 
 	for (size_t i = 0; owners && i < POWER_OWNERS_LINES; i++) {

@@ -31,7 +31,7 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 
 static void describe(struct meter_watch *watch, struct session *session)
 {
-	watch->measured = !interval_engine_is_estimated(session->engine);
+	watch->measured = !estimates_are_all(&interval_engine_books(session->engine)->accountant);
 	sources_describe(&session->sources, !watch->measured, watch->source, sizeof(watch->source));
 	name_power_sources(session->engine, watch->measured, &session->node);
 	watch->described_zones = interval_engine_zone_count(session->engine);
@@ -121,11 +121,13 @@ static bool follow_sources(struct meter_watch *watch, struct session *session)
 		watch->found = true;
 		log_info("found meters; switching from the estimate to measured energy in %g s or "
 			 "more",
-			 (double)interval_engine_settle_ns(session->engine) / 1e9);
+			 (double)interval_engine_books(session->engine)->accountant.settle_ns /
+				 1e9);
 		describe(watch, session);
 		return true;
 	}
-	if (!watch->measured && !interval_engine_is_estimated(session->engine)) {
+	if (!watch->measured &&
+	    !estimates_are_all(&interval_engine_books(session->engine)->accountant)) {
 		describe(watch, session);
 		log_info("measured energy counts from now on: %s", watch->source);
 		return true;

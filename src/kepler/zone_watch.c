@@ -32,12 +32,15 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
 			 uint64_t now_ns)
 {
+	const struct books *books = interval_engine_books(engine);
 	const struct zone *zones[ZONES_MAX];
 	const struct zone_status *status[ZONES_MAX];
 	struct zone_sums_input input = {
 		.count = interval_engine_zone_count(engine),
 		.zones = zones,
 		.status = status,
+		.spans = books->spans,
+		.span_count = books->span_count,
 		.now_ns = now_ns,
 	};
 
@@ -45,7 +48,6 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 		zones[z] = interval_engine_zone(engine, z);
 		status[z] = interval_engine_view(engine, z).status;
 	}
-	input.spans = interval_engine_spans(engine, &input.span_count);
 	watch->health.packages_exceeded = zone_sums_add(&watch->sums, &input);
 	for (size_t z = 0; z < input.count; z++) {
 		if (!watch->sums.exceeded[z] || watch->exceeded[z])

@@ -262,13 +262,12 @@ static void test_idle_shares_that_a_reload_brings_are_seen_with_0(void **state)
 /* What process @pid has of the idle energy of zone 0. */
 static uint64_t idle_of(const struct machine *machine, uint32_t pid)
 {
-	uint32_t process = ledger_find_process(interval_engine_ledger(machine->engine), pid, 1);
+	const struct ledger *ledger = interval_engine_books(machine->engine)->ledger;
+	uint32_t process = ledger_find_process(ledger, pid, 1);
 
-	return process == LEDGER_NONE
-		       ? 0
-		       : ledger_values(interval_engine_ledger(machine->engine), LEVEL_PROCESS,
-				       process)[ledger_column(
-				 interval_engine_ledger(machine->engine), 0, MODE_IDLE)];
+	if (process == LEDGER_NONE)
+		return 0;
+	return ledger_values(ledger, LEVEL_PROCESS, process)[ledger_column(ledger, 0, MODE_IDLE)];
 }
 
 static void test_a_reload_gives_sleepers_their_equal_share(void **state)
@@ -337,7 +336,8 @@ static void births_follow_the_scraper(uint64_t late_s, uint64_t turns_s)
 	}
 	assert_int_equal(born_s, 143);
 	assert_int_equal(turned_s, turns_s);
-	assert_true(interval_engine_settle_ns(machine.engine) >= 10 * NSEC_PER_SEC);
+	assert_true(interval_engine_books(machine.engine)->accountant.settle_ns >=
+		    10 * NSEC_PER_SEC);
 	assert_int_equal(interval_engine_series(machine.engine)->scrape_clients, 1);
 	machine_stop(&machine);
 	scrape_pace_release(&pace);

@@ -215,10 +215,10 @@ static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 	atomic_store(&zones_there, 1);
 	time_s = pass_until_found(&machine, time_s);
 	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
-	assert_true(interval_engine_is_estimated(machine.engine));
+	assert_true(estimates_are_all(&interval_engine_books(machine.engine)->accountant));
 	machine.reader.error = -EMFILE;
 	assert_int_equal(pass(&machine, time_s++, 0, NSEC_PER_SEC), -EMFILE);
-	assert_false(interval_engine_is_estimated(machine.engine));
+	assert_false(estimates_are_all(&interval_engine_books(machine.engine)->accountant));
 	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 1);
 	machine.reader.error = 0;
 	(void)pass(&machine, time_s++, 0, 2 * NSEC_PER_SEC);
@@ -269,7 +269,7 @@ static void test_a_zone_of_the_start_that_fails_is_not_counted_twice(void **stat
 	for (time_s = 101; time_s <= 104; time_s++)
 		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
 	assert_int_equal(interval_engine_zone_count(machine.engine), 2);
-	assert_true(interval_engine_is_estimated(machine.engine));
+	assert_true(estimates_are_all(&interval_engine_books(machine.engine)->accountant));
 	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
 	assert_true(estimated_uj > 0); /* of 99 .. 104 */
 	atomic_store(&read_error, 0);
@@ -470,7 +470,8 @@ static void found_zones_are_restored(unsigned refused, const char *boot)
 	}
 	assert_int_equal(interval_engine_view(machine.engine, 1).idle_state, IDLE_LEARNED);
 	assert_int_equal(watch.described_zones, 2);
-	assert_true(!interval_engine_learned(machine.engine, 1) == (strcmp(boot, "now") != 0));
+	assert_true(!zone_fits_learned(&interval_engine_books(machine.engine)->accountant.fits,
+				       1) == (strcmp(boot, "now") != 0));
 	assert_saved(&keeper, machine.engine);
 	free(keeper.loaded);
 	machine_stop(&machine);
