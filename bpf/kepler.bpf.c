@@ -19,7 +19,8 @@
  * that program.
  *
  * A cgroup is reported when it is created: it may be removed by the time its first process is seen,
- * and the id of a removed cgroup cannot be opened.
+ * and the id of a removed cgroup cannot be opened. The file is long because all of these programs
+ * are loaded as one object and share its maps.
  */
 #include "kepler_cgroup.bpf.h"
 #include "kepler_core.bpf.h"

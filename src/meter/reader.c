@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A slot is one thing to do: slot 0 is the rescan, slot i + 1 the read of zone i. A pass marks
- * slots as wanted; so does the worker itself when a zone is due between two passes, or when a pass
- * is expected to begin. The worker in charge takes them in order, and does each without the lock.
- * When its call returns it stores the result, which frees the slot, also when it is no longer in
- * charge.
- *
- * Patience with one slot is a quarter of the deadline, and only while another one waits: then the
- * charge goes to a spare worker. Whatever worker finds none in charge takes it: a spare that is
- * woken for it, or one that returns late. A worker that is not in charge is a spare, or ends when
- * there are enough. Before it reads, the one in charge makes sure that there is a spare: if the
- * pass called pthread_create(), it could hang there (clone() waits for a migration of the cgroup,
- * or for memory). The reader, its meter and its lock live until the last worker has let go of them.
+ * slots as wanted, as does the worker itself when a zone is due between two passes. The worker in
+ * charge takes them in order, and does each without the lock; the result frees the slot, even if
+ * the worker is no longer in charge. If a slot takes a quarter of the deadline while another one
+ * waits, the next idle worker takes charge. The worker in charge keeps a spare ready, because
+ * pthread_create() in the pass could hang (clone() waits for a migration of the cgroup, or for
+ * memory). The last worker frees the reader, its meter and its lock. The file is long because all
+ * of this is one state under one lock.
  */
 #include "meter/reader.h"
 

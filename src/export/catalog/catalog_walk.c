@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A family whose name has <zone> in it is walked once for each kind of zone that the node has, in
- * the order in which they first appear, so that each family stands in one piece; one with <counter>
- * or <event>, once for each counter that rows have.
+ * A family whose name contains <zone> is walked once for each kind of zone that the node has, in
+ * the order in which they first appear, so that each family is in one piece; one whose name
+ * contains <counter> or <event>, once for each counter that rows have. The file is long because it
+ * has a function for each shape of family, and all of them move the same cursor.
  */
 #include "export/catalog/catalog_walk.h"
 
