@@ -11,6 +11,7 @@
 #include "base/num.h"
 
 #define GAP_STEPS    2.5  /* a window longer than this many usual ones is across a gap */
+#define TIME_MAX_S   1e11 /* 3,000 years: a later time is none, and has no fractions of a second */
 #define STEP_SAMPLES 1023 /* windows that the usual step is found from, spread over all */
 
 struct series *series_new(const char *name, const char *unit)
@@ -60,8 +61,10 @@ double series_step_s(const struct series *series)
 /* A gauge's window across a gap becomes one usual step long. */
 static void cut_gap(const struct series *series, struct window *window, double step_s)
 {
-	if (!series->is_counter && window->end_s - window->start_s > GAP_STEPS * step_s)
-		window->start_s = window->end_s - step_s;
+	double start_s = window->end_s - step_s;
+	bool is_long = window->end_s - window->start_s > GAP_STEPS * step_s;
+	if (!series->is_counter && is_long && start_s < window->end_s)
+		window->start_s = start_s;
 }
 
 static void cut_gaps(struct series *series)
@@ -128,11 +131,11 @@ static int append(struct series *series, struct window window)
 	return 0;
 }
 
-/* Whether a sample of @time_s can end a window; counts it as dropped otherwise. */
-static bool follows(struct series *series, double time_s, double value)
+/* Whether a sample of @time_s is later than the one before; counts it as dropped otherwise. */
+static bool follows(struct series *series, double time_s)
 {
 	series->samples++;
-	if (!isfinite(time_s) || !isfinite(value)) {
+	if (!(fabs(time_s) < TIME_MAX_S)) {
 		series->dropped.not_finite++;
 		return false;
 	}
@@ -153,17 +156,18 @@ static void remember(struct series *series, double time_s, double value)
 
 int series_add_gauge(struct series *series, double time_s, double value)
 {
-	if (!follows(series, time_s, value))
+	if (!follows(series, time_s))
 		return 0;
 	double start_s = series->last_s;
 	bool had_last = series->has_last;
 	int r = 0;
 	/* The window of the first sample is as long as the second's. */
-	if (had_last && series->count == 0)
+	if (had_last && series->count == 0 && isfinite(series->last_value))
 		r = append(series, (struct window){ start_s - (time_s - start_s), start_s,
 						    series->last_value });
 	remember(series, time_s, value);
-	if (r < 0 || !had_last)
+	series->dropped.not_finite += isfinite(value) ? 0 : 1;
+	if (r < 0 || !had_last || !isfinite(value))
 		return r;
 	return append(series, (struct window){ start_s, time_s, value });
 }
@@ -171,28 +175,26 @@ int series_add_gauge(struct series *series, double time_s, double value)
 int series_add_counter(struct series *series, double time_s, double value)
 {
 	series->is_counter = true;
-	if (!follows(series, time_s, value))
+	if (!follows(series, time_s))
 		return 0;
 	struct window window = { .start_s = series->last_s, .end_s = time_s };
 	window.rate = (value - series->last_value) / (time_s - series->last_s);
+	if (!isfinite(value) || (series->has_last && !isfinite(window.rate))) {
+		series->dropped.not_finite++;
+		return 0;
+	}
 	bool is_first = !series->has_last, is_reset = !is_first && value < series->last_value;
 	series->dropped.first += is_first;
 	series->dropped.reset += is_reset;
 	remember(series, time_s, value);
-	if (is_first || is_reset)
-		return 0;
-	if (!isfinite(window.rate)) {
-		series->dropped.not_finite++;
-		return 0;
-	}
-	return append(series, window);
+	return is_first || is_reset ? 0 : append(series, window);
 }
 
 int series_add_window(struct series *series, double start_s, double end_s, double rate)
 {
 	series->is_counter = true; /* its length is known, whatever it is */
 	series->samples++;
-	if (!isfinite(start_s) || !isfinite(end_s) || !isfinite(rate)) {
+	if (!(fabs(start_s) < TIME_MAX_S) || !(fabs(end_s) < TIME_MAX_S) || !isfinite(rate)) {
 		series->dropped.not_finite++;
 		return 0;
 	}
@@ -208,7 +210,8 @@ void series_finish(struct series *series)
 	if (series->merged == 1)
 		cut_gaps(series);
 	double step = series_step_s(series);
-	series->dropped.first += series->has_last && series->count == 0 && !series->is_counter;
+	bool has_value = series->has_last && isfinite(series->last_value);
+	series->dropped.first += has_value && series->count == 0 && !series->is_counter;
 	for (size_t i = 0; i < series->count; i++) {
 		const struct window *window = &series->windows[i];
 		bool is_long = window->end_s - window->start_s > GAP_STEPS * step;

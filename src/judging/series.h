@@ -2,10 +2,11 @@
 /*
  * A series: the mean rate of something (W, or any unit per second) over windows of time.
  *
- * A gauge's sample is the mean of the window that ends with it. Two samples of a counter are a
- * window with the mean between them. Windows are in order, do not overlap, and touch each other
- * unless there is a gap. A gauge says nothing of a gap, so its window there is one usual step long;
- * a counter's window covers the gap, because its energy is known.
+ * A gauge's sample is the mean of the window that ends with it, so one that is not a number leaves
+ * its time uncovered. Two samples of a counter are a window with the mean between them. Windows are
+ * in order, do not overlap, and touch each other unless there is a gap. A gauge says nothing of a
+ * gap, so its window there is one usual step long; a counter's window covers the gap, because its
+ * energy is known.
  *
  * A series has at most SERIES_WINDOWS_MAX windows: beyond, each two neighbours become one, which
  * keeps every energy and coarsens the shape. So a file of any length can be read as it comes.
@@ -27,7 +28,7 @@ struct window {
 
 /* Samples that became no window, by reason. */
 struct series_dropped {
-	uint64_t not_finite;   /* NaN or infinite */
+	uint64_t not_finite;   /* NaN, infinite, or of a time that cannot be */
 	uint64_t duplicate;    /* of the same time as the one before */
 	uint64_t out_of_order; /* earlier than the one before */
 	uint64_t reset;        /* a counter below the one before: the energy between is not known */
