@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that can be set, in one struct. config.c holds the one table behind it: flag, YAML
- * key, environment variable, type, range, default and help of each. From that table src/options
+ * Everything that can be set, in one struct. The table in config.c has the flag, YAML key,
+ * environment variable, type, range, default and help of each option. From that table src/options
  * makes --help, the man page, docs/configuration.md, etc/kepler.yaml and the YAML schema; its
  * layers.h describes the precedence.
  */
@@ -119,7 +119,7 @@ extern const struct option_program config_program;
 /* The options of all commands, as a table over struct config. */
 extern const struct option_set config_options;
 
-/* Results are the same as those of the options_load functions. */
+/* Returns what the options_load functions return. */
 int config_load(const struct option_args *args, struct config *ret, struct diag *diag);
 /* Reads nothing but @path over the defaults: `kepler config check FILE`. */
 int config_load_file(const char *path, struct config *ret, struct diag *diag);
@@ -133,8 +133,8 @@ void config_release(struct config *config);
 /* An address of @config that processes outside this machine can reach, or NULL. */
 const char *config_reachable_address(const struct config *config);
 /*
- * May @config's interval be used while @reachable is served? 0, or -EINVAL with what is wrong:
- * below a second processes outside this machine could read too much.
+ * Returns 0 if @config's interval can be used while @reachable is served, else -EINVAL with a
+ * diagnosis: below a second, other machines could learn too much about the processes.
  */
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag);
 
@@ -155,7 +155,7 @@ struct meter_options config_meter_options(const struct config *config);
  * sysfs, which may hang.
  */
 unsigned config_needs(const struct config *config);
-/* Likewise the devices, as DeviceAllow= of a systemd unit has them; NULL ends them. */
+/* The devices, in the form of DeviceAllow= in a systemd unit; NULL ends the list. */
 #define CONFIG_DEVICES_MAX (METERS_MAX * METER_DEVICES_MAX)
 void config_devices(const struct config *config, const char *ret[static CONFIG_DEVICES_MAX + 1]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Each setting of the source is looked up in a table (import_rows.h). Translated values are set as
- * those of a file, so that they are checked as in a file, and what is printed is what was set.
+ * if they came from a file, so that they are checked in the same way; the output is what was set.
  */
 #include "config/config_import.h"
 
@@ -232,7 +232,7 @@ static void set_seconds(struct import *import, const struct import_row *row,
 	set_one(import, row, at, text);
 }
 
-/* Whether one of the words in @list is what @at says. */
+/* True if the value of @at is one of the words in @list. */
 static bool is_needless(const char *list, const struct import_setting *at)
 {
 	const char *value = at->count ? at->values[0] : "";

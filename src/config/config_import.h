@@ -11,10 +11,10 @@ struct import_counts {
 };
 
 /*
- * Translates text[0..len), see import_source.h. @out: YAML that config_load_text() accepts, with
- * what has no option here as comments. @report: a line for each such key, "NAME:LINE:COLUMN: KEY:
- * …". 0; -EINVAL with a diagnosis: it is no configuration of Kepler, or (with text in @out) two
- * values that exclude each other here. -ENOMEM.
+ * Translates text[0..len), see import_source.h. @out: YAML that config_load_text() accepts, in
+ * which keys without an option here are comments. @report: a line for each such key,
+ * "NAME:LINE:COLUMN: KEY: …". 0; -EINVAL with a diagnosis if the text is not a configuration of
+ * Kepler, or (with text in @out) two values exclude each other here; -ENOMEM.
  */
 int config_import(const char *name, const char *text, size_t len, struct strbuf *out,
 		  struct strbuf *report, struct import_counts *ret, struct diag *diag);

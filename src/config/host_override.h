@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts from the user that override those of the machine, for the power model: --model.machine. */
+/* Facts from the user that override detected ones, for the power model: --model.machine. */
 #pragma once
 
 #include "base/diag.h"

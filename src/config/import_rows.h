@@ -28,7 +28,7 @@ struct import_row {
 	const char *words;
 	/* Values that ask for nothing that is not so here, separated by spaces; "*": all of them */
 	const char *needless;
-	const char *why; /* without an option: why there is none, and what comes near */
+	const char *why; /* without an option: the reason, and the closest option */
 };
 
 /* The earlier of two rows with the same option is followed. */

@@ -287,7 +287,7 @@ static bool is_comment(const char *line, const char *end)
 	return line == end || *line == '#';
 }
 
-/* Whether the first line that is no comment is KEY=VALUE. */
+/* True if the first line that is not a comment is KEY=VALUE. */
 static bool has_lines(const char *text, size_t len)
 {
 	const char *all = text + len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A configuration of another Kepler as keys and values. It is YAML, where a key is the path to the
- * value ("exporter.stdout.enabled"); or a Kubernetes manifest, of which the data of each ConfigMap
- * are read, with text under a name that ends in ".yaml" or ".yml" as YAML; or lines KEY=VALUE.
+ * value ("exporter.stdout.enabled"); or a Kubernetes manifest: the data of each ConfigMap are read,
+ * with text under a name that ends in ".yaml" or ".yml" as YAML; or lines KEY=VALUE.
  */
 #pragma once
 

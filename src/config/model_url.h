@@ -12,7 +12,7 @@
 bool model_url_is_file(const char *url);
 /* 0; -EINVAL with diag. */
 int model_url_check(const char *url, struct diag *diag);
-/* @url without its query and the slashes at its end, and @path behind it. */
+/* Writes @url without its query and the slashes at its end, followed by @path. */
 void model_url_join(const char *url, const char *path, struct strbuf *out);
 /* Length of @url up to its query or fragment. */
 size_t model_url_path_end(const char *url);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options that decide how energy is booked: a recording has their values, and a replay takes them
- * from there, but for those that its command line gives.
+ * from there, except for options on its command line.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 
 /* Appends a record for each of them. */
 void replay_options_tell(const struct config *config, struct strbuf *out);
-/* Whether @name is one. */
+/* True if @name is one of these options. */
 bool replay_options_has(const char *name);

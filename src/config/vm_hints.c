@@ -65,7 +65,7 @@ static void set_processor(const char *name, struct host_info *host)
 			{ "hygon", "HygonGenuine" }, { "ampere", "ARM" } };
 
 	(void)snprintf(host->cpu_model, sizeof(host->cpu_model), "%s", name);
-	host->cpu_year = 0; /* that of the name */
+	host->cpu_year = 0; /* the name determines it */
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++) {
 		if (!strcasestr(name, vendors[i].word))
 			continue;

@@ -19,7 +19,7 @@ struct vm_options {
 };
 
 /*
- * Adds them, and what the instance type says beside them, to the facts of the machine. Elsewhere
- * than in a virtual machine they do nothing.
+ * Adds the hints, and facts that follow from the instance type, to the facts of the machine.
+ * Outside a virtual machine they have no effect.
  */
 void vm_hints_apply(const struct vm_options *options, struct host_info *host);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each doctor_examine_… looks at one topic and adds what it found; doctor_examine() is the order in
- * which a person wants to read it.
+ * Each doctor_examine_… looks at one topic and adds its findings; doctor_examine() has the order in
+ * which they are best read.
  */
 #include "doctor/doctor.h"
 
@@ -88,7 +88,7 @@ static void wait_a_second(void)
 	(void)nanosleep(&second, NULL);
 }
 
-/* Whether there are several meters of the same energy, or meters of both a whole and its parts. */
+/* True if several meters count the same energy, or a whole and its parts. */
 static bool can_compare(const struct interval_engine *engine)
 {
 	bool some = false;

@@ -36,7 +36,7 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 		     compared);
 }
 
-/* Whether a meter of the whole machine counts as much as its parts. */
+/* Compares the energy of a meter of the whole machine with the sum of its parts. */
 static void examine_coverage(struct findings *findings, const struct interval_engine *engine,
 			     size_t z)
 {

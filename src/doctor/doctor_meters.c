@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "service/privileges.h"
 
-/* "rapl-sysfs would have 5 zones, hwmon 1"; nothing where there are none. Devices do not count. */
+/* Writes "rapl-sysfs would have 5 zones, hwmon 1", or nothing. Devices do not count. */
 static void list_zones(const struct meter_table *meters, struct strbuf *out)
 {
 	for (size_t i = 0; meter_sources[i]; i++) {

@@ -74,7 +74,7 @@ static void add_versions(const struct config *config, struct strbuf *out)
 	strbuf_addf(out, "run by %s\n", geteuid() == 0 ? "root" : "an ordinary user");
 }
 
-/* What doctor prints, but for the table of processes: what ran is in the recording. */
+/* Adds the findings, without the table of processes, because the recording contains these. */
 static int add_findings(const struct findings *findings, struct strbuf *out)
 {
 	static const struct findings_view view = { .verbose = true };

@@ -13,7 +13,7 @@
 #include "service/landlock.h"
 #include "service/state_file.h"
 
-/* A file that this user may not read can be the service's, and is none of the doctor's concern. */
+/* A file that this user cannot read may be the service's, so it is not a finding. */
 static void examine_state_file(struct findings *findings, const char *dir,
 			       const struct host_info *host)
 {

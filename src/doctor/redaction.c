@@ -41,12 +41,12 @@ struct redaction {
 	bool failed;
 };
 
-/* A word of a text, without the punctuation behind it. */
+/* A word of a text, without the punctuation that follows it. */
 struct word {
 	char text[REDACTION_TEXT_MAX];
 	size_t len;
 	const char *before; /* the word before, or "" */
-	const char *after;  /* the text behind it */
+	const char *after;  /* the text that follows it */
 	bool (*is_ours)(const char *word);
 };
 
@@ -396,7 +396,7 @@ static size_t word_length(const char *text)
 	return len;
 }
 
-/* Length of what stands in quotation marks at @text, without them; 0: nothing does. */
+/* The length of the text in quotation marks at @text, without them; 0 without quotation marks. */
 static size_t quoted_length(const char *text, size_t at)
 {
 	const char *end;

@@ -6,8 +6,8 @@
  * Two rules find them. A text that was added with redaction_add() is replaced wherever it stands,
  * also inside a word unless it is short or a user's. The rest is found by its form: URLs, paths
  * outside /sys and /dev, network addresses, words with "@", names with dots, NAMESPACE/NAME, long
- * identifiers, and what stands in quotation marks; what the program itself says is left alone. A
- * false alarm makes a text harder to read; a name that has none of these forms has to be added.
+ * identifiers, and text in quotation marks; the program's own words are not replaced. A false
+ * alarm makes a text harder to read; a name that has none of these forms has to be added.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which names a report must not have: those of this machine, its users and its configuration. */
+/* The names that a report must not contain: of this machine, its users and its configuration. */
 #pragma once
 
 #include "base/strbuf.h"
@@ -8,7 +8,7 @@
 
 /*
  * Knows the machine's own names, its users and their homes, and every text that was configured;
- * configured roots are shown as /sys and the like. NULL without memory.
+ * configured roots are shown as /sys, /proc and so on. NULL without memory.
  */
 struct redaction *report_names_new(const struct config *config);
 /*

@@ -24,8 +24,8 @@ enum sysfs_shape_part {
 };
 
 /*
- * Reads on a thread of its own, since a driver can hang: -ETIMEDOUT where it has not ended after
- * @limit_ns, and the thread is left to itself; or -ENOMEM and the like.
+ * Reads on a thread of its own, because a driver can hang: -ETIMEDOUT if it has not ended after
+ * @limit_ns, and the thread is abandoned; or another -errno, such as -ENOMEM.
  */
 int sysfs_shape_read(const char *sysfs, enum sysfs_shape_part part, uint64_t limit_ns,
 		     struct strbuf *ret);

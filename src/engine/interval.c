@@ -45,7 +45,7 @@ struct interval_engine {
 	struct device_users device_users;
 	size_t meter_zones[METER_ZONES_MAX]; /* the number of each zone of the meters, in books */
 	size_t meters_known;
-	struct deviations deviations;              /* of what is read and not charged */
+	struct deviations deviations;              /* of zones that are read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot shows about each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */

@@ -17,7 +17,7 @@
 #include "base/offload.h"
 
 #define SCAN_EVERY_NS  (60 * NSEC_PER_SEC) /* files come with drivers, mounts and CPUs */
-#define TASKS_EVERY_NS (10 * NSEC_PER_SEC) /* groups, where there are any, and what is in them */
+#define TASKS_EVERY_NS (10 * NSEC_PER_SEC) /* the groups, if any, and their tasks */
 #define IDLE_EVERY_NS  (10 * NSEC_PER_SEC)
 #define END_PATIENCE   (100 * NSEC_PER_MSEC)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of sysfs that are read once per interval, in addition to the meters and processes. Firmware
- * behind them may be slow, or a mount may hang, so a thread reads them while the meters are read,
+ * Files of sysfs that are read once per interval, in addition to the meters and processes. The
+ * firmware may be slow, or a mount may hang, so a thread reads them while the meters are read,
  * and the loop waits for it for a moment at most. Values that come later count for the next
  * interval, and a thread that hangs costs only these signals.
  *

@@ -74,7 +74,7 @@ void party_entry_take_sleepers(const struct party_entry *entry, struct activity_
 	activity_visit(activity, enter_sleeper, &own);
 }
 
-/* Whether sample @i has caused anything that rows count, be it without CPU time. */
+/* True if sample @i has caused anything that rows count, even without CPU time. */
 static bool has_signals(const struct activity *activity, size_t i)
 {
 	bool has = false;

@@ -22,7 +22,7 @@ struct party_entry {
 	bool sleepers_count; /* idle energy is shared equally: sleepers get their row, too */
 };
 
-/* Replaces the parties by those of the interval. 0 or -ENOMEM: then they are unknown. */
+/* Enters the parties of this interval in place of the last. 0 or -ENOMEM: they are unknown. */
 int party_entry_take(const struct party_entry *entry, const struct activity *activity);
 /* Makes rows for processes asleep since the start, which get a part of equal idle energy. */
 void party_entry_take_sleepers(const struct party_entry *entry, struct activity_reader *activity);

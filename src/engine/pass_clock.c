@@ -29,7 +29,7 @@ struct zone_activity pass_clock_measure(struct pass_clock *clock, const struct a
 		uint64_t boot_ns = activity->boottime_ns - clock->boottime_ns;
 
 		measured.dt_ns = activity->time_ns - clock->monotonic_ns;
-		/* The two clocks are read one after the other: less than 10 ms is no sleep. */
+		/* The clocks are read one after the other, so a sleep must take more than 10 ms. */
 		if (boot_ns > measured.dt_ns + 10 * NSEC_PER_MSEC)
 			measured.asleep_ns = boot_ns - measured.dt_ns;
 	}

@@ -12,7 +12,7 @@
 #include "attribution/accountant.h"
 
 struct pass_clock {
-	unsigned cpus;         /* of which busy time is a part */
+	unsigned cpus;         /* busy time is a part of their time */
 	uint32_t online;       /* CPUs in the account of the last pass; 0 unknown */
 	uint64_t monotonic_ns; /* of the last pass; 0 before the first */
 	uint64_t boottime_ns;

@@ -102,7 +102,7 @@ int sources_open_processes(const struct config *config, struct device_holders *h
 	return 0;
 }
 
-/* Whether a zone "core" would be one core of the package only, and is left out (AMD). */
+/* True if a zone "core" would be one core of the package only, and is left out (AMD). */
 static bool core_is_one_core(const struct sources *sources)
 {
 	const char *vendor = sources->host.cpu_vendor;
@@ -118,7 +118,7 @@ const char *sources_why_left_out(const struct sources *sources)
 			 "many";
 }
 
-/* Whether a trained model, and not the built-in one, estimates the whole machine. */
+/* True if a trained model, and not the built-in one, estimates the whole machine. */
 static bool have_whole(const struct sources *sources)
 {
 	const struct zone_source *models = sources->estimates.of[ESTIMATE_MODELS];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two arrays by slot a level (living and retired rows). Where the rows are those of the last view,
- * by their serials, so is the view. Else they are looked up one by one: with an equal serial the
- * text is reused, else it is rendered anew. Equal texts are found through a small open hash table
- * over the texts' hashes, filled anew for each such view: no state to synchronise.
+ * Each level has two arrays by slot (living and retired rows). If all rows have the serials of the
+ * last view, the view is reused. Otherwise they are looked up one by one: the text of an equal
+ * serial is reused, any other is rendered. Equal texts are found through a small open hash table
+ * over the texts' hashes, which is filled for each such view, so that no state is synchronised.
  */
 #include "export/label_cache.h"
 
@@ -181,7 +181,7 @@ static uint32_t find_equal(struct label_cache *cache, const struct book *book, u
 	}
 }
 
-/* Whether the rows of the view are those of the last one. */
+/* True if the view has the same rows as the last one. */
 static bool is_as_before(const struct book *book, const struct row_view *view)
 {
 	if (HOSTILE || view->count != book->view_count)

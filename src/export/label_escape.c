@@ -74,7 +74,7 @@ static void clean_up_to(struct strbuf *out, const char *raw, size_t len, size_t 
 	}
 }
 
-/* Whether cleaning loses something, or the result could be mistaken for a cleaned name. */
+/* True if cleaning loses something, or the result could be mistaken for a cleaned name. */
 static bool is_ambiguous(const char *raw, size_t len)
 {
 	size_t written = plain_run(raw, len);

@@ -16,7 +16,7 @@
  * Columns: a pid and what follows it, CPU and power have fixed ones; owners have what is left, and
  * where that is too little to read, none.
  */
-#define PID_COLUMNS   10 /* with two blanks behind it */
+#define PID_COLUMNS   10 /* with two blanks after it */
 #define VALUE_COLUMNS 18 /* " 100.0" and "  12.34 W" */
 #define OWNER_MIN     8
 #define OWNER_MAX     60
@@ -112,7 +112,7 @@ static void add_node_power(struct strbuf *out, const struct power_picture *pictu
 	strbuf_add_char(out, '\n');
 }
 
-/* Of one CPU; with the percent sign in the header. */
+/* Adds the share of one CPU; the percent sign is in the header. */
 static void add_cpu(struct strbuf *out, const struct power_picture *picture, uint64_t cpu_ns)
 {
 	double seconds = (double)picture->elapsed_ns / 1e9;
@@ -133,7 +133,7 @@ static void add_line(struct strbuf *out, const struct power_picture *picture,
 	add_power(out, picture, row->power_uw);
 }
 
-/* What is in no line above: so that the column makes the sum that is said to be of processes. */
+/* Adds the processes without a line, so that the column sums up to the total of processes. */
 static void add_others(struct strbuf *out, const struct power_picture *picture, uint32_t shown,
 		       const struct widths *widths)
 {

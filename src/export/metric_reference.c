@@ -150,7 +150,7 @@ static const char *schema_of(const struct family *family)
 	return family->schemas == SCHEMA_CLASSIC ? "classic" : "current";
 }
 
-/* Returns what comes between these labels and the family's own ones. */
+/* Returns the separator between these labels and the family's own ones. */
 static const char *add_row_labels(struct strbuf *out, const struct family *family)
 {
 	bool retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||

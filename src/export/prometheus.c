@@ -99,7 +99,7 @@ static const struct media {
 	  { TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4 } },
 };
 
-/* Whether @text is @want, with or without quotes. */
+/* True if @text is @want, with or without quotes. */
 static bool says(const char *text, size_t len, const char *want)
 {
 	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
@@ -137,7 +137,7 @@ static enum escaping escaping_of(const struct http_accepted *accepted)
 	return NOT_ASKED;
 }
 
-/* Of equal weights text wins, which every client reads; else the first one. */
+/* Text wins among equal weights, because every client reads it; otherwise the first one wins. */
 enum exposition prometheus_negotiate(const char *accept, const char **ret_content_type)
 {
 	enum exposition best = EXPOSITION_TEXT;

@@ -47,8 +47,8 @@ enum wire { WIRE_VARINT = 0, WIRE_DOUBLE = 1, WIRE_BYTES = 2 };
 
 #define VARINT_MAX        10
 /*
- * A family's length is known when its last row is written: five bytes are reserved for it, of which
- * the upper ones may be 0 with the continuation bit set; every varint decoder accepts that.
+ * A family's length is known when its last row is written: five bytes are reserved for it. Its
+ * upper bytes may be 0 with the continuation bit set; every varint decoder accepts that.
  */
 #define LENGTH_SIZE 5
 #define CREATED_MAX (2 + 2 * (1 + VARINT_MAX)) /* tag, length, two fields */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prometheus' protobuf exposition: each family an io.prometheus.client.MetricFamily message behind
- * its length. Counters and histograms carry the time at which they began, which costs their reader
- * no series; an info metric is a gauge of 1, as in the text format. Values are the doubles nearest
- * to those of the text format.
+ * Prometheus' protobuf exposition: each family is its length and a message
+ * io.prometheus.client.MetricFamily. Counters and histograms carry the time at which they began,
+ * which costs their reader no series; an info metric is a gauge of 1, as in the text format. Values
+ * are the doubles nearest to the decimals of the text format.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ void scrape_pace_release(struct scrape_pace *pace)
 	(void)pthread_mutex_destroy(&pace->lock);
 }
 
-/* 0 where the clock of one thread is a little behind that of another. */
+/* Returns 0 if the clock of one thread is a little behind another thread's. */
 static uint64_t since(uint64_t then_ns, uint64_t now_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;
@@ -32,7 +32,7 @@ static uint64_t span_of(uint64_t now_ns)
 	return now_ns / SCRAPE_PACE_SPAN_NS + 1;
 }
 
-/* The client's entry; for a new one a free entry, or that of the client seen longest ago. */
+/* The client's entry; a new client gets a free one, or the least recently used. */
 static struct scrape_client *place_for(struct scrape_pace *pace, uint64_t client)
 {
 	struct scrape_client *best = &pace->clients[0];
@@ -96,7 +96,7 @@ void scrape_pace_note(struct scrape_pace *pace, uint64_t client, uint64_t now_ns
 	pthread_mutex_unlock(&pace->lock);
 }
 
-/* Of the gaps that ended within a window; 0: there was none. */
+/* The longest of the gaps that ended within a window; 0: there was no gap. */
 static uint64_t longest_gap(const struct scrape_client *at, uint64_t now_ns)
 {
 	uint64_t longest_ns = 0;

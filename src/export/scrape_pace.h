@@ -7,8 +7,8 @@
  * within SCRAPE_PACE_WINDOW_NS counts. A series settles for the longest gap between two scrapes of
  * a client that counts. The gap that is still open is one of them, counted from the snapshot that
  * the client got last: so no series shows its value before every such client got it with 0, however
- * late a scrape comes, up to SCRAPE_PACE_MAX_NS. A client that has scraped once is awaited
- * likewise, for SCRAPE_PACE_AWAITED_NS.
+ * late a scrape comes, up to SCRAPE_PACE_MAX_NS. A client that has scraped once is also
+ * awaited, for SCRAPE_PACE_AWAITED_NS.
  *
  * Two scrapers that look like one client (the same address and headers) halve each other's gaps.
  * Where two gaps in a row differ by more than a quarter, their sum counts instead: the true gap of
@@ -26,7 +26,7 @@
 #define SCRAPE_PACE_UNSCRAPED_NS (5ULL * 1000000000ULL)  /* without a scrape for a window */
 #define SCRAPE_PACE_MAX_NS       (120ULL * 1000000000ULL)
 #define SCRAPE_PACE_CLIENTS      32
-/* Spans of time with a longest gap each: those of a whole window, and the one under way. */
+/* Spans of time with a longest gap each: a whole window of them, and the one under way. */
 #define SCRAPE_PACE_SPANS   11
 #define SCRAPE_PACE_SPAN_NS (SCRAPE_PACE_WINDOW_NS / (SCRAPE_PACE_SPANS - 1))
 

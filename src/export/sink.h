@@ -40,8 +40,8 @@ struct point {
 
 /*
  * Columns of a table that are added up, mostly one: for each row its own labels (texts of @names),
- * then @end, and its value with the point at @decimals. Cumulative values; or, where there are
- * @spans_ns, the deltas of each column over its span, in watts.
+ * then @end, and its value with the point at @decimals. Cumulative values; or, with @spans_ns, the
+ * deltas of each column over its span, in watts.
  */
 struct row_block {
 	const struct row_view *view;

@@ -154,7 +154,7 @@ void text_labels(struct strbuf *out, const struct labels *labels)
 	}
 }
 
-/* A sample's name and labels, and the blank behind them; @le is one more label, or NULL. */
+/* Adds a sample's name, its labels and a blank; @le is one more label, or NULL. */
 static void add_name(struct text_sink *text, const char *suffix, const struct point *point,
 		     const char *le)
 {

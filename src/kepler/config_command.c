@@ -177,7 +177,7 @@ static int run_schema(const struct option_args *args, FILE *out, FILE *err)
 	return print_table(args, options_schema, out, err);
 }
 
-/* @word is none of the @count subcommands. */
+/* Reports that @word is not one of the @count subcommands. */
 static int refuse(const struct subcommand *subcommands, size_t count, const char *word, FILE *err)
 {
 	struct spelling_nearest best = spelling_begin(word);

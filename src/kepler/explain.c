@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The exporter answers 202 until its loop has booked an interval with the question in it; so the
- * same is asked again until then. What comes back is printed as it is, but for what no terminal
- * should get: whatever listens at the address need not be Kepler.
+ * The exporter answers 202 until its loop has booked an interval with the question in it, so the
+ * question is repeated until then. The answer is printed as it is, without bytes that a terminal
+ * should not get, because the server at the address need not be Kepler.
  */
 #include "kepler/explain.h"
 
@@ -33,7 +33,7 @@
 #define ASK_EVERY_MS 200  /* while the answer is near */
 #define ASK_LATER_MS 1000 /* while it is not; less than what a question is forgotten after */
 #define MARGIN_S     10   /* beyond that, for an exporter that is late */
-#define SAY_FROM_S   3    /* a wait that is said */
+#define SAY_FROM_S   3    /* a wait that is reported */
 #define INTERVALS    6    /* at most until a question is answered: see explain_desk_take() */
 #define TOO_MANY     "503: too many" /* not that the exporter hangs */
 
@@ -205,7 +205,7 @@ static bool is_answer(const struct question *question, const char *body)
 		strncmp(body + len, ": ambiguous", strlen(": ambiguous")) == 0);
 }
 
-/* What the status means; the body goes to stdout, or to stderr where it is no explanation. */
+/* Prints the body to stdout, or to stderr with the meaning of a status that is an error. */
 static int tell(struct question *question)
 {
 	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;

@@ -10,6 +10,6 @@ struct monitor;
 
 /* Part number @index, for docs/metrics.md and tests; NULL after the last. */
 const struct health_part *health_table_part(size_t index);
-/* The parts of @monitor, all of which is open. Returns how many there are. */
+/* Fills in the parts of @monitor, which must be completely open. Returns their number. */
 size_t health_table_sources(const struct monitor *monitor,
 			    struct health_source ret[HEALTH_TABLE_MAX]);

@@ -38,7 +38,7 @@ struct idle_state_keeper {
 	char *dir;                       /* "" or NULL: no state is kept */
 	char facts[STATE_FACTS_MAX];     /* of the machine */
 	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
-	char boot[STATE_MACHINE_MAX];    /* likewise; "": not known */
+	char boot[STATE_MACHINE_MAX];    /* the boot's id; "": not known */
 	struct state *loaded;            /* content of the file, or NULL */
 	size_t restored;                 /* zones of the engine that had their line */
 	struct idle_job *job;            /* under way, or NULL */

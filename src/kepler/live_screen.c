@@ -51,7 +51,7 @@ static struct screen_job *new_job(int fd, const struct strbuf *frame)
 	return job;
 }
 
-/* Whether the next frame may begin. */
+/* True if the next frame may begin. */
 static bool take_last(struct live_screen *screen)
 {
 	struct offload_job *last = screen->at_work ? offload_take(screen->jobs) : NULL;

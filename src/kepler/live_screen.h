@@ -25,7 +25,7 @@ struct live_screen {
 /*
  * Writes @frame over the last one on @fd, at once, so that it does not flicker. False: not shown,
  * because the last one is still under way, or memory or a thread is lacking. Errors of the terminal
- * are ignored: a lost terminal is no reason to stop. Never waits.
+ * are ignored, so that a lost terminal does not stop the program. Never waits.
  */
 bool live_screen_show(struct live_screen *screen, int fd, const struct strbuf *frame);
 /* Waits at most @deadline_ns for the last frame, which is then left to its thread. */

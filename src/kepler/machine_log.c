@@ -17,7 +17,7 @@ void machine_log_warnings(const struct config *config)
 	}
 }
 
-/* Nothing here can change it, so it is no warning. */
+/* A user of this machine cannot change it, so it is not a warning. */
 void machine_log_unseen(const struct session *session, bool *logged)
 {
 	struct activity_info info;

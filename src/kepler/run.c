@@ -56,7 +56,7 @@ static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 	notify_ready(monitor->notify, "reload refused");
 }
 
-/* Takes ownership of @fresh, of which only what may change while running is used. */
+/* Takes ownership of @fresh, and uses only the options that may change while running. */
 static void apply_config(struct monitor *monitor, struct config *fresh)
 {
 	struct config *old = monitor->config;

@@ -43,7 +43,7 @@ static uint64_t asleep_ns(const struct energy_counter *counter, const struct rea
 		       span_ns(counter->when.boottime_ns, when->boottime_ns));
 }
 
-/* Whether @delta_uj since the last reading is possible and one more wrap is not. */
+/* True if @delta_uj since the last reading is possible and one more wrap is not. */
 static bool is_certain(const struct energy_counter *counter, uint64_t delta_uj,
 		       const struct reading_time *when, uint64_t max_power_uw)
 {

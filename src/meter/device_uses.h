@@ -22,8 +22,8 @@ struct device_uses {
 };
 
 /*
- * Those of a device >= DEVICES_MAX are left out, and of no time unless it is held. What is held is
- * the most that any reading says.
+ * Uses of a device >= DEVICES_MAX are left out, and also uses without time that do not hold the
+ * device. The greatest part that any reading reports as held is kept.
  */
 void device_uses_add(struct device_uses *uses, const struct device_use *use, size_t count);
 /* Adds all of @from to @to, and clears @from. */

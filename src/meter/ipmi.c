@@ -36,7 +36,7 @@ struct meter {
 	uint64_t period_ns;
 	const struct ipmi_system *system;
 	int cancel_fd;
-	/* Of the poller's thread: */
+	/* Members of the poller's thread: */
 	struct ipmi_device device;
 	struct ipmi_sensors sensors; /* none: power is asked for by DCMI */
 	uint64_t vain_ns;            /* MONOTONIC, the last search of sensors in vain; 0: none */
@@ -98,7 +98,7 @@ static int find_sensors(struct meter *meter, struct diag *diag)
 	struct diag why = { "" }, refusal = *diag;
 	int r;
 
-	/* The first search is that of the start, which waits for it. */
+	/* The first search happens at the start, which waits for it. */
 	if (!meter->is_refused) {
 		meter->is_refused = true;
 		return -EOPNOTSUPP;

@@ -42,7 +42,7 @@ struct device_part {
 struct raw_reading {
 	uint64_t value;
 	uint64_t range_uj;   /* of a counter: its largest value */
-	uint32_t generation; /* changes whenever the zone's counter was opened anew */
+	uint32_t generation; /* changes whenever the zone's counter is reopened */
 	enum sample_kind kind;
 	enum zone_caveat caveat;
 	/* MONOTONIC, if the source knows the time of the value; to_ns 0: the time of reading. */
@@ -155,8 +155,8 @@ struct meter_ops {
 	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone; -EAGAIN: no new value. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
 	/*
-	 * Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno.
-	 * Indexes stay.
+	 * Searches for zones: new ones are added, returned ones reopened. Indexes stay. 0 or
+	 * -errno.
 	 */
 	int (*rescan)(struct meter *meter);
 	/*

@@ -36,7 +36,7 @@ const struct meter_ops *const meter_sources[] = {
 	NULL,
 };
 
-/* Whether the list @names has @name, all of it. */
+/* True if @name is an entry of the list @names. */
 static bool has_name(const char *names, const char *name)
 {
 	size_t len = strlen(name), here;

@@ -19,7 +19,7 @@ extern const struct meter_ops *const meter_sources[];
 #define METERS_AUTO "auto"
 /* 0, or -EINVAL with the names of all sources. */
 int meter_check_sources(const char *list, struct diag *diag);
-/* Whether "auto" is in the list, so that every source that the machine has is opened. */
+/* True if "auto" is in the list, so that every source that the machine has is opened. */
 bool meter_takes_any(const struct meter_options *options);
 /* Whether @ops is opened: the list names it, or has "auto" and it is wanted. */
 bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options);

@@ -60,7 +60,7 @@ struct meter_table {
 	size_t count;
 	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
 	size_t span_count;
-	struct device_uses uses; /* likewise */
+	struct device_uses uses; /* of this pass, too */
 };
 
 static struct meter *meter_of(const struct source *source)
@@ -152,7 +152,7 @@ static void take_result(struct meter_table *table, size_t index)
 	else if (result->error < 0)
 		fail(status, ZONE_ERROR, result->error);
 	else if (place->zone == NO_ZONE)
-		fail(status, ZONE_REFUSED, -EOVERFLOW); /* only a refused one is no value */
+		fail(status, ZONE_REFUSED, -EOVERFLOW); /* all of its readings were refused */
 	else
 		take_span(table, place, result);
 	status->reads = result->reads;

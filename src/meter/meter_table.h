@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of all zones that the program reads: those of all sources.
+ * The table of all zones that the program reads, from all sources.
  *
  * meter_table_read() reads them all back to back, waits at most @deadline_ns in all, and never
  * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),
@@ -20,8 +20,8 @@
 struct meter_table;
 
 /*
- * 0 or -errno. A machine without a meter is no error: the table has no zones then, but goes on
- * looking for some now and then. Waits for the first searches of all sources at most two seconds in
+ * 0 or -errno. Without a meter the result is 0 as well: the table has no zones then, and searches
+ * for some now and then. Waits for the first searches of all sources for at most two seconds in
  * all, or the deadline if that is longer.
  */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
@@ -37,10 +37,10 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
 void meter_table_close(struct meter_table *table);
 /*
  * The next calls of meter_table_read() will be at @at_ns (MONOTONIC) and every @period_ns from then
- * on. To be called after each of them. Where all files are read by one thread, and nothing is
- * looked for, that begins by itself: the descriptor, which is the table's, is then readable once
- * meter_table_read() has to wait for nothing, and what was begun more than @fresh_ns before that
- * call is read anew. Else -1.
+ * on. To be called after each of them. If all files are read by one thread and no search is due,
+ * the thread begins by itself. The descriptor, which is the table's, is then readable once
+ * meter_table_read() need not wait, and readings that began more than @fresh_ns before that call
+ * are repeated. Else -1.
  */
 int meter_table_expect(struct meter_table *table, uint64_t at_ns, uint64_t period_ns,
 		       uint64_t fresh_ns);
@@ -69,8 +69,8 @@ bool meter_table_find_device(const struct meter_table *table, const char *uuid,
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
 /*
- * Zones that were found and have not given one good value since: they are no zones of the table
- * until they do. From index 0 on, with why; NULL behind the last one.
+ * Zones that were found and have not given a good value yet, and the reason. The table does not
+ * count them until they do. From index 0 on; NULL after the last one.
  */
 const struct zone *meter_table_silent(const struct meter_table *table, size_t index,
 				      struct zone_status *ret);
@@ -79,5 +79,5 @@ size_t meter_table_silent_count(const struct meter_table *table);
 uint64_t meter_table_unread_device_files(const struct meter_table *table);
 /* Needs of the sources that are open, which may have no zones yet: bits of enum need. */
 unsigned meter_table_needs(const struct meter_table *table);
-/* The remarks of all sources, from index 0 on; false behind the last one. For doctor. */
+/* The remarks of all sources, from index 0 on; false after the last one. For doctor. */
 bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret);

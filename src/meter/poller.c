@@ -95,7 +95,7 @@ static void search(struct poller *poller)
 	adopt_zones(poller);
 }
 
-/* Likewise. */
+/* Called in the same way. */
 static void poll_zone(struct poller *poller, size_t index)
 {
 	struct polled_zone *zone = &poller->zones[index];

@@ -121,7 +121,7 @@ static size_t next_wanted(struct reader *reader)
 	return SLOT_COUNT;
 }
 
-/* Of the expected pass, or of the one after it. */
+/* The time of the expected pass, or of the one after it. */
 static uint64_t expected_ns(const struct reader *reader)
 {
 	const struct expected_pass *expected = &reader->expected;

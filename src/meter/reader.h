@@ -7,8 +7,8 @@
  * takes long and other zones wait, it is left alone with that one read and a spare thread takes the
  * rest; a result that it brings before the pass is over counts. A zone has at most one read under
  * way, so there are at most as many threads as stuck zones, one more, and two spare ones. Threads
- * are made by these threads (but for the first), never by the caller of a pass: to make one can
- * block.
+ * are made by these threads (except for the first), never by the caller of a pass, because making
+ * one can block.
  *
  * Between passes the thread reads a zone by itself where its counter could otherwise wrap unseen:
  * once in range / (2 × greatest power). More frequent passes cost no additional wake-ups. Used by
@@ -40,7 +40,7 @@ struct read_result {
 	uint64_t refusals;       /* in a row; 0 after a reading that counts */
 	uint64_t wraps, dropped; /* so far */
 	/* With READ_DONE and no error: since the last such result. */
-	struct energy_span span; /* but for its zone */
+	struct energy_span span; /* without its zone */
 	bool refused;            /* it is not known, because a reading was refused */
 	bool has_value;          /* a reading was good, at least once */
 	enum zone_caveat caveat; /* of the last good reading */
@@ -75,9 +75,9 @@ size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
  * The next passes will be at @at_ns (MONOTONIC) and every @period_ns from then on, without a
  * rescan: the thread begins each by itself, so that the caller sleeps once for it instead of twice.
  * The descriptor, which is the reader's, is readable from the end of such a pass to the call of
- * reader_pass(). That takes what was read, if it comes at most @fresh_ns after the begin; else all
- * is read anew. To be called after each pass: where nothing has changed it wakes no thread. -1: the
- * thread will not begin, because a read is stuck, or there is no thread; @period_ns 0 says so.
+ * reader_pass(), which takes the readings if it comes at most @fresh_ns after they began, and else
+ * reads all again. To be called after each pass: if nothing has changed it wakes no thread. -1: the
+ * thread will not begin, because a read is stuck, there is no thread, or @period_ns is 0.
  */
 int reader_expect(struct reader *reader, uint64_t at_ns, uint64_t period_ns, uint64_t fresh_ns,
 		  uint64_t deadline_ns);

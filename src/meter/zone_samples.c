@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The text was read but is no number, or not a whole one. */
+/* True if the text was read but is not a number, or not a whole one. */
 static bool is_garbage(int err)
 {
 	return err == -EINVAL || err == -ERANGE || err == -EBADMSG || err == -EFBIG;
@@ -24,8 +24,8 @@ static struct reading_time time_of(const struct raw_reading *raw, const struct r
 }
 
 /*
- * Whether this power and that of the reading before stand for all the time between them: a mean
- * that reaches back to it does, however long that is.
+ * True if this power and the power of the reading before stand for all the time between them: a
+ * mean that reaches back to it does, however long that is.
  */
 static bool is_bridged(const struct zone_samples *samples, const struct raw_reading *raw,
 		       const struct reading_time *when)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The readings of one zone as they come in, those of a pass and those between two passes, and when
- * the next must come so that no wrap of the counter goes unseen. Pure.
+ * The readings of one zone as they come in, in a pass and between two passes, and when the next
+ * must come so that no wrap of the counter goes unseen. Pure.
  */
 #pragma once
 
@@ -30,13 +30,13 @@ struct zone_samples {
 
 /*
  * Takes the result of an attempt: @error (0 or -errno) and, if 0, @raw, read at @when. Returns the
- * error, or -ERANGE where the value is outside its own range, -ENODATA where it is a power that its
- * source does not know, or -EAGAIN where it is no newer than the last one. Text that is no number
+ * error, or -ERANGE if the value is outside its own range, -ENODATA if it is a power that its
+ * source does not know, or -EAGAIN if it is not newer than the last one. Text that is not a number
  * is counted as dropped.
  */
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when);
-/* After a good reading: the span that ends with it, but for its zone. The next one begins. */
+/* After a good reading: the span that ends with it, without its zone. The next one begins. */
 struct energy_span zone_samples_span(struct zone_samples *samples);
 /* MONOTONIC time by which the zone must be read again; UINT64_MAX: there is nothing to lose. */
 uint64_t zone_samples_due_ns(const struct zone_samples *samples);

@@ -88,7 +88,7 @@ static void find_devices(struct device_allocations *allocations, const struct me
 
 /* ---- its containers ---- */
 
-/* Of those of one name the one that runs; a row is made where it has none. */
+/* Prefers the running one of the containers with one name; makes a row if it has none. */
 static uint32_t find_row(const struct pod_container *container,
 			 struct identity_resolver *identities, struct ledger *ledger)
 {
@@ -147,7 +147,7 @@ void device_allocations_enter(struct device_allocations *allocations,
 	allocate(allocations, parties);
 }
 
-/* ---- what is said of it ---- */
+/* ---- the log ---- */
 
 void device_allocations_report(struct device_allocations *allocations)
 {

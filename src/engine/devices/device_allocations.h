@@ -43,12 +43,12 @@ struct device_allocations {
 	bool is_away;      /* the kubelet, as reported last */
 	uint64_t tried_ns; /* MONOTONIC, the last start */
 	struct pod_devices list;
-	struct device_part *part; /* [list.device_count]: of which device, or DEVICE_REF_NONE */
+	struct device_part *part; /* [list.device_count]: its device, or DEVICE_REF_NONE */
 	size_t part_size;
 	size_t zones_known; /* when they were found */
 	uint32_t *row;      /* [list.container_count]: in the ledger, or LEDGER_NONE */
 	size_t row_size;
-	/* Of the last interval: ids that are held, of those the ones of nameless containers. */
+	/* In the last interval: all ids that are held, and those held by nameless containers. */
 	uint64_t held, nameless, unknown;
 };
 

@@ -53,7 +53,7 @@ static void look_for(struct device_users *users, uint32_t pid)
 	*word_of(users, pid) |= bit_of(pid);
 }
 
-/* Of two with one pid, the one that was started last. */
+/* Keeps the process that was started last if two have one pid. */
 static void note_process(void *userdata, const struct activity_sample *sample)
 {
 	struct device_user *user = find_user(userdata, sample->key.pid);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the use of devices by pid, as meters tell it, to the rows that it is charged to; that of a
- * virtual machine is of the process that runs it, as soon as that is known. A process
- * that used a device may not have run on a CPU meanwhile: it is found among all that live, by the
- * reader of activity, and gets its row as any other.
+ * Meters report the use of devices by pid; here it gets the rows to which it is charged. The use by
+ * a virtual machine is charged to the process that runs it, as soon as that is known. A process
+ * that used a device may not have run on a CPU meanwhile: the reader of activity finds it among all
+ * living processes, and it gets a row like any other.
  *
- * The time of a process that is not found any more is dropped, that without a process is unseen.
+ * The time of a process that is not found any more is dropped; time without a process is unseen.
  */
 #pragma once
 

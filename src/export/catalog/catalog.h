@@ -33,9 +33,9 @@ enum metrics_schema {
 enum family_of {
 	OF_PART,     /* the struct of a part of the program (base/health.h) */
 	OF_PAGE,     /* struct catalog_view: one point, or one for each variant */
-	OF_SNAPSHOT, /* struct snapshot, likewise */
+	OF_SNAPSHOT, /* struct snapshot, in the same way */
 	OF_CPUS,     /* struct snapshot_cpu */
-	OF_HTTP,     /* struct http_stats, likewise; none without a server */
+	OF_HTTP,     /* struct http_stats, in the same way; nothing without a server */
 	/* struct snapshot_zone: */
 	OF_ZONES,
 	OF_ZONES_OF_MODELS, /* trained ones */
@@ -45,8 +45,8 @@ enum family_of {
 	OF_ZONE_MODES,      /* one for each mode that the node has; an array by mode */
 	OF_ZONE_REASONS,    /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES,  /* measured parts of the machine: the sum of where.modes */
-	OF_DEVICE_ZONES,    /* its devices: likewise */
-	OF_PLATFORM_ZONES,  /* the whole machine: likewise */
+	OF_DEVICE_ZONES,    /* its devices, in the same way */
+	OF_PLATFORM_ZONES,  /* the whole machine, in the same way */
 	/* For each source and mode, the sum of zones (energy/total.h): energy, or power: */
 	OF_TOTALS,
 	OF_UNATTRIBUTED_TOTALS, /* the power of it that no row of a container has */
@@ -57,8 +57,8 @@ enum family_of {
 	OF_PENDING_COUNTERS, /* its columns of the levels' pending */
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,         /* counters: energy; gauges: power */
-	OF_ROWS_DEVICES, /* likewise, of devices */
-	OF_ROW_TOTALS,   /* counters: energy, as OF_TOTALS; gauges: power, likewise */
+	OF_ROWS_DEVICES, /* the same, of devices */
+	OF_ROW_TOTALS,   /* counters: energy, as OF_TOTALS; gauges: power */
 	OF_RETIRED,      /* energy */
 	OF_RETIRED_DEVICES,
 	OF_ROWS_CPU, /* CPU time */
@@ -146,7 +146,7 @@ struct family {
 	unsigned schemas; /* enum metrics_schema, as bits */
 	enum family_of of;
 	struct where where;
-	const enum point_label *labels; /* behind those of a row */
+	const enum point_label *labels; /* after the labels of a row */
 	const char *help;
 	const struct variant *variants; /* NULL: one value */
 };
@@ -168,7 +168,7 @@ const char *family_suffix(const struct family *family);
 /* What the name of each of its families has in the place of <zone>, or <counter>. */
 enum family_each { EACH_ONE, EACH_ZONE, EACH_COUNTER };
 enum family_each family_each(const struct family *family);
-/* The name for @one, which replaces <zone> or the like: cut to size, and fit for a name. */
+/* The name for @one, which replaces <zone>, <counter> or <event>: cut to size, and valid. */
 void family_name(const struct family *family, const char *one, char ret[FAMILY_NAME_MAX]);
 
 /* docs/metrics.md. @part: the parts of the program by number; NULL after the last. 0 or -ENOMEM. */

@@ -77,9 +77,9 @@ static bool has_earlier_account(const struct cursor *cursor,
 }
 
 /*
- * Rows say which zone it is where they tell those of a kind apart. Else an account of several zones
- * has no such label, but where it would be taken for an earlier one without it; under the current
- * names, which have no source, it is that then.
+ * Rows have the label of the zone if they distinguish the zones of a kind. Otherwise an account of
+ * several zones has no such label, unless it would be mistaken for an earlier account without it:
+ * then the label is needed under the current names, which have no source.
  */
 static bool is_left_out(const struct cursor *cursor, enum point_label key)
 {

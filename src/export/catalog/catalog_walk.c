@@ -20,7 +20,7 @@ struct walk {
 	struct sink *sink;
 	bool is_of_kind;     /* the family has <zone> in its name, which stands for ... */
 	enum zone_kind kind; /* ... this kind now */
-	const struct snapshot_counter *counter; /* likewise <counter>; else NULL */
+	const struct snapshot_counter *counter; /* for <counter>; else NULL */
 	struct counter_family of_counter;       /* the family, for it */
 	bool current_only;                      /* no family of the classic schema is on the page */
 	uint32_t columns[ZONES_MAX];            /* of a block of rows */
@@ -114,7 +114,7 @@ static bool is_measured_cpu(const struct zone *zone)
 	       !zone_kind_info[zone->kind].is_device && zone_kind_info[zone->kind].is_metered;
 }
 
-/* Likewise kepler_*_gpu_*. */
+/* The zones in kepler_*_gpu_*. */
 static bool is_measured_device(const struct zone *zone)
 {
 	return zone->quality == QUALITY_MEASURED && zone_kind_info[zone->kind].is_device;
@@ -241,9 +241,9 @@ static void walk_cpus(struct walk *walk)
 }
 
 /*
- * The rows of the first @columns columns of the walk. A counter is "running" for as long as it is
- * shown: with another state its series would end where it is and another begin at its full value,
- * of which increase() sees nothing. Watts tell the truth.
+ * Puts the rows of the first @columns columns of the walk. A counter is "running" for as long as it
+ * is shown: with another state its series would end, and another would begin at its full value, so
+ * that increase() would miss the step. Watts have the true state.
  */
 static void put_rows(struct walk *walk, uint32_t columns)
 {
@@ -366,7 +366,7 @@ static double rows_watts(const struct snapshot *snapshot, const struct snapshot_
 	return (double)energy_uj * 1e3 / (double)account->span_ns; /* µJ in ns are kW */
 }
 
-/* Likewise; of accounts that draw nothing, nothing. */
+/* The same as power; an account that draws no power has no series. */
 static void walk_node_power(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
@@ -462,7 +462,7 @@ static void walk_pods(struct walk *walk)
 	}
 }
 
-/* Of one column that is no energy. */
+/* Walks one column that is not an energy. */
 static void walk_column(struct walk *walk, uint32_t column)
 {
 	walk->columns[0] = column;

@@ -72,7 +72,7 @@ static void take(struct library_boards *boards, vendor_device device, const char
 	}
 	board->device = device;
 	if (!board->is_there)
-		board->generation++; /* a driver that is loaded anew counts anew */
+		board->generation++; /* a reloaded driver restarts its counters */
 	board->is_there = true;
 	board->search = boards->search;
 }

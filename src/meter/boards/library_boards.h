@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boards that a vendor's library shows, each a zone that is known by its UUID, or else its
- * serial number: its index may change when the driver is loaded anew. Energy is a board's counter
- * (mJ), else its power.
+ * The boards that a vendor's library shows. Each is a zone that is identified by its UUID, or else
+ * its serial number, because its index may change when the driver is loaded again. The energy of a
+ * board comes from its counter (mJ), or else from its power.
  *
- * The library is loaded in the first search and only then: later no program code can be loaded any
- * more (service/confine.h). It is started anew for a board that is lost.
+ * The library is loaded in the first search only, because later no program code can be loaded any
+ * more (service/confine.h). It is started again for a board that is lost.
  *
- * For meters that are polled: all is the poller's thread's, but for what is marked.
+ * For meters that are polled: all members belong to the poller's thread, except for marked ones.
  */
 #pragma once
 
@@ -51,7 +51,7 @@ struct library_boards {
 	uint64_t started_ns; /* MONOTONIC, the library */
 	uint64_t restart_ns; /* how long it runs at least while a board is lost */
 	pthread_mutex_t lock;
-	/* Of the last search, for other threads. */
+	/* The results of the last search, for other threads. */
 	struct {
 		size_t count, beyond;
 		char why_not[sizeof(((struct meter_remark *)NULL)->what)];

@@ -34,9 +34,9 @@
 #define PATIENCE_NS   (5 * PERIOD_NS / 2)
 #define PROCESSES_MAX 2048 /* of one board; the time of more is the board's alone */
 #define USES_MAX      (3 * PROCESSES_MAX + NVML_INSTANCES_MAX) /* sampled, listed, held, nameless */
-#define AHEAD_US      5000000 /* a sample whose time is further ahead is none */
+#define AHEAD_US      5000000 /* a sample with a later time is ignored */
 
-/* Of a board that has been in MIG mode. */
+/* The MIG instances of a board that has been in MIG mode. */
 struct instances {
 	struct nvml_mig mig;
 	bool is_sampled; /* the driver samples processes in instances */
@@ -49,7 +49,7 @@ struct instances {
 /* What is known of the use of a board. */
 struct gpu {
 	const struct board *board; /* its zone and its device */
-	uint32_t generation;       /* the board's, of which all this is */
+	uint32_t generation;       /* of the board, at which all this was found */
 	bool samples_processes, may_have_vgpus;
 	uint64_t use_ns;             /* MONOTONIC; what used it is known until then; 0: not yet */
 	unsigned long long seen_us;  /* the newest sample */
@@ -73,12 +73,12 @@ struct meter {
 	struct gpu gpus[DEVICES_NVML];
 	struct use_buffer buffer;
 	struct nvml_vgpus vgpus; /* of the board that is read */
-	pthread_mutex_t lock;    /* of what instances show, and of which boards have any */
+	pthread_mutex_t lock;    /* protects the results of instances, and which boards have any */
 };
 
 /* ---- energy ---- */
 
-/* Of newer boards the library's own power is a mean over the last second. */
+/* On newer boards the library's own power is a mean over the last second. */
 static int read_power(const struct vendor_library *common, vendor_device device, unsigned *ret_mw)
 {
 	const struct nvml_library *library = (const struct nvml_library *)common;
@@ -105,7 +105,7 @@ static const struct library_kind nvml_kind = {
 
 /* ---- use ---- */
 
-/* Of processes, or of the board's vGPUs where it has any. */
+/* Reads the samples of processes, or of the board's vGPUs if it has any. */
 static int ask_samples(struct meter *meter, vendor_device device, unsigned long long since_us,
 		       struct nvml_process_sample *ret, unsigned *count)
 {
@@ -172,7 +172,7 @@ static uint64_t read_busy_ns(struct meter *meter, struct gpu *gpu, uint64_t elap
 	return muldiv_u64(elapsed_ns, utilization.gpu < 100 ? utilization.gpu : 100, 100);
 }
 
-/* What holds the device, behind @have in the buffer; a process may be there twice. */
+/* Appends the processes that hold the device after @have entries; one may be there twice. */
 static unsigned read_processes(struct meter *meter, vendor_device device, unsigned have)
 {
 	const struct nvml_library *library = &meter->library;
@@ -191,7 +191,7 @@ static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elaps
 				  read_busy_ns(meter, gpu, elapsed_ns), meter->buffer.uses);
 }
 
-/* Behind those that used it; what holds and uses it becomes one (device_uses.h). */
+/* Appends the holders to the users; a process that does both is merged (device_uses.h). */
 static void note_holders(struct meter *meter, struct gpu *gpu)
 {
 	struct use_buffer *buffer = &meter->buffer;

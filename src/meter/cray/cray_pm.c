@@ -5,14 +5,14 @@
  * and memory_energy are parts of it; cpuN_energy is a socket's, accelN_energy an accelerator's.
  * They are in joules, each with the time of its sample, and sampled ten times a second.
  *
- * Accelerators are one zone, their sum: nothing says which board N is, nor what used it, so it is a
- * rival of the boards that their drivers show (energy/rank.h), and gives way to them.
+ * Accelerators are one zone, their sum: the files do not show which board N is, or what used it, so
+ * the zone competes with the boards that their drivers show (energy/rank.h), and these win.
  *
- * "startup" counts the starts of the controller: with each the counters begin anew. ("generation"
- * counts changes of power limits.) A time that stands still means that the controller does not
- * sample: nothing is new then, and after three seconds the zone is down.
+ * "startup" counts the starts of the controller; each start resets the counters. ("generation"
+ * counts changes of power limits.) A time that does not change means that the controller does not
+ * sample: there is no new reading then, and after three seconds the zone is down.
  *
- * Polled: what the files show comes from a controller beside the node, which may be slow.
+ * Polled: the values come from a controller next to the node, which may be slow.
  */
 #include "meter/cray/cray_pm.h"
 
@@ -47,14 +47,13 @@ struct cray_zone {
 
 struct meter {
 	char *dir_path;
-	pthread_mutex_t
-		lock; /* of `count`; zones are the poller's thread's, but for what is fixed */
+	pthread_mutex_t lock; /* of `count`; other variable members belong to the poller's thread */
 	struct cray_zone zones[ZONES_SIZE];
 	size_t count;
 	unsigned accelerators; /* that the sum is of */
 };
 
-/* 0 where there is no such file. */
+/* Returns 0 without such a file. */
 static uint32_t read_startup(int dir_fd)
 {
 	char text[64];

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 
-/* A number and its unit, with blanks before it; *text moves behind it. */
+/* Takes a number and its unit, with blanks before it; *text moves past it. */
 static int take_amount(const char **text, const char *end, const char *unit, uint64_t *ret)
 {
 	const char *at = *text;

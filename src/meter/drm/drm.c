@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * GPUs of AMD and Intel, by the kernel's drivers: a zone is a board, known by its PCI address, and
- * its energy is that of the sensors of its hwmon. cardN and hwmonN change from start to start and
- * are used for the search alone.
+ * GPUs of AMD and Intel, by the kernel's drivers: a zone is a board, identified by its PCI address,
+ * and its energy comes from the sensors of its hwmon. cardN and hwmonN change from start to start
+ * and are used for the search alone.
  *
- * A board that sleeps (runtime power management) is not woken for a reading: nothing is new then.
- * Polled: a sensor is asked through the board's firmware, which may hang.
+ * A board that sleeps (runtime power management) is not woken for a reading. Polled: a sensor is
+ * read through the board's firmware, which may hang.
  *
- * What used a board is read with it (drm_users.h). What is computed through AMD's KFD, as ROCm
- * does, is in no fdinfo: where KFD has processes, the time for which a board was busy beyond that
- * of the processes found is of no process that is known. So it is while files are beyond limits; a
- * board that does not say for how long it was busy counts as busy all the time then.
+ * The users of a board are read with it (drm_users.h). Work through AMD's KFD, as ROCm does it, is
+ * not in fdinfo: if KFD has processes, the time for which a board was busy beyond the time of the
+ * processes found belongs to no known process. The same holds while files are beyond limits; a
+ * board that does not report how long it was busy counts as busy all the time then.
  */
 #include "meter/drm/drm.h"
 
@@ -53,8 +53,8 @@ struct meter {
 	size_t count, beyond;
 	uint32_t search; /* number of the last one */
 	/*
-	 * Of the last search, for other threads. All else, but for what is fixed of a zone that is
-	 * counted here, is the poller's thread's.
+	 * Protects the results of the last search, for other threads. Everything else belongs to
+	 * the poller's thread, except for the fixed members of zones within found.count.
 	 */
 	pthread_mutex_t lock;
 	struct {
@@ -115,7 +115,7 @@ static struct board *board_at(struct meter *meter, const char *address, const ch
 /* Takes over the paths. */
 static void find_again(struct board *board, char *hwmon_path, char *device_path)
 {
-	board->generation += !board->hwmon_path; /* a driver that is loaded anew counts anew */
+	board->generation += !board->hwmon_path; /* a reloaded driver restarts its counters */
 	lose(board);
 	board->hwmon_path = hwmon_path;
 	board->device_path = device_path;
@@ -247,7 +247,7 @@ static void read_users(struct meter *meter, size_t index)
 	struct drm_users_state users = drm_users_state(meter->users);
 	uint64_t percent;
 
-	/* Of clients beyond the limits it is not known for how long they were busy. */
+	/* It is not known how long clients beyond the limits were busy. */
 	if (strcmp(board->sensor->driver, "amdgpu") == 0 &&
 	    (users.beyond || kfd_has_processes(meter)) && read_busy(board, &percent))
 		drm_users_add_rest(meter->users, device, muldiv_u64(elapsed_ns, percent, 100));
@@ -295,8 +295,8 @@ static const struct device_use *drm_uses(struct meter *meter, size_t index, size
 static const char not_known[] = "the processes that use AMD and Intel GPUs are unknown";
 
 /*
- * Why that is not known, or not of all; false: it is. Numbers change all the time: they are beside
- * the text, which is logged when it changes.
+ * Writes why the users are not known, or not all of them; false if they are. Numbers change all the
+ * time, so they are separate from the text, which is logged when it changes.
  */
 static bool describe_users(const struct drm_users_state *users, struct meter_remark *ret)
 {

@@ -14,7 +14,7 @@
 #include "base/num.h"
 
 /*
- * The files of each driver, of which the first that exists is read: kernel,
+ * The files of each driver; the first one that exists is read. Source: kernel,
  * Documentation/gpu/amdgpu/thermal.rst and
  * Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon. The first counter of xe is the
  * board's, the second its package's, which some boards have alone.

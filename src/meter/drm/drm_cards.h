@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cards in /sys/class/drm, the boards behind them, and the sensor of a board. A GPU that is a
+ * The cards in /sys/class/drm, their boards, and the sensor of a board. A GPU that is a
  * part of the processor has no sensor here: amdgpu reports the power of a whole APU, CPU included,
  * which is in "package" already; i915 and xe report no energy for one.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A table of files, found by (pid, descriptor). Those of one client are told by its id, which the
+ * A table of files, found by (pid, descriptor). The files of one client have its id, which the
  * first reading of each shows: one is read from then on, the others are spare, and one of them
- * takes its place when it ends. The one that is read is of the process that has had the client
+ * takes its place when it ends. The file that is read belongs to the process that had the client
  * first, so that a descriptor that is passed on takes no energy with it.
  */
 #include "meter/drm/drm_users.h"
@@ -118,7 +118,7 @@ static struct drm_file *reader_of(struct drm_users *users, const struct drm_file
 	return NULL;
 }
 
-/* Whether both are of one process, or of processes of one control group. */
+/* True if both belong to one process, or to processes of one control group. */
 static bool are_akin(const struct drm_file *a, const struct drm_file *b)
 {
 	return a->device.pid == b->device.pid || (a->group && a->group == b->group);
@@ -170,7 +170,7 @@ static void find_heir(struct drm_users *users, struct drm_file *file)
 		take_over(file, heir);
 }
 
-/* Whether @file, which was just read for the first time, is of a client that another one reads. */
+/* True if @file, just read for the first time, has a client that is read through another file. */
 static bool is_one_too_many(struct drm_users *users, struct drm_file *file, uint64_t client_id)
 {
 	struct drm_file *reader = reader_of(users, file, client_id);

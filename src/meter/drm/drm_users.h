@@ -4,19 +4,19 @@
  * device files (gpu/drm_fdinfo.h).
  *
  * Open files are searched for with each reading, or as seldom as is needed for searches to take
- * 0.4 per cent of a CPU, at least once in 30 s. What is found is read with each reading of its
- * board. A file that is copied, inherited or passed on is one client, and counts once:
+ * 0.4 per cent of a CPU, at least once in 30 s. The files found are read with each reading of
+ * their board. A file that is copied, inherited or passed on is one client, and counts once:
  *
- * - of a render node it is that of the process that was seen with it first, as long as that has
- *   it: one that is sent a descriptor later does not get the energy. Of several that are seen at
- *   once it is the one with the lowest pid, whose children only inherit it, if all are in one
- *   control group; else it is no process's, as the opener is not known. When the process ends, one
- *   of the same control group takes its place; without one it is no process's;
- * - of a primary node (cardN) it is no process's: a session manager opens it for others and keeps
- *   it, and the kernel does not say which of them uses it.
+ * - A client of a render node belongs to the process that was seen with it first, as long as that
+ *   process has it: one that is sent a descriptor later does not get the energy. If several are
+ *   seen at once and all are in one control group, it belongs to the one with the lowest pid, whose
+ *   children only inherit it; otherwise to no process, because the opener is not known. When the
+ *   process ends, another of the same control group takes its place, if there is one.
+ * - A client of a primary node (cardN) belongs to no process: a session manager opens it for others
+ *   and keeps it, and the kernel does not report which of them uses it.
  *
- * Limits are of each process (OPEN_DEVICES_PROCESS_MAX descriptors) and of all of them. What is
- * read already stays in spite of descriptors beyond the limits, however many.
+ * There are limits for each process (OPEN_DEVICES_PROCESS_MAX descriptors) and for all of them. A
+ * file that is read already stays, however many descriptors are beyond the limits.
  *
  * Used by one thread.
  */
@@ -31,7 +31,7 @@
 
 struct drm_users;
 
-/* Of the last search and the readings since. */
+/* The result of the last search and the readings since. */
 struct drm_users_state {
 	int error;       /* of the search: 0 or -errno */
 	uint64_t denied; /* files that may not be read */
@@ -55,10 +55,10 @@ void drm_users_add_node(struct drm_users *users, uint32_t minor, uint32_t board)
  */
 uint64_t drm_users_read(struct drm_users *users, uint32_t board, uint32_t device,
 			const char *address, uint64_t now_ns);
-/* The board was busy for @busy_ns in all: what is not of the processes found is none's. */
+/* The board was busy for @busy_ns in all: the rest beyond known processes belongs to none. */
 void drm_users_add_rest(struct drm_users *users, uint32_t device, uint64_t busy_ns);
 /* Nothing was read: it used nothing. */
 void drm_users_clear(struct drm_users *users);
-/* Of the last drm_users_read(); valid until the next. */
+/* The uses of the last drm_users_read(); valid until the next. */
 const struct device_use *drm_users_uses(const struct drm_users *users, size_t *ret_count);
 struct drm_users_state drm_users_state(const struct drm_users *users);

@@ -4,8 +4,8 @@
  * readings of a smart plug, a PDU or an instrument of a laboratory.
  *
  * The files are read once a second, each as a whole for each of its zones. The time of a value is
- * the one that its line gives, else that of the file's last change: the same time again is nothing
- * new. A zone fails whose value is older than STALE_NS, so that a script that has ended is noticed.
+ * the one in its line, or else the time of the file's last change; the same time again is not a new
+ * reading. A zone with a value older than STALE_NS fails, so that the end of a script is noticed.
  */
 #include "meter/external/external.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a meter outside this program says: lines of text, which any script can write. Pure.
+ * The output of a meter outside this program: lines of text, which any script can write. Pure.
  *
  *     kepler-meter 1
  *     # a plug between the machine and the mains
@@ -8,15 +8,15 @@
  *     zone=dram-0 uj=81234567
  *
  * The first line is the format and its version. Then each line is a zone, of key=value pairs in any
- * order; empty lines and those that begin with # say nothing.
+ * order; empty lines and lines that begin with # are ignored.
  *
- * - zone: a kind of zone, with a number where there are several. Each is there once.
- * - uj or uw, one of them: energy in µJ, as a counter that only rises and begins anew at will; or
- *   power in µW.
- * - time: when the value was so, in seconds since 1970 (UTC).
- * - window: of a power, for how many seconds up to then it is the mean. Without it the power is
- *   that of the moment.
- * - name: of the instrument, for people.
+ * - zone: a kind of zone, with a number if there are several. Each appears once.
+ * - uj or uw, one of them: energy in µJ, as a counter that only rises and may restart at any value;
+ *   or power in µW.
+ * - time: the time of the value, in seconds since 1970 (UTC).
+ * - window: the seconds up to that time over which a power is the mean. Without it the power is
+ *   momentary.
+ * - name: the name of the instrument, for people.
  */
 #pragma once
 
@@ -51,7 +51,7 @@ struct external_text {
 int external_text_begin(struct external_text *text, const char *start, size_t len,
 			struct diag *diag);
 /*
- * 1 with the next record, 0 at the end. -EINVAL for a line that is none, with what is wrong there;
- * the next call goes on behind it.
+ * Returns 1 with the next record, 0 at the end, and -EINVAL with a diagnosis for an invalid line;
+ * the next call continues after it.
  */
 int external_text_next(struct external_text *text, struct external_record *ret, struct diag *diag);

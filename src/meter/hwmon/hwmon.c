@@ -50,7 +50,7 @@ struct meter {
 	char *sysfs;
 	char *rules[HWMON_RULES_MAX];
 	size_t rule_count;
-	pthread_mutex_t lock; /* the rest, but for what only the poller's thread uses of a zone */
+	pthread_mutex_t lock; /* of the rest, except for members of the poller's thread */
 	struct hwmon_zone *zones[METER_ZONES_MAX];
 	size_t count;
 	size_t ignored;

@@ -32,10 +32,10 @@ struct row {
 static const struct row rows[] = {
 	/*
 	 * acpi_power_meter.rst: power1_average over power1_average_interval. On NVIDIA Grace the
-	 * text of the firmware says what each one measures (Grace Performance Tuning Guide, "Power
+	 * firmware's text names what each one measures (Grace Performance Tuning Guide, "Power
 	 * Telemetry"): a module is all of a superchip, its GPU included; Grace power is all of the
-	 * CPU's side, of which CPU and SysIO power are rails. Where it says nothing it is the
-	 * machine's (ACPI, 10.4), unless the firmware lists devices that it measures.
+	 * CPU's side, which includes the rails CPU and SysIO. Without such a text the meter is the
+	 * machine's (ACPI, 10.4), unless the firmware lists the devices that it measures.
 	 */
 	{ "power_meter", "Module Power Socket %", HWMON_AVERAGE, HWMON_COUNTED, ZONE_PSYS,
 	  NUMBER_LABEL, .has_gpus = true },
@@ -65,8 +65,8 @@ static const struct row rows[] = {
 	{ "zenergy", "Ecore%", HWMON_ENERGY, HWMON_PART, 0, 0 },
 
 	/*
-	 * amd_hsmp.rst: power of a socket, as its firmware tells, one chip for each of them. Their
-	 * order is that of sockets: devices of ACPI, or one device with a chip for each.
+	 * amd_hsmp.rst: the power of a socket, as its firmware reports it, with one chip for each
+	 * socket, in the order of sockets: devices of ACPI, or one device with a chip for each.
 	 */
 	{ "amd_hsmp_hwmon", NULL, HWMON_POWER, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_ORDER },
 
@@ -129,8 +129,8 @@ static const struct row rows[] = {
 };
 
 /*
- * '%' in @pattern stands for a decimal number, of which *ret_number is the last one's text; '*',
- * once and at the begin, for anything.
+ * '%' in @pattern stands for a decimal number, and *ret_number is the text of the last one; '*',
+ * which may be there once, at the beginning, stands for anything.
  */
 static bool matches(const char *pattern, const char *text, const char **ret_number, size_t *ret_len)
 {

@@ -71,7 +71,7 @@ struct hwmon_meaning {
 void hwmon_channel_name(const struct hwmon_channel *channel, char *buf, size_t size);
 /* CHIP@DEVICE/CHANNEL: identifies it for as long as the machine is built as it is. */
 void hwmon_channel_key(const struct hwmon_channel *channel, char ret[HWMON_KEY_MAX]);
-/* "energyN", … of a file's name; false where it is no file that energy is read from. */
+/* "energyN", … of a file's name; false if no energy is read from such a file. */
 bool hwmon_file_parse(const char *name, enum hwmon_reading *ret_reading, bool *ret_is_current,
 		      unsigned *ret_number);
 /*
@@ -80,5 +80,5 @@ bool hwmon_file_parse(const char *name, enum hwmon_reading *ret_reading, bool *r
  */
 struct hwmon_meaning hwmon_meaning_of(const struct hwmon_channel *channel, char *const *rules,
 				      size_t rule_count);
-/* Whether @rule is one: 0, or -EINVAL with what is wrong. */
+/* Checks a rule: 0, or -EINVAL with a diagnosis. */
 int hwmon_rule_check(const char *rule, struct diag *diag);

@@ -60,7 +60,7 @@ static ssize_t read_text(int dir_fd, const char *name, char *ret, size_t size)
 	return len;
 }
 
-/* The last part of what hwmonN/device leads to; "" where that is no link. */
+/* The last part of the path to which hwmonN/device links; "" if it is not a link. */
 static void read_device(int hwmon_fd, char ret[HWMON_NAME_MAX])
 {
 	char target[PATH_MAX], *slash, *last;
@@ -72,13 +72,13 @@ static void read_device(int hwmon_fd, char ret[HWMON_NAME_MAX])
 	copy_text(last, (ssize_t)strlen(last), ret, HWMON_NAME_MAX);
 }
 
-/* Whether a device that a meter measures is the system bus, on which all others are. */
+/* True if a device that a meter measures is the system bus, which has all others. */
 static bool is_all(const char *device)
 {
 	return strncmp(device, "LNXSYBUS", 8) == 0 || strncmp(device, "LNXSYSTM", 8) == 0;
 }
 
-/* By the devices that it is said to measure; HWMON_UNSAID: there are none but the meter @own. */
+/* By the devices that the firmware lists for it; HWMON_UNSAID if it lists only the meter @own. */
 static enum hwmon_extent read_measures(int hwmon_fd, const char *own)
 {
 	int fd = openat(hwmon_fd, "device/measures", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,7 +124,7 @@ static void read_label(int dir_fd, const struct hwmon_channel *channel, char ret
 	}
 }
 
-/* Of the chip whose channels begin at @first; NULL: no room. */
+/* Finds or adds a channel of the chip whose channels begin at @first; NULL: no room. */
 static struct hwmon_channel *find_channel(struct walk *walk, size_t first, const struct chip *chip,
 					  enum hwmon_reading reading, unsigned number)
 {
@@ -156,7 +156,7 @@ static struct hwmon_channel *find_channel(struct walk *walk, size_t first, const
 	return &found->channel;
 }
 
-/* Whether the other file of a product is there. */
+/* True if the other file of a product exists. */
 static bool has_current(int dir_fd, unsigned number)
 {
 	char name[32];

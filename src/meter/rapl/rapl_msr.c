@@ -4,10 +4,10 @@
  * is read on one CPU of its package, or die. It is opened by name alone, because it takes
  * CAP_SYS_RAWIO, which is as good as root.
  *
- * A register that is 0 counts nothing, as for the kernel's own driver. Where the CPU that is read
- * goes offline, reads fail with ENXIO: the device is closed, and a later rescan opens that of
- * another CPU, as a new generation, for the package may have been off meanwhile. Registers that
- * count a single core are read on one CPU of each, where that is asked for (rapl_cores.h).
+ * A register that is 0 counts nothing, as for the kernel's own driver. If the CPU that is read goes
+ * offline, reads fail with ENXIO: the device is closed, and a later rescan opens another CPU of the
+ * package as a new generation, because the package may have been off meanwhile. Registers that
+ * count a single core are read on one CPU of each core, if that is configured (rapl_cores.h).
  */
 #include "meter/rapl/rapl_msr.h"
 
@@ -73,7 +73,7 @@ struct meter {
 	char why_not[sizeof(((struct meter_remark *)NULL)->what)];
 };
 
-/* Of what @place has, unless it was opened anew meanwhile. */
+/* Drops the descriptors of @place, unless they were reopened meanwhile. */
 static void lose(struct meter *meter, struct shared_fds **place, const struct shared_fds *lost)
 {
 	struct shared_fds *old = NULL;
@@ -255,7 +255,7 @@ static unsigned find_counters(const struct rapl_cpu *cpu, int fd)
 	return counters;
 }
 
-/* Against PLATYPUS and the like the counters can be made coarser: sums stay right. */
+/* Counters can be coarser to prevent attacks such as PLATYPUS: sums stay right. */
 static bool is_filtered(int fd)
 {
 	uint64_t value = 0;

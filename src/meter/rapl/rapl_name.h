@@ -29,8 +29,8 @@ void rapl_zone_instance(enum zone_kind kind, const struct cpu_place *place, bool
 			char ret[ZONE_INSTANCE_MAX]);
 
 /*
- * Whether the zone directory @name is of the memory-mapped interface, which shows the package of
- * the MSR interface a second time (and limits it separately).
+ * True if the zone directory @name belongs to the memory-mapped interface, which shows the package
+ * of the MSR interface a second time (and limits it separately).
  */
 bool rapl_dir_is_mmio(const char *name);
 

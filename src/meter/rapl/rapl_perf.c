@@ -7,16 +7,16 @@
  * The reader asks zone by zone: the first one of a package reads the group, and the others take
  * their values from that reading, each once, if it is not older than FRESH_NS.
  *
- * Where the last CPU of a package goes offline, its events go on to answer, with their last values.
- * The time for which they were enabled stands still then, by which that is noticed: the group is
- * closed, and a later rescan opens it on a CPU of the mask as it is then. (As long as the package
- * has another CPU the kernel moves them there.) A package without a group that was opened once has
- * no zones: what may not be opened is a remark, and no meter that is down.
+ * If the last CPU of a package goes offline, its events continue to answer with their last values,
+ * but the time for which they were enabled stops. Then the group is closed, and a later rescan
+ * opens it on a CPU of the mask as it is then. (As long as the package has another CPU the kernel
+ * moves the events there.) A package has zones only once its group was opened: without permission
+ * there is a remark instead of a meter that is down.
  *
- * A hypervisor may answer 0 whenever the register is read, and servers show a psys that their board
- * does not feed; from Sapphire Rapids on the kernel has that event without a look at its counter.
- * So each group is tried when it is opened: what draws power as long as a program runs (package,
- * psys) and does not count for TRIAL_READS × TRIAL_NS is no meter. It would be a zone of 0 W.
+ * A hypervisor may return 0 whenever the register is read, and some servers have a psys event that
+ * their board does not feed; from Sapphire Rapids on the kernel does not check that counter. So
+ * each group is tried when it is opened: a package or psys draws power as long as a program runs,
+ * and if it does not count for TRIAL_READS × TRIAL_NS it is left out: it would show 0 W.
  */
 #include "meter/rapl/rapl_perf.h"
 
@@ -144,7 +144,7 @@ static int read_group(const struct shared_fds *group, struct group_reading *ret)
 	return n == size && ret->count == group->count ? 0 : -ENODEV;
 }
 
-/* Closes the package's group, unless it was opened anew meanwhile. */
+/* Closes the package's group, unless it was reopened meanwhile. */
 static void lose_group(struct meter *meter, struct package *package, uint32_t generation)
 {
 	struct shared_fds *old = NULL;
@@ -296,7 +296,7 @@ static void add_zones(struct meter *meter, struct package *package)
 	}
 }
 
-/* The package of that CPU, a new one if need be; NULL where there are too many. */
+/* The package of that CPU, a new one if need be; NULL if there are too many. */
 static struct package *package_of(struct meter *meter, const struct cpu_place *place)
 {
 	struct package *package = meter->packages;
@@ -313,7 +313,7 @@ static struct package *package_of(struct meter *meter, const struct cpu_place *p
 	return package;
 }
 
-/* Rescans are never two at a time: but for what is read here no other thread writes a package. */
+/* Rescans run one at a time, and other threads write only the members that are read here. */
 static int open_package(struct meter *meter, struct package *package, const struct rapl_pmu *pmu,
 			unsigned cpu)
 {

@@ -33,15 +33,15 @@ struct rapl_pmu {
 	size_t cpu_count;
 };
 
-/* Whether the kernel has the PMU at all. */
+/* True if the kernel has the PMU. */
 bool rapl_pmu_exists(const char *sysfs);
 /*
- * 0, -ENOENT where there is no such PMU, or another -errno; -EBADMSG where a file is not as the
- * kernel documents it.
+ * 0, -ENOENT without such a PMU, or another -errno; -EBADMSG if a file is not as the kernel
+ * documents it.
  */
 int rapl_pmu_read(const char *sysfs, struct rapl_pmu *ret);
 
-/* Of text[0..len), the result of a read: a negative @len is handed through. Pure. */
+/* The next ones parse text[0..len), the result of a read; a negative @len is returned. Pure. */
 /* "event=0x02\n". 0, -EBADMSG. */
 int rapl_pmu_config_parse(const char *text, ssize_t len, uint64_t *ret_config);
 /*

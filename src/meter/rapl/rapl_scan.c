@@ -2,11 +2,11 @@
 /*
  * The real tree shows a zone several times: class/powercap holds symlinks to every zone, and a
  * sub-zone is also a directory inside its parent; intel-rapl-mmio repeats the package that
- * intel-rapl has. So the walk follows links, knows a directory by device and inode, finds the
+ * intel-rapl has. So the walk follows links, identifies a directory by device and inode, finds the
  * parent of a sub-zone by its directory's name (whichever way it was reached), and at the end keeps
- * one zone of each kind and package. Only where there are two of them are counters read, so that a
- * driver that hangs costs nothing elsewhere. The walk is bounded in depth and in directories: a
- * tree given by --host.sysfs may hold anything.
+ * one zone of each kind and package. Counters are read only to choose between two of them, so that
+ * a driver that hangs costs nothing elsewhere. The walk is bounded in depth and in directories,
+ * because a tree given by --host.sysfs may contain anything.
  */
 #include "meter/rapl/rapl_scan.h"
 
@@ -33,7 +33,7 @@ struct visited_dir {
 	ino_t ino;
 };
 
-/* Of a zone that has a twin: what is worse is more. */
+/* The state of a zone that has a twin; a greater value is worse. */
 enum { TWIN_WORKS, TWIN_STILL, TWIN_UNREADABLE };
 #define TWIN_LOOKS   10
 #define TWIN_WAIT_NS 2000000

@@ -126,7 +126,7 @@ static bool is_gone(int err)
 	return err == -ENODEV || err == -ENOENT;
 }
 
-/* Forgets where the zone was, unless a rescan has found it anew meanwhile. */
+/* Forgets where the zone was, unless a rescan has found it again meanwhile. */
 static void zone_lose(struct meter *meter, struct rapl_zone *zone, uint32_t generation)
 {
 	struct handle *old = NULL;
@@ -235,7 +235,7 @@ static void add_zone(struct meter *meter, const struct rapl_found *found)
 	meter->count++;
 }
 
-/* Whether its twin, which works, is to take its place. */
+/* True if its twin, which works, is to take its place. */
 static bool is_dead(const struct rapl_zone *zone, const struct rapl_found *found)
 {
 	return found->is_better && strcmp(zone->dir_path, found->dir_path) != 0 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a counter of energy advances finely enough to be read instead of the power beside it.
+ * Decides if a counter of energy advances finely enough to be read instead of the power.
  * Some controllers count in hundredths of a kilowatt hour: 36 kJ, two minutes of a server. Pure.
  */
 #pragma once

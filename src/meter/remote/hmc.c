@@ -57,12 +57,12 @@ struct meter {
 	struct remote remote;
 	char *texts[TEXTS]; /* none is NULL */
 	bool insecure;
-	/* Of the poller's thread: */
+	/* Members of the poller's thread: */
 	struct hmc_client *client; /* NULL: it is not known where the HMC is */
 	bool is_unverified;
-	struct hmc_power power; /* undecided: the partition is to be found (anew) */
+	struct hmc_power power; /* undecided: the partition must be searched for */
 	enum hmc_method method; /* for good, once it is decided */
-	uint32_t generation;    /* of what was found */
+	uint32_t generation;    /* changes when the partition is found again */
 	uint64_t share_at_ns;   /* when the share was read */
 	uint64_t sample_ms;     /* of the last sample, by the console's clock */
 	uint64_t sample_at_ns;  /* when that was first seen */
@@ -251,7 +251,7 @@ static int hmc_rescan(struct meter *meter)
 	return r < 0 && r != -EAGAIN ? fail(meter, r, &diag) : 0;
 }
 
-/* Whether the console still measures. */
+/* Fails if the console does not measure any more. */
 static int check_age(struct meter *meter, const struct hmc_sample *sample, struct diag *diag)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

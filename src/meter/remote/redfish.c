@@ -32,7 +32,7 @@
 #include "service/needs.h"
 
 #define MISSES_TO_SEARCH   3   /* readings without a value, until another place is looked for */
-#define READINGS_TO_SEARCH 360 /* of a place that is provisional, likewise */
+#define READINGS_TO_SEARCH 360 /* the same for a place that is provisional */
 
 enum text { TEXT_URL, TEXT_CREDENTIALS, TEXT_CA_FILE, TEXT_SYSTEM, TEXT_NODE, TEXTS };
 
@@ -43,7 +43,7 @@ struct meter {
 	char *texts[TEXTS]; /* none is NULL */
 	uint64_t window_ns, delay_ns;
 	bool insecure, basic;
-	/* Of the poller's thread: */
+	/* Members of the poller's thread: */
 	struct redfish_client *client; /* NULL: it is not known where the BMC is */
 	struct redfish_power power;
 	bool is_found, counts;
@@ -140,7 +140,7 @@ static int redfish_rescan(struct meter *meter)
 
 /* ---- reading ---- */
 
-/* Whether the answer has what is read of it; another kind of value begins anew. */
+/* Chooses the counter or power; a change is a new generation. True if the answer has it. */
 static bool choose_value(struct meter *meter, const struct redfish_reading *reading,
 			 uint64_t now_ns)
 {

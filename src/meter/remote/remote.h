@@ -21,13 +21,13 @@
 #define REMOTE_END_MS   1500                    /* for the end of a session */
 #define REMOTE_CLOSE_NS (2000 * 1000 * 1000ULL) /* meter_ops.close_ns: with that and the rest */
 
-/* What people are told; all static. */
+/* The words of messages; all static. */
 struct remote_words {
 	const char *name;      /* "BMC" */
 	const char *ca_option; /* what verifies its certificate: "--meter.redfish.ca-file=FILE" */
 };
 
-/* Of the file with the password: whether it has changed. */
+/* Shows if the file with the password has changed. */
 struct remote_stamp {
 	ino_t inode;
 	struct timespec changed;
@@ -37,7 +37,7 @@ struct remote {
 	const struct remote_words *words;
 	uint64_t period_ns;
 	int cancel_fd; /* readable: what is under way ends */
-	/* Of the poller's thread: */
+	/* Members of the poller's thread: */
 	struct remote_stamp stamp;
 	uint64_t denied_ns;     /* the last wait after a refusal; 0: none */
 	uint64_t not_before_ns; /* MONOTONIC; 0: at any time */
@@ -54,7 +54,7 @@ struct remote {
 
 /* 0, or -errno; released either way. */
 int remote_init(struct remote *remote, const struct remote_words *words, uint64_t period_ns);
-/* Of @remote all zero as well. */
+/* @remote may also be all zero. */
 void remote_release(struct remote *remote);
 /* The deadline of one request: a period, 2 s to 10 s. */
 uint64_t remote_timeout_ms(const struct remote *remote);
@@ -80,7 +80,7 @@ void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_un
 void remote_show_failure(struct remote *remote, const char *text);
 /* What people should know of the value; "": nothing. */
 void remote_show_note(struct remote *remote, const char *text);
-/* Likewise, and the value counts in spite of it. */
+/* The same, but the value counts in spite of it. */
 void remote_show_caveat(struct remote *remote, const char *text);
 
 /* ---- on any thread; of struct meter_ops ---- */
@@ -91,5 +91,5 @@ void remote_stop(struct remote *remote);
 /* Before the end of a session is asked for: what was under way has ended, and this is not to. */
 void remote_begin_close(struct remote *remote);
 
-/* The check of an option with the URL of such a service; "" is none, and valid. */
+/* Checks an option with the URL of such a service; "" (no service) is valid. */
 int remote_check_url(const char *text, struct diag *diag);
