@@ -67,15 +67,25 @@ const struct option_set repo_options = {
 
 /* ---- list ---- */
 
-static bool is_wanted(const struct repo_config *config, const struct entry_filter *filter,
-		      const struct model_entry *entry)
+/* What the options ask for; @machine may be NULL. */
+static struct choice_request request_of(const struct repo_config *config,
+					const struct machine_spec *machine)
 {
-	return (!*config->source ||
-		strcmp(choice_source(config->source), choice_source(entry->source)) == 0) &&
-	       (config->output < 0 || config->output == (int)entry->output) &&
-	       (!*config->group || strcmp(config->group, entry->group) == 0) &&
-	       (!*config->trainer || strcmp(config->trainer, entry->trainer) == 0) &&
-	       entry_filter_passes(filter, entry);
+	struct choice_request request = {
+		.source = config->source,
+		.group = config->group,
+		.trainer = config->trainer,
+		.pipeline = "",
+		.node_type = -1,
+		.no_pickles = true,
+		.filter = config->filter,
+	};
+
+	if (config->output >= 0)
+		request.output = (enum model_output)config->output;
+	if (machine)
+		request.machine = *machine;
+	return request;
 }
 
 static void add_number(struct strbuf *out, double number)
@@ -112,6 +122,7 @@ static int list(const struct repo_config *config, const struct repository *repos
 		struct strbuf *out, struct diag *diag)
 {
 	CLEANUP(model_json_release) json_t *reports = json_object();
+	const struct choice_request request = request_of(config, NULL);
 	json_t *models = json_array();
 	struct entry_filter filter;
 
@@ -125,7 +136,8 @@ static int list(const struct repo_config *config, const struct repository *repos
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *entry = &repository->entries[i];
 
-		if (!is_wanted(config, &filter, entry))
+		if (!choice_lists(&request, config->output < 0, repository, entry) ||
+		    !entry_filter_passes(&filter, entry))
 			continue;
 		if (config->json)
 			(void)json_array_append_new(models, model_report(repository, entry));
@@ -251,32 +263,16 @@ static bool is_first_of_its_kind(const struct repository *repository, size_t i)
 	return true;
 }
 
-static int best_of_kind(const struct repo_config *config, const struct repository *repository,
-			const struct machine_spec *machine, const struct model_entry *kind,
-			struct choice *ret, struct diag *diag)
-{
-	const struct choice_request request = {
-		.source = kind->source,
-		.output = kind->output,
-		.group = kind->group,
-		.trainer = config->trainer,
-		.pipeline = "",
-		.node_type = -1,
-		.machine = *machine,
-		.no_pickles = true,
-		.filter = config->filter,
-	};
-
-	return choice_make(repository, &request, ret, diag);
-}
-
 static int best(const struct repo_config *config, const struct repository *repository,
 		const struct machine_spec *machine, struct strbuf *out, struct diag *diag)
 {
 	CLEANUP(model_json_release) json_t *reports = json_object();
+	struct choice_request listed = request_of(config, NULL);
+	struct choice_request request = request_of(config, machine);
 	json_t *models = json_array();
 	size_t found = 0;
 
+	listed.trainer = ""; /* a kind's first model may have another one */
 	(void)json_object_set_new(reports, "best", models);
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *kind = &repository->entries[i];
@@ -284,12 +280,12 @@ static int best(const struct repo_config *config, const struct repository *repos
 		int r;
 
 		if (!is_first_of_its_kind(repository, i) ||
-		    (*config->source &&
-		     strcmp(choice_source(config->source), choice_source(kind->source)) != 0) ||
-		    (config->output >= 0 && config->output != (int)kind->output) ||
-		    (*config->group && strcmp(config->group, kind->group) != 0))
+		    !choice_lists(&listed, config->output < 0, repository, kind))
 			continue;
-		r = best_of_kind(config, repository, machine, kind, &choice, diag);
+		request.source = kind->source;
+		request.output = kind->output;
+		request.group = kind->group;
+		r = choice_make(repository, &request, &choice, diag);
 		if (r == -EINVAL)
 			return r;
 		if (r < 0)
@@ -323,15 +319,6 @@ static int publish(const struct repository *repository, const char *folder, stru
 
 /* ---- the command ---- */
 
-static int find_machine(const struct repo_config *config, struct machine_spec *ret,
-			struct diag *diag)
-{
-	if (*config->machine)
-		return machine_file_read(config->machine, ret, diag);
-	machine_file_discover(ret);
-	return 0;
-}
-
 static int answer(const struct repo_config *config, const struct operands *operands,
 		  struct strbuf *out, struct diag *diag)
 {
@@ -356,7 +343,7 @@ static int answer(const struct repo_config *config, const struct operands *opera
 		return diag_set(diag, -EINVAL,
 				"repo: must be list, verify, best or publish, not \"%.40s\"",
 				command);
-	r = find_machine(config, &machine, diag);
+	r = machine_file_read(config->machine, &machine, diag);
 	return r < 0 ? r : best(config, repository, &machine, out, diag);
 }
 

@@ -166,11 +166,8 @@ static int start_listening(struct estimating *estimating, struct diag *diag)
 static int start(void *userdata, struct diag *diag)
 {
 	struct estimating *estimating = userdata;
-	const char *machine = estimating->config->machine;
-	int r = *machine ? machine_file_read(machine, &estimating->machine, diag) : 0;
+	int r = machine_file_read(estimating->config->machine, &estimating->machine, diag);
 
-	if (!*machine)
-		machine_file_discover(&estimating->machine);
 	if (r == 0)
 		r = load(estimating, diag);
 	return r < 0 ? r : start_listening(estimating, diag);

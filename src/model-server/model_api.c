@@ -327,18 +327,6 @@ static void handle_v2_model(void *userdata, const struct http_request *request,
 	answer_with(userdata, API_V2_MODEL, make_v2_model, request, response);
 }
 
-static bool is_listed(const struct choice_request *asked, bool any_output,
-		      const struct repository *repository, const struct model_entry *entry)
-{
-	return (any_output || entry->output == asked->output) &&
-	       (!*asked->source ||
-		strcmp(choice_source(asked->source), choice_source(entry->source)) == 0) &&
-	       (!*asked->group || strcmp(asked->group, entry->group) == 0) &&
-	       (!*asked->trainer || strcmp(asked->trainer, entry->trainer) == 0) &&
-	       (!*asked->pipeline ||
-		strcmp(asked->pipeline, repository->pipelines[entry->pipeline].name) == 0);
-}
-
 /* The number of a query's argument, or @usual. */
 static size_t count_argument(const struct http_request *request, const char *name, size_t usual)
 {
@@ -368,7 +356,7 @@ static json_t *list_models(const struct api_view *view, const struct http_reques
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		const struct model_entry *entry = &repository->entries[i];
 
-		if (is_listed(asked, any_output, repository, entry) &&
+		if (choice_lists(asked, any_output, repository, entry) &&
 		    entry_filter_passes(&filter, entry) && found++ >= offset &&
 		    json_array_size(models) < limit)
 			(void)json_array_append_new(models, model_report(repository, entry));

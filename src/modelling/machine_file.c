@@ -21,8 +21,13 @@ int machine_file_read(const char *path, struct machine_spec *ret, struct diag *d
 	CLEANUP(model_json_release) json_t *object = NULL;
 	CLEANUP_FREE char *text = NULL;
 	size_t len = 0;
-	int r = read_file_alloc(path, SPEC_MAX, &text, &len);
+	int r;
 
+	if (!*path) {
+		machine_file_discover(ret);
+		return 0;
+	}
+	r = read_file_alloc(path, SPEC_MAX, &text, &len);
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
 	object = model_json_parse(path, text, len, diag);

@@ -55,6 +55,16 @@ static bool is_of(const char *wanted, const char *own)
 	return !*wanted || strcmp(wanted, own) == 0;
 }
 
+bool choice_lists(const struct choice_request *request, bool any_output,
+		  const struct repository *repository, const struct model_entry *entry)
+{
+	return (any_output || entry->output == request->output) &&
+	       is_of(*request->source ? choice_source(request->source) : "",
+		     choice_source(entry->source)) &&
+	       is_of(request->group, entry->group) && is_of(request->trainer, entry->trainer) &&
+	       is_of(request->pipeline, repository->pipelines[entry->pipeline].name);
+}
+
 static bool is_among(const char *feature, size_t len, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

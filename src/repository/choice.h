@@ -64,5 +64,11 @@ int choice_make(const struct repository *repository, const struct choice_request
  */
 int choice_make_by_group(const struct repository *repository, const struct choice_request *request,
 			 struct choice **ret, size_t *ret_count, struct diag *diag);
+/*
+ * Returns true if a list of models has @entry: source, output, group, trainer and pipeline of
+ * @request are looked at, and "" is any source here. The filter is the caller's.
+ */
+bool choice_lists(const struct choice_request *request, bool any_output,
+		  const struct repository *repository, const struct model_entry *entry);
 /* "intel_rapl", "rapl-msr", "" → "rapl-sysfs"; others as they are. */
 const char *choice_source(const char *source);

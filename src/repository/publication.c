@@ -150,13 +150,12 @@ static bool is_plain_name(const char *text)
 	return true;
 }
 
-static int write_file(const struct place *place, const char *file, const struct strbuf *text)
+int publication_write_file(const char *folder, const char *file, const void *data, size_t len,
+			   struct diag *diag)
 {
 	char path[PATH_SIZE];
-	int r = strbuf_error(text);
+	int r = path_join(path, sizeof(path), folder, file);
 
-	if (r == 0)
-		r = path_join(path, sizeof(path), place->pipeline, file);
 	for (char *slash = r == 0 ? strchr(path + 1, '/') : NULL; slash;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -164,10 +163,19 @@ static int write_file(const struct place *place, const char *file, const struct 
 		*slash = '/';
 	}
 	if (r == 0)
-		r = write_file_atomic(path, text->data, text->len, FILE_MODE);
-	return r < 0 ? diag_set(place->diag, r, "%s/%s: cannot be written: %s",
-				place->publication->pipeline, file, strerrordesc_np(-r))
+		r = write_file_atomic(path, data, len, FILE_MODE);
+	return r < 0 ? diag_set(diag, r, "%s/%s: cannot be written: %s", folder, file,
+				strerrordesc_np(-r))
 		     : 0;
+}
+
+static int write_text(const struct place *place, const char *file, const struct strbuf *text)
+{
+	int r = strbuf_error(text);
+
+	return r < 0 ? diag_set(place->diag, r, "out of memory")
+		     : publication_write_file(place->pipeline, file, text->data, text->len,
+					      place->diag);
 }
 
 /* The object in @file, an empty one without a file; NULL with a diagnosis. */
@@ -195,7 +203,7 @@ static int write_object(const struct place *place, const char *file, const json_
 
 	if (!model_json_dump(json, &text))
 		return diag_set(place->diag, -ENOMEM, "out of memory");
-	return write_file(place, file, &text);
+	return write_text(place, file, &text);
 }
 
 /* ---- node types ---- */
@@ -351,7 +359,7 @@ static int write_row(const struct place *place, const struct trained_model *mode
 		r = 0;
 	if (r == 0)
 		r = json_array_append(kept, fresh) == 0 ? table_text_write(kept, &text) : -ENOMEM;
-	return r < 0 ? r : write_file(place, file, &text);
+	return r < 0 ? r : write_text(place, file, &text);
 }
 
 static int write_metadata(const struct place *place)
@@ -414,7 +422,7 @@ int publication_add(const struct publication *publication, const struct trained_
 		       model_output_name(model->output), group, name);
 	r = publication_write_model(model, name, &text);
 	if (r == 0)
-		r = write_file(&place, file, &text);
+		r = write_text(&place, file, &text);
 	row = r == 0 ? row_of(model, name, group, number) : NULL;
 	if (r == 0)
 		r = row ? write_row(&place, model, row) : -ENOMEM;

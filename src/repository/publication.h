@@ -35,6 +35,12 @@ int publication_judge(const struct trained_model *model, struct diag *diag);
 /* 0 with the file's path below the root in *ret_path; or -errno with a diagnosis. */
 int publication_add(const struct publication *publication, const struct trained_model *model,
 		    char ret_path[PUBLICATION_NAME_MAX * 4], struct diag *diag);
+/*
+ * Writes a file below @folder, with the folders that it needs, replacing an earlier one. 0, or
+ * -errno with a diagnosis.
+ */
+int publication_write_file(const char *folder, const char *file, const void *data, size_t len,
+			   struct diag *diag);
 /* The file of a model, as it is written. 0 or -ENOMEM. */
 int publication_write_model(const struct trained_model *model, const char *name,
 			    struct strbuf *out);

@@ -13,9 +13,7 @@
 #include "repository/publication.h"
 #include "repository/table_text.h"
 
-#define JSON_MAX    (16U << 20)
-#define FILE_MODE   0644
-#define FOLDER_MODE 0755
+#define JSON_MAX (16U << 20)
 
 struct copy {
 	const struct repository *repository;
@@ -31,20 +29,7 @@ static bool is_good(const struct model_entry *entry)
 
 static int write_file(const struct copy *copy, const char *file, const void *data, size_t len)
 {
-	char path[REPOSITORY_PATH_MAX * 2];
-	int r = path_join(path, sizeof(path), copy->folder, file);
-
-	for (char *slash = r == 0 ? strchr(path + 1, '/') : NULL; slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, FOLDER_MODE); /* what fails here fails below */
-		*slash = '/';
-	}
-	if (r == 0)
-		r = write_file_atomic(path, data, len, FILE_MODE);
-	return r < 0 ? diag_set(copy->diag, r, "%s/%s: cannot be written: %s", copy->folder, file,
-				strerrordesc_np(-r))
-		     : 0;
+	return publication_write_file(copy->folder, file, data, len, copy->diag);
 }
 
 static int copy_files(const struct copy *copy, const struct model_entry *entry)

@@ -37,21 +37,6 @@ static void add_list(const json_t *list, struct strbuf *out)
 	strbuf_add_str(out, "]\"");
 }
 
-static void add_text(const char *text, struct strbuf *out)
-{
-	if (!strpbrk(text, ",\"\r\n")) {
-		strbuf_add_str(out, text);
-		return;
-	}
-	strbuf_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *text);
-	}
-	strbuf_add_char(out, '"');
-}
-
 static void add_cell(const json_t *value, struct strbuf *out)
 {
 	char number[FORMAT_DOUBLE_MAX];
@@ -59,7 +44,7 @@ static void add_cell(const json_t *value, struct strbuf *out)
 	if (json_is_array(value))
 		add_list(value, out);
 	else if (json_is_string(value))
-		add_text(json_string_value(value), out);
+		strbuf_add_csv(out, json_string_value(value));
 	else if (json_is_number(value))
 		strbuf_add(out, number, format_double(number, json_number_value(value)));
 }
