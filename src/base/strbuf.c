@@ -7,6 +7,7 @@
 
 #include "base/hostile.h"
 #include "base/num.h"
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 void strbuf_release(struct strbuf *sb)
@@ -123,6 +124,32 @@ void strbuf_add_json(struct strbuf *sb, const char *text)
 		}
 		i += n;
 	}
+}
+
+/*
+ * All but plain names are quoted: at the beginning of a file, a byte order mark, the signature of
+ * another format or a semicolon would otherwise not be read as a part of a name.
+ */
+static bool is_plain_cell(const char *text)
+{
+	while (ascii_is_alnum(*text) || (*text && strchr("_-.:/", *text)))
+		text++;
+	return !*text;
+}
+
+void strbuf_add_csv(struct strbuf *sb, const char *text)
+{
+	if (is_plain_cell(text)) {
+		strbuf_add_str(sb, text);
+		return;
+	}
+	strbuf_add_char(sb, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			strbuf_add_char(sb, '"');
+		strbuf_add_char(sb, *text);
+	}
+	strbuf_add_char(sb, '"');
 }
 
 int strbuf_error(const struct strbuf *sb)

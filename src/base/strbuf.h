@@ -37,5 +37,7 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(
  * invalid UTF-8. So it is also fit for a terminal.
  */
 void strbuf_add_json(struct strbuf *sb, const char *text);
+/* Appends @text as a cell of CSV (RFC 4180): in quotes unless it is a plain name, or empty. */
+void strbuf_add_csv(struct strbuf *sb, const char *text);
 /* 0 or -ENOMEM. */
 int strbuf_error(const struct strbuf *sb);

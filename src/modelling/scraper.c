@@ -54,15 +54,9 @@ static int take_series(void *userdata, const struct series_labels *labels)
 	scraping->is_interval = strcmp(series_label(labels, "__name__"), INTERVAL_METRIC) == 0;
 	if (!scraping->is_taken)
 		return 0;
-	strbuf_add_str(out, scraping->has_items ? ",\n{\"metric\":{" : "\n{\"metric\":{");
+	strbuf_add_str(out, scraping->has_items ? ",\n" : "\n");
+	series_write_labels(labels, out);
 	scraping->has_items = true;
-	for (size_t i = 0; i < labels->count; i++) {
-		strbuf_add_str(out, i ? ",\"" : "\"");
-		strbuf_add_json(out, labels->name[i]);
-		strbuf_add_str(out, "\":\"");
-		strbuf_add_json(out, labels->value[i]);
-		strbuf_add_char(out, '"');
-	}
 	return 0;
 }
 
@@ -74,7 +68,7 @@ static int take_point(void *userdata, const struct series_point *point)
 		scraping->interval_s = point->value;
 	if (!scraping->is_taken)
 		return 0;
-	strbuf_addf(&scraping->out, "},\"values\":[[%lld.%06d,\"",
+	strbuf_addf(&scraping->out, ",\"values\":[[%lld.%06d,\"",
 		    (long long)(point->time_us / USEC_PER_SEC),
 		    (int)(point->time_us % USEC_PER_SEC));
 	strbuf_add_json(&scraping->out, point->text);

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/num.h"
+#include "base/macro.h"
+#include "repository/model_json.h"
 
 #define NAME_WIDTH 32
 
@@ -44,50 +45,28 @@ void report_add_line(const char *component, const char *name, const struct train
 	strbuf_addf(out, " %7zu\n", score->rows);
 }
 
-static void add_number(const char *key, double value, struct strbuf *out)
+/* null if it is not known. */
+static json_t *number(double value)
 {
-	char text[FORMAT_DOUBLE_MAX];
-
-	strbuf_addf(out, ",\"%s\":", key);
-	if (isfinite(value))
-		strbuf_add(out, text, format_double(text, value));
-	else
-		strbuf_add_str(out, "null");
+	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static void add_text(const char *key, const char *text, struct strbuf *out)
-{
-	strbuf_addf(out, "\"%s\":\"", key);
-	strbuf_add_json(out, text);
-	strbuf_add_char(out, '"');
-}
-
-void report_add_object(const char *component, const char *name,
-		       const struct training_result *result, struct strbuf *out)
+json_t *report_object(const char *component, const char *name, const struct training_result *result)
 {
 	const struct validation_score *score = &result->score;
 
-	strbuf_add_char(out, '{');
-	add_text("component", component, out);
-	strbuf_add_char(out, ',');
-	add_text("model", name, out);
-	if (result->failure.text[0]) {
-		strbuf_add_char(out, ',');
-		add_text("failure", result->failure.text, out);
-	} else {
-		add_number("mae_w", score->mae_w, out);
-		add_number("mae_low_w", score->low_w, out);
-		add_number("mae_high_w", score->high_w, out);
-		add_number("bias_w", score->bias_w, out);
-		add_number("mape_percent", score->mape_percent, out);
-		add_number("of_power_percent", score->weighted_percent, out);
-		add_number("of_range_percent", score->range_percent, out);
-		add_number("bound_w", result->bound.bound_w, out);
-		add_number("bound_ratio", result->bound.bound_ratio, out);
-		add_number("within_bound", result->coverage, out);
-		strbuf_addf(out, ",\"rows\":%zu", score->rows);
-	}
-	strbuf_add_char(out, '}');
+	if (result->failure.text[0])
+		return json_pack("{s:s, s:s, s:s}", "component", component, "model", name,
+				 "failure", result->failure.text);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+			 "component", component, "model", name, "mae_w", number(score->mae_w),
+			 "mae_low_w", number(score->low_w), "mae_high_w", number(score->high_w),
+			 "bias_w", number(score->bias_w), "mape_percent",
+			 number(score->mape_percent), "of_power_percent",
+			 number(score->weighted_percent), "of_range_percent",
+			 number(score->range_percent), "bound_w", number(result->bound.bound_w),
+			 "bound_ratio", number(result->bound.bound_ratio), "within_bound",
+			 number(result->coverage), "rows", (json_int_t)score->rows);
 }
 
 void report_add_training(const struct training_request *request,
@@ -124,19 +103,20 @@ void report_add_training(const struct training_request *request,
 void report_add_training_json(const struct training_request *request,
 			      const struct training_report *report, struct strbuf *out)
 {
-	strbuf_add_char(out, '{');
-	add_text("trainer",
-		 report->chosen < request->trainer_count ? request->trainers[report->chosen]->name
-							 : "",
-		 out);
-	strbuf_add_str(out, ",\"results\":[");
+	CLEANUP(model_json_release) json_t *json = json_object();
+	bool is_chosen = report->chosen < request->trainer_count;
+	json_t *results = json_array();
+
 	for (size_t c = 0; c < request->component_count; c++) {
-		for (size_t t = 0; t < request->trainer_count; t++) {
-			if (c + t)
-				strbuf_add_char(out, ',');
-			report_add_object(request->components[c], request->trainers[t]->name,
-					  &report->results[t][c], out);
-		}
+		for (size_t t = 0; t < request->trainer_count; t++)
+			(void)json_array_append_new(results,
+						    report_object(request->components[c],
+								  request->trainers[t]->name,
+								  &report->results[t][c]));
 	}
-	strbuf_add_str(out, "]}\n");
+	(void)json_object_set_new(
+		json, "trainer",
+		json_string(is_chosen ? request->trainers[report->chosen]->name : ""));
+	(void)json_object_set_new(json, "results", results);
+	(void)model_json_dump(json, out); /* @out notes a failure */
 }

@@ -14,6 +14,7 @@
 #include "modelling/sample_file.h"
 #include "modelling/training_report.h"
 #include "options/program.h"
+#include "repository/model_json.h"
 #include "samples/sample_input.h"
 #include "training/model_validation.h"
 
@@ -75,8 +76,8 @@ struct validation {
 	size_t model_count, models_size;
 	struct strbuf out;
 	const char *operand; /* whose models are loaded */
-	size_t lines;
-	bool is_beyond; /* the limit, or what kepler uses */
+	json_t *json;        /* results; NULL: a table is printed */
+	bool is_beyond;      /* the limit, or what kepler uses */
 	struct diag diag;
 };
 
@@ -162,38 +163,36 @@ static void print_component(struct validation *validation, const struct judged_m
 {
 	const char *component = judged->model.components[c].name;
 
-	if (validation->config->format == VALIDATE_TABLE) {
+	if (!validation->json) {
 		report_add_line(component, judged->name, &judged->results[c], &validation->out);
 		return;
 	}
-	if (validation->lines++)
-		strbuf_add_char(&validation->out, ',');
-	report_add_object(component, judged->name, &judged->results[c], &validation->out);
+	(void)json_array_append_new(validation->json,
+				    report_object(component, judged->name, &judged->results[c]));
 }
 
 /* Its errors are known, but it is of no use to an agent. */
 static void print_refusal(struct validation *validation, const struct judged_model *judged)
 {
-	if (validation->config->format == VALIDATE_TABLE) {
+	if (validation->json)
+		(void)json_array_append_new(validation->json,
+					    json_pack("{s:s, s:s}", "model", judged->name,
+						      "refused", judged->refusal.text));
+	else
 		strbuf_addf(&validation->out, "kepler refuses %s: %s\n", judged->name,
 			    judged->refusal.text);
-		return;
-	}
-	strbuf_addf(&validation->out, "%s{\"model\":\"", validation->lines++ ? "," : "");
-	strbuf_add_json(&validation->out, judged->name);
-	strbuf_add_str(&validation->out, "\",\"refused\":\"");
-	strbuf_add_json(&validation->out, judged->refusal.text);
-	strbuf_add_str(&validation->out, "\"}");
 }
 
 static int print_models(struct validation *validation)
 {
-	bool json = validation->config->format == VALIDATE_JSON;
+	CLEANUP(model_json_release) json_t *json = NULL;
 
-	if (json)
-		strbuf_add_str(&validation->out, "{\"results\":[");
-	else
+	if (validation->config->format == VALIDATE_JSON) {
+		validation->json = json_array();
+		json = json_pack("{s:o}", "results", validation->json);
+	} else {
 		report_add_head(&validation->out);
+	}
 	for (size_t i = 0; i < validation->model_count; i++) {
 		struct judged_model *judged = &validation->models[i];
 
@@ -205,7 +204,7 @@ static int print_models(struct validation *validation)
 			print_refusal(validation, judged);
 	}
 	if (json)
-		strbuf_add_str(&validation->out, "]}\n");
+		(void)model_json_dump(json, &validation->out); /* it notes a failure */
 	return output_write("-", &validation->out, &validation->diag);
 }
 

@@ -67,15 +67,9 @@ static int write_series(void *userdata, const struct series_labels *labels)
 
 	/* The end of the one before is written with the beginning of the next, or of the chunk. */
 	strbuf_add_str(out, collection->has_points ? "]}" : "");
-	strbuf_add_str(out, collection->has_items ? ",\n{\"metric\":{" : "\n{\"metric\":{");
-	for (size_t i = 0; i < labels->count; i++) {
-		strbuf_add_str(out, i ? ",\"" : "\"");
-		strbuf_add_json(out, labels->name[i]);
-		strbuf_add_str(out, "\":\"");
-		strbuf_add_json(out, labels->value[i]);
-		strbuf_add_char(out, '"');
-	}
-	strbuf_add_str(out, "},\"values\":[");
+	strbuf_add_str(out, collection->has_items ? ",\n" : "\n");
+	series_write_labels(labels, out);
+	strbuf_add_str(out, ",\"values\":[");
 	collection->has_items = collection->has_points = true;
 	collection->result->series++;
 	return out->len > FLUSH_BYTES && flush(collection) < 0 ? -ECANCELED : 0;

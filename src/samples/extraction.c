@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "base/num.h"
 
 #define USEC_PER_SEC 1e6
 
@@ -397,26 +396,6 @@ int extraction_of_file(const struct extract_options *options, const char *path,
 	return r < 0 ? diag_set(diag, r, "%s: %.400s", path, why.text) : 0;
 }
 
-static void add_cell(struct strbuf *out, double value)
-{
-	char digits[FORMAT_DOUBLE_MAX];
-
-	if (isfinite(value))
-		strbuf_add(out, digits, format_double(digits, value));
-}
-
-/* A name with what CSV needs quotes for. */
-static void add_text_cell(struct strbuf *out, const char *text)
-{
-	strbuf_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *text);
-	}
-	strbuf_add_char(out, '"');
-}
-
 int extraction_write_csv(const struct extraction *extraction, struct strbuf *out)
 {
 	const struct sample_table *table = &extraction->table;
@@ -426,19 +405,19 @@ int extraction_write_csv(const struct extraction *extraction, struct strbuf *out
 	strbuf_add_str(out, "timestamp,owner");
 	for (size_t i = 1; i < table->column_count; i++) {
 		strbuf_add_char(out, ',');
-		strbuf_add_str(out, table->names[i]);
+		strbuf_add_csv(out, table->names[i]);
 	}
-	strbuf_add_char(out, '\n');
 	for (size_t row = 0; row < table->rows; row++) {
-		add_cell(out, table->columns[0][row]);
+		strbuf_add_char(out, '\n');
+		sample_csv_add_number(table->columns[0][row], out);
 		strbuf_add_char(out, ',');
-		add_text_cell(out, extraction->owners.data + extraction->owner_at[row]);
+		strbuf_add_csv(out, extraction->owners.data + extraction->owner_at[row]);
 		for (size_t i = 1; i < table->column_count; i++) {
 			strbuf_add_char(out, ',');
-			add_cell(out, table->columns[i][row]);
+			sample_csv_add_number(table->columns[i][row], out);
 		}
-		strbuf_add_char(out, '\n');
 	}
+	strbuf_add_char(out, '\n');
 	return strbuf_error(out);
 }
 

@@ -6,35 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/text/ascii.h"
 
-/*
- * Anything but plain names has quotes: where a file begins, a byte order mark or the signature of
- * another format would not be read as a name, nor would semicolons.
- */
-static bool is_plain(const char *name)
-{
-	while (ascii_is_alnum(*name) || (*name && strchr("_-.:/", *name)))
-		name++;
-	return !*name;
-}
-
-static void write_name(const char *name, struct strbuf *out)
-{
-	if (is_plain(name)) {
-		strbuf_add_str(out, name);
-		return;
-	}
-	strbuf_add_char(out, '"');
-	for (; *name; name++) {
-		if (*name == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *name);
-	}
-	strbuf_add_char(out, '"');
-}
-
-static void write_number(double value, struct strbuf *out)
+void sample_csv_add_number(double value, struct strbuf *out)
 {
 	char text[FORMAT_DOUBLE_MAX];
 
@@ -47,7 +20,7 @@ void sample_csv_add_names(const char *const *names, size_t count, struct strbuf 
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			strbuf_add_char(out, ',');
-		write_name(names[i], out);
+		strbuf_add_csv(out, names[i]);
 	}
 	strbuf_add_char(out, '\n');
 }
@@ -57,7 +30,7 @@ void sample_csv_add_row(const double *values, size_t count, struct strbuf *out)
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			strbuf_add_char(out, ',');
-		write_number(values[i], out);
+		sample_csv_add_number(values[i], out);
 	}
 	/* An empty line would be skipped when it is read. */
 	if (count == 1 && !isfinite(values[0]))

@@ -46,3 +46,5 @@ int sample_table_write_csv(const struct sample_table *table, struct strbuf *out)
 /* The same line by line; errors are those of @out. */
 void sample_csv_add_names(const char *const *names, size_t count, struct strbuf *out);
 void sample_csv_add_row(const double *values, size_t count, struct strbuf *out);
+/* A cell; a value that is not finite is empty. */
+void sample_csv_add_number(double value, struct strbuf *out);

@@ -40,6 +40,19 @@ const char *series_label(const struct series_labels *labels, const char *name)
 	return "";
 }
 
+void series_write_labels(const struct series_labels *labels, struct strbuf *out)
+{
+	strbuf_add_str(out, "{\"metric\":{");
+	for (size_t i = 0; i < labels->count; i++) {
+		strbuf_add_str(out, i ? ",\"" : "\"");
+		strbuf_add_json(out, labels->name[i]);
+		strbuf_add_str(out, "\":\"");
+		strbuf_add_json(out, labels->value[i]);
+		strbuf_add_char(out, '"');
+	}
+	strbuf_add_char(out, '}');
+}
+
 static int wrong(const struct reading *reading, size_t at, const char *what)
 {
 	return diag_set(reading->diag, -EPROTO, "byte %zu: %s", at + 1, what);

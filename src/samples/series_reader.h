@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/strbuf.h"
 
 #define SERIES_LABELS_MAX 128
 
@@ -26,6 +27,8 @@ struct series_point {
 	const char *text; /* as it was read */
 };
 
+/* Appends {"metric":{LABELS}, as series_read_text() reads it; the values and a brace follow. */
+void series_write_labels(const struct series_labels *labels, struct strbuf *out);
 /* The value of the label @name; "" if there is none, as in Prometheus. */
 const char *series_label(const struct series_labels *labels, const char *name);
 

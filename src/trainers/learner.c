@@ -287,7 +287,7 @@ int learner_write_rows(const struct learner *learner, struct strbuf *out)
 {
 	size_t width = width_of(learner), count = reservoir_count(&learner->reservoir), n = 0;
 	CLEANUP_FREE const double **order = calloc(count + 1, sizeof(const double *));
-	char digits[FORMAT_DOUBLE_MAX];
+	const char *names[LEARNER_COLUMNS_MAX];
 
 	if (!order)
 		return -ENOMEM;
@@ -296,14 +296,10 @@ int learner_write_rows(const struct learner *learner, struct strbuf *out)
 			order[n++] = learner->reservoir.rows[s] + i * width;
 	qsort(order, n, sizeof(const double *), by_time);
 	for (size_t i = 0; i < width; i++)
-		strbuf_addf(out, "%s%s", i ? "," : "", learner->columns[i]);
-	for (size_t row = 0; row < n; row++) {
-		for (size_t i = 0; i < width; i++) {
-			strbuf_add_char(out, i ? ',' : '\n');
-			strbuf_add(out, digits, format_double(digits, order[row][i]));
-		}
-	}
-	strbuf_add_char(out, '\n');
+		names[i] = learner->columns[i];
+	sample_csv_add_names(names, width, out);
+	for (size_t row = 0; row < n; row++)
+		sample_csv_add_row(order[row], width, out);
 	return strbuf_error(out);
 }
 

@@ -88,6 +88,19 @@ static void json(void **state)
 	}
 }
 
+static void cells_of_csv_have_quotes_if_they_need_them(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	strbuf_add_csv(&out, "ns/pod_1:a-b.c");
+	strbuf_add_char(&out, ',');
+	strbuf_add_csv(&out, "");
+	strbuf_add_char(&out, ',');
+	strbuf_add_csv(&out, "say \"a,b\"");
+	assert_string_equal(out.data, "ns/pod_1:a-b.c,,\"say \"\"a,b\"\"\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +108,7 @@ int main(void)
 		cmocka_unit_test(grows),
 		cmocka_unit_test(failure_sticks_and_harms_nothing),
 		cmocka_unit_test(json),
+		cmocka_unit_test(cells_of_csv_have_quotes_if_they_need_them),
 	};
 
 	return unit_run(tests);

@@ -215,7 +215,7 @@ static void test_owners(void **state)
 	assert_int_equal(extract(&options, &all, &diag), 0);
 	assert_int_equal(extraction_write_csv(&all, &csv), 0);
 	assert_string_equal(csv.data, "timestamp,owner,cpu_cycles,package_power\n"
-				      "20,\"a///\",5,1\n20,\"b///\",2,1\n");
+				      "20,a///,5,1\n20,b///,2,1\n");
 	extraction_release(&all);
 	options.by_owner = false;
 	options.is_background = is_b;
