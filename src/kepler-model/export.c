@@ -103,7 +103,7 @@ static int run(void *userdata, const struct operands *operands, struct diag *dia
 int export_main(int argc, char *const *argv, char *const *environ_)
 {
 	static const struct model_command command = {
-		.set = &export_options, .min = 1, .max = FILES_MAX, .run = run
+		.name = "export", .set = &export_options, .min = 1, .max = FILES_MAX, .run = run
 	};
 
 	return model_command_run(&command, argc, argv, environ_);

@@ -319,6 +319,16 @@ static int publish(const struct repository *repository, const char *folder, stru
 
 /* ---- the command ---- */
 
+static bool is_known(const char *command)
+{
+	static const char *const commands[] = { "list", "verify", "best", "publish" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(command, commands[i]) == 0)
+			return true;
+	return false;
+}
+
 static int answer(const struct repo_config *config, const struct operands *operands,
 		  struct strbuf *out, struct diag *diag)
 {
@@ -328,8 +338,17 @@ static int answer(const struct repo_config *config, const struct operands *opera
 	struct machine_spec machine;
 	int r;
 
-	if (publishes != (operands->count == 3))
-		return diag_set(diag, -EINVAL, "repo: only publish takes a second folder");
+	if (!is_known(command))
+		return diag_set(diag, -EINVAL,
+				"repo: must be list, verify, best or publish, not \"%.40s\"",
+				command);
+	if (publishes && operands->count != 3)
+		return diag_set(diag, -EINVAL,
+				"repo publish: needs a folder for the copy: kepler-model repo "
+				"publish DIR OUT");
+	if (!publishes && operands->count != 2)
+		return diag_set(diag, -EINVAL, "repo %s: takes one folder, not %zu", command,
+				operands->count - 1);
 	r = repository_open(root, &repository, diag);
 	if (r < 0)
 		return r;
@@ -339,10 +358,6 @@ static int answer(const struct repo_config *config, const struct operands *opera
 		return list(config, repository, out, diag);
 	if (strcmp(command, "verify") == 0)
 		return verify(repository, out);
-	if (strcmp(command, "best") != 0)
-		return diag_set(diag, -EINVAL,
-				"repo: must be list, verify, best or publish, not \"%.40s\"",
-				command);
 	r = machine_file_read(config->machine, &machine, diag);
 	return r < 0 ? r : best(config, repository, &machine, out, diag);
 }

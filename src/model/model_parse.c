@@ -83,8 +83,8 @@ static int load(const struct json_source *source, const char *text, size_t size,
 		return diag_set(source->diag,
 				json_error_code(&error) == json_error_out_of_memory ? -ENOMEM
 										    : -EINVAL,
-				"%s:%d:%d: not JSON: %s", source->file, error.line, error.column,
-				error.text);
+				"%s:%d:%d: not JSON: %s; a model is a JSON file", source->file,
+				error.line, error.column, error.text);
 	if (!json_is_object(root)) {
 		json_decref(root);
 		return json_value_refuse(source, "", "it must be a JSON object");

@@ -12,6 +12,7 @@
 #include "base/secret_file.h"
 #include "modelling/data_path.h"
 #include "modelling/model_command.h"
+#include "modelling/option_checks.h"
 #include "modelling/times.h"
 #include "options/program.h"
 #include "samples/collection.h"
@@ -31,23 +32,25 @@ struct collect_config {
 	uint64_t timeout_ns;
 };
 
-#define OWN(member) .offset = offsetof(struct collect_config, member)
+#define OWN(member)               .offset = offsetof(struct collect_config, member)
+#define CHECKED(member, function) OWN(member), .check = (function)
 
 static const struct option rows[] = {
-	TEXT_FLAG("server", OWN(server), "http://localhost:9090", "URL",
+	TEXT_FLAG("server", CHECKED(server, check_address), "http://localhost:9090", "URL",
 		  "URL of a Prometheus-compatible server."),
 	TEXT_FLAG("output", OWN(output), "output.json", "FILE",
 		  "The file to write. Can also be given as an operand."),
 	TEXT_FLAG("input", OWN(input), "", "FILE",
 		  "A log of \"kepler-model stress\", or any JSON file with startTimeUTC and "
 		  "endTimeUTC, which gives the period to collect."),
-	TEXT_FLAG("start-time", OWN(start_time), "", "TIME",
+	TEXT_FLAG("start-time", CHECKED(start_time, check_time), "", "TIME",
 		  "Start of the period: 2026-11-24T13:00:00Z, or seconds since 1970."),
-	TEXT_FLAG("end-time", OWN(end_time), "", "TIME", "End of the period. Empty: now."),
-	TEXT_FLAG("interval", OWN(interval), "300", "DURATION",
+	TEXT_FLAG("end-time", CHECKED(end_time, check_time), "", "TIME",
+		  "End of the period. Empty: now."),
+	TEXT_FLAG("interval", CHECKED(interval, check_seconds), "300", "DURATION",
 		  "Length of the period if it has no start time: seconds, or a duration such as "
 		  "5m."),
-	TEXT_FLAG("step", OWN(step), "3", "DURATION",
+	TEXT_FLAG("step", CHECKED(step, check_step), "3", "DURATION",
 		  "Time between two points, in seconds or as a duration such as 3s. Use the scrape "
 		  "interval: shorter steps repeat points."),
 	TEXT_FLAG("metric-prefix", OWN(prefix), "kepler_", "TEXT", "Prefix of metric names."),
@@ -75,36 +78,12 @@ static const struct option rows[] = {
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
-static int check(const struct option_values *values, struct diag *diag)
-{
-	const struct collect_config *config = (const struct collect_config *)(const void *)values;
-	int64_t us;
-
-	if (strncmp(config->server, "http://", 7) != 0 &&
-	    strncmp(config->server, "https://", 8) != 0)
-		return diag_set(diag, -EINVAL, "server: must begin with http:// or https://");
-	if (*config->start_time && time_parse(config->start_time, &us) < 0)
-		return diag_set(diag, -EINVAL,
-				"start-time: must be such as 2026-11-24T13:00:00Z, or seconds "
-				"since 1970");
-	if (*config->end_time && time_parse(config->end_time, &us) < 0)
-		return diag_set(diag, -EINVAL,
-				"end-time: must be such as 2026-11-24T13:00:00Z, or seconds since "
-				"1970");
-	if (seconds_parse(config->interval, &us) < 0)
-		return diag_set(diag, -EINVAL, "interval: must be seconds, or such as 5m");
-	if (seconds_parse(config->step, &us) < 0 || us < 1000)
-		return diag_set(diag, -EINVAL, "step: must be seconds, or such as 3s");
-	return 0;
-}
-
 const struct option_set collect_command_options = {
 	.program = &settings_program,
 	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct collect_config),
-	.check = check,
 };
 
 static const struct short_flag shorts[] = { { "-i", "input" },

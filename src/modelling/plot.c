@@ -64,7 +64,7 @@ static int plot(void *userdata, const struct operands *operands, struct diag *di
 int plot_main(int argc, char *const *argv, char *const *environ_)
 {
 	static const struct model_command command = {
-		.set = &plot_options, .min = 2, .max = 2, .run = plot
+		.name = "plot", .set = &plot_options, .min = 2, .max = 2, .run = plot
 	};
 
 	return model_command_run(&command, argc, argv, environ_);

@@ -30,12 +30,26 @@ struct training_config {
 static const struct option_section sections[] = { { training_rows_of_options, TRAINING_OPTION_COUNT,
 						    offsetof(struct training_config, training) } };
 
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct training_values *training =
+		&((const struct training_config *)(const void *)values)->training;
+	int r = 0;
+
+	if (training->validation == FOLDS_GROUPS && !*training->group_by)
+		r = diag_add(diag, -EINVAL, "--validation=groups needs --group-by=COLUMN");
+	if (*training->held_out && !*training->output)
+		r = diag_add(diag, -EINVAL, "--held-out needs --output, the file of the model");
+	return r;
+}
+
 const struct option_set training_options = {
 	.program = &settings_program,
 	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct training_config),
+	.check = check,
 };
 
 /* One run of either command. */
@@ -302,8 +316,6 @@ static int train_from_data(struct training_run *run)
 	if (r < 0)
 		return r;
 	group = feature_group_of(run->request.features, run->request.feature_count);
-	if (*run->values->held_out && !*run->values->output)
-		return diag_set(&run->diag, -EINVAL, "held-out: needs --output, the model");
 	if (*run->values->held_out) {
 		run->held_out.rows = run->table.rows;
 		run->request.held_out = held_out_take;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modelling/training_options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +13,12 @@
 #include "base/num.h"
 #include "base/strbuf.h"
 #include "model/feature.h"
+#include "modelling/option_checks.h"
 #include "options/version.h"
 #include "samples/power_column.h"
 
-#define OWN(member) .offset = offsetof(struct training_values, member)
+#define OWN(member)               .offset = offsetof(struct training_values, member)
+#define CHECKED(member, function) OWN(member), .check = (function)
 
 static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
 						{ "DynPower", MODEL_DYN_POWER },
@@ -44,7 +47,7 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 		  "File for the model; for train, the folder for the models."),
 	TEXT_FLAG("data-path", OWN(data_path), "", "FOLDER",
 		  "Base directory for relative file names."),
-	TEXT_FLAG("feature-group", OWN(group), "", "NAME",
+	TEXT_FLAG("feature-group", CHECKED(group, check_feature_group), "", "NAME",
 		  "Train on the features of this group, such as BPFOnly, CounterOnly or BPFIRQ. "
 		  "Default: all known features in the rows."),
 	TEXT_FLAG("features", OWN(features), "", "NAMES",
@@ -52,7 +55,7 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT_FLAG("thirdparty-metrics", OWN(third_party), "", "NAMES",
 		  "Additional feature columns, separated by commas."),
 	TEXT_FLAG(
-		"trainers", OWN(trainers), "", "NAMES",
+		"trainers", CHECKED(trainers, check_trainers), "", "NAMES",
 		"Trainers to compare, separated by commas; the one with the smallest errors is "
 		"used. "
 		"Default: RatioBlend, RatioTrees, SteadyTrees, SteadyCurve and "
@@ -227,24 +230,13 @@ static int find_features(const struct sample_table *table, struct name_list *lis
 	return 0;
 }
 
-static int refuse_group(const char *name, struct diag *diag)
-{
-	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
-
-	for (const struct feature_group *group = feature_groups; group->name; group++)
-		strbuf_addf(&known, "%s%s", known.len ? ", " : "", group->name);
-	return diag_set(diag, -EINVAL, "feature-group: there is no group %.80s, but %.300s", name,
-			known.data ? known.data : "");
-}
-
 int training_options_use_group(const char *group, const struct sample_table *table,
 			       struct training_names *names, struct training_request *ret,
 			       struct diag *diag)
 {
 	const struct feature_group *found = feature_group_find(group);
 
-	if (!found)
-		return refuse_group(group, diag);
+	assert(found); /* checked with the options */
 	names->features.count = 0;
 	for (size_t i = 0; found->features[i]; i++) {
 		if (sample_table_find(table, found->features[i]) == SAMPLE_COLUMN_NONE)
@@ -292,8 +284,6 @@ int training_options_make(struct training_values *values, const struct sample_ta
 		.group_column = values->group_by,
 		.split_column = *values->split_column ? values->split_column : NULL,
 	};
-	if (ret->plan.kind == FOLDS_GROUPS && !*values->group_by)
-		return diag_set(diag, -EINVAL, "validation: groups needs --group-by=COLUMN");
 	r = make_trainers(values, ret, diag);
 	if (r == 0)
 		r = make_components(values, table, names, diag);

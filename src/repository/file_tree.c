@@ -63,11 +63,12 @@ int file_tree_open(const char *path, struct file_tree **ret, struct diag *diag)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	tree->root = realpath(path, NULL);
 	if (!tree->root || stat(tree->root, &st) < 0)
-		return diag_set(diag, -errno, "%s: %s", path, strerrordesc_np(errno));
+		return diag_set(diag, -errno, "%s: cannot be opened: %s", path,
+				strerrordesc_np(errno));
 	if (!S_ISDIR(st.st_mode))
 		r = open_archive(tree, path, diag);
 	else if (access(tree->root, R_OK | X_OK) < 0)
-		r = diag_set(diag, -errno, "%s: %s", path, strerrordesc_np(errno));
+		r = diag_set(diag, -errno, "%s: cannot be read: %s", path, strerrordesc_np(errno));
 	if (r < 0)
 		return r;
 	take_name(tree);

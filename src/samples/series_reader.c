@@ -305,7 +305,8 @@ int series_read_text(const char *text, size_t len, const struct series_sink *sin
 
 	*reading.answer = (struct series_answer){ .is_success = false };
 	if (first != '{' && first != '[')
-		return wrong(&reading, 0, "neither a JSON object nor an array begins here");
+		return wrong(&reading, 0,
+			     "must be series as JSON, as kepler-model collect writes them");
 	r = read_pieces(&reading);
 	end_series(&reading);
 	if (r == 0 && (reading.scan.in_string || reading.scan.depth > reading.scan.closed))

@@ -6,8 +6,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "model/feature.h"
-#include "modelling/times.h"
+#include "modelling/option_checks.h"
 
 #define OWN(member) .offset = offsetof(struct online_config, member)
 #define TEXT(option, member, variable, text)                                                       \
@@ -23,11 +22,13 @@
 	}
 
 static const struct option rows[] = {
-	{ "server", NULL, OPTION_STRING, OWN(server), .default_text = "http://localhost:9090",
-	  .metavar = "URL", .help = "URL of a Prometheus-compatible server." },
+	{ "server", NULL, OPTION_STRING, OWN(server), .check = check_address,
+	  .default_text = "http://localhost:9090", .metavar = "URL",
+	  .help = "URL of a Prometheus-compatible server." },
 	TEXT("match", match, "MATCHERS",
 	     "Label matchers in PromQL syntax, without the braces: job=\"kepler\"."),
-	{ "step", NULL, OPTION_STRING, OWN(step), .default_text = "3", .metavar = "DURATION",
+	{ "step", NULL, OPTION_STRING, OWN(step), .check = check_step, .default_text = "3",
+	  .metavar = "DURATION",
 	  .help = "Time between two points, in seconds or as a duration such as 3s. Use the scrape "
 		  "interval." },
 	TEXT("ca-file", ca_file, "FILE",
@@ -53,12 +54,12 @@ static const struct option rows[] = {
 	  .metavar = "NAME", .help = "Pipeline of the repository that models are added to." },
 	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "rapl-sysfs",
 	  .metavar = "SOURCE", .help = "The meter that measured the power." },
-	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "BPFOnly",
-	  .metavar = "NAME",
+	{ "feature-group", NULL, OPTION_STRING, OWN(group), .check = check_feature_group,
+	  .default_text = "BPFOnly", .metavar = "NAME",
 	  .help = "Feature group to train on, such as BPFOnly, CounterOnly or Basic. All nodes "
 		  "must have its features." },
-	{ "trainers", NULL, OPTION_STRING, OWN(trainers), .default_text = "BlendedTrees",
-	  .metavar = "NAMES",
+	{ "trainers", NULL, OPTION_STRING, OWN(trainers), .check = check_trainers,
+	  .default_text = "BlendedTrees", .metavar = "NAMES",
 	  .help = "Trainers, separated by commas, in addition to LinearRegressionTrainer." },
 	TIME("interval", interval_ns, "5m", NSEC_PER_SEC, "How often new points are collected."),
 	TIME("history", history_ns, "1h", NSEC_PER_SEC,
@@ -87,19 +88,7 @@ static const struct option_section sections[] = {
 static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct online_config *config = (const struct online_config *)(const void *)values;
-	const struct feature_group *group = feature_group_find(config->group);
-	int64_t us;
 
-	if (strncmp(config->server, "http://", 7) != 0 &&
-	    strncmp(config->server, "https://", 8) != 0)
-		return diag_set(diag, -EINVAL, "server: must begin with http:// or https://");
-	if (!group)
-		return diag_set(
-			diag, -EINVAL,
-			"feature-group: no group of that name, such as BPFOnly, CounterOnly "
-			"or Basic");
-	if (seconds_parse(config->step, &us) < 0 || us < 1000)
-		return diag_set(diag, -EINVAL, "step: must be seconds, or such as 3s");
 	return web_options_check(&config->web, diag);
 }
 

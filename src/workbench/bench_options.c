@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "modelling/option_checks.h"
 #include "samples/metric_kind.h"
 #include "training/validation.h"
 
-#define OWN(member) .offset = offsetof(struct bench_config, member)
+#define OWN(member)               .offset = offsetof(struct bench_config, member)
+#define CHECKED(member, function) OWN(member), .check = (function)
 
 static const struct option_choice phases_by_name[] = {
 	{ "next", PHASE_NONE },       { "stress", PHASE_STRESS },
@@ -28,9 +30,9 @@ static const struct option rows[] = {
 		  "operand."),
 	TEXT_FLAG("benchmark", OWN(benchmark), "stress", "NAME",
 		  "Name of the log of the stress run, NAME.json in the folder."),
-	TEXT_FLAG("server", OWN(server), "http://localhost:9090", "URL",
+	TEXT_FLAG("server", CHECKED(server, check_address), "http://localhost:9090", "URL",
 		  "URL of the Prometheus server that scrapes Kepler on this machine."),
-	TEXT_FLAG("exporter", OWN(exporter), "", "URL",
+	TEXT_FLAG("exporter", CHECKED(exporter, check_address), "", "URL",
 		  "URL of Kepler's own metrics, such as http://localhost:28282/metrics. They are "
 		  "read "
 		  "while the loads run, without Prometheus."),
@@ -88,9 +90,10 @@ static const struct option rows[] = {
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
 	  .metavar = "LEVEL", .only_flag = true,
 	  .help = "Level whose counters are used as features; same as --level of extract." },
-	TEXT_FLAG("feature-group", OWN(feature_group), "", "NAME",
+	TEXT_FLAG("feature-group", CHECKED(feature_group, check_feature_group), "", "NAME",
 		  "Train only on the features of this group. Empty: all available features."),
-	TEXT_FLAG("trainers", OWN(trainers), "", "NAMES", "Same as --trainers of train-from-data."),
+	TEXT_FLAG("trainers", CHECKED(trainers, check_trainers), "", "NAMES",
+		  "Same as --trainers of train-from-data."),
 	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
 	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
 	  .help = "Number of blocks of time into which rows are divided. Each block is held out "
@@ -107,16 +110,15 @@ static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct bench_config *config = (const struct bench_config *)(const void *)values;
 
-	if (*config->exporter && strncmp(config->exporter, "http://", 7) != 0 &&
-	    strncmp(config->exporter, "https://", 8) != 0)
-		return diag_set(diag, -EINVAL, "exporter: must begin with http:// or https://");
+	int r = 0;
+
 	if (*config->exporter && *config->recordings)
-		return diag_set(diag, -EINVAL, "recording-dir: not together with exporter");
+		r = diag_add(diag, -EINVAL, "recording-dir: not together with exporter");
 	if (!*config->benchmark || strchr(config->benchmark, '/'))
-		return diag_set(diag, -EINVAL, "benchmark: must be a name without a slash");
+		r = diag_add(diag, -EINVAL, "benchmark: must be a name without a slash");
 	if (config->step_ns % NSEC_PER_SEC)
-		return diag_set(diag, -EINVAL, "step: must be whole seconds");
-	return 0;
+		r = diag_add(diag, -EINVAL, "step: must be whole seconds");
+	return r;
 }
 
 const struct option_set bench_options = {

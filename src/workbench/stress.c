@@ -128,7 +128,7 @@ static int plan_instances(struct session *session, struct diag *diag)
 	}
 	count = parse_list(text, STRESS_CPUS_MAX, numbers, STRESS_INSTANCES_MAX);
 	if (count < 0)
-		return diag_set(diag, -EINVAL,
+		return diag_add(diag, -EINVAL,
 				"instances: must be numbers from 1 to %d, such as "
 				"1,2,4, not \"%.60s\"",
 				STRESS_CPUS_MAX, text);
@@ -148,7 +148,7 @@ static int plan_frequencies(struct session *session, struct diag *diag)
 	if (strcmp(text, "current") == 0 || (!*text && !session->limits.count))
 		return 0;
 	if (!session->limits.count)
-		return diag_set(diag, -ENODATA,
+		return diag_add(diag, -ENODATA,
 				"frequencies: the kernel has no scaling_max_freq here, as in most "
 				"virtual machines; only current is possible");
 	session->is_limited = true;
@@ -159,7 +159,7 @@ static int plan_frequencies(struct session *session, struct diag *diag)
 	}
 	count = parse_list(text, 100000, plan->frequencies_khz, STRESS_FREQUENCIES_MAX);
 	if (count < 0)
-		return diag_set(diag, -EINVAL,
+		return diag_add(diag, -EINVAL,
 				"frequencies: must be MHz, such as 2000,2800, or current, not "
 				"\"%.60s\"",
 				text);
@@ -168,7 +168,7 @@ static int plan_frequencies(struct session *session, struct diag *diag)
 		plan->frequencies_khz[i] *= 1000;
 		if (plan->frequencies_khz[i] < session->limits.lowest_khz ||
 		    plan->frequencies_khz[i] > session->limits.highest_khz)
-			return diag_set(diag, -EINVAL,
+			return diag_add(diag, -EINVAL,
 					"frequencies: the CPUs have %llu to %llu MHz",
 					(unsigned long long)session->limits.lowest_khz / 1000,
 					(unsigned long long)session->limits.highest_khz / 1000);
@@ -185,11 +185,12 @@ static int make_plan(struct session *session, struct diag *diag)
 	plan->step_ms = config->step_ns / NSEC_PER_MSEC;
 	plan->pause_ms = config->pause_ns / NSEC_PER_MSEC;
 	plan->idle_ms = config->idle_ns / NSEC_PER_MSEC;
-	for (size_t i = 0; r == 0 && i < config->load_count; i++)
-		r = stress_load_parse(config->loads[i], &plan->loads[plan->load_count++], diag);
-	if (r == 0)
-		r = plan_instances(session, diag);
-	return r < 0 ? r : plan_frequencies(session, diag);
+	for (size_t i = 0; i < config->load_count; i++)
+		if (stress_load_parse(config->loads[i], &plan->loads[plan->load_count++], diag) < 0)
+			r = -EINVAL;
+	if (plan_instances(session, diag) < 0)
+		r = -EINVAL;
+	return plan_frequencies(session, diag) < 0 ? -EINVAL : r;
 }
 
 static void format_ms(uint64_t ms, char ret[static 32])

@@ -44,9 +44,8 @@ static int extract(void *userdata, const struct operands *operands, struct diag 
 
 	if (!*path)
 		return PROGRAM_WRONG_WORDS;
-	r = extract_options_make(&config->extract, &options, diag);
-	if (r == 0)
-		r = extract_any(&options, data_path_of(data_path, path, input), &extraction, diag);
+	extract_options_make(&config->extract, &options);
+	r = extract_any(&options, data_path_of(data_path, path, input), &extraction, diag);
 	if (r < 0)
 		return r;
 	extract_print_summary("extract", &extraction);

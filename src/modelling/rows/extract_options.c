@@ -8,11 +8,13 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "model/feature.h"
+#include "modelling/option_checks.h"
 #include "samples/recorded_series.h"
 
-#define SMOOTH_ROWS 30 /* as the model server's extractor of that name has it */
+#define SMOOTH_ROWS               30 /* as the model server's extractor of that name has it */
 
-#define OWN(member) .offset = offsetof(struct extract_values, member)
+#define OWN(member)               .offset = offsetof(struct extract_values, member)
+#define CHECKED(member, function) OWN(member), .check = (function)
 
 static const struct option_choice levels[] = { { "container", METRIC_CONTAINER },
 					       { "process", METRIC_PROCESS },
@@ -34,7 +36,7 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	TEXT_FLAG("output", OWN(output), "-", "FILE", "CSV file for the rows. -: standard output."),
 	TEXT_FLAG("data-path", OWN(data_path), "", "FOLDER",
 		  "Base directory for relative file names."),
-	TEXT_FLAG("feature-group", OWN(feature_group), "", "NAME",
+	TEXT_FLAG("feature-group", CHECKED(feature_group, check_feature_group), "", "NAME",
 		  "Only the features of this group, such as BPFOnly, CounterOnly or Basic. Empty: "
 		  "all available features."),
 	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
@@ -67,16 +69,10 @@ static void add_sources(char *text, struct extract_options *ret)
 		ret->sources[ret->source_count++] = strsep(&text, ",");
 }
 
-int extract_options_make(struct extract_values *values, struct extract_options *ret,
-			 struct diag *diag)
+void extract_options_make(struct extract_values *values, struct extract_options *ret)
 {
 	const struct feature_group *group = feature_group_find(values->feature_group);
 
-	if (*values->feature_group && !group)
-		return diag_set(
-			diag, -EINVAL,
-			"feature-group: no group of that name, such as BPFOnly, CounterOnly "
-			"or Basic");
 	*ret = (struct extract_options){
 		.level = (enum metric_level)values->level,
 		.node = values->node,
@@ -86,7 +82,6 @@ int extract_options_make(struct extract_values *values, struct extract_options *
 	};
 	for (size_t i = 0; i < values->source_count; i++)
 		add_sources(values->sources[i], ret);
-	return 0;
 }
 
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,

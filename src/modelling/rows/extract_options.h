@@ -21,12 +21,8 @@ enum { OUTPUT_ABS_POWER, OUTPUT_DYN_POWER };
 /* Rows over struct extract_values. */
 extern const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT];
 
-/*
- * What they ask for; texts are borrowed, and lists with commas are taken apart in place. 0, or
- * -EINVAL with a diagnosis.
- */
-int extract_options_make(struct extract_values *values, struct extract_options *ret,
-			 struct diag *diag);
+/* The options of an extraction; texts are borrowed, and lists with commas are split in place. */
+void extract_options_make(struct extract_values *values, struct extract_options *ret);
 /* For a file with series, or a recording: as extraction_of_file(). */
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
 		struct diag *diag);

@@ -79,16 +79,21 @@ static int check(const struct option_values *values, struct diag *diag)
 	const struct isolate_config *config = (const struct isolate_config *)(const void *)values;
 	bool has_background =
 		*config->profile || config->bg_hint_count || config->target_hint_count;
+	int r = 0;
 
 	if (config->isolator == ISOLATOR_PROFILE && !*config->profile)
-		return diag_set(diag, -EINVAL, "isolator: profile needs --profile");
-	if (config->isolator == ISOLATOR_TRAINER && (!*config->model || !has_background))
-		return diag_set(diag, -EINVAL,
-				"isolator: trainer needs --abs-model, and --profile or hints");
+		r = diag_add(diag, -EINVAL, "--isolator=profile needs --profile=FILE");
+	if (config->isolator == ISOLATOR_TRAINER && !*config->model)
+		r = diag_add(diag, -EINVAL, "--isolator=trainer needs --abs-model=MODEL");
+	if (config->isolator == ISOLATOR_TRAINER && !has_background)
+		r = diag_add(diag, -EINVAL,
+			     "--isolator=trainer needs --profile, --bg-hints or --target-hints, "
+			     "to find the background");
 	if (config->extract.output_type == OUTPUT_DYN_POWER)
-		return diag_set(diag, -EINVAL,
-				"output-type: isolated rows are steps of the node: AbsPower");
-	return 0;
+		r = diag_add(diag, -EINVAL,
+			     "--output-type=DynPower: isolated rows are steps of the node; use "
+			     "AbsPower");
+	return r;
 }
 
 const struct option_set isolate_command_options = {
@@ -256,9 +261,10 @@ static int isolate_series(struct isolate_config *config, const char *path, struc
 	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
 	struct extract_options options;
 	char profile[DATA_PATH_SIZE];
-	int r = extract_options_make(&config->extract, &options, diag);
+	int r = 0;
 
-	if (r == 0 && *config->profile)
+	extract_options_make(&config->extract, &options);
+	if (*config->profile)
 		r = background_read(
 			&background, &options,
 			data_path_of(config->extract.data_path, config->profile, profile), diag);

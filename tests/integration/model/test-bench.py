@@ -232,7 +232,8 @@ def refusals():
         for args, why in (([f"--exporter=http://127.0.0.1:{port}/metrics"], "nothing can be read from the exporter"),
                           (["--from=train"], "start with --from=stress"), (["--folds=1"], "folds"),
                           (["--exporter=localhost:1"], "must begin with http://"), (["--benchmark=a/b"], "without a slash"),
-                          (["--step=1500ms"], "whole seconds"),
+                          (["--step=1500ms"], "whole seconds"), (["--trainers=Ridge,Forest"], 'there is no trainer "Forest"'),
+                          (["--feature-group=Counters"], "there is no group"),
                           ([f"--recording-dir={folder}"], "does kepler run with --record.dir?")):
             done = subprocess.run([PROGRAM, "bench", folder, *args], capture_output=True, text=True, check=False, timeout=60)
             assert done.returncode in (1, 2) and why in done.stderr, (args, done.stderr)

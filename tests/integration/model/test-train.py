@@ -327,10 +327,7 @@ def bad_input_is_refused_with_the_reason():
                  "package_power is 42 W in all rows"),
                 ("bpf_cpu_time_ms,package_power\n" + "1,N/A\n2,N/A\n" * 20, ["--components=package"],
                  "package_power"),
-                (None, ["--trainers=RandomForest"], "there is no trainer RandomForest"),
                 (None, ["--feature-group=CounterOnly"], "CounterOnly needs the column cache_miss"),
-                (None, ["--feature-group=Counters"], "there is no group Counters, but AcceleratorOnly, BPFOnly"),
-                (None, ["--validation=groups"], "groups needs --group-by=COLUMN"),
                 (None, ["--group-by=rack"], "there is no column rack"),
                 (None, ["--node-type=x"], "node-type: must be a number")):
             rows.write_text(text or machine(), encoding="utf-8")
@@ -339,6 +336,14 @@ def bad_input_is_refused_with_the_reason():
                                 status=1)
             assert why in said, f"{words}: {said}"
             assert not model.exists(), words
+        # What is wrong in the options is found before the rows are read, and all of it at once.
+        said = kepler_model("train-from-data", "none.csv", "--trainers=RandomForest,Ridge", "--feature-group=Counters", "--folds=1",
+                            status=2)
+        for why in ('--trainers: there is no trainer "RandomForest"; the trainers are ',
+                    '--feature-group: there is no group "Counters"; the groups are AcceleratorOnly, BPFOnly', "--folds: must be"):
+            assert why in said, said
+        said = kepler_model("train-from-data", "none.csv", "--validation=groups", "--held-out=held.csv", status=2)
+        assert "groups needs --group-by=COLUMN" in said and "--held-out needs --output" in said, said
         rows.write_text("bpf_cpu_time_ms,package_power\n1,2\n", encoding="utf-8")
         assert "no trainer succeeded: 1 row cannot" in kepler_model("train-from-data", rows, status=1)
         model.write_bytes(b"\x80\x04\x95")
@@ -391,7 +396,7 @@ def predictions_of_rows_that_were_held_out_are_written_and_drawn():
         assert f'data-l="not seen: MAE">{stated:.2f} W</td>' in text and "while they were held out" in text
         kepler_model("plot", model, rows, f"--output={page}")
         assert "while they were held out" not in page.read_text(encoding="utf-8")
-        assert "needs --output" in kepler_model("train-from-data", rows, f"--held-out={held}", status=1)
+        assert "needs --output" in kepler_model("train-from-data", rows, f"--held-out={held}", status=2)
 
 
 def what_kepler_refuses_is_not_valid():

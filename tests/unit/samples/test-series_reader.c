@@ -105,8 +105,8 @@ static void test_malformed(void **state)
 	       "byte 15: a series with labels twice");
 	refuse("[{\"metric\":{},\"values\":[[1,\"2\"]}", "ends before");
 	refuse("[{\"metric\":{}}", "ends before");
-	refuse("", "byte 1: neither a JSON object nor an array");
-	refuse("a,b", "byte 1: neither a JSON object nor an array");
+	refuse("", "byte 1: must be series as JSON");
+	refuse("a,b", "byte 1: must be series as JSON");
 	memset(deep, '[', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
 	refuse(deep, "nested too deeply");
