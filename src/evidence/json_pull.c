@@ -197,13 +197,7 @@ int json_pull_next(struct json_pull *json, struct diag *diag)
 						: read_value(json, c, diag);
 }
 
-int json_pull_skip(struct json_pull *json, struct diag *diag)
+void json_pull_copy(const struct json_pull *json, char *ret, size_t size)
 {
-	size_t depth = json->depth;
-	while (json->depth >= depth) {
-		int token = json_pull_next(json, diag);
-		if (token < 0)
-			return token;
-	}
-	return 0;
+	(void)snprintf(ret, size, "%.*s", (int)size - 1, json->text);
 }

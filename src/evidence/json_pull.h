@@ -39,5 +39,5 @@ struct json_pull {
 void json_pull_begin(struct json_pull *json, struct text_input *input);
 /* An enum json_token, or -errno with "FILE:LINE:COLUMN: …". */
 int json_pull_next(struct json_pull *json, struct diag *diag);
-/* Skips the rest of the object or array that has just begun. 0 or -errno. */
-int json_pull_skip(struct json_pull *json, struct diag *diag);
+/* Copies the text of the last token, cut where it is longer. */
+void json_pull_copy(const struct json_pull *json, char *ret, size_t size);

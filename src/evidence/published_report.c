@@ -56,9 +56,9 @@ static int take_member(struct reading *reading, const char *key, int token)
 	if (!is_scalar)
 		return 0;
 	if (strcmp(key, "metric-name") == 0)
-		(void)snprintf(reading->name, sizeof(reading->name), "%s", reading->json.text);
+		json_pull_copy(&reading->json, reading->name, sizeof(reading->name));
 	if (strcmp(key, "status") == 0)
-		(void)snprintf(item->status, sizeof(item->status), "%s", reading->json.text);
+		json_pull_copy(&reading->json, item->status, sizeof(item->status));
 	if (strcmp(key, "mse") == 0)
 		return take_number(reading, &item->mse);
 	if (strcmp(key, "mae") == 0)
@@ -91,7 +91,7 @@ static int read_report(struct reading *reading, struct text_input *input)
 			r = finish_item(reading);
 		if (token != JSON_KEY)
 			continue;
-		(void)snprintf(key, sizeof(key), "%s", reading->json.text);
+		json_pull_copy(&reading->json, key, sizeof(key));
 		token = json_pull_next(&reading->json, reading->diag);
 		r = token < 0 ? token : take_member(reading, key, token);
 	}

@@ -37,14 +37,14 @@ static int read_metric(struct reading *reading)
 	int token;
 
 	while ((token = next(reading)) == JSON_KEY) {
-		(void)snprintf(label, sizeof(label), "%s", reading->json.text);
+		json_pull_copy(&reading->json, label, sizeof(label));
 		token = next(reading);
 		if (token < 0)
 			return token;
 		if (token != JSON_TEXT)
 			return unexpected(reading, "the value of a label must be a text");
 		if (strcmp(label, "__name__") == 0) {
-			(void)snprintf(metric, sizeof(metric), "%s", reading->json.text);
+			json_pull_copy(&reading->json, metric, sizeof(metric));
 			continue;
 		}
 		strbuf_addf(&labels, "%s%s=\"%s\"", labels.len > 0 ? "," : "", label,
@@ -187,7 +187,7 @@ static int read_member(struct reading *reading)
 	if (is_values && token == JSON_ARRAY_BEGIN)
 		return read_series(reading);
 	if (is_query && token == JSON_TEXT)
-		(void)snprintf(reading->query, sizeof(reading->query), "%s", reading->json.text);
+		json_pull_copy(&reading->json, reading->query, sizeof(reading->query));
 	return 0;
 }
 

@@ -46,7 +46,7 @@ void result_set_verdict(struct result *result, enum verdict verdict, const char 
 	result->verdict = VERDICT_NOT_APPLICABLE;
 	if (len >= 0 && (size_t)len < sizeof(result->reason))
 		(void)snprintf(result->reason + len, sizeof(result->reason) - (size_t)len,
-			       "%sno threshold was given, so there is no verdict",
+			       "%sno threshold was given, so there is no verdict.",
 			       len > 0 ? "; " : "");
 }
 

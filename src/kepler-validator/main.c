@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How right is an exporter of energy? Its judge shares no code with what it judges: of the rooms it
- * links base, options and net alone. No command exists yet: the table is empty.
+ * How right is an exporter of energy? Its judge shares no code of metering or attribution with what
+ * it judges. Each command is a function in a file of its own.
  */
+#include "base/macro.h"
+#include "kepler-validator/judge_command.h"
 #include "options/program.h"
+
+static const struct command commands[] = {
+	{ .name = "judge",
+	  .run = judge_main,
+	  .summary = "judge one series by another, from files",
+	  .what = "Compares the energies, the delay, the scale, the offset and the shape of two "
+		  "series, and names the cause\nof a difference. Exits with status 0 only if the "
+		  "verdict is \"pass\"; 1: fail; 2: wrong usage, or a file that\ncannot be read; "
+		  "3: "
+		  "inconclusive, or nothing to judge. Options:",
+	  .options = &judge_options },
+};
 
 static const struct program kepler_validator = {
 	.name = "kepler-validator",
-	.about = "How right an exporter of energy is, judged independently of it. This version has "
-		 "no\n"
-		 "command yet: it prints this help and its version, and does nothing else.",
+	.about = "How right an exporter of energy is, judged independently of it.",
+	.commands = commands,
+	.count = ARRAY_SIZE(commands),
 };
 
 int main(int argc, char **argv)

@@ -11,7 +11,7 @@ static void a_verdict_has_a_threshold(void **state)
 	result_set_verdict(result, VERDICT_PASS, "energies agree");
 	assert_int_equal(result->verdict, VERDICT_NOT_APPLICABLE);
 	assert_string_equal(result->reason,
-			    "energies agree; no threshold was given, so there is no verdict");
+			    "energies agree; no threshold was given, so there is no verdict.");
 	result_set_verdict(result, VERDICT_INCONCLUSIVE, "%d pairs", 2);
 	assert_int_equal(result->verdict, VERDICT_INCONCLUSIVE);
 	assert_string_equal(result->reason, "2 pairs");

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-validator/judge_command.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/strbuf.h"
+#include "evidence/phase_file.h"
+#include "evidence/published_report.h"
+#include "evidence/series_file.h"
+#include "judging/judge.h"
+#include "judging/published.h"
+#include "kepler-validator/result_text.h"
+#include "kepler-validator/validator_options.h"
+#include "options/layers.h"
+#include "options/program.h"
+
+struct judge_config {
+	struct option_values options;
+	char *actual, *predicted, *name, *max_error, *phases, *published, *published_name;
+	uint64_t max_lag_ns;
+	int actual_kind, predicted_kind;
+};
+
+static const struct option_choice kinds[] = {
+	{ "auto", SERIES_AUTO }, { "rate", SERIES_RATE }, { "counter", SERIES_COUNTER }, { NULL }
+};
+
+/* "5%" as a ratio; NAN for "". */
+static int read_percent(const char *text, double *ret)
+{
+	char number[32];
+	size_t len = strlen(text);
+
+	*ret = NAN;
+	if (len == 0)
+		return 0;
+	if (len >= sizeof(number) || text[len - 1] != '%')
+		return -EINVAL;
+	memcpy(number, text, len - 1);
+	number[len - 1] = '\0';
+	if (parse_double(number, ret) < 0 || !(*ret >= 0) || *ret > 1000)
+		return -EINVAL;
+	*ret /= 100;
+	return 0;
+}
+
+static int check_percent(const char *text, struct diag *diag)
+{
+	double ratio;
+
+	if (read_percent(text, &ratio) == 0)
+		return 0;
+	return diag_set(diag, -EINVAL, "must be a percentage from 0%% to 1000%%, such as 5%%");
+}
+
+#define OWN(member) .offset = offsetof(struct judge_config, member)
+
+static const struct option rows[] = {
+	{ "actual", NULL, OPTION_STRING, OWN(actual), .default_text = "", .metavar = "FILE[#WORDS]",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "The series that is taken as true: CSV, the JSON of a Prometheus range query, or "
+		  "an artifact of upstream's validator, possibly compressed with gzip. With "
+		  "several "
+		  "series in the file, WORDS choose the one whose column, metric or labels contain "
+		  "them." },
+	{ "predicted", NULL, OPTION_STRING, OWN(predicted), .default_text = "",
+	  .metavar = "FILE[#WORDS]", .may_be_empty = true, .only_flag = true,
+	  .help = "The series that is judged." },
+	{ "max-error", NULL, OPTION_STRING, OWN(max_error), .default_text = "",
+	  .metavar = "PERCENT", .may_be_empty = true, .only_flag = true, .check = check_percent,
+	  .help = "The largest permitted error of each phase's energy, and of the shape as part of "
+		  "the range, such as 5%. Without it, errors are printed but there is no "
+		  "verdict." },
+	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 3600 * NSEC_PER_SEC),
+	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
+	  .help = "The longest permitted delay of one series against the other. A delay up to "
+		  "this is taken out before energies are compared." },
+	{ "phases", NULL, OPTION_STRING, OWN(phases), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "CSV with the lines NAME,START,END of the phases to judge. Default: up to ten "
+		  "parts of equal length." },
+	{ "name", NULL, OPTION_STRING, OWN(name), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Name of the result. Default: the predicted series." },
+	{ "actual-kind", NULL, OPTION_ENUM, OWN(actual_kind), .choices = kinds,
+	  .default_text = "auto", .metavar = "KIND", .only_flag = true,
+	  .help = "Whether values are mean rates, such as watts, or a counter, such as joules; "
+		  "auto: by the name." },
+	{ "predicted-kind", NULL, OPTION_ENUM, OWN(predicted_kind), .choices = kinds,
+	  .default_text = "auto", .metavar = "KIND", .only_flag = true,
+	  .help = "The same for the predicted series." },
+	{ "published", NULL, OPTION_STRING, OWN(published), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "JSON report of upstream's validator: its errors are recomputed from both "
+		  "series." },
+	{ "published-name", NULL, OPTION_STRING, OWN(published_name), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true, .only_flag = true,
+	  .help = "The result in that report. Default: the one whose MSE is nearest." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+const struct option_set judge_options = {
+	.program = &validator_program,
+	.base = &validator_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct judge_config),
+};
+
+static int read_both(const struct judge_config *config, struct result *result, struct diag *diag)
+{
+	int r = series_file_read(config->actual, (enum series_kind)config->actual_kind,
+				 &result->actual, diag);
+	if (r == 0)
+		r = series_file_read(config->predicted, (enum series_kind)config->predicted_kind,
+				     &result->predicted, diag);
+	if (r < 0)
+		return r;
+	if (strcmp(result->actual->unit, result->predicted->unit) != 0)
+		return diag_set(diag, -EINVAL,
+				"the units differ: %s in %s, %s in %s; choose other series, or "
+				"rename the column",
+				result->actual->unit, config->actual, result->predicted->unit,
+				config->predicted);
+	if (!*config->name)
+		(void)snprintf(result->name, sizeof(result->name), "%.*s", RESULT_NAME_MAX - 1,
+			       result->predicted->name);
+	return 0;
+}
+
+static int judge_files(const struct judge_config *config, struct result *result, struct diag *diag)
+{
+	CLEANUP_FREE struct phase *phases = NULL;
+	size_t phase_count = 0;
+
+	int r = read_both(config, result, diag);
+	if (r == 0 && *config->phases)
+		r = phase_file_read(config->phases, &phases, &phase_count, diag);
+	if (r < 0)
+		return r;
+	(void)read_percent(config->max_error, &result->threshold.max_error);
+	result->threshold.max_lag_s = (double)config->max_lag_ns / (double)NSEC_PER_SEC;
+	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", config->predicted);
+	r = judge_series(result, phases, phase_count);
+	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
+}
+
+/* The published result that is meant, or NULL with a diagnosis. */
+static const struct published *choose_published(const struct published_report *report,
+						const struct judge_config *config,
+						const struct result *judged, struct diag *diag)
+{
+	const struct published *best = NULL;
+	struct recomputed found;
+
+	published_recompute(judged->actual, judged->predicted, &found);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct published *item = &report->items[i];
+		if (*config->published_name && strcmp(item->name, config->published_name) == 0)
+			return item;
+		if (!best || fabs(item->mse - found.mse) < fabs(best->mse - found.mse))
+			best = item;
+	}
+	if (!*config->published_name)
+		return best;
+	(void)diag_set(diag, -ENOENT, "%s: has no result \"%s\"; the first is \"%s\"",
+		       config->published, config->published_name, report->items[0].name);
+	return NULL;
+}
+
+static int judge_published(const struct judge_config *config, struct result_list *list,
+			   struct diag *diag)
+{
+	CLEANUP(published_report_release) struct published_report report = { 0 };
+	const struct result *judged = list->items[0];
+	char name[RESULT_NAME_MAX + 16];
+
+	int r = published_report_read(config->published, &report, diag);
+	if (r < 0)
+		return r;
+	const struct published *published = choose_published(&report, config, judged, diag);
+	if (!published)
+		return -ENOENT;
+	(void)snprintf(name, sizeof(name), "published/%s", published->name);
+	struct result *result = result_new(name, RESULT_PUBLISHED);
+	if (!result)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	published_judge(result, published, judged->actual, judged->predicted);
+	return result_list_add(list, result);
+}
+
+static int judge(const struct judge_config *config, struct result_list *list, struct diag *diag)
+{
+	struct result *result =
+		result_new(*config->name ? config->name : "series", RESULT_ACCURACY);
+	int r = result ? judge_files(config, result, diag) : -ENOMEM;
+	if (r < 0) {
+		result_free(result);
+		return r;
+	}
+	r = result_list_add(list, result);
+	if (r == 0 && *config->published)
+		r = judge_published(config, list, diag);
+	return r;
+}
+
+static int print(const struct result_list *list)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	for (size_t i = 0; i < list->count; i++)
+		result_text_add(&out, list->items[i]);
+	if (strbuf_error(&out) < 0 || fwrite(out.data, 1, out.len, stdout) != out.len ||
+	    fflush(stdout) != 0) {
+		(void)fprintf(stderr, "kepler-validator judge: the output cannot be written\n");
+		return PROGRAM_USAGE;
+	}
+	return verdict_exit_code(result_list_verdict(list));
+}
+
+int judge_main(int argc, char *const *argv, char *const *environ_)
+{
+	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+	struct judge_config config = { .max_lag_ns = 0 };
+	struct result_list list = { 0 };
+	struct diag diag = { "" };
+	int status = PROGRAM_USAGE;
+
+	if (options_load_or_print(&judge_options, &args, &config.options, stderr) < 0)
+		return PROGRAM_USAGE;
+	if (!*config.actual || !*config.predicted)
+		(void)diag_set(&diag, -EINVAL, "--actual and --predicted are needed");
+	else if (judge(&config, &list, &diag) == 0)
+		status = print(&list);
+	if (diag.text[0])
+		diag_print(&diag, "kepler-validator judge", stderr);
+	result_list_release(&list);
+	options_release(&judge_options, &config.options);
+	return status;
+}

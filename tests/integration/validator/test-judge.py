@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler-validator judge as a user runs it: files in, a verdict with its cause first, and the exit status."""
+import contextlib
+import gzip
+import json
+import math
+import pathlib
+import random
+import subprocess
+import tempfile
+
+from rig import BUILD, run_tests
+
+SAMPLES, START, STEP = 400, 1731388532, 3
+
+
+def judge(*words, status):
+    done = subprocess.run([BUILD / "kepler-validator", "judge", *map(str, words)], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == status, f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
+    return done.stdout if status != 2 else done.stderr
+
+
+def ladder(seed=1):
+    """Watts of a machine whose load changes every 40 samples, with noise."""
+    rng = random.Random(seed)
+    levels = [40 + 80 * rng.random() for _ in range(SAMPLES // 40)]
+    return [levels[i // 40] + rng.gauss(0, 0.8) for i in range(SAMPLES)]
+
+
+def times():
+    return [START + STEP * i for i in range(SAMPLES)]
+
+
+def artifact(path, values):
+    path.write_text(json.dumps({"query": "sum(rate(kepler_node_package_joules_total[20s]))", "metric": {}, "timestamps": times(),
+                                "values": values}))
+    return path
+
+
+def prometheus_range(path, values, zone="package"):
+    result = [{"metric": {"__name__": "watts", "zone": name}, "values": [[t, str(v)] for t, v in zip(times(), series)]}
+              for name, series in ((zone, values), ("dram", [1] * len(values)))]
+    path.write_text(json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    return path
+
+
+def counter_csv(path, values, compress=False):
+    """Microjoules of a counter."""
+    lines, total = ["time,package_uj"], 0
+    for t, v in zip(times(), values):
+        total += round(v * STEP * 1e6)
+        lines.append(f"{t},{total}")
+    text = "\n".join(lines).encode()
+    path.write_bytes(gzip.compress(text) if compress else text)
+    return path
+
+
+@contextlib.contextmanager
+def folder():
+    with tempfile.TemporaryDirectory() as name:
+        yield pathlib.Path(name)
+
+
+def every_format_is_the_same_series():
+    with folder() as at:
+        truth = ladder()
+        actual = artifact(at / "actual.json", truth)
+        for predicted in (f"{prometheus_range(at / 'range.json', truth)}#package", counter_csv(at / "counter.csv", truth),
+                          counter_csv(at / "counter.csv.gz", truth, compress=True)):
+            out = judge(f"--actual={actual}", f"--predicted={predicted}", "--max-error=0.1%", status=0)
+            assert out.startswith("pass: "), out
+        out = judge(f"--actual={actual}", f"--predicted={at / 'range.json'}", "--max-error=1%", status=2)
+        assert "2 series fit" in out and "zone=" in out, out
+
+
+def bad_series_fail_with_their_cause():
+    truth = ladder()
+    late = truth[:10] + truth[:-10]
+    with folder() as at:
+        actual = artifact(at / "actual.json", truth)
+        for values, cause in (([v / 2 for v in truth], "scale"), ([v + 25 for v in truth], "offset"),
+                              ([max(v, 90) for v in truth], "offset"), ([min(v, 90) for v in truth], "saturation"),
+                              (ladder(2), "shape"), ([80] * SAMPLES, "shape"), (late, "lag")):
+            predicted = artifact(at / "predicted.json", values)
+            out = judge(f"--actual={actual}", f"--predicted={predicted}", "--max-error=5%", "--name=node/package", status=1)
+            assert out.startswith(f"fail: node/package (cause: {cause})\n"), out
+        microwatts = counter_csv(at / "micro.csv", [v / 5 for v in truth])
+        out = judge(f"--actual={actual}", f"--predicted={microwatts}", "--max-error=5%", status=1)
+        assert "cause: scale" in out and "microwatts of 5 s" in out, out
+
+
+def without_evidence_there_is_no_verdict():
+    truth = ladder()
+    with folder() as at:
+        actual = artifact(at / "actual.json", truth)
+        out = judge(f"--actual={actual}", f"--predicted={actual}", status=3)
+        assert out.startswith("not applicable: ") and "no threshold" in out, out
+        gaps = artifact(at / "gaps.json", [math.nan if 100 < i < 200 else v for i, v in enumerate(truth)])
+        out = judge(f"--actual={actual}", f"--predicted={gaps}", "--max-error=5%", status=3)
+        assert out.startswith("inconclusive: ") and "99 not finite" in out and "25 % of the actual" in out, out
+        zeros = artifact(at / "zeros.json", [0] * SAMPLES)
+        out = judge(f"--actual={zeros}", f"--predicted={actual}", "--max-error=5%", status=3)
+        assert out.startswith("not applicable: ") and "0 throughout" in out, out
+
+
+def phases_are_those_of_the_user():
+    truth = ladder()
+    with folder() as at:
+        actual = artifact(at / "actual.json", truth)
+        predicted = artifact(at / "predicted.json", [v * (0.9 if 200 <= i < 240 else 1) for i, v in enumerate(truth)])
+        begin = START + STEP * 199
+        (at / "phases.csv").write_text(f"name,start,end\nbefore,{START},{begin}\nbusy,{begin},{begin + STEP * 40}\n")
+        out = judge(f"--actual={actual}", f"--predicted={predicted}", f"--phases={at / 'phases.csv'}", "--max-error=6%", status=1)
+        assert "before: " in out and ", +0.00 %, pass" in out and "busy: " in out and ", -10.00 %, fail" in out, out
+        (at / "phases.csv").write_text("name,start,end\nbusy,2,1\n")
+        out = judge(f"--actual={actual}", f"--predicted={predicted}", f"--phases={at / 'phases.csv'}", status=2)
+        assert "phases.csv:2: must be" in out, out
+
+
+def published_errors_are_recomputed():
+    truth = ladder()
+    predicted = [0.8 * v for v in truth]
+    pairs = list(zip(truth, predicted))
+    mse = sum((p - a) ** 2 for a, p in pairs) / SAMPLES
+    right, swapped = (100 * sum(abs(p - a) / d for (a, p), d in zip(pairs, by)) / SAMPLES for by in (truth, predicted))
+    with folder() as at:
+        files = (f"--actual={artifact(at / 'a.json', truth)}", f"--predicted={artifact(at / 'p.json', predicted)}",
+                 f"--published={at / 'report.json'}", "--max-error=30%")
+        other = {"metric-name": "dram", "value": {"mse": 5e9, "mape": "Infinity", "status": "mape passed: true"}}
+        for mape, verdict, status in ((right, "pass: published/package", 0), (swapped, "fail: published/package", 1)):
+            (at / "report.json").write_text(json.dumps({"result": [other, {"metric-name": "package", "value": {
+                "mse": f"{mse:.2f}", "mape": f"{mape:.2f}", "status": "mape passed: true"}}]}))
+            out = judge(*files, status=status)
+            assert verdict in out and ("arguments are swapped" in out) == (status == 1), out
+        out = judge(*files, "--published-name=dram", status=1)
+        assert "fail: published/dram" in out and "other series" in out, out
+
+
+def wrong_use_says_what_to_do():
+    with folder() as at:
+        (at / "bad.csv").write_text("time,watts\n1,5\n2,five\n")
+        for words, message in (([], "--actual and --predicted are needed"),
+                               (["--max-error=5"], "--max-error: must be a percentage"),
+                               ([f"--actual={at / 'bad.csv'}", "--predicted=x"], "bad.csv:3:7: column 2 must be a number"),
+                               (["--actual=/nowhere", "--predicted=x"], "/nowhere: No such file"),
+                               (["--max-eror=5%"], "--max-error")):
+            out = judge(*words, status=2)
+            assert message in out, out
+
+
+if __name__ == "__main__":
+    run_tests([every_format_is_the_same_series, bad_series_fail_with_their_cause, without_evidence_there_is_no_verdict,
+               phases_are_those_of_the_user, published_errors_are_recomputed, wrong_use_says_what_to_do])
