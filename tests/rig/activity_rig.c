@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 static uint64_t loops_per_ms = 500000;
+static unsigned int name_number;
 
 static void burn_loops(uint64_t count)
 {
@@ -50,12 +51,20 @@ void rig_calibrate(void)
 	loops_per_ms = 5000000 * NSEC_PER_MSEC / best_ns;
 }
 
+void rig_rename(void)
+{
+	name_number++;
+}
+
 const char *rig_comm(void)
 {
 	static char comm[COMM_MAX];
+	static unsigned int named;
 
-	if (comm[0] == '\0')
-		(void)snprintf(comm, sizeof(comm), "rig-%d", getpid());
+	if (comm[0] == '\0' || named != name_number) {
+		(void)snprintf(comm, sizeof(comm), "rig-%d-%u", getpid(), name_number);
+		named = name_number;
+	}
 	return comm;
 }
 
@@ -112,6 +121,7 @@ struct activity_reader *rig_open(const struct activity_options *options)
 	struct activity activity;
 
 	assert_int_equal(activity_open(options, &reader), 0);
+	rig_rename();
 	activity_get_info(reader, &info);
 	if (strcmp(info.reader, "procfs") == 0) {
 		printf("no BPF here: %s\n", info.why_not_bpf);

@@ -19,6 +19,11 @@ void rig_calibrate(void);
 
 /* A name for children that no other process of the machine has. Ask before the first fork. */
 const char *rig_comm(void);
+/*
+ * Changes it, as each opened reader should: the kernel frees processes late, and a reader is told
+ * the end of those that an earlier one has waited for.
+ */
+void rig_rename(void);
 
 typedef void rig_fn(void *arg);
 /* A child that runs @fn and exits. Its name is @comm from birth. */

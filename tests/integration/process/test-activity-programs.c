@@ -28,6 +28,7 @@ static struct activity_reader *open_without(const char *program)
 	struct activity activity;
 
 	assert_int_equal(activity_open(&options, &reader), 0);
+	rig_rename();
 	assert_int_equal(activity_read(reader, &activity), 0);
 	return reader;
 }
