@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Power models, on a workstation or a server: its commands, each a function in a file of its own.
+ * The program for power models, on a workstation or a server: the table of its commands.
  */
 #include "base/macro.h"
 #include "kepler-model/export.h"

@@ -196,7 +196,7 @@ static void verify_file(struct verdict *verdict, const struct repository *reposi
 		add_fault(verdict, repository, entry, diag.text);
 }
 
-/* Weights were checked as the repository was read: what is bad of them is among its problems. */
+/* Weights were checked when the repository was read; bad ones are among its problems. */
 static int verify(const struct repository *repository, struct strbuf *out)
 {
 	struct verdict verdict = { .out = out };

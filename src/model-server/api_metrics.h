@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model server says of itself: text for Prometheus. */
+/* The model server's metrics about itself, as text for Prometheus. */
 #pragma once
 
 #include "base/strbuf.h"

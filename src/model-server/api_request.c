@@ -161,7 +161,7 @@ struct query {
 	void *userdata;
 	struct api_request *request;
 	struct diag *diag;
-	int result; /* of the first argument that is wrong */
+	int result; /* for the first invalid argument */
 };
 
 /* The unescaped value of @name, or "". */

@@ -40,6 +40,6 @@ typedef const char *api_argument(void *userdata, const char *name);
  */
 int api_request_query(api_argument *argument, void *userdata, struct api_request *ret,
 		      struct diag *diag);
-/* That of upstream's GET /best-models: of one output and group, or of all where they are empty. */
+/* The query of upstream's GET /best-models; an empty output or group stands for all. */
 int api_request_best(api_argument *argument, void *userdata, struct api_request *ret,
 		     bool *ret_any_output, struct diag *diag);

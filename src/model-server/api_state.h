@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pages of the model server answer from, and what they count (model_api.h). */
+/* The state that the model server's pages answer from, and their counters (model_api.h). */
 #pragma once
 
 #include <pthread.h>
@@ -12,11 +12,11 @@
 enum api_kind { API_MODEL, API_BEST, API_V2_MODELS, API_V2_MODEL, API_V2_FILE, API_KIND_COUNT };
 
 struct model_api {
-	double max_error; /* of all choices; 0: any */
+	double max_error; /* limit for all choices; 0: none */
 	bool refuses_pickles;
 	/* ---- the server's thread only ---- */
-	uint64_t turn;    /* of the server's loop, in which the work below was done */
-	uint64_t work_ns; /* that answers in it took */
+	uint64_t turn;    /* turn of the server's loop that work_ns belongs to */
+	uint64_t work_ns; /* time spent on answers in that turn */
 	/* ---- under the lock ---- */
 	pthread_mutex_t lock;
 	struct edition *edition;

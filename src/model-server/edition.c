@@ -97,7 +97,7 @@ void edition_unref(struct edition *edition)
 	free(edition);
 }
 
-/* ---- what is in memory ---- */
+/* ---- bodies in memory ---- */
 
 /* Takes the lent body at @index of the list away. */
 static void forget_lent(struct edition *edition, size_t index)

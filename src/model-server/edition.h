@@ -26,12 +26,12 @@
 
 #define EDITION_KEPT_MAX         (24U << 20) /* bytes of files that stay */
 #define EDITION_LENT_MAX         (20U << 20) /* bytes of other files that no answer sends */
-#define EDITION_FACTS_MAX        16384       /* files whose checksum is kept without them */
-#define EDITION_ANSWERS_MAX      2048        /* requests whose answers are kept */
+#define EDITION_FACTS_MAX        16384       /* files with a checksum in memory, but no content */
+#define EDITION_ANSWERS_MAX      2048        /* requests with a kept answer */
 #define EDITION_ANSWER_BYTES_MAX (4U << 20)  /* bytes of these */
 #define EDITION_KEY_MAX          4096        /* bytes of a request that is kept */
 
-/* What a client may know of a file before it reads it. */
+/* The facts about a file that a client gets before it reads the file. */
 struct file_facts {
 	size_t size;
 	char sha256[CHECKSUM_TEXT_LEN + 1];
@@ -47,7 +47,7 @@ struct edition_slot {
 
 /* The answer to a request of the first API. */
 struct edition_answer {
-	const struct model_entry *entry; /* NULL: there is none, and @refusal says why */
+	const struct model_entry *entry; /* NULL: no model fits; @refusal has the reason */
 	bool weights;                    /* else the archive */
 	struct served_body *refusal;
 };

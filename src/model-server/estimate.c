@@ -86,7 +86,7 @@ static void refuse(void *userdata, const char *why, struct strbuf *out)
 	estimator_refuse(why, out);
 }
 
-/* The models that were read before stay where the new ones cannot be read. */
+/* If the new models cannot be read, the previous ones stay. */
 static int load(struct estimating *estimating, struct diag *diag)
 {
 	struct repository *repository = NULL;

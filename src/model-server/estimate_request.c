@@ -43,7 +43,7 @@ static int add_name(struct estimate_request *request, const char *name, const ch
 	return 0;
 }
 
-/* Names; of the system's only those with a number, whose indices go to @ret_columns. */
+/* Names of metrics, and of system features with a number; their indices go to @columns. */
 static int take_names(struct estimate_request *request, size_t columns[ESTIMATE_NAMES_MAX],
 		      struct diag *diag)
 {

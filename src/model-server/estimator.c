@@ -20,7 +20,7 @@ struct loaded_model {
 struct estimator {
 	struct repository *repository;
 	struct machine_spec machine;
-	bool *unusable; /* of each entry: it was tried, and could not be loaded */
+	bool *unusable; /* [entries]: loading it has failed before */
 	struct loaded_model models[ESTIMATOR_MODELS_MAX];
 	uint64_t requests;
 };

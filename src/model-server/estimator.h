@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 #include "repository/repository.h"
 
-#define ESTIMATOR_MODELS_MAX 64 /* that are loaded; beyond that the oldest one goes */
+#define ESTIMATOR_MODELS_MAX 64 /* loaded models; the least recently used one is replaced */
 
 struct estimator;
 

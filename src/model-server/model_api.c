@@ -75,7 +75,7 @@ static void answer(struct model_api *api, enum api_kind kind, const struct http_
 	served_body_unref(body);
 }
 
-/* What a request is answered from: the settings, and the edition of the time when it came. */
+/* The settings, and the edition that was current when the request came. */
 struct api_view {
 	const struct model_api *api;
 	struct edition *edition;
@@ -135,7 +135,7 @@ static void limit_choice(const struct api_view *view, struct choice_request *cho
 
 /* ---- POST /model ---- */
 
-/* What fits, or a refusal that the caller owns; neither: no memory. */
+/* The model that fits, or a refusal that the caller owns; neither: no memory. */
 static struct edition_answer choose(const struct api_view *view, const struct http_request *request)
 {
 	struct edition_answer answer = { .entry = NULL };

@@ -6,7 +6,7 @@
 
 #include "base/macro.h"
 
-static size_t total; /* of all bodies; by atomic operations only */
+static size_t total; /* bytes of all bodies; atomic */
 
 size_t served_body_bytes(const struct served_body *body)
 {
@@ -18,7 +18,7 @@ size_t served_bodies_total(void)
 	return __atomic_load_n(&total, __ATOMIC_RELAXED);
 }
 
-/* A body that is refused is added and taken off again, so that two threads cannot both fit. */
+/* A refused body is added and subtracted again, so two threads cannot both fit. */
 static bool fits(const struct served_body *body)
 {
 	size_t bytes = served_body_bytes(body);

@@ -270,7 +270,7 @@ static bool somebody_waits(const struct socket_server *server)
 	return poll(&listener, 1, 0) > 0;
 }
 
-/* Accepts all that wait, and reads what they have sent already: most requests come whole. */
+/* Accepts all waiting peers and reads what they have sent; most requests arrive whole. */
 static void accept_peers(struct socket_server *server, uint64_t now_ns)
 {
 	while (server->count < SOCKET_PEERS_MAX ||

@@ -54,7 +54,7 @@ static double room(double platform_w, double platform_idle_w, double sum, double
 	return fmax(0, fmin(in_total, above_idle));
 }
 
-/* One level of all: @wanted is what the shares say, @before the level below (0 at idle). */
+/* One level: @wanted is the power by shares, @before the level below (0 at idle). */
 static void rise(const double wanted[static COMPONENT_COUNT],
 		 const double before[static COMPONENT_COUNT], double room_w,
 		 double ret[static COMPONENT_COUNT])
@@ -69,7 +69,7 @@ static void rise(const double wanted[static COMPONENT_COUNT],
 		ret[c] = before[c] + part * fmax(0, wanted[c] - before[c]);
 }
 
-/* W by @level as the shares say, but no more than such memory can draw. */
+/* W at @level by the shares, but no more than such memory can draw. */
 static void want(const struct component_weights *weights, const struct machine_facts *facts,
 		 size_t level, double ret[static COMPONENT_COUNT])
 {
@@ -138,7 +138,7 @@ void component_curve_make(const struct component_weights *weights,
 	rise_in_levels(weights, &known, &of_known, ret);
 	ret->weights = weights;
 	ret->knows_tdp = facts->cpu.tdp_w > 0;
-	/* A little more than the design power, where it is known, and what such memory draws. */
+	/* A little more than the design power, if it is known, and the power of such memory. */
 	ret->most_w[COMPONENT_PACKAGE] =
 		ret->knows_tdp ? PACKAGE_MOST * known.cpu.tdp_w * known.sockets : (double)INFINITY;
 	ret->most_w[COMPONENT_DRAM] = DRAM_MOST_W * known.memory_gib;

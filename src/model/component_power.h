@@ -52,7 +52,7 @@ extern const struct component_model builtin_component_model;
 struct component_curve {
 	struct power_curve whole; /* of the machine */
 	double watts[COMPONENT_COUNT][COMPONENT_LEVELS];
-	double most_w[COMPONENT_COUNT];          /* that a component can draw; INFINITY unknown */
+	double most_w[COMPONENT_COUNT]; /* limit of a component's power; INFINITY: unknown */
 	const struct component_weights *weights; /* borrowed */
 	bool knows_tdp;
 	bool outside;
@@ -74,5 +74,5 @@ void component_power_estimate(const struct component_weights *weights,
 			      const struct power_model *platform, const struct machine_facts *facts,
 			      double utilisation,
 			      struct power_estimate ret[static COMPONENT_COUNT]);
-/* What a share is multiplied by: the design power of all packages, the root of the memory. */
+/* A share is multiplied by it: design power of all packages, or the root of the memory. */
 void component_scales(const struct machine_facts *facts, double ret[static COMPONENT_COUNT]);

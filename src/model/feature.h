@@ -16,14 +16,14 @@ struct feature {
 	const char *unit;   /* of its values: "ms/s", "1/s", "Hz" */
 	bool is_load;       /* the more of it, the more power; not so a frequency, or memory held */
 	bool by_name_only;  /* few machines count it: no model has it that was not asked to */
-	const char *option; /* of kepler, that counts it; NULL: none is needed, or helps */
+	const char *option; /* kepler's option that enables it; NULL: none is needed, or none can */
 };
 
 /* NULL: no known one. */
 const struct feature *feature_find(const char *name);
 /* The option with which kepler counts it; "" always, never, or not known. */
 const char *feature_option(const char *name);
-/* Its unit, or "" where it is not known. */
+/* Its unit; "": unknown. */
 const char *feature_unit(const char *name);
 
 #define FEATURE_GROUP_MAX 16 /* features of one */

@@ -17,7 +17,7 @@ struct json_source {
 	struct diag *diag;
 };
 
-/* Says what is wrong at @place, "" for the whole file; returns -EINVAL. */
+/* Reports a fault at @place, "" for the whole file; returns -EINVAL. */
 int json_value_refuse(const struct json_source *source, const char *place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -29,10 +29,10 @@ int json_value_array(const struct json_source *source, const json_t *object, con
 /* Finite. */
 int json_value_number(const struct json_source *source, const json_t *object, const char *place,
 		      const char *key, double *ret);
-/* @otherwise where the key is missing or null. */
+/* @otherwise if the key is missing or null. */
 int json_value_number_or(const struct json_source *source, const json_t *object, const char *place,
 			 const char *key, double otherwise, double *ret);
-/* A whole number from 0 to @max; 0 where the key is missing. */
+/* A whole number from 0 to @max; 0 if the key is missing. */
 int json_value_count(const struct json_source *source, const json_t *object, const char *place,
 		     const char *key, uint64_t max, uint64_t *ret);
 /*

@@ -20,7 +20,7 @@
 #define LOAD_STEPS  32
 #define SETTINGS    3     /* of features other than load */
 #define FALL_SMOOTH 0.01  /* of the highest power so far */
-#define NEGATIVE_W  -1e-6 /* what rounding leaves of 0 */
+#define NEGATIVE_W  -1e-6 /* rounding error of 0 */
 
 double model_fall_permitted(enum predictor_form form, double highest_w)
 {
@@ -30,7 +30,7 @@ double model_fall_permitted(enum predictor_form form, double highest_w)
 		    MODEL_FALL_LEAST_W);
 }
 
-/* One component as it is tried. */
+/* A component under test. */
 struct trial {
 	const struct model_component *component;
 	const char *model;
@@ -112,7 +112,7 @@ static int check_value(const struct trial *trial, double watts, const char *feat
 			MODEL_WATTS_MAX);
 }
 
-/* At nothing to do: what a machine draws then is not negative. */
+/* At no load, where a machine's power cannot be negative. */
 static int check_idle(const struct trial *trial, double setting)
 {
 	double values[PREDICTOR_FEATURES_MAX], watts;

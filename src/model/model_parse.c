@@ -173,7 +173,7 @@ static int read_model(const struct json_source *source, const json_t *root,
 				 "XGBoost's \"learner\"");
 }
 
-/* The name that the features have as a group, where the file has given none. */
+/* The group of the features, if the file does not name one. */
 static void name_group(struct trained_model *model)
 {
 	const char *names[PREDICTOR_FEATURES_MAX];

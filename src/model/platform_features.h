@@ -20,7 +20,7 @@ struct platform_machine {
 
 void platform_features(const struct platform_machine *machine,
 		       double ret[static POWER_FEATURE_COUNT]);
-/* As places among the centres: over @reach; where that is 0, all machines are at 0. */
+/* Positions among the centres, divided by @reach; if that is 0, all machines are at 0. */
 void platform_place(const struct platform_machine *machine,
 		    const double reach[static POWER_BUMP_COUNT],
 		    double ret[static POWER_BUMP_COUNT]);

@@ -47,7 +47,7 @@ struct feature_ratio {
 struct predictor {
 	enum predictor_form form;
 	size_t features; /* numbers in a row, 1 … PREDICTOR_FEATURES_MAX */
-	bool log_output; /* what the form gives is ln W */
+	bool log_output; /* the form's result is ln W */
 	union {
 		struct {
 			double *weights; /* intercept, then one a term */
@@ -90,9 +90,9 @@ int predictor_check(const struct predictor *predictor, struct diag *diag);
 double predictor_watts(const struct predictor *predictor, const double *row);
 /* A ratio's value in a row; NaN where one of the two is. */
 double feature_ratio_of(const struct feature_ratio *ratio, const double *row);
-/* Frees what the predictor owns; all zero afterwards. */
+/* Frees the predictor's memory; all zero afterwards. */
 void predictor_release(struct predictor *predictor);
 /* "linear", "polynomial", …: as files and messages name it. */
 const char *predictor_form_name(enum predictor_form form);
-/* The form of that name; PREDICTOR_FORM_COUNT: there is none. */
+/* The form with that name, or PREDICTOR_FORM_COUNT. */
 enum predictor_form predictor_form_find(const char *name);

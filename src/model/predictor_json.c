@@ -56,7 +56,7 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 	return 0;
 }
 
-/* Pairs of features, one behind the other: numerator, denominator. */
+/* Pairs of features, one after the other: numerator, denominator. */
 static int read_ratios(const struct json_source *source, const json_t *json, const char *place,
 		       struct predictor *predictor)
 {

@@ -50,7 +50,7 @@ const char *model_match_name(enum model_match match)
 	return matches[match].name;
 }
 
-/* What a source counts: those of RAPL are parts of the processor, others the whole machine. */
+/* RAPL's sources count parts of the processor, other sources the whole machine. */
 static bool is_rapl(const char *source)
 {
 	static const char *const names[] = { "rapl-sysfs", "rapl-msr",   "rapl-perf",
@@ -96,7 +96,7 @@ static double distance(const struct machine_spec *a, const struct machine_spec *
 	       log_ratio(a->chips, b->chips) / 2 + log_ratio(a->memory_gb, b->memory_gb) / 2;
 }
 
-/* @own is 0 where a model does not say it. */
+/* @own is 0 if a model lacks it. */
 static bool may_be_same(uint32_t own, uint32_t wanted)
 {
 	return !own || own == wanted;

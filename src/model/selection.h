@@ -24,18 +24,18 @@ enum model_match {
 	MATCH_POOLED,    /* the model was trained on many machines */
 	MATCH_LINE,      /* of its vendor and line */
 	MATCH_OTHER,
-	MATCH_UNKNOWN, /* the model does not say which machine it was trained on */
+	MATCH_UNKNOWN, /* the model does not name its machine */
 };
 
 /* Borrowed. */
 struct model_candidate {
 	const struct machine_spec *machine;
-	bool is_pooled; /* of many machines; its error is that of machines it has not seen */
+	bool is_pooled; /* trained on many machines; its error is for other machines */
 	enum model_output output;
 	const char *source;
 	const char *const *features;
 	size_t feature_count;
-	double error_ratio;    /* of power, of rows not seen; NAN unknown */
+	double error_ratio;    /* relative to power, on unseen rows; NAN: unknown */
 	const char *component; /* NULL or "platform": of the whole machine; "package", "dram", … */
 };
 
@@ -43,9 +43,9 @@ struct model_request {
 	const struct machine_spec *machine; /* as far as it is known */
 	enum model_output output;
 	const char *source;          /* "": any; sources of RAPL count as one */
-	const char *const *features; /* that can be had */
+	const char *const *features; /* available features */
 	size_t feature_count;
-	double error_max; /* that is still accepted, of power; 0: SELECTION_ERROR_MAX */
+	double error_max; /* of the accepted error, relative to power; 0: SELECTION_ERROR_MAX */
 };
 
 #define SELECTION_ERROR_MAX 0.5

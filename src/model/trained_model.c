@@ -82,7 +82,7 @@ static double clamp_feature(const struct model_feature *feature, double value, b
 		*outside = true;
 		return value;
 	}
-	if (value > feature->maximum + edge) { /* never where they are not known */
+	if (value > feature->maximum + edge) { /* never if they are unknown */
 		*outside = true;
 		return feature->maximum + edge;
 	}
@@ -129,7 +129,7 @@ bool model_component_draws_power(const struct model_component *component)
 	return form_watts(component, values, true, &outside) > 0;
 }
 
-/* What a form gives, as a power: from 0 to what the component can draw. */
+/* A form's result as a power: from 0 to the most that the component can draw. */
 static double to_watts(const struct model_component *component, double value)
 {
 	double most = component->maximum_w > 0 ? component->maximum_w * HEADROOM : MODEL_WATTS_MAX;

@@ -42,7 +42,7 @@ struct model_error {
 	 */
 	double bound_w;
 	double bound_ratio;
-	uint64_t rows; /* that it was found on; 0 unknown */
+	uint64_t rows; /* rows that it was measured on; 0: unknown */
 	bool blocked;  /* whole blocks of time or machines were held out, not single rows */
 };
 
@@ -68,7 +68,7 @@ struct machine_spec {
 
 struct model_origin {
 	char trainer[MODEL_NAME_MAX]; /* "XgboostFitTrainer" or a form's name */
-	char data[128];               /* what it was trained on, in words */
+	char data[128];               /* the training data, in words */
 	char licence[64];
 	char publisher[64];
 	char trained_at[32]; /* ISO 8601 */
@@ -99,7 +99,7 @@ int trained_model_parse(struct trained_model *ret, const char *name, const char 
  * -ENOMEM.
  */
 int trained_model_write(const struct trained_model *model, struct strbuf *out);
-/* Frees what the model owns; all zero afterwards. */
+/* Frees the model's memory; all zero afterwards. */
 void trained_model_release(struct trained_model *model);
 
 /*
@@ -117,7 +117,7 @@ double model_component_form_watts(const struct model_component *component, const
 bool model_component_draws_power(const struct model_component *component);
 
 /*
- * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power
+ * Finds the reason why a model is unusable, whatever its file's syntax: negative idle power, power
  * that falls as the load grows, what is not finite or beyond what a machine can draw. 0, or -EINVAL
  * with the component, the feature and the value.
  */
@@ -131,7 +131,7 @@ int trained_model_check(const struct trained_model *model, struct diag *diag);
  */
 double model_fall_permitted(enum predictor_form form, double highest_w);
 
-/* What a prediction is worth. */
+/* A prediction and its uncertainty. */
 struct model_answer {
 	double watts;   /* >= 0, finite; clipped to what is physical */
 	double bound_w; /* half-width of the 90 % interval; NAN unknown */

@@ -14,10 +14,10 @@
 struct tree_node {
 	uint32_t left;     /* index among all nodes; right is left + 1 */
 	uint16_t feature;  /* from predictor.features on: a ratio */
-	bool missing_left; /* where a value that is NaN goes */
+	bool missing_left; /* a value that is NaN goes left */
 	/*
 	 * Left at x <= threshold (scikit-learn), else at x < it (XGBoost); the same in all nodes.
 	 */
 	bool or_equal;
-	float threshold; /* of a leaf: its value */
+	float threshold; /* a leaf's value */
 };

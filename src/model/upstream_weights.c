@@ -263,7 +263,7 @@ static int base64_digit(char c)
 	return digit ? (int)(digit - digits) : -1;
 }
 
-/* The length, or SIZE_MAX where it is not base64. @ret has room for three quarters of @text. */
+/* The length, or SIZE_MAX if it is not base64. @ret has room for three quarters of @text. */
 static size_t decode_base64(const char *text, size_t len, char *ret)
 {
 	uint32_t bits = 0;

@@ -31,7 +31,7 @@ struct vm_full {
 	double off_squares;
 };
 
-/* What virtual CPUs did in an interval, of all of them together. */
+/* The time of all virtual CPUs together in an interval. */
 struct vm_waiting {
 	uint64_t dt_ns;
 	uint64_t ran_ns, waited_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a virtual machine draws of its host's dynamic power, seen from inside. Pure.
+ * The part of its host's dynamic power that a virtual machine draws, seen from inside. Pure.
  *
  * The host has T logical CPUs, the machine n of them as vCPUs: its share is s = n/T. The machine is
  * busy for a part u of its vCPUs' time, its neighbours for a part v of all others, and so the host
@@ -31,7 +31,7 @@
 /* The half-width of a normal 90 % interval, in standard deviations. */
 #define VM_BOUND_DEVIATIONS 1.645
 
-/* What is known of the host; all zero: nothing. */
+/* Known facts about the host; all zero: none. */
 struct vm_hints {
 	unsigned host_cpus;         /* logical; 0 unknown */
 	double load_low, load_high; /* of the neighbours' CPUs, 0..1; load_high 0: unknown */

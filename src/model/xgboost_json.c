@@ -19,14 +19,14 @@
 #define TREE_NODES_MAX 1000000
 #define PLACE_MAX      96
 
-/* Objectives whose output is the sum of leaves itself, or its exponential. */
+/* Objectives with the sum of leaves, or its exponential, as their output. */
 static const char *const plain_objectives[] = {
 	"reg:squarederror",     "reg:linear",        "reg:absoluteerror",
 	"reg:pseudohubererror", "reg:quantileerror",
 };
 static const char *const log_objectives[] = { "reg:gamma", "reg:tweedie", "count:poisson" };
 
-/* One tree as the file has it. */
+/* A tree in the file's form. */
 struct file_tree {
 	uint32_t count;
 	const json_t *left, *right, *features, *thresholds, *missing_left;

@@ -109,7 +109,7 @@ static int find_times(const struct collect_config *config, struct collect_plan *
 	plan->start_us = plan->end_us - interval_us;
 	if (*config->start_time)
 		(void)time_parse(config->start_time, &plan->start_us);
-	/* On whole milliseconds, which is what a Prometheus knows. */
+	/* In whole milliseconds, Prometheus' resolution. */
 	plan->start_us -= plan->start_us % 1000;
 	if (plan->start_us < 0 || plan->start_us >= plan->end_us)
 		return diag_set(diag, -EINVAL, "the time must end after it begins");
@@ -128,7 +128,7 @@ static bool wants(void *userdata, const char *name)
 	       (strncmp(config->prefix, "kepler_", 7) != 0 || metric_is_collected(name));
 }
 
-/* What a run needs, and its result. */
+/* A run: its inputs, and its result. */
 struct session {
 	struct collect_config *config;
 	struct prometheus *prometheus;

@@ -18,7 +18,7 @@ struct daemon {
 	const struct security_values *security;
 	/* Opens everything: 0 or -errno with a diagnosis. */
 	int (*start)(void *userdata, struct diag *diag);
-	/* One turn of the loop; @reload: SIGHUP has come. */
+	/* One turn of the loop; @reload: SIGHUP was received. */
 	void (*turn)(void *userdata, uint64_t now_ns, bool reload);
 	/* Closes everything, also after a failed start. */
 	void (*stop)(void *userdata);
@@ -30,7 +30,7 @@ struct daemon {
 /* Until a signal asks for the end: 0, or -errno with a diagnosis if it could not be started. */
 int daemon_run(const struct daemon *daemon, void *userdata, struct diag *diag);
 
-/* Responses: a constant text; a page that is taken over; and that of /healthz. */
+/* Responses: a constant text; a page, which is taken over; the page /healthz. */
 void daemon_answer_text(struct http_response *response, int status, const char *text);
 void daemon_answer_page(struct http_response *response, int status, const char *type,
 			struct strbuf *page);

@@ -10,5 +10,5 @@
  * with a diagnosis.
  */
 int machine_file_read(const char *path, struct machine_spec *ret, struct diag *diag);
-/* This machine, from /proc and /sys; what is unknown is left empty. */
+/* This machine, from /proc and /sys; unknown facts are left empty. */
 void machine_file_discover(struct machine_spec *ret);

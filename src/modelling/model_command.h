@@ -8,7 +8,7 @@
 struct model_command {
 	const char *name; /* in messages; NULL: only the program's */
 	const struct option_set *set;
-	const struct short_flag *shorts; /* of upstream's program, or NULL */
+	const struct short_flag *shorts; /* short names of upstream's program, or NULL */
 	size_t min, max;                 /* operands */
 	/*
 	 * @config is the struct of @set, which begins with a struct settings. 0, a status

@@ -34,7 +34,7 @@ typedef int model_input_fn(void *userdata, const char *name, struct trained_mode
 /* @filter may be NULL. 0; -ENOENT: no model counts; -errno with a diagnosis that names @path. */
 int model_input_each(const char *path, const struct model_input_filter *filter, model_input_fn *fn,
 		     void *userdata, struct diag *diag);
-/* The model with the least error of those that count; one whose error is unknown comes last. */
+/* The matching model with the least error; models with unknown errors come last. */
 int model_input_best(const char *path, const struct model_input_filter *filter,
 		     struct trained_model *ret, struct diag *diag);
 /* The error of a model's worst component, in watts; infinite if one is unknown. */

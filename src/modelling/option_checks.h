@@ -11,9 +11,9 @@
 
 /* "http://…" or "https://…", or "". */
 int check_address(const char *text, struct diag *diag);
-/* As time_parse(), or "". */
+/* A time that time_parse() accepts, or "". */
 int check_time(const char *text, struct diag *diag);
-/* As seconds_parse(); of a step, at least 1 ms. */
+/* Seconds or a duration, as for seconds_parse(); a step is at least 1 ms. */
 int check_seconds(const char *text, struct diag *diag);
 int check_step(const char *text, struct diag *diag);
 /* Names of trainers, separated by commas, or "". */

@@ -38,8 +38,8 @@ struct scraping {
 	FILE *file;
 	char part[PATH_SIZE];
 	bool has_items, is_taken; /* the series that is read */
-	bool is_interval;         /* it says how often the exporter reads its meters */
-	double interval_s;        /* 0: the page does not say it */
+	bool is_interval;         /* the series is INTERVAL_METRIC */
+	double interval_s;        /* 0: not on the page */
 	uint64_t failures;
 };
 
@@ -116,7 +116,7 @@ static int fetch(struct scraping *scraping, struct diag *diag)
 	return r;
 }
 
-/* What cannot be written ends the scraper; a page that is missing does not. */
+/* A failed write ends the scraper; a missing page does not. */
 static int scrape(struct scraping *scraping, struct diag *diag)
 {
 	const struct series_sink sink = { take_series, take_point, scraping };
@@ -177,7 +177,7 @@ static int finish(struct scraping *scraping, struct diag *diag)
 	return 0;
 }
 
-/* True where the end is asked for before that time. */
+/* Returns true if SIGTERM comes before that time. */
 static bool wait_until(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

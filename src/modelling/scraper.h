@@ -33,5 +33,5 @@ struct scraper_options {
  * ours. The caller has blocked SIGINT, SIGTERM and SIGHUP.
  */
 int scraper_start(const struct scraper_options *options, pid_t *ret, struct diag *diag);
-/* Reads the page once more and ends: 0, or -EIO, after it has said why. */
+/* Reads the page a last time and ends the process: 0, or -EIO after a message. */
 int scraper_end(pid_t pid);

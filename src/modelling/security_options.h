@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of all commands that are daemons: what they give up at their start. */
+/* Options of all daemons: the privileges that they drop at their start. */
 #pragma once
 
 #include "base/diag.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands of kepler-model have in common: the options that each of them takes, and the
- * words behind the options.
+ * The part that all commands of kepler-model share: common options, and the operands after them.
  */
 #pragma once
 

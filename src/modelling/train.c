@@ -52,7 +52,7 @@ const struct option_set training_options = {
 	.check = check,
 };
 
-/* One run of either command. */
+/* A run of train or train-from-data. */
 struct training_run {
 	struct training_values *values;
 	const char *const *paths; /* [path_count], as they were given */
@@ -171,7 +171,7 @@ static bool may_be_chosen(const struct training_values *values,
 	return found;
 }
 
-/* A column whose values cannot be true would be taken for one without numbers. */
+/* Refuses impossible columns, which would otherwise count as columns without numbers. */
 static int check_units(struct training_run *run)
 {
 	const struct row_screen *screen = &run->screen;
@@ -243,7 +243,7 @@ static void close_run(struct training_run *run)
 	free(run->report);
 }
 
-/* What the model was trained on, in words. */
+/* Describes the training data in words. */
 static void name_data(const struct training_run *run, char *ret, size_t size)
 {
 	const char *slash = strrchr(run->paths[0], '/');
@@ -265,7 +265,7 @@ static int print_report(struct training_run *run)
 	return output_write("-", &out, &run->diag);
 }
 
-/* Trains what the request says and writes it to @path, "" for nowhere. */
+/* Trains the requested model and writes it to @path; "": it is not written. */
 static int train_one(struct training_run *run, const char *group, const char *path)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };

@@ -127,12 +127,12 @@ const struct short_flag training_short_flags[] = {
 	{ NULL, NULL },
 };
 
-/* What others would win by is within chance on the machines of docs/models.md. */
+/* Other trainers are not significantly better on the machines of docs/models.md. */
 static const char *const default_trainers[] = {
 	"RatioBlend", "RatioTrees", "SteadyTrees", "SteadyCurve", "PolynomialRegressionTrainer",
 };
 
-/* Takes @text apart at its commas. */
+/* Splits @text at its commas, in place. */
 static int add_names(char *text, const char *option, struct name_list *list, struct diag *diag)
 {
 	char *name;
@@ -181,7 +181,7 @@ static bool power_varies(const struct sample_table *table, size_t column)
 	return highest > lowest || (table->rows == 1 && highest > 0);
 }
 
-/* All components whose power varies; their names replace the option's value, which owns them. */
+/* Replaces the option's value by the names of all components with varying power. */
 static int find_components(struct training_values *values, const struct sample_table *table)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of the commands that train, and what they ask for. */
+/* Options of the commands that train, and the requests that they make. */
 #pragma once
 
 #include "base/diag.h"
@@ -41,14 +41,14 @@ struct training_names {
 };
 
 /*
- * What @values ask of @table: features of a group (or those named, or all that are known), and
- * components (or all with power). Takes lists with commas apart in place. 0 or -EINVAL, -ENOENT
+ * Makes a request from @values for @table: features of a group (or the named ones, or all known
+ * ones), and components (or all with power). Splits lists at commas in place. 0 or -EINVAL, -ENOENT
  * with a diagnosis; @ret borrows from @values and @names.
  */
 int training_options_make(struct training_values *values, const struct sample_table *table,
 			  struct training_names *names, struct training_request *ret,
 			  struct diag *diag);
-/* As training_options_make(), for a group of features. */
+/* The same for one group of features. */
 int training_options_use_group(const char *group, const struct sample_table *table,
 			       struct training_names *names, struct training_request *ret,
 			       struct diag *diag);

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "training/model_training.h"
 
-/* One line of either: a model or trainer, and one of its components. */
+/* A line of the table: a component of a model or trainer. */
 void report_add_head(struct strbuf *out);
 void report_add_line(const char *component, const char *name, const struct training_result *result,
 		     struct strbuf *out);

@@ -114,7 +114,7 @@ static int load_models(struct validation *validation, const struct operands *ope
 	return r;
 }
 
-/* What cannot be judged is a failure of its result. */
+/* A model that cannot be judged has a failure as its result. */
 static void begin_models(struct validation *validation)
 {
 	const char *names[SAMPLE_COLUMNS_MAX];
@@ -171,7 +171,7 @@ static void print_component(struct validation *validation, const struct judged_m
 				    report_object(component, judged->name, &judged->results[c]));
 }
 
-/* Its errors are known, but it is of no use to an agent. */
+/* Prints why kepler would refuse a model, whatever its errors. */
 static void print_refusal(struct validation *validation, const struct judged_model *judged)
 {
 	if (validation->json)

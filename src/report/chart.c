@@ -23,7 +23,7 @@ struct range {
 	double low, high, step;
 };
 
-/* Where values are in the picture. */
+/* Positions of values in the picture. */
 struct plane {
 	struct range x, y;
 };
@@ -150,7 +150,7 @@ static void add_label(struct strbuf *out, const char *class, double x, double y,
 static void format_tick(char *buf, size_t size, double value, const struct range *range)
 {
 	static const struct {
-		double unit, least; /* of the axis' largest value */
+		double unit, least; /* relative to the axis' largest value */
 		const char *name;
 	} units[] = {
 		{ 1e12, 0, "T" }, { 1e9, 0, "G" },     { 1e6, 0, "M" },     { 1e3, 0, "k" },
@@ -298,7 +298,7 @@ static void add_lines(struct strbuf *out, const struct chart *chart, const struc
 	}
 }
 
-/* One series needs none: the axis says what it is. */
+/* A single series needs no legend: the axis names it. */
 static void add_legend(struct strbuf *out, const struct chart *chart)
 {
 	double x = WIDTH - RIGHT;

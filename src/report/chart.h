@@ -24,7 +24,7 @@ enum chart_form {
 	CHART_BAND, /* between y and y2 */
 };
 
-/* One colour for one thing in all pictures. */
+/* Colours; each has the same meaning in all pictures. */
 enum chart_colour { CHART_PREDICTED, CHART_MEASURED };
 
 struct chart_series {
@@ -46,7 +46,7 @@ struct chart {
 	size_t series_count;
 	bool diagonal;  /* both axes alike, and the line y = x */
 	bool zero_line; /* a line at y = 0 */
-	bool from_zero; /* both axes begin at 0 where no value is negative */
+	bool from_zero; /* both axes begin at 0 if no value is negative */
 };
 
 void chart_add(struct strbuf *out, const struct chart *chart);

@@ -190,7 +190,7 @@ static void add_residuals(struct strbuf *out, const struct points *points)
 	add_figure(out, "Residuals", &chart);
 }
 
-/* Residuals by size; the outermost bars have what is larger. */
+/* Residuals by size; the outermost bars contain all larger ones. */
 static void add_histogram(struct strbuf *out, const struct judged *judged)
 {
 	double edges[JUDGED_BINS], width = judged_bin_width(judged);
@@ -215,7 +215,7 @@ static void add_histogram(struct strbuf *out, const struct judged *judged)
 	add_figure(out, "How large residuals are; the outermost bars have the rest", &chart);
 }
 
-/* Power along a load in which all features grow together, and what was measured. */
+/* Power along a load in which all features grow together, and measured power. */
 struct load_curve {
 	double load[CURVE_POINTS], watts[CURVE_POINTS], low[CURVE_POINTS], high[CURVE_POINTS];
 	double *row_load, *row_watts; /* [rows] of the samples */
@@ -240,7 +240,7 @@ static void predict_curve(const struct judged *judged, size_t main, struct load_
 	}
 }
 
-/* As many of the samples as can be told apart. */
+/* As many samples as can be distinguished. */
 static int measure_curve(const struct judged *judged, size_t main, struct load_curve *curve)
 {
 	size_t features = judged_component(judged)->feature_count;
@@ -358,7 +358,7 @@ static void add_errors(struct strbuf *out, const char *group, const struct judge
 		 "%");
 }
 
-/* What is known of samples that the model had not seen; in its file where no others are given. */
+/* Errors on unseen samples: the given ones, or else those in the model's file. */
 static struct judged_errors unseen_errors(const struct judged *judged)
 {
 	const struct model_error *error = &judged_component(judged)->error;
@@ -479,7 +479,7 @@ static int add_component(struct strbuf *out, const struct judged *judged)
 	return r;
 }
 
-/* Where the errors on the samples are far smaller than those held out. */
+/* Returns true if errors on the samples are far smaller than on held-out rows. */
 static void add_notes(struct strbuf *out, const struct judged_samples *all)
 {
 	bool knows = false, draws_known = false;

@@ -10,7 +10,7 @@
 #include "base/macro.h"
 #include "samples/power_column.h"
 
-#define POINTS_MAX    4000  /* a picture has no more than can be told apart */
+#define POINTS_MAX    4000  /* points of a picture that can be distinguished */
 #define EXCHANGED_MAX 50000 /* rows on which importance is measured */
 
 const struct model_component *judged_component(const struct judged *judged)
@@ -31,7 +31,7 @@ bool judged_has_power(const struct judged *judged)
 	return judged->power != SAMPLE_COLUMN_NONE;
 }
 
-/* Its features in their order, and its power; whether all are known. */
+/* Reads the features, in their order, and the power; false if one is unknown. */
 static bool take_row(const struct judged *judged, const double *row, double *values, double *watts)
 {
 	size_t features = judged_component(judged)->feature_count;
@@ -138,7 +138,7 @@ static double error_without(const struct judged *judged, size_t f, const size_t 
 	return sum / (double)judged->exchanged;
 }
 
-/* Mean absolute error of the rows whose features are exchanged. */
+/* Mean absolute error of rows with exchanged features. */
 static double error_with_all(const struct judged *judged)
 {
 	double sum = 0;

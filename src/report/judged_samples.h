@@ -84,9 +84,9 @@ void judged_samples_release(struct judged_samples *samples);
 
 const struct model_component *judged_component(const struct judged *judged);
 bool judged_has_power(const struct judged *judged);
-/* What the model says of @values, in the order of the component's features. */
+/* The prediction for @values, which are in the order of the component's features. */
 void judged_predict(const struct judged *judged, const double *values, struct model_answer *ret);
-/* Those that the pictures of errors are of. */
+/* The errors that the pictures show. */
 const struct judged_errors *judged_drawn_errors(const struct judged *judged);
 /* W; the histogram is as far below 0 as above. */
 double judged_bin_width(const struct judged *judged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Over libzip, which reads the central directory; what that says is not believed but checked. */
+/* Over libzip, which reads the central directory; all of its values are checked here. */
 #include "repository/archive.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static bool is_link_or_device(zip_t *zip, zip_uint64_t index)
 	return mode && mode != S_IFREG && mode != S_IFDIR;
 }
 
-/* What is wrong with file @index, or NULL. */
+/* The fault of file @index, or NULL. */
 static const char *fault_of(struct archive *archive, zip_uint64_t index, const zip_stat_t *stat)
 {
 	const zip_uint64_t known =
@@ -215,7 +215,7 @@ size_t archive_find(const struct archive *archive, const char *file)
 	return SIZE_MAX;
 }
 
-/* One byte more is asked for: at the end libzip compares the checksum, and all has come. */
+/* Reads one more byte, because libzip compares the checksum at the end of the file. */
 static bool read_all(zip_file_t *file, char *text, uint64_t size)
 {
 	uint64_t got = 0;

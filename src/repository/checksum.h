@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What proves that a model arrived as it was sent: its SHA-256, and a signature with an Ed25519 key
- * (RFC 8032). Over GnuTLS.
+ * Proofs that a model arrived unchanged: its SHA-256, and a signature with an Ed25519 key (RFC
+ * 8032). Over GnuTLS.
  */
 #pragma once
 

@@ -99,7 +99,7 @@ static bool has_file(const struct choice_request *request, const struct model_en
 	       !(request->no_pickles && model_entry_is_pickled(entry));
 }
 
-/* What a model's machine means for the one that is asked for. */
+/* How well a model's machine fits the requested one. */
 struct machine_fit {
 	enum model_match match;
 	double looseness, core_ratio;
@@ -139,7 +139,7 @@ static bool features_fit(struct examination *examination, const struct model_ent
 	return examination->features_fit;
 }
 
-/* A model without error of its own: what is left is what the machine brings. */
+/* Judges a model without an error of its own, so the result is the machine's part. */
 static struct machine_fit judge_machine(const struct choice_request *request,
 					const struct model_entry *entry)
 {
@@ -168,7 +168,7 @@ static struct machine_fit fit_of(struct examination *examination, const struct m
 	return examination->machines[slot].fit;
 }
 
-/* WANTS_FILTER: it fits except for the filter, which is not checked; else what is missing. */
+/* WANTS_FILTER: it fits, but the filter is not checked yet; else the failed condition. */
 static enum condition examine(struct examination *examination, const struct model_entry *entry,
 			      struct choice *ret)
 {
@@ -225,10 +225,10 @@ static bool is_better(const struct choice *one, const struct choice *other, bool
 struct search {
 	struct examination examination;
 	struct entry_filter filter;
-	enum condition furthest;            /* that a model came without being the best */
+	enum condition furthest;            /* condition that some model failed last */
 	const char *lacking;                /* features of the model that needs the fewest more */
-	size_t lacking_count;               /* of them, that are not in the request */
-	const char *fault;                  /* of weights that would have fit */
+	size_t lacking_count;               /* features that are not in the request */
+	const char *fault;                  /* the fault of weights that would have fit */
 	bool is_weights, is_own, is_pickle; /* formats of models that would have fit */
 	bool machine_is_known;
 };
@@ -275,7 +275,7 @@ static void note_format(struct search *search, const struct model_entry *entry)
 	search->is_pickle |= model_entry_is_pickled(entry);
 }
 
-/* What the answer says if no model fits. */
+/* Notes facts for the refusal if no model fits. */
 static void note_lack(struct search *search, enum condition lacks, const struct model_entry *entry)
 {
 	const struct choice_request *request = search->examination.request;
@@ -427,7 +427,7 @@ struct group_search {
 	size_t count, size;
 };
 
-/* Where the best model of the group of @entry is; NULL: no memory. */
+/* The place of the best model of @entry's group; NULL: no memory. */
 static struct choice *place_of(struct group_search *groups, const struct model_entry *entry)
 {
 	struct map_key key = { hash64_text(HASH64_START, entry->group), strlen(entry->group) };

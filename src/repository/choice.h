@@ -22,7 +22,7 @@
 struct choice_request {
 	const char *source; /* "" → rapl-sysfs, as all names with "rapl" */
 	enum model_output output;
-	const char *const *features; /* that can be measured; NULL: all */
+	const char *const *features; /* measurable features; NULL: all */
 	size_t feature_count;
 	const char *group;    /* "" any */
 	const char *trainer;  /* "" any */
@@ -34,7 +34,7 @@ struct choice_request {
 	 * Which files there must be, of enum model_file; 0 any. Weights only: as Kepler evaluates.
 	 */
 	unsigned files;
-	/* not models of our own format, which upstream's programs cannot read */
+	/* leaves out models in our own format, which upstream's programs cannot read */
 	bool upstream_only;
 	bool no_pickles;      /* only models that can be used without one */
 	const bool *excluded; /* of each entry of the repository; NULL: none */
@@ -45,7 +45,7 @@ struct choice_request {
 struct choice {
 	const struct model_entry *entry;
 	enum model_match match;
-	double looseness;      /* what another machine brings to the error, of power */
+	double looseness;      /* error added by a different machine, relative to power */
 	double uncertainty;    /* 0 … 1: how much is not known of the machine */
 	double expected_error; /* of power; NAN unknown */
 	double core_ratio;     /* cores of the machine to cores of the model's; 1 unknown */

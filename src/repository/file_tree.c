@@ -22,7 +22,7 @@ struct file_tree {
 	char *root; /* absolute, without links */
 	char name[ARCHIVE_NAME_MAX];
 	struct archive *archive; /* NULL: a folder */
-	char *bytes;             /* that the archive borrows */
+	char *bytes;             /* borrowed by the archive */
 };
 
 /* ---- opening ---- */
@@ -138,7 +138,7 @@ static void order(struct tree_names *names)
 	names->count = kept;
 }
 
-/* What follows @path and a slash in the name of a file of an archive, or NULL. */
+/* The part of an archive's file name after @path and a slash, or NULL. */
 static const char *below(const char *name, const char *path)
 {
 	size_t len = strlen(path);

@@ -33,9 +33,9 @@ void file_tree_cleanup(struct file_tree **tree);
 
 /* The last part of its path; of an archive without ".zip". */
 const char *file_tree_name(const struct file_tree *tree);
-/* FILE_TREE_OTHER also if nothing is there, or a link. */
+/* FILE_TREE_OTHER for a link, and if nothing is there. */
 enum file_kind file_tree_kind(const struct file_tree *tree, const char *path);
-/* What is in the folder @path, but names that begin with a dot: 0 or -ENOMEM. */
+/* Lists the folder @path, except names that begin with a dot: 0 or -ENOMEM. */
 int file_tree_list(const struct file_tree *tree, const char *path, struct tree_names *ret);
 void tree_names_release(struct tree_names *names);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of one model of a repository without reading the model itself: where it is, what it
- * needs and gives, and its error. From a row of a pipeline's table
+ * The facts about a repository's model that are known without reading it: its place, its features,
+ * its output and its error. They come from a row of a pipeline's table
  * (SOURCE_OUTPUT_model_metadata.csv), from the model's metadata.json, or from the head of a file of
  * our own format. Pure.
  */
@@ -40,7 +40,7 @@ struct model_entry {
 	int32_t node_type;    /* -1 unknown, or none */
 	unsigned files;       /* of enum model_file */
 	const char *features; /* "a,b,c"; owned by the repository; "" unknown */
-	/* As published: the largest of the components; NAN unknown. */
+	/* The published error, the largest of all components; NAN: unknown. */
 	double mae_w;
 	/* The error of the main component: platform, package, or the first one; NAN unknown. */
 	double mape_percent;

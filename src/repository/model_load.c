@@ -99,7 +99,7 @@ static int take_scales(const struct trained_model *sibling, struct model_compone
 
 struct trees {
 	const struct archive *archive;
-	struct trained_model *model;  /* that is being put together */
+	struct trained_model *model;  /* the model under construction */
 	struct trained_model sibling; /* all zero: features are not scaled */
 	struct diag *diag;
 };
@@ -221,7 +221,7 @@ static int load_trees(const struct repository *repository, const struct model_en
 	parts = read_parts(archive, entry->name, diag);
 	if (!parts)
 		return -EINVAL;
-	/* One that cannot be read is as good as none. */
+	/* An unreadable model counts as missing. */
 	if (sibling && load_text(repository, sibling, &trees.sibling, NULL) < 0)
 		trees.sibling = (struct trained_model){ 0 };
 	r = load_components(&trees, parts);

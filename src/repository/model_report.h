@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a model, and of how well it fits, as JSON: of the API and of --json. Pure. */
+/* Facts about a model, and how well it fits, as JSON for the API and --json. Pure. */
 #pragma once
 
 #include <jansson.h>

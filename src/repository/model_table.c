@@ -89,7 +89,7 @@ static json_t *read_value(const char *text)
 		return read_list(text);
 	if (parse_double(text, &number) == 0)
 		return json_real(number);
-	return json_string(text); /* NULL where it is not UTF-8: the value is left out */
+	return json_string(text); /* NULL if it is not UTF-8: the value is left out */
 }
 
 static int read_head(struct reader *reader, struct diag *diag)

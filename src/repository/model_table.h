@@ -17,6 +17,6 @@
 /* Called for each row; not 0 ends the reading, which then returns it. */
 typedef int model_table_row(void *userdata, const json_t *row);
 
-/* 0, or -EINVAL with FILE:LINE: what is wrong; -ENOMEM; or what @take returned. */
+/* 0, or -EINVAL with FILE:LINE and the fault; -ENOMEM; or the result of @take. */
 int model_table_read(const char *name, const char *text, size_t size, model_table_row *take,
 		     void *userdata, struct diag *diag);

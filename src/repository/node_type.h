@@ -32,7 +32,7 @@ struct node_types {
 int node_types_parse(const char *name, const char *text, size_t size, struct node_types *ret,
 		     struct diag *diag);
 void node_types_release(struct node_types *types);
-/* NULL: there is none of that number. */
+/* NULL: no type has that number. */
 const struct node_type *node_types_find(const struct node_types *types, int32_t number);
 
 /* {"processor": …, "cores": …, "chips": …, "memory": …, "frequency": …}, and back. */

@@ -215,7 +215,7 @@ static bool is_same_machine(const struct machine_spec *a, const struct machine_s
 	       a->frequency_mhz == b->frequency_mhz;
 }
 
-/* The number of the machine's type: one that is there, or the next one. */
+/* The number of the machine's type: an existing one, or the next free one. */
 static int64_t number_of(const json_t *index, const struct machine_spec *machine)
 {
 	int64_t next = 0;

@@ -27,7 +27,7 @@
 
 static const char *note_problem(struct repository *repository, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The line, or NULL where it is only counted. */
+/* The line, or NULL if it is only counted. */
 static const char *note_problem(struct repository *repository, const char *fmt, ...)
 {
 	size_t i = repository->problem_count++;
@@ -253,7 +253,7 @@ static int read_archive_metadata(const struct repository *repository,
 	return *ret ? 0 : -EINVAL;
 }
 
-/* What a file of weights does not say is what its place in the repository says. */
+/* Facts that a file of weights lacks come from its place in the repository. */
 static int check_weights(const struct repository *repository, const struct model_entry *entry,
 			 struct diag *diag)
 {

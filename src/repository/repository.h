@@ -23,7 +23,7 @@
 
 #define REPOSITORY_MODELS_MAX    50000
 #define REPOSITORY_PIPELINES_MAX 256
-#define REPOSITORY_PROBLEMS_MAX  1000 /* that are kept; all are counted */
+#define REPOSITORY_PROBLEMS_MAX  1000 /* kept lines; all problems are counted */
 #define REPOSITORY_PATH_MAX      1024
 
 struct pipeline {
@@ -40,7 +40,7 @@ struct repository {
 	/* By pipeline, source, output, group and name. */
 	struct model_entry *entries;
 	size_t entry_count, entry_size;
-	char **features; /* that entries refer to */
+	char **features; /* lists of features that entries refer to */
 	size_t feature_count, feature_size;
 	char *problems[REPOSITORY_PROBLEMS_MAX];
 	size_t problem_count; /* all */

@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "repository/model_json.h"
 
-/* Those that each model has, in upstream's order; columns of components follow by name. */
+/* Columns of all models, in upstream's order; columns of components follow by name. */
 static const char *const columns[] = { "model_name", "model_class", "model_file",   "features",
 				       "fe_files",   "output_type", "mae",          "mape",
 				       "trainer",    "node_type",   "feature_group" };

@@ -125,7 +125,7 @@ static int save_progress(struct collection *collection)
 	return r < 0 ? cannot(collection, r) : 0;
 }
 
-/* Takes back what was written since the last chunk that is good. */
+/* Discards everything written after the last good chunk. */
 static int take_back(struct collection *collection)
 {
 	strbuf_reset(&collection->out);
@@ -334,7 +334,7 @@ static int finish(struct collection *collection, const char *path)
 		return r;
 	if (fdatasync(collection->fd) < 0 || rename(collection->part, path) < 0)
 		return cannot(collection, -errno);
-	/* What is left of it is of no use, and does no harm. */
+	/* A leftover file is useless, but harmless. */
 	(void)unlink(collection->progress);
 	return 0;
 }

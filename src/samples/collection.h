@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A collection: all points of some metrics in some time, as a file that grows and can be continued.
+ * A collection: all points of some metrics in some time, as a file that grows and can be
+ * continued.
  *
- * It is asked for metric by metric, each in chunks of time, so that no answer is large. FILE.part
- * has what was written, FILE.progress how far it is known to be good; both are synced after each
- * chunk. A collection that is run again after a crash cuts FILE.part there and goes on. At the end
- * FILE.part becomes FILE: JSON {metric: [{"metric": {labels}, "values": [[seconds, "value"]]}]}, in
- * which a series has an item for each chunk.
+ * It is queried metric by metric, in chunks of time, so that no response is large. FILE.part
+ * contains the points so far, FILE.progress the length of its good part; both are synced after
+ * each chunk. A collection that is run again after a crash cuts FILE.part there and continues. At
+ * the end FILE.part becomes FILE: JSON {metric: [{"metric": {labels}, "values": [[seconds,
+ * "value"]]}]}, in which a series has an item for each chunk.
  */
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "samples/collection_progress.h"
 #include "samples/series_reader.h"
 
-#define COLLECT_CHUNK_POINTS     2000 /* of a series in one answer, at first */
+#define COLLECT_CHUNK_POINTS     2000 /* of a series in one response, initially */
 #define COLLECT_CHUNK_POINTS_MIN 50
 
 struct collect_range {
@@ -27,9 +28,9 @@ struct collect_range {
 };
 
 /*
- * Asks for a metric: 0; -E2BIG where the answer would be too large for the server, so that a
- * shorter time is asked for; -EAGAIN where the same may succeed later; -ECANCELED from the sink,
- * which has said why; else -errno. A diagnosis with each.
+ * Queries a metric: 0; -E2BIG if the response would be too large for the server, so a shorter time
+ * is queried next; -EAGAIN if the same query may succeed later; -ECANCELED from the sink, which has
+ * reported the reason; else -errno. Each with a diagnosis.
  */
 typedef int collect_query_fn(void *userdata, const struct collect_range *range,
 			     const struct series_sink *sink, struct diag *diag);
@@ -49,15 +50,15 @@ struct collect_result {
 };
 
 /*
- * Runs or continues: 0, or -errno with a diagnosis; the file can then be continued. -EEXIST where
- * FILE is there already, -EINVAL where FILE.progress is of another plan.
+ * Runs or continues a collection: 0, or -errno with a diagnosis; it can then be continued. -EEXIST
+ * if FILE exists, -EINVAL if FILE.progress belongs to another plan.
  */
 int collection_run(const char *path, const struct collect_plan *plan,
 		   const struct collect_hooks *hooks, struct collect_result *ret,
 		   struct diag *diag);
 /*
- * The plan that FILE.progress continues, so that a run "of the last five minutes" is continued with
- * the times that it had: 1; 0 without it; -EINVAL with a diagnosis. @ret is owned.
+ * Reads the plan of FILE.progress, so that a run "of the last five minutes" is continued with its
+ * own times: 1; 0 without such a file; -EINVAL with a diagnosis. The caller owns @ret.
  */
 int collection_find_plan(const char *path, struct collect_plan *ret, char **ret_source,
 			 struct diag *diag);

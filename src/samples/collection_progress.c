@@ -83,7 +83,7 @@ static int parse_lines(char *text, struct collect_plan *plan, char **source,
 	for (bool first = true; r == 0; first = false) {
 		char *line = strsep(&text, "\n");
 
-		/* A line that is whole has an end, behind which there is something. */
+		/* A complete line ends with a newline, so text follows. */
 		if (!line || !text)
 			return -EINVAL;
 		if (first)

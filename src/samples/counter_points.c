@@ -5,7 +5,7 @@
 
 #define USEC_PER_SEC 1e6
 
-/* What flowed between two points in order; false where that is unknown. */
+/* The amount between two consecutive points; false if it is unknown. */
 static bool increase(const struct counter_points *points, enum points_kind kind, int64_t time_us,
 		     double value, double *ret, struct points_faults *faults)
 {

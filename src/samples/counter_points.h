@@ -11,7 +11,7 @@
 /* Steps without a point after which nothing is assumed of the time between two. */
 #define POINTS_GAP_STEPS 5
 
-/* What a fall of a counter means. */
+/* The meaning of a falling counter. */
 enum points_kind {
 	POINTS_ENERGY,  /* it began again, and what flowed until then is unknown */
 	POINTS_COUNTER, /* it began again at 0 */
@@ -33,7 +33,7 @@ struct points_faults {
 
 struct points_flow {
 	int64_t from_us, to_us;
-	double amount; /* of a counter its increase, of a level value times seconds */
+	double amount; /* a counter's increase, or a level's value times seconds */
 };
 
 /*

@@ -204,7 +204,7 @@ static int refuse_other_formats(const struct csv_reader *reader, struct diag *di
 	return 0;
 }
 
-/* A single column whose name has semicolons, which are not in quotes: commas were meant. */
+/* A single column with unquoted semicolons in its name: commas were meant. */
 static int check_separator(const struct csv_reader *reader, bool quoted, struct diag *diag)
 {
 	if (!quoted && reader->count == 1 && strchr(reader->names[0], ';'))

@@ -17,11 +17,11 @@
 struct csv_reader {
 	char name[256];               /* of the file, in messages */
 	const char *begin, *at, *end; /* of the text; what is read next */
-	uint64_t line;                /* that @at is in, from 1 */
+	uint64_t line;                /* the line of @at, from 1 */
 	/* The names of the columns in the order of the file; "": a column without a name. */
 	char (*names)[SAMPLE_NAME_MAX];
 	size_t count;
-	/* [count]: where a value goes in a row; SAMPLE_COLUMN_NONE (the default): nowhere. */
+	/* [count]: the place of a value in a row; SAMPLE_COLUMN_NONE (the default): none. */
 	size_t *place;
 	/*
 	 * A column whose texts are values, too: a hash of each, as a whole number; or NONE. It is

@@ -54,7 +54,7 @@ static char take_name(struct line *line, const char **ret)
 	return end;
 }
 
-/* The text between quotes; the place is behind the second one. */
+/* Reads the text between quotes, and the second quote. */
 static int take_quoted(struct line *line, const char **ret)
 {
 	char *to;
@@ -92,7 +92,7 @@ static int add_label(struct line *line, const char *name, const char *value)
 	return 0;
 }
 
-/* What is behind the first brace, and the second one. */
+/* Reads the labels after the first brace, and the second brace. */
 static int take_labels(struct line *line)
 {
 	for (;;) {

@@ -12,10 +12,10 @@
 #include "samples/series_reader.h"
 
 /*
- * Calls the sink with each series of the page and its point, whose time is @time_us: when the page
- * was asked for, as a Prometheus has it. 0; -EPROTO with LINE: what is wrong; -E2BIG where a series
- * has more labels than SERIES_LABELS_MAX; -ENOMEM; or what the sink has returned, without a
- * diagnosis. @text need not be terminated.
+ * Calls the sink with each series of the page and its point at @time_us, the time of the request,
+ * as Prometheus does. 0; -EPROTO with LINE and the fault; -E2BIG if a series has more labels than
+ * SERIES_LABELS_MAX; -ENOMEM; or the result of the sink, without a diagnosis. @text need not be
+ * terminated.
  */
 int exposition_read(const char *text, size_t len, int64_t time_us, const struct series_sink *sink,
 		    struct diag *diag);

@@ -20,7 +20,7 @@
 
 struct extraction_component {
 	char name[METRIC_FEATURE_MAX];
-	double minimum_w, maximum_w, energy_j; /* of the steps that have rows */
+	double minimum_w, maximum_w, energy_j; /* over the steps that have rows */
 	double seconds;                        /* the length of these steps */
 };
 

@@ -23,7 +23,7 @@ static const char *behind(const char *text, const char *prefix)
 	return strncmp(text, prefix, len) == 0 ? text + len : NULL;
 }
 
-/* Copies @name without @suffix to @ret: false where it has another end, or is too long. */
+/* Copies @name without @suffix to @ret; false if it ends differently, or is too long. */
 static bool without(const char *name, const char *suffix, char ret[static METRIC_FEATURE_MAX])
 {
 	size_t len = strlen(name), end = strlen(suffix);
@@ -64,7 +64,7 @@ static bool find_power(const struct series_labels *labels, const char *name,
 		ret->rank = 1;
 		return component_of_zone(series_label(labels, "zone"), ret->name);
 	}
-	/* Sums, parts of another, and what is computed from others. */
+	/* Leaves out sums, parts of other zones, and computed energy. */
 	return rest && without(rest, "_joules_total", ret->name) && !strstr(rest, "_active_") &&
 	       !strstr(rest, "_idle_") && !behind(rest, "unattributed_") &&
 	       strcmp(ret->name, "other") != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a series of an exporter says, by its metric's name and labels, under the classic names
+ * The meaning of an exporter's series, from its metric's name and labels, for the classic names
  * (kepler_node_package_joules_total) and the current ones (kepler_node_cpu_joules_total{zone=…}).
  * Pure. docs/metrics.md and docs/collecting.md have the names.
  */
@@ -23,7 +23,7 @@ enum metric_subject {
 	METRIC_STEAL, /* time for which vCPUs of the node waited for its host, in s */
 };
 
-/* Whose counters are features. */
+/* The level of the counters that become features. */
 enum metric_level { METRIC_CONTAINER, METRIC_PROCESS, METRIC_VM, METRIC_NODE, METRIC_LEVEL_COUNT };
 
 struct metric_kind {
@@ -44,13 +44,12 @@ void metric_kind_find(const struct series_labels *labels, enum metric_level leve
 /* Returns true if a query for all metrics of an exporter collects this name. */
 bool metric_is_collected(const char *name);
 /*
- * Number of the package, or of the GPU's board, that a series is about; 0 where its labels do not
- * say.
+ * Number of the package, or of the GPU's board, of a series; 0 if its labels do not name it.
  */
 uint32_t metric_package(const struct series_labels *labels);
 /*
- * Whether energy of @source is what @wanted names: equal, or two names that the exporters have had
- * for RAPL; a series without a source is of any.
+ * Returns true if @source is the source @wanted: equal, or both names that exporters have had for
+ * RAPL. A series without a source matches any.
  */
 bool metric_source_matches(const char *source, const char *wanted);
 /* The identity of a counter's owner: ids and names, joined by "/". Cut at @size. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Energy of a node by component, package, mode and source, on the steps of a grid, and the power
- * that it makes. Of one component under several names or sources one is used, and a step has a
- * power only where all of the component's energy in it is known. Pure.
+ * from it. If a component has several names or sources, one of them is used. A step has a power
+ * only if all of the component's energy in it is known. Pure.
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 struct power_account {
 	char component[METRIC_FEATURE_MAX];
 	uint32_t package;
-	bool is_idle;   /* its counter began once idle power was known: nothing before is missing */
-	unsigned order; /* of the component's accounts those with the lowest are used */
+	bool is_idle;   /* its counter starts when idle power is known: nothing before is missing */
+	unsigned order; /* the accounts with the component's lowest order are used */
 	int64_t first_us, last_us;
 	double *energy_j, *covered; /* by step */
 	struct grid_cover cover;

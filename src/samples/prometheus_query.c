@@ -222,7 +222,7 @@ static int add_name(struct names *names, const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
 
-	/* Other names would have to be quoted in queries; Kepler has none. */
+	/* Other names need quotes in queries; Kepler has none. */
 	if (!len || len >= COLLECT_NAME_MAX || strspn(name, NAME_CHARACTERS) < len ||
 	    !names->wants(names->userdata, name))
 		return 0;

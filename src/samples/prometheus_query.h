@@ -36,6 +36,6 @@ void prometheus_free(struct prometheus *prometheus);
 int prometheus_metrics(struct prometheus *prometheus, int64_t start_us, int64_t end_us,
 		       bool (*wants)(void *userdata, const char *name), void *userdata,
 		       char (**ret)[COLLECT_NAME_MAX], size_t *ret_count, struct diag *diag);
-/* As collect_query_fn says, with a struct prometheus as its userdata. */
+/* A collect_query_fn, over a struct prometheus. */
 int prometheus_range(struct prometheus *prometheus, const struct collect_range *range,
 		     const struct series_sink *sink, struct diag *diag);

@@ -107,7 +107,7 @@ static bool is_near(const struct recorded_interval *interval, uint64_t a_ns, uin
 	return apart_ns < (interval->length_ns ? interval->length_ns / NEAR_PARTS : NEAR_NS);
 }
 
-/* Where the step ends. */
+/* The end of the step. */
 static uint64_t end_of(const struct recorded_interval *interval)
 {
 	for (size_t i = 0; i < interval->reading_count; i++) {

@@ -12,6 +12,6 @@
 
 /* Returns true if the file begins like a recording. */
 bool recorded_series_is(const char *path);
-/* As extraction_of_file(); levels container and node only, else -EINVAL. */
+/* Like extraction_of_file(); -EINVAL for levels other than container and node. */
 int extraction_of_recording(const struct extract_options *options, const char *path,
 			    struct extraction *ret, struct diag *diag);

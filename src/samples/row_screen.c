@@ -46,7 +46,7 @@ static double most_watts(const struct screen_machine *machine, const char *compo
 
 	while (kind < ZONE_KIND_COUNT && strcmp(zone_kind_name(kind), component) != 0)
 		kind++;
-	/* One of several boards draws no more than the machine. */
+	/* A single board draws no more than the machine. */
 	if (kind == ZONE_KIND_COUNT || zone_kind_info[kind].is_device)
 		kind = ZONE_PLATFORM;
 	watts = (double)zone_kind_info[kind].max_power_uw / 1e6;

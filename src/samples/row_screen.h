@@ -54,7 +54,7 @@ struct row_screen {
 /* Adds the column: 0 or -ENOMEM. Its index is count - 1. */
 int row_screen_add(struct row_screen *screen, const char *name);
 void row_screen_release(struct row_screen *screen);
-/* @value of column @index, or NAN where it cannot be true. */
+/* @value of column @index, or NAN if it is impossible. */
 double row_screen_cell(struct row_screen *screen, size_t index, double value, const char *file,
 		       uint64_t line);
 /* Index of the column, or SAMPLE_COLUMN_NONE. */

@@ -60,7 +60,7 @@ int64_t grid_typical_us(const struct sample_grid *grid)
 	return steps[count / 2];
 }
 
-/* The step that ends behind @time_us; the number of steps where none does. */
+/* The step that ends after @time_us, or the number of steps. */
 static size_t find_step(struct sample_grid *grid, int64_t time_us)
 {
 	size_t low = 0, high = grid_steps(grid), at = grid->at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of time that amounts are spread over. Counters have steps of their own: what a counter grew
- * by from one reading to the next flowed evenly in that time, and each step of the grid gets the
- * part that falls into it. So sums are kept, whatever the steps are. Pure.
+ * Steps of time that amounts are spread over. Each counter has its own readings: its increase from
+ * one reading to the next is spread evenly over that time, and each step of the grid gets the part
+ * that falls into it. So sums are kept, whatever the steps are. Pure.
  *
  * Step i is from edges[i] to edges[i + 1].
  */
@@ -38,14 +38,15 @@ static inline int64_t grid_step_us(const struct sample_grid *grid, size_t step)
 int64_t grid_typical_us(const struct sample_grid *grid);
 /*
  * Adds @amount, which flowed from @from_us to @to_us (later), to @amounts, one a step, and the part
- * of each step that this is, 0..1, to @covered (NULL: not counted). Outside of the grid it is lost.
+ * of each step that this covers, 0..1, to @covered (NULL: not counted). Parts outside the grid are
+ * dropped.
  */
 void grid_spread(struct sample_grid *grid, int64_t from_us, int64_t to_us, double amount,
 		 double *amounts, double *covered);
 
 /* Times that were counted of one thing, so that nothing is counted twice. All zero: none. */
 struct grid_cover {
-	int64_t from_us[COVER_PARTS_MAX], to_us[COVER_PARTS_MAX]; /* ascending, apart */
+	int64_t from_us[COVER_PARTS_MAX], to_us[COVER_PARTS_MAX]; /* ascending, disjoint */
 	size_t count;
 };
 
@@ -54,8 +55,8 @@ struct grid_part {
 };
 
 /*
- * The parts of a time that have not been counted, and counts them: their number, at most
- * COVER_PARTS_MAX + 1. Where the cover would need more parts than it has, none.
+ * Counts a time, and returns the parts of it that were not counted before: their number, at most
+ * COVER_PARTS_MAX + 1; 0 if the cover would need more parts than it has room for.
  */
 size_t grid_cover_add(struct grid_cover *cover, int64_t from_us, int64_t to_us,
 		      struct grid_part ret[static COVER_PARTS_MAX + 1]);

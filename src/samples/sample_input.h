@@ -16,7 +16,7 @@
 struct sample_input {
 	char **paths; /* [count], owned */
 	size_t count;
-	/* A column whose texts are values, too (csv_reader.h), or FILE_COLUMN; "", NULL: none. */
+	/* A column with texts as values (csv_reader.h), or FILE_COLUMN; "", NULL: none. */
 	const char *group_by;
 	bool skip_bad; /* malformed rows are counted, not refused */
 	/* NULL, or gets a column for each of the table: cells that cannot be true are NAN. */

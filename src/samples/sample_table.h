@@ -15,7 +15,7 @@
 
 #define SAMPLE_COLUMNS_MAX 256
 #define SAMPLE_NAME_MAX    96
-#define SAMPLE_ROWS_MAX    1000000U /* that are read from files */
+#define SAMPLE_ROWS_MAX    1000000U /* limit of rows read from files */
 
 struct sample_table {
 	char (*names)[SAMPLE_NAME_MAX]; /* of columns */
@@ -41,9 +41,9 @@ void sample_table_get_row(const struct sample_table *table, size_t row, double *
 void sample_table_get_names(const struct sample_table *table, const char **ret);
 void sample_table_release(struct sample_table *table);
 
-/* CSV that reads back as the same values; what is not finite is an empty cell. 0 or -ENOMEM. */
+/* CSV that reads back as the same values; NAN is an empty cell. 0 or -ENOMEM. */
 int sample_table_write_csv(const struct sample_table *table, struct strbuf *out);
-/* The same line by line; errors are those of @out. */
+/* The same line by line; @out notes errors. */
 void sample_csv_add_names(const char *const *names, size_t count, struct strbuf *out);
 void sample_csv_add_row(const double *values, size_t count, struct strbuf *out);
 /* A cell; a value that is not finite is empty. */

@@ -28,7 +28,7 @@
 
 /* Which series count, and which rows are made of them (extraction.h). */
 struct extract_options {
-	const char *sources[EXTRACT_SOURCES_MAX]; /* of energy; the first that has a component */
+	const char *sources[EXTRACT_SOURCES_MAX]; /* of energy, by preference, for each component */
 	size_t source_count;
 	enum metric_level level;
 	const char *node;            /* the instance; "": the only one; "any": all instances */
@@ -73,7 +73,7 @@ struct series_sums {
 	struct points_faults faults;
 };
 
-/* One pass over all series, in any parts: 0, or -errno with a diagnosis. */
+/* Makes one pass over all series, in any parts: 0, or -errno with a diagnosis. */
 typedef int extract_source_fn(void *userdata, const struct series_sink *sink, struct diag *diag);
 
 /*

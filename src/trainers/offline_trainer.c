@@ -117,7 +117,7 @@ static void submit(struct offline_trainer *trainer, const struct http_request *r
 	struct train_body body;
 	struct diag diag = { .more = &more };
 
-	/* What is plainly wrong waits for nothing; the body is read again where it is trained. */
+	/* Invalid bodies are refused at once; the worker reads the body again. */
 	if (train_body_read(request->body, request->body_len, &body, &diag) < 0) {
 		refuse_body(&diag, response);
 		return;

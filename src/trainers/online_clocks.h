@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Up to which time rows of each node were taken. Each node has a clock of its own: points of one
- * that come late are not lost because another one is ahead, and what one says of the time changes
- * nothing for the others. Bounded; pure.
+ * The time up to which each node's rows were taken. Each node has its own clock: late points of a
+ * node are not lost because another node is ahead, and wrong times of a node do not affect the
+ * others. Bounded; pure.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct online_clocks {
  */
 struct online_clock *online_clocks_find(struct online_clocks *clocks, const char *name,
 					double begin_s);
-/* No clock is ahead of @now_s: what was taken in error as of the future is forgotten. */
+/* Sets clocks that are ahead of @now_s to it, such as after wrong times. */
 void online_clocks_limit(struct online_clocks *clocks, double now_s);
 /*
- * The begin of the next collection: the clock that is furthest behind, among those that are at most
- * @lag_s behind the first; the others belong to nodes that are away. @none_s without clocks.
+ * The begin of the next collection: the earliest clock among those that are at most @lag_s earlier
+ * than the latest; the others belong to nodes that are gone. @none_s without clocks.
  */
 double online_clocks_begin(const struct online_clocks *clocks, double lag_s, double none_s);

@@ -190,7 +190,7 @@ static void describe(const struct online_models *models, const struct learner *l
 		       models->config->group);
 }
 
-/* Whether @offer is to replace the model in use; *why says so, or why not. */
+/* Returns true if @offer should replace the model in use; *why has the reason. */
 static bool is_wanted(struct learner *learner, const struct offer *offer, struct diag *why)
 {
 	double current[LEARNER_BLOCKS] = { 0 };

@@ -34,7 +34,7 @@ struct online_models {
 int online_models_load(struct online_models *models, const struct online_nodes *nodes,
 		       struct diag *diag);
 void online_models_release(struct online_models *models);
-/* NULL: there is none of that machine. */
+/* NULL: unknown machine. */
 struct learner *online_models_find(const struct online_models *models,
 				   const struct machine_spec *machine);
 /* A file of a learner, such as ".state", into @ret. */

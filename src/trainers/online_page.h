@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the online trainer is doing and has done, and its page of metrics. */
+/* The state of the online trainer, and its page of metrics. */
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ struct online {
 	struct online_search search; /* which instances a collection has */
 	struct online_clocks clocks; /* of these */
 	struct backoff backoff;
-	/* ---- what is done now ---- */
+	/* ---- the current task ---- */
 	enum online_task task;
 	pid_t pid;
 	uint64_t task_ns, next_ns;

@@ -54,7 +54,7 @@ static void path_of(const struct online *online, const char *name, char ret[ONLI
 
 /* ---- tasks ---- */
 
-/* Starts a worker; it is a failure of the task where that is impossible. */
+/* Starts a worker; a failed start counts as a failure of the task. */
 static bool start_task(struct online *online, enum online_task task, struct bench_step *step,
 		       uint64_t now_ns)
 {
@@ -96,7 +96,7 @@ static void add_text(struct bench_step *step, const char *option, const char *va
 		bench_step_add(step, "--%s=%s", option, value);
 }
 
-/* Times of the future, such as of a state that was saved before a clock was set back. */
+/* Limits times in the future, such as from a state saved before a clock was set back. */
 static void limit_clocks(struct online *online, double to_s)
 {
 	online_clocks_limit(&online->clocks, to_s);
@@ -299,7 +299,7 @@ static void retry_collection(struct online *online, uint64_t now_ns)
 	online->is_up = false;
 	online->task = TASK_NONE;
 	online->next_ns = now_ns + delay_ms * NSEC_PER_MSEC;
-	/* What has come is continued, with its own times; but not for ever. */
+	/* An incomplete collection is continued with its own times, up to RETRIES_MAX times. */
 	if (++online->retries % RETRIES_MAX == 0)
 		forget_collection(online);
 	log_warn("no points from %s; asking again in %llu s", online->config->server,

@@ -37,7 +37,7 @@ static bool is_key(const struct cut *cut, size_t level, const char *quoted)
 	       memcmp(cut->keys[level].text, quoted, cut->keys[level].len) == 0;
 }
 
-/* Where the object or array that has just been opened goes, if it has series. */
+/* The destination of the object or array that was just opened, if it has series. */
 static struct train_series *series_here(const struct cut *cut)
 {
 	if (cut->scan.depth == 2 && is_key(cut, 0, "\"prom_response\""))
@@ -91,7 +91,7 @@ static void cut_text(struct cut *cut)
 
 /* ---- members ---- */
 
-/* The rest of the body. Reading goes on after a fault, so that one answer names all of them. */
+/* The rest of the body. Reading continues after a fault, so one response names all. */
 struct members {
 	struct train_body *body;
 	struct diag *diag;

@@ -50,7 +50,7 @@ const struct option_set train_request_options = {
 	.size = sizeof(struct train_request_config),
 };
 
-/* One request while it is worked on. */
+/* A request in progress. */
 struct request_run {
 	struct train_body body;
 	const char *folder, *models;
@@ -87,7 +87,7 @@ static int extract(struct request_run *run, const struct extract_options *option
 	return r < 0 ? diag_set(run->diag, r, "%s: %.400s", member, why.text) : 0;
 }
 
-/* Takes off the rows' power what a model says of the background. */
+/* Subtracts a model's estimate of the background from the power of rows. */
 static int isolate_by_model(struct request_run *run, struct sample_table *table)
 {
 	const struct model_input_filter filter = { .output = MODEL_ABS_POWER,
@@ -221,7 +221,7 @@ static void describe(const struct request_run *run, enum model_output output, co
 			       "%Y-%m-%dT%H:%M:%SZ", &date);
 }
 
-/* One model; what is wrong with it becomes a line. Only no memory and the disk are failures. */
+/* Trains one model; its fault becomes a line. Only lack of memory and I/O errors fail. */
 static int train_one(struct request_run *run, const struct sample_table *table,
 		     struct training_request *request, enum model_output output, const char *group,
 		     struct training_report *report)

@@ -44,7 +44,7 @@ struct training {
 struct trainings_limits {
 	size_t waiting; /* requests, without the one that runs */
 	uint64_t deadline_ns;
-	const char *models; /* of the whole power, for requests that ask for one; "": none */
+	const char *models; /* models of total power, for requests with TrainIsolator; "": none */
 	struct worker_limits worker;
 };
 
@@ -54,7 +54,7 @@ struct trainings {
 	struct training slots[TRAININGS_MAX];
 	uint64_t last_ticket;
 	uint64_t finished, refused_requests, failed, too_many, lost;
-	double seconds; /* that workers have run */
+	double seconds; /* run time of workers */
 };
 
 void trainings_init(struct trainings *trainings, const struct trainings_limits *limits);
@@ -64,7 +64,7 @@ void trainings_release(struct trainings *trainings);
 uint64_t trainings_submit(struct trainings *trainings, const void *body, size_t len,
 			  uint64_t now_ns, struct diag *diag);
 /*
- * Takes what has come of a request: its HTTP status with the answer, which is given; 0: it is not
+ * Takes the result of a request: its HTTP status with the answer, which is given; 0: it is not
  * done. 503 for a ticket that is unknown.
  */
 int trainings_take(struct trainings *trainings, uint64_t ticket, uint64_t now_ns, char **ret,

@@ -22,7 +22,7 @@
 #define WORDS_MAX 64
 #define NICE_MOST 19
 
-/* One thread is enough for a worker; the rest of its environment is ours. */
+/* A worker uses one thread; the rest of its environment is inherited. */
 static const char *const own_environment[] = { "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1" };
 
 static bool is_replaced(const char *variable)

@@ -33,5 +33,5 @@ pid_t worker_start(const struct worker_command *command, struct diag *diag);
  * unknown.
  */
 bool worker_has_ended(pid_t pid, int *ret_status);
-/* In words: "it has ended with status 1", "it was ended by signal 9 (Killed)". */
+/* A text such as "it has ended with status 1" or "it was ended by signal 9 (Killed)". */
 void worker_describe_end(int status, char *buf, size_t size);

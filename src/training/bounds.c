@@ -68,7 +68,7 @@ int bounds_find(const double *watts, const double *predicted, size_t rows, struc
 		double width;
 
 		bound.bound_w = constant_for(watts, predicted, rows, bound.bound_ratio, errors);
-		/* Where it is 0 a smaller ratio would have been enough. */
+		/* If it is 0, a smaller ratio is enough. */
 		if (bound.bound_ratio > 0 && !(bound.bound_w > 0)) {
 			step /= 2;
 			bound.bound_ratio -= step;

@@ -16,10 +16,10 @@ struct error_bound {
 };
 
 /*
- * The bound whose geometric mean of widths is least: where errors grow with power it has as many of
- * the large predictions within it as of the small ones, as its width grows in proportion. That with
- * the least mean would spare the large ones. Of few rows it is a constant. @rows is at least 1.
- * 0 or -ENOMEM.
+ * Finds the bound with the least geometric mean of widths. If errors grow with power, its width
+ * grows in proportion, so large predictions lie within it as often as small ones; the bound with
+ * the least arithmetic mean would miss the large ones. With few rows it is a constant. @rows is at
+ * least 1. 0 or -ENOMEM.
  */
 int bounds_find(const double *watts, const double *predicted, size_t rows, struct error_bound *ret);
 double bounds_at(const struct error_bound *bound, double predicted);

@@ -20,7 +20,7 @@
 
 struct drift {
 	double sum;
-	double ratio; /* of the newest block; NAN: there was none, or nothing was stated */
+	double ratio; /* of the newest block; NAN: no block yet, or no stated error */
 	bool alarm;
 	uint64_t blocks;
 	uint64_t run; /* blocks since the sum was 0: those that the model does not fit */

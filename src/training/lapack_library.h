@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LAPACK, loaded when it is first needed: OpenBLAS starts a thread a CPU as soon as it is loaded.
- * Those would take the signals of a server that has blocked them for itself, and its memory counts
- * where nothing is trained.
+ * LAPACK, loaded when it is first needed: OpenBLAS starts a thread per CPU when it is loaded.
+ * These threads would receive signals that a server has blocked for itself, and use memory in
+ * commands that train nothing.
  *
  * The headers are those of liblapacke-dev; any BLAS behind the library will do.
  */

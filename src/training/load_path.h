@@ -19,8 +19,8 @@
 #define LOAD_PATH_ROWS     ((size_t)LOAD_PATH_STEPS * LOAD_PATH_SETTINGS)
 
 /*
- * How far @predictor falls along the path at most, as a part of what it may fall there
- * (model_fall_permitted()): above 1 it cannot be used. Its rows are those of @task.
+ * The largest fall of @predictor along the path, relative to the permitted one
+ * (model_fall_permitted()): above 1, it cannot be used. @task has its rows.
  */
 double load_path_fall(const struct training_task *task, const struct predictor *predictor);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which trainer makes a model: of those whose errors are known the one with the smallest sum, if
- * what it makes can be used (trained_model_check()); else the next one does.
+ * Chooses the trainer that makes a model: the one with the smallest sum of known errors, if its
+ * model can be used (trained_model_check()), else the next one.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef int component_maker(void *context, size_t trainer, size_t component,
 /* Empties @report; -EINVAL with a diagnosis when there is nothing, or too much, to do. */
 int model_choice_begin(const struct training_request *request, struct training_report *report,
 		       struct diag *diag);
-/* 0 where the errors of a trainer are known; else -EINVAL with why they are not. */
+/* 0 if the errors of a trainer are known, else -EINVAL with a diagnosis. */
 int model_choice_check(const struct training_request *request, const struct training_report *report,
 		       struct diag *diag);
 /* Fills the model by the errors in @report: 0; -EINVAL with a diagnosis, or -ENOMEM. */

@@ -19,7 +19,7 @@ struct job {
 	struct training_rows rows[MODEL_COMPONENTS_MAX];
 };
 
-/* What the threads share; each writes results of its own. */
+/* State that the threads share; each writes its own results. */
 struct validations {
 	pthread_mutex_t lock; /* guards calls of progress() and held_out() */
 	const struct job *job;
@@ -117,7 +117,7 @@ static int validate(const struct job *job, const struct trainer *trainer,
 	return r < 0 ? r : score_rows(rows->y, predicted, NULL, rows->rows, plan.seed, ret);
 }
 
-/* One trainer on one component. Another failure than of memory is a part of the result. */
+/* Validates a trainer on a component. Failures other than of memory are results. */
 static int validate_one(void *context, size_t index)
 {
 	struct validations *all = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training a whole model: each trainer is validated on each component, and the one whose errors are
- * smallest in sum makes the model, if that model can be used (trained_model_check()); else the
- * next one does. All rows train the model in the end; its errors come from the validation.
+ * Training a whole model: each trainer is validated on each component. The one with the smallest
+ * sum of errors makes the model, if that model can be used (trained_model_check()); else the next
+ * one does. All rows train the model in the end; its errors come from the validation.
  */
 #pragma once
 

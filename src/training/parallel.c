@@ -25,7 +25,7 @@ unsigned parallel_processors(void)
 	return count < PARALLEL_THREADS_MAX ? (unsigned)count : PARALLEL_THREADS_MAX;
 }
 
-/* The next job's index; count: there is none. */
+/* The next job's index, or count. */
 static size_t take_job(struct work *work)
 {
 	size_t index;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs that do not depend on each other, on several processors. What they give is the same with any
- * number of threads, if each writes to places of its own.
+ * Independent jobs on several processors. The result is the same with any number of threads, if
+ * each job writes to its own memory.
  */
 #pragma once
 

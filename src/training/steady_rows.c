@@ -13,12 +13,12 @@ struct row {
 	size_t place; /* in the task */
 };
 
-/* Where a row's power begins to be moved, and by how many watts for each one of the curve. */
+/* Where a row's power begins to be moved, and by how many watts per watt of the curve. */
 struct end {
 	double curve_w, slope;
 };
 
-/* Rows one behind the other in the order of load, under the same value of the curve. */
+/* Consecutive rows in the order of load, with the same value of the curve. */
 struct pool {
 	size_t first, count;
 	double curve_w;
@@ -56,7 +56,7 @@ static double floor_of(double curve_w)
 	return curve_w - STEADY_PART * model_fall_permitted(PREDICTOR_TREES, curve_w);
 }
 
-/* The highest curve whose floor is not above @watts, and how fast the floor rises from there. */
+/* The highest curve with a floor of at most @watts, and the slope of the floor there. */
 static struct end highest_curve(double watts)
 {
 	double kept = 1 - STEADY_PART * MODEL_FALL_TREES;
@@ -83,7 +83,7 @@ static void sort_rows(struct steady *steady, size_t feature)
 	}
 }
 
-/* The lowest value for which a higher one moves the rows of the pool no less in sum. */
+/* The lowest value at which raising it stops reducing the sum of the pool's moves. */
 static void find_curve(const struct steady *steady, struct pool *pool)
 {
 	struct end *ends = steady->ends + 2 * pool->first;
@@ -96,7 +96,7 @@ static void find_curve(const struct steady *steady, struct pool *pool)
 	pool->curve_w = ends[i].curve_w;
 }
 
-/* Where the step that begins at row @first ends: rows of the same load are never apart. */
+/* The end of the step that begins at @first; rows of the same load stay together. */
 static size_t step_end(const struct steady *steady, size_t first)
 {
 	size_t rows = steady->task->rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trainer is given: rows of features, and their watts. */
+/* A trainer's input: rows of features, and their watts. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct training_task {
 	const bool *is_load;
 	/* [features]: it grows with load, together with the others that do; NULL: all do. */
 	const bool *grows;
-	/* What else can be known of a row: quotients of its features. */
+	/* Quotients of the row's features. */
 	const struct feature_ratio *ratios;
 	size_t ratio_count;
 	uint64_t seed;

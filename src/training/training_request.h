@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training is asked for, and what came out. */
+/* A request to train, and its result. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct training_request {
 	/* Rows with more than 0 in this column are held out, instead of the plan; NULL: none. */
 	const char *split_column;
 	bool only_errors; /* make no model */
-	unsigned threads; /* that validate side by side; 0: as many as there are processors */
+	unsigned threads; /* threads for validation; 0: one per processor */
 	/* Is called before each validation, by one thread at a time, or NULL. */
 	void (*progress)(void *context, const char *trainer, const char *component);
 	/*

@@ -96,7 +96,7 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 		if (strcmp(names[i], "cpu_cycles") == 0)
 			cycles = i;
 	}
-	/* Where cycles are known they are what load is. */
+	/* If cycles are known, they alone are the load. */
 	for (size_t i = 0; cycles < count && i < count; i++)
 		is_load[i] = i == cycles;
 }

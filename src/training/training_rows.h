@@ -48,7 +48,7 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 /* Gives @ret a copy of the features: 0 or -ENOMEM. */
 int training_rows_describe(const struct training_rows *rows, struct model_component *ret);
 
-/* Some of the rows, as a task; what it needs of memory is in @x and @y. */
+/* A part of the rows; @x and @y own its memory. */
 struct training_part {
 	double *x, *y;
 	size_t rows;

@@ -44,7 +44,7 @@ int validation_folds(const struct validation_plan *plan, size_t rows, uint32_t *
 /* Watts of each row, by a model that has not seen it, into @ret [rows]. Errors of trainers. */
 int validation_predict(const struct trainer *trainer, const struct training_rows *rows,
 		       const struct validation_plan *plan, double *ret, struct diag *diag);
-/* As of validation_predict(), of the rows of @held_out, from the others, for one split. */
+/* The same for one split: predicts the rows in @held_out from all others. */
 int validation_predict_split(const struct trainer *trainer, const struct training_rows *rows,
 			     const bool *held_out, uint64_t seed, double *ret, struct diag *diag);
 

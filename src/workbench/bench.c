@@ -151,7 +151,7 @@ static void add_collect_words(const struct bench *bench, const char *name, struc
 	bench_step_add(step, "--step=%llu", seconds_of(config->step_ns));
 }
 
-/* Hours of load are of no use where the Prometheus does not scrape Kepler. */
+/* Hours of load are wasted if Prometheus does not scrape Kepler. */
 static int probe_server(struct bench *bench)
 {
 	struct bench_step step = { .count = 0 };
@@ -416,7 +416,7 @@ static bool is_done(const struct bench *bench, size_t phase)
 	       (phase != PHASE_STRESS || log_is_complete(bench) || has_file(bench, "rows.csv"));
 }
 
-/* The phase to begin with, or PHASE_NONE where all are done. */
+/* The phase to begin with, or PHASE_NONE if all are done. */
 static size_t first_phase(const struct bench *bench)
 {
 	size_t phase = 0;

@@ -24,7 +24,7 @@ static void add_number(struct strbuf *out, const char *before, double value, con
 		strbuf_addf(out, "%.2f %s", value, unit);
 }
 
-/* Where loads hardly change the power, the error is small and says nothing. */
+/* If loads hardly change the power, the error is small and meaningless. */
 static bool is_flat(const struct trained_model *model, const struct model_component *component)
 {
 	return model->output == MODEL_ABS_POWER &&

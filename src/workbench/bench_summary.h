@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run of bench has made: each model's errors on rows that it had not seen. */
+/* The result of a bench: each model's errors on unseen rows. */
 #pragma once
 
 #include "base/diag.h"

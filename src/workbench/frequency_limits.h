@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Highest frequencies of CPUs (scaling_max_freq of cpufreq): what they are, a limit for all of
+ * Highest frequencies of CPUs (scaling_max_freq of cpufreq): their values, a limit for all of
  * them, and back. Documentation/admin-guide/pm/cpufreq.rst of the kernel.
  */
 #pragma once
@@ -22,10 +22,10 @@ struct cpu_limits {
 	uint64_t lowest_khz, highest_khz; /* of the hardware, of all CPUs */
 };
 
-/* What CPUs have; none where the kernel does not scale frequencies. 0, or -ENOMEM. */
+/* The CPUs' limits; none if the kernel does not scale frequencies. 0 or -ENOMEM. */
 int cpu_limits_read(const char *sysfs, struct cpu_limits *ret);
 /* Sets the limit of all: 0, or -errno with a diagnosis. */
 int cpu_limits_set(const struct cpu_limits *limits, uint64_t max_khz, struct diag *diag);
-/* As they were: the number of CPUs for which that failed. */
+/* Restores them; returns the number of CPUs for which that failed. */
 size_t cpu_limits_restore(const struct cpu_limits *limits);
 void cpu_limits_release(struct cpu_limits *limits);

@@ -78,7 +78,7 @@ const struct option_set stress_command_options = {
 
 static const struct short_flag shorts[] = { { "-o", "output" }, { NULL, NULL } };
 
-/* What a run holds. */
+/* The state of a run. */
 struct session {
 	const struct stress_config *config;
 	struct stress_plan plan;
@@ -249,7 +249,7 @@ static void print_progress(const struct session *session, size_t done, const cha
 			      stress_plan_steps(&session->plan), left, what);
 }
 
-/* Notes in the log what has just ended. 0 or -errno with a diagnosis. */
+/* Adds the step that has just ended to the log. 0 or -errno with a diagnosis. */
 static int note(struct session *session, const struct stress_step *step, int64_t start_us,
 		uint32_t failed, struct diag *diag)
 {

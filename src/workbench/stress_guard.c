@@ -10,7 +10,7 @@
 
 #include "base/macro.h"
 
-/* Never returns: 0 where all was restored. */
+/* Never returns; the status is 0 if all was restored. */
 static void guard(int fd, const struct cpu_limits *limits)
 {
 	pid_t group = 0;
@@ -58,7 +58,7 @@ int stress_guard_start(const struct cpu_limits *limits, struct stress_guard *ret
 
 void stress_guard_watch(struct stress_guard *guard, pid_t group)
 {
-	/* A pipe takes such a piece whole; without a guard nothing is left to tell. */
+	/* Writes this small are atomic; without a guard there is no reader. */
 	if (write(guard->fd, &group, sizeof(group)) < 0)
 		return;
 }

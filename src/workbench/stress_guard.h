@@ -19,5 +19,5 @@ struct stress_guard {
 int stress_guard_start(const struct cpu_limits *limits, struct stress_guard *ret);
 /* The process group of the load that runs from now on; 0 none. */
 void stress_guard_watch(struct stress_guard *guard, pid_t group);
-/* Ends it: 0 where all is as it was; -EIO where a frequency could not be restored. */
+/* Ends it: 0, or -EIO if a frequency could not be restored. */
 int stress_guard_end(struct stress_guard *guard);

@@ -26,10 +26,10 @@ struct stress_outcome {
 
 /* The program's path in @ret: 0, or -ENOENT. */
 int stress_program_find(const char *name, char *ret, size_t size);
-/* Runs for @step_ms: 0, or -errno where no process could be started. */
+/* Runs for @step_ms: 0, or -errno if no process could be started. */
 int stress_step_run(const struct stress_machine *machine, const struct stress_step *step,
 		    uint64_t step_ms, struct stress_outcome *ret);
-/* Waits. True where a signal asks for the end meanwhile. */
+/* Waits. Returns true if a signal to stop came meanwhile. */
 bool stress_wait(uint64_t ms);
 /* Blocks the signals. */
 void stress_block_signals(void);

@@ -18,7 +18,7 @@
 #include "model/processor/cpu_tdp.h"
 
 #define WORD_MAX  24
-#define CORES_MAX 1024 /* of one package, that a name is believed to have */
+#define CORES_MAX 1024 /* of one package; larger numbers in a name are not cores */
 
 static const char *const series_names[] = { "xeon", "core",    "opteron", "epyc",  "altra",
 					    "atom", "celeron", "pentium", "ryzen", "athlon" };

@@ -76,7 +76,7 @@ const struct instance_host instance_hosts[] = {
 
 const size_t instance_hosts_count = ARRAY_SIZE(instance_hosts);
 
-/* Numbers tell the models of a series apart. */
+/* Numbers distinguish the models of a series. */
 static bool is_hidden(const struct cpu_name *name)
 {
 	return !name->key[strcspn(name->key, "0123456789")];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host behind a cloud's instance type. Pure.
+ * The host of a cloud's instance type. Pure.
  *
  * Firmware of Amazon EC2's Nitro guests has the type as the product's name (DMI), as in
  * "m5.large". A family that has a bare-metal size shows how large its hosts are: m5.metal is one of

@@ -88,7 +88,7 @@ static bool read_line(const struct words *words, size_t at, struct processor_fam
 	return false;
 }
 
-/* Other names: the word before the model number, whose first two digits are a generation. */
+/* Other names: the word before the model number; its first two digits are a generation. */
 static void read_other(const struct words *words, size_t first, struct processor_family *ret)
 {
 	for (size_t i = first; i < words->count; i++) {

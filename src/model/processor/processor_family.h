@@ -9,7 +9,7 @@
 
 #define FAMILY_WORD_MAX 24
 
-/* Each "" where the name does not say. */
+/* Each is "" if the name lacks it. */
 struct processor_family {
 	char vendor[FAMILY_WORD_MAX];     /* "intel" */
 	char line[FAMILY_WORD_MAX];       /* "scalable", "e5", "epyc" */

@@ -104,7 +104,7 @@ static double correlate(const double *x, const double *y, size_t count)
 	return pairs_correlation(&pairs);
 }
 
-/* What is left of the power in a row: never negative, NAN where it was not measured. */
+/* The remaining power in a row: never negative, NAN if it was not measured. */
 static double left_of(double power_w, double background_w)
 {
 	return isnan(power_w) ? power_w : fmax(power_w - background_w, 0);

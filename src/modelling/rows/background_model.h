@@ -25,7 +25,7 @@ struct background_power {
 struct background_model {
 	struct background_power powers[MODEL_COMPONENTS_MAX];
 	size_t count;
-	char name[MODEL_INPUT_NAME_MAX]; /* of the model, as model_input.h has it */
+	char name[MODEL_INPUT_NAME_MAX]; /* the model's name, from model_input_fn */
 	double correlation;              /* NAN: nothing varies */
 };
 

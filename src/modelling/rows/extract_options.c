@@ -11,7 +11,7 @@
 #include "modelling/option_checks.h"
 #include "samples/recorded_series.h"
 
-#define SMOOTH_ROWS               30 /* as the model server's extractor of that name has it */
+#define SMOOTH_ROWS               30 /* like upstream's extractor of that name */
 
 #define OWN(member)               .offset = offsetof(struct extract_values, member)
 #define CHECKED(member, function) OWN(member), .check = (function)

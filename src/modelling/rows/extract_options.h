@@ -26,5 +26,5 @@ void extract_options_make(struct extract_values *values, struct extract_options 
 /* For a file with series, or a recording: as extraction_of_file(). */
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
 		struct diag *diag);
-/* One line about what was extracted to standard error, and one about what was left out. */
+/* Prints a summary of the rows, and of left out points and steps, to standard error. */
 void extract_print_summary(const char *command, const struct extraction *extraction);

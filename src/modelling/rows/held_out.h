@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a training said of rows while they were held out: the only predictions of its rows that show
+ * The predictions of a training for rows while they were held out: the only ones that show
  * how far off it will be on others. Kept for each trainer while they are validated, and written for
  * the one that makes the model, as CSV: for each component COMPONENT_power, as it was measured, and
  * COMPONENT_held_out, both in W, in the order of the rows.
@@ -17,7 +17,7 @@
 #include "training/training_request.h"
 
 struct held_out {
-	size_t rows;                                       /* of the table; set before */
+	size_t rows; /* rows of the table; set by the caller */
 	double *watts[TRAINERS_MAX][MODEL_COMPONENTS_MAX]; /* [rows], NAN of rows without one */
 	bool is_incomplete;                                /* memory has ended */
 };

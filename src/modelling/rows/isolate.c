@@ -117,7 +117,7 @@ static void tell(const char *column, double watts, const char *what)
 
 /* ---- by the rows alone ---- */
 
-/* What is taken off each column of power. */
+/* Finds the power to subtract from each column. */
 static int find_power(const struct sample_table *table, enum isolator isolator,
 		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
 		      struct diag *diag)
@@ -191,7 +191,7 @@ static int isolate_by_model(struct sample_table *table, const char *path, struct
 	return r;
 }
 
-/* Rows of the target, whose columns of the background have no further use. */
+/* Copies the rows without the columns of the background. */
 static int drop_background(const struct sample_table *table, struct sample_table *ret)
 {
 	int r = 0;

@@ -6,5 +6,5 @@
 
 extern const struct option_set isolate_command_options;
 
-/* @argv is behind the command's name; the exit status. */
+/* @argv follows the command's name. Returns the exit status. */
 int isolate_main(int argc, char *const *argv, char *const *environ_);

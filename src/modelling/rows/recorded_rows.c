@@ -17,7 +17,7 @@
 
 #define PATH_SIZE        4096
 #define SILENCE_MAX_MS   60000 /* a recording is written to every 10 s */
-#define MISSING_S        60.0  /* of the beginning, before it is worth a message */
+#define MISSING_S        60.0  /* missing at the beginning, before it is reported */
 #define MICROSECOND_S    1e-6
 #define TIMESTAMP_COLUMN "timestamp"
 

@@ -17,12 +17,12 @@
 
 #define FALL_MAX  0.5 /* of what a model of trees may fall along its load */
 
-/* Where the nodes and trees of a part begin in the whole. */
+/* The first node and tree of a part in the whole. */
 struct place {
 	size_t node, root;
 };
 
-/* Copies @part behind what is there, with its rate and its share, a half, in the leaves. */
+/* Appends @part, with its rate and its share of one half applied to the leaves. */
 static void add_part(const struct predictor *part, struct place *place, struct predictor *whole)
 {
 	float factor = (float)(part->trees.rate * 0.5);
@@ -92,7 +92,7 @@ static int add_idle_rows(const struct training_task *task, struct training_task 
 	return 0;
 }
 
-/* Rows that are longer by their ratios; what they need of memory is in *ret_x, which is given. */
+/* Appends ratios to the rows; *ret_x is their memory, given to the caller. */
 static int add_ratios(const struct training_task *task, struct training_task *ret, double **ret_x)
 {
 	size_t width = task->features + task->ratio_count;
@@ -157,7 +157,7 @@ static int train_on(const struct blend *recipe, const struct training_task *task
 	return r;
 }
 
-/* Rows of the load path behind those of @task; memory as of add_idle_rows(). */
+/* Appends rows of the load path; memory is given as by add_idle_rows(). */
 static int add_path_rows(const struct training_task *task, const struct predictor *predictor,
 			 struct training_task *ret, double **ret_x, double **ret_y)
 {

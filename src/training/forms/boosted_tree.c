@@ -116,7 +116,7 @@ void boosted_tree_grower_free(struct boosted_tree_grower *grower)
 	free(grower);
 }
 
-/* The weight of rows whose gradients have this sum, within the node's limits. */
+/* The weight of @count rows with this sum of gradients, within the node's limits. */
 static float weight_of(const struct boosted_tree_grower *grower, const struct growing_node *node,
 		       double sum, uint32_t count)
 {
@@ -127,7 +127,7 @@ static float weight_of(const struct boosted_tree_grower *grower, const struct gr
 	return weight > node->highest ? node->highest : weight;
 }
 
-/* What rows gain with this weight, which need not be the best one. */
+/* The gain of rows with this weight, which need not be the best one. */
 static float gain_of(const struct boosted_tree_grower *grower, double sum, uint32_t count,
 		     float weight)
 {
@@ -259,7 +259,7 @@ static void divide(struct boosted_tree_grower *grower, const struct growing_node
 	}
 }
 
-/* Between the values on both sides; where no number is between them, the higher one. */
+/* Between the values on both sides, or the higher one if no number is between them. */
 static float threshold_of(const struct sorted_value *order, uint32_t above)
 {
 	float high = order[above - 1].value, low = order[above].value;
@@ -276,7 +276,7 @@ static int add_node(struct boosted_tree_nodes *tree)
 	return 0;
 }
 
-/* The two children of a node that is split, whose limits meet halfway where weights must rise. */
+/* The two children of a split node; their limits meet halfway if weights must rise. */
 static void make_children(const struct boosted_tree_grower *grower, const struct growing_node *node,
 			  const struct split *split, struct growing_node *ret)
 {

@@ -30,7 +30,7 @@ struct boosted_tree_rules {
 
 #define BOOSTED_TREE_DEPTH_MAX 16
 
-/* Trees one behind the other, as a predictor has them. All zero: none. free() releases @nodes. */
+/* Trees, one after the other, as in a predictor. All zero: none. free() releases @nodes. */
 struct boosted_tree_nodes {
 	struct tree_node *nodes;
 	size_t count, size;

@@ -91,7 +91,7 @@ static void take_block(const struct fit *fit, const double *weights, size_t firs
 		take_logistic(weights, fit->x + first, ret);
 	for (unsigned i = 0; i < EXP_BLOCK; i++)
 		ret->columns[0][i] -= fit->y[first + i];
-	/* Behind the last row. */
+	/* After the last row. */
 	for (size_t i = fit->rows - first; i < EXP_BLOCK; i++) {
 		for (unsigned column = 0; column < COLUMNS_MAX; column++)
 			ret->columns[column][i] = 0;

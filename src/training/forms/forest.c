@@ -49,7 +49,7 @@ static double mean_of(const struct grower *grower, struct range range)
 	return sum / range.count;
 }
 
-/* What a threshold takes off the sum of squares; below 0 when a side has too few rows. */
+/* The decrease of the sum of squares by a threshold; below 0: a side has too few rows. */
 static double gain_of(const struct grower *grower, struct range range, double mean, size_t feature,
 		      float threshold)
 {

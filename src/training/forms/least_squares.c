@@ -227,7 +227,7 @@ static bool solve_free(struct active_set *set)
 	return true;
 }
 
-/* The weight at 0 whose growth helps most, or n. */
+/* The weight at 0 that is most worth raising, or n. */
 static size_t most_wanted(const struct active_set *set)
 {
 	size_t best = set->n;

@@ -65,7 +65,7 @@ static void kernel_row(const struct solver *solver, size_t i, double *ret)
 		kernel_block(solver, i, first, ret + first);
 }
 
-/* As many coefficients at the upper bound as at the lower one, and of an odd number one at 0. */
+/* Equally many coefficients at both bounds, and one at 0 if their number is odd. */
 static int begin(struct solver *solver)
 {
 	size_t rows = solver->rows, above = rows / 2, below = above;
@@ -164,7 +164,7 @@ static size_t choose_partner(const struct solver *solver, size_t i, double up)
 	return steepest < -TOLERANCE ? chosen : solver->rows;
 }
 
-/* One step; false when no pair is left that gains. */
+/* One step; false if no pair gains. */
 static bool step(struct solver *solver)
 {
 	double *b = solver->coefficients, up = (double)INFINITY, by;
@@ -186,7 +186,7 @@ static bool step(struct solver *solver)
 		return false;
 	kernel_row(solver, j, solver->row_j);
 	by = -(up + slope_down(solver, j)) / fmax(2 - 2 * solver->row_i[j], CURVE_MIN);
-	/* To exactly 0 or the bound, where that is nearer. */
+	/* At most to 0 or to the bound. */
 	by = fmin(by, b[i] < 0 ? -b[i] : COST - b[i]);
 	by = fmin(by, b[j] > 0 ? b[j] : b[j] + COST);
 	b[i] += by;

@@ -14,6 +14,6 @@
 #include "model/predictor.h"
 #include "training/task.h"
 
-/* With all vectors whose coefficient is not 0: nearly as many as there are rows. */
+/* Keeps all vectors with a coefficient other than 0: nearly all rows. */
 int train_support_vectors(const void *plan, const struct training_task *task, struct predictor *ret,
 			  struct diag *diag);
