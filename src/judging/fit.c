@@ -43,7 +43,7 @@ struct line line_through(const struct pairs *pairs)
 	line.scale = ap / aa;
 	line.offset = line.mean_predicted - line.scale * line.mean_actual;
 	if (line.sd_predicted > CONSTANT * fabs(line.mean_predicted))
-		line.correlation = fmin(1, ap / sqrt(aa * pp));
+		line.correlation = fmin(1, ap / sqrt(aa) / sqrt(pp));
 	return line;
 }
 
