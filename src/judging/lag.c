@@ -13,8 +13,8 @@
 #define PAIRS_LEAST   8
 #define SHIFTS_MOST   200 /* to each side */
 #define LEFT_MOST     0.8
-#define GAIN_LEAST    0.001
 #define CORRELATES_AT 0.5
+#define STEADY_MOST   0.01 /* standard deviation, of the mean: nothing to see a lag by */
 
 /* What a shift leaves: 1 − r², or 1 where they do not go up and down together. */
 static int variance_left(const struct series *actual, const struct series *predicted, double lag_s,
@@ -24,8 +24,11 @@ static int variance_left(const struct series *actual, const struct series *predi
 	int r = pairs_make(actual, predicted, lag_s, PAIRS_MOST, &pairs);
 	if (r < 0)
 		return r;
-	double correlation = line_through(&pairs).correlation;
-	*ret = pairs.count < PAIRS_LEAST || isnan(correlation) || correlation < CORRELATES_AT
+	struct line line = line_through(&pairs);
+	double correlation = line.correlation;
+	bool is_steady = line.sd_actual < STEADY_MOST * fabs(line.mean_actual);
+	*ret = pairs.count < PAIRS_LEAST || is_steady || isnan(correlation) ||
+			       correlation < CORRELATES_AT
 		       ? 1
 		       : 1 - correlation * correlation;
 	return 0;
@@ -46,6 +49,8 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	*ret_lag_s = NAN;
 	if (isnan(step_s) || actual->count < PAIRS_LEAST)
 		return 0;
+	/* Half of the series is left to compare. */
+	most_s = fmin(most_s, (series_end_s(actual) - series_start_s(actual)) / 2);
 	int shifts = (int)fmin(SHIFTS_MOST, fmax(2, ceil(most_s / step_s)));
 	step_s = fmax(step_s, most_s / SHIFTS_MOST);
 	int best = shifts;
@@ -60,7 +65,7 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	if (left[best] >= 1)
 		return 0;
 	*ret_lag_s = 0;
-	if (left[best] > LEFT_MOST * left[shifts] - GAIN_LEAST)
+	if (best == shifts || left[best] > LEFT_MOST * left[shifts])
 		return 0;
 	double part = best > 0 && best < 2 * shifts
 			      ? vertex(left[best - 1], left[best], left[best + 1])

@@ -28,7 +28,7 @@ struct window {
 
 /* Samples that became no window, by reason. */
 struct series_dropped {
-	uint64_t not_finite;   /* NaN, infinite, or beyond 1e60; or of a time that cannot be */
+	uint64_t not_finite;   /* NaN, infinite, or of a time that cannot be */
 	uint64_t duplicate;    /* of the same time as the one before */
 	uint64_t out_of_order; /* earlier than the one before */
 	uint64_t reset;        /* a counter below the one before: the energy between is not known */
@@ -60,6 +60,11 @@ struct series {
 /* @unit of the rate ("W"); name, source and query are set by the caller. NULL without memory. */
 struct series *series_new(const char *name, const char *unit);
 void series_free(struct series *series);
+/*
+ * A new finished series with the windows of @series between two times, cut there. NULL without
+ * memory.
+ */
+struct series *series_cut(const struct series *series, double start_s, double end_s);
 
 /*
  * Adds a sample; all samples of a series are of one kind. 0, also when it is dropped; -ENOMEM, or

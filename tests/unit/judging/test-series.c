@@ -118,6 +118,21 @@ static void a_long_series_is_merged(void **state)
 	assert_true(fabs(series_amount(series, -1, 1e7).amount - sum) < 1e-6 * sum);
 }
 
+static void a_cut_keeps_parts_of_windows(void **state)
+{
+	CLEANUP(free_series) struct series *series = series_new("package", "W");
+
+	assert_int_equal(series_add_window(series, 0, 10, 1), 0);
+	assert_int_equal(series_add_window(series, 10, 20, 3), 0);
+	series_finish(series);
+	CLEANUP(free_series) struct series *cut = series_cut(series, 5, 12);
+	assert_int_equal(cut->count, 2);
+	assert_true(fabs(series_start_s(cut) - 5) < 1e-9 && fabs(series_end_s(cut) - 12) < 1e-9);
+	assert_true(fabs(series_amount(cut, 0, 20).amount - 11) < 1e-9);
+	CLEANUP(free_series) struct series *nothing = series_cut(series, 30, 40);
+	assert_int_equal(nothing->count, 0);
+}
+
 static void too_many_gaps_are_an_error(void **state)
 {
 	CLEANUP(free_series) struct series *series = series_new("package", "W");
@@ -138,6 +153,7 @@ int main(void)
 		cmocka_unit_test(one_sample_is_no_window),
 		cmocka_unit_test(windows_do_not_overlap),
 		cmocka_unit_test(a_long_series_is_merged),
+		cmocka_unit_test(a_cut_keeps_parts_of_windows),
 		cmocka_unit_test(too_many_gaps_are_an_error),
 	};
 	return unit_run(tests);
