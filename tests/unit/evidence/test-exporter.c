@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/exporter.h"
+
+#include "tests/unit/unit.h"
+
+static void free_exporter(struct exporter **exporter)
+{
+	exporter_free(*exporter);
+}
+
+static struct exporter *open_exporter(void)
+{
+	static const char *const mine[] = { "kv-load", NULL };
+	const struct exporter_options options = { "http://127.0.0.1:1/metrics", 100, mine };
+	struct exporter *exporter = NULL;
+	struct diag diag = { "" };
+
+	assert_int_equal(exporter_open(&options, &exporter, &diag), 0);
+	return exporter;
+}
+
+static void take(struct exporter *exporter, double time_s, const char *page)
+{
+	char text[2048];
+	int len = snprintf(text, sizeof(text), "%s", page);
+
+	assert_int_equal(exporter_take_page(exporter, time_s, time_s + 0.1, text, (size_t)len), 0);
+}
+
+/* A page of Kepler in C, made at @time, with the node's and two processes' energy. */
+static void take_own(struct exporter *exporter, double time_s, double node, double one, double two)
+{
+	char page[1024];
+
+	(void)snprintf(page, sizeof(page),
+		       "# TYPE kepler_node_package_joules_total counter\n"
+		       "kepler_node_package_joules_total{mode=\"dynamic\"} %.6f\n"
+		       "# TYPE kepler_process_package_joules_total counter\n"
+		       "kepler_process_package_joules_total{command=\"kv-load\",mode=\"dynamic\"} "
+		       "%.6f\n"
+		       "kepler_process_package_joules_total{command=\"x\",mode=\"dynamic\"} %.6f\n"
+		       "kepler_exporter_snapshot_timestamp_seconds %.3f\n",
+		       node, one, two, time_s);
+	take(exporter, time_s + 0.2, page);
+}
+
+static void energy_is_what_rows_grow_by(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take_own(exporter, 100, 10, 4, 6);
+	take_own(exporter, 101, 20, 12, 8);
+	take_own(exporter, 101, 20, 12, 8);
+	take_own(exporter, 103, 40, 20, 20);
+	exporter_finish(exporter);
+	assert_int_equal(exporter->kind, EXPORTER_KEPLER_C);
+	assert_int_equal(exporter->pages, 4);
+	assert_int_equal(exporter->new_pages, 3);
+	const struct exporter_zone *zone = exporter_find_zone(exporter, "package");
+	const struct series *node = zone->sums[ENERGY_NODE].series;
+	assert_int_equal(node->count, 2);
+	assert_true(fabs(series_amount(node, 100, 101).amount - 10) < 1e-9);
+	assert_true(fabs(series_amount(node, 101, 103).amount - 20) < 1e-9);
+	assert_true(fabs(zone->sums[ENERGY_PROCESS].joules - 30) < 1e-9);
+	assert_true(fabs(zone->sums[ENERGY_PROCESS].mine - 16) < 1e-9);
+	assert_int_equal(exporter->balances_checked, 4);
+	assert_int_equal(exporter->imbalance.count + exporter->decrease.count +
+				 exporter->type.count + exporter->no_page.count,
+			 0);
+}
+
+static void contradictions_are_counted(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take_own(exporter, 100, 10, 4, 6);
+	take_own(exporter, 101, 20, 12, 7.999999);
+	take_own(exporter, 102, 30, 11, 19);
+	take(exporter, 103, "kepler_node_package_joules_total{mode=\"dynamic\"} NaN\n");
+	take(exporter, 104,
+	     "# TYPE kepler_node_dram_joules_total gauge\n"
+	     "kepler_node_dram_joules_total{mode=\"idle\"} 1\n");
+	take(exporter, 105, "<html>");
+	assert_int_equal(exporter->imbalance.count, 1);
+	assert_non_null(strstr(exporter->imbalance.example, "-0.000001 J"));
+	assert_int_equal(exporter->decrease.count, 1);
+	assert_int_equal(exporter->not_finite.count, 1);
+	assert_int_equal(exporter->type.count, 1);
+	assert_int_equal(exporter->no_page.count, 1);
+}
+
+static void an_unknown_page_is_none(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take(exporter, 1, "up 1\n");
+	assert_int_equal(exporter_scrape(exporter, 2), 0);
+	assert_int_equal(exporter->kind, EXPORTER_UNKNOWN);
+	assert_int_equal(exporter->no_page.count, 2);
+	assert_int_equal(exporter->new_pages, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(energy_is_what_rows_grow_by),
+		cmocka_unit_test(contradictions_are_counted),
+		cmocka_unit_test(an_unknown_page_is_none),
+	};
+	return unit_run(tests);
+}
