@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine's own meters, read in the most direct way there is: a truth that an exporter is
+ * compared with. It has a name and an error of its own, which reports show.
+ *
+ * Sources, and the error that is assumed of each (as a ratio):
+ * rapl-sysfs: /sys/class/powercap, counters in µJ that wrap (Documentation/power/powercap): 1 %.
+ * hwmon: energy1_input (µJ), power1_average or power1_input (µW) of each hwmon device that is
+ * neither a GPU nor the ACPI meter (Documentation/hwmon/sysfs-interface): 3 %. Only if it is asked
+ * for: the machine's owner alone knows what such a device measures.
+ * acpi: the ACPI 4.0 power meter, which hwmon shows as "power_meter": 5 %.
+ * file: a file with the power in W, as a script writes that reads a PDU: 2 %.
+ *
+ * Zones have the names that exporters use: package, core, uncore, dram, psys, platform. All zones
+ * of one kind are one truth: the sum over sockets.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "truth/truth_meters.h"
+
+struct truth_options {
+	enum truth_source source;
+	const char *sysfs; /* "/sys" */
+	const char *file;  /* of TRUTH_FILE */
+};
+
+/*
+ * Finds the meters. 0, also where TRUTH_AUTO finds none; -ENOENT with a diagnosis where a named
+ * source has none; -ENOMEM. truth_close() in any case.
+ */
+int truth_open(const struct truth_options *options, struct truth *ret, struct diag *diag);
+/*
+ * Reads all meters at the time @now_s and adds a sample to the series of each zone. Where a meter
+ * of a kind cannot be read, the kind has no sample, so its energy is late and not lost. 0 or
+ * -ENOMEM.
+ */
+int truth_read(struct truth *truth, double now_s);
+void truth_close(struct truth *truth);
+const char *truth_source_name(enum truth_source source);
