@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A load of counted work: processes that compute, in a cgroup of their own where one can be made.
+ * They end with the program, however it ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trial/load_cgroup.h"
+#include "trial/plan.h"
+
+/* The names of the load's processes, which exporters show. */
+#define LOAD_COMM        "kv-load"
+#define LOAD_NEIGHBOUR   "kv-other"
+
+#define LOAD_WORKERS_MAX 1024
+
+struct load {
+	pid_t pids[LOAD_WORKERS_MAX];
+	size_t count;
+	struct load_work *work; /* shared with the workers */
+};
+
+/* What a load has done. */
+struct load_result {
+	uint64_t chunks;    /* of work, each about 1 ms */
+	uint64_t processes; /* short ones that have ended */
+	double cpu_s;       /* as the kernel says of all of its processes */
+	double other_cpu_s; /* the neighbour's */
+	double wanted_s;    /* @cpu_s + @other_cpu_s on a machine that does nothing else */
+};
+
+/* Starts the load of @phase. 0 or -errno; nothing runs then. @cgroup may have none. */
+int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup, struct load *ret);
+/* Ends it and waits for it. Does nothing to a load that was not started. */
+void load_stop(struct load *load, double ran_s, struct load_result *ret);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cgroup of the load's own, system.slice/kepler-validator-load.service in each hierarchy that can
+ * be written, so that exporters show it as one container or service.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LOAD_CGROUP      "kepler-validator-load.service"
+#define LOAD_CGROUPS_MAX 16
+#define LOAD_CGROUP_PATH 256
+
+struct load_cgroup {
+	char paths[LOAD_CGROUPS_MAX][LOAD_CGROUP_PATH]; /* none: no cgroup could be made */
+	bool parent_is_ours[LOAD_CGROUPS_MAX];
+	size_t count;
+};
+
+void load_cgroup_make(struct load_cgroup *ret);
+/* Moves the calling process there. */
+void load_cgroup_join(const struct load_cgroup *cgroup);
+/* Removes what was made. No process may be in it any more. */
+void load_cgroup_remove(struct load_cgroup *cgroup);
