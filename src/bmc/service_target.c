@@ -100,8 +100,7 @@ static int take_line(const struct line *line, const char *url, struct service_ta
 	if (!*url)
 		url = line->fields[FIELD_URL];
 	if (!*url)
-		return diag_set(diag, -EINVAL,
-				"it contains no address, and the option url is not set");
+		return diag_set(diag, -EINVAL, "it has no address, and the option url gives none");
 	if (*insecure && !target.insecure)
 		return diag_set(diag, -EINVAL, "only \"insecure\" may follow the address");
 	if (!line->fields[FIELD_USER][0] || !line->fields[FIELD_PASSWORD][0])

@@ -15,6 +15,7 @@
 #include "evidence/series_file.h"
 #include "judging/judge.h"
 #include "judging/published.h"
+#include "kepler-validator/percent.h"
 #include "kepler-validator/result_text.h"
 #include "kepler-validator/validator_options.h"
 #include "options/layers.h"
@@ -31,34 +32,6 @@ static const struct option_choice kinds[] = {
 	{ "auto", SERIES_AUTO }, { "rate", SERIES_RATE }, { "counter", SERIES_COUNTER }, { NULL }
 };
 
-/* "5%" as a ratio; NAN for "". */
-static int read_percent(const char *text, double *ret)
-{
-	char number[32];
-	size_t len = strlen(text);
-
-	*ret = NAN;
-	if (len == 0)
-		return 0;
-	if (len >= sizeof(number) || text[len - 1] != '%')
-		return -EINVAL;
-	memcpy(number, text, len - 1);
-	number[len - 1] = '\0';
-	if (parse_double(number, ret) < 0 || !(*ret >= 0) || *ret > 1000)
-		return -EINVAL;
-	*ret /= 100;
-	return 0;
-}
-
-static int check_percent(const char *text, struct diag *diag)
-{
-	double ratio;
-
-	if (read_percent(text, &ratio) == 0)
-		return 0;
-	return diag_set(diag, -EINVAL, "must be a percentage from 0%% to 1000%%, such as 5%%");
-}
-
 #define OWN(member) .offset = offsetof(struct judge_config, member)
 
 static const struct option rows[] = {
@@ -73,7 +46,7 @@ static const struct option rows[] = {
 	  .metavar = "FILE[#WORDS]", .may_be_empty = true, .only_flag = true,
 	  .help = "The series that is judged." },
 	{ "max-error", NULL, OPTION_STRING, OWN(max_error), .default_text = "",
-	  .metavar = "PERCENT", .may_be_empty = true, .only_flag = true, .check = check_percent,
+	  .metavar = "PERCENT", .may_be_empty = true, .only_flag = true, .check = percent_check,
 	  .help = "The largest permitted error of each phase's energy, and of the shape as part of "
 		  "the range, such as 5%. Without it, errors are printed but there is no "
 		  "verdict." },
@@ -144,7 +117,7 @@ static int judge_files(const struct judge_config *config, struct result *result,
 		r = phase_file_read(config->phases, &phases, &phase_count, diag);
 	if (r < 0)
 		return r;
-	(void)read_percent(config->max_error, &result->threshold.max_error);
+	(void)percent_parse(config->max_error, &result->threshold.max_error);
 	result->threshold.max_lag_s = (double)config->max_lag_ns / (double)NSEC_PER_SEC;
 	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", config->predicted);
 	r = judge_series(result, phases, phase_count);

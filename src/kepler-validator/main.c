@@ -5,6 +5,7 @@
  */
 #include "base/macro.h"
 #include "kepler-validator/judge_command.h"
+#include "kepler-validator/run_command.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
@@ -17,6 +18,14 @@ static const struct command commands[] = {
 		  "3: "
 		  "inconclusive, or nothing to judge. Options:",
 	  .options = &judge_options },
+	{ .name = "run",
+	  .run = run_main,
+	  .summary = "judge exporters by this machine's own meters",
+	  .what = "Runs loads, reads this machine's meters and the pages of exporters meanwhile, "
+		  "and judges whether\nthe exporters are right. Exits with status 0 only if the "
+		  "verdict is \"pass\"; 1: fail; 2: wrong usage;\n3: inconclusive, or nothing to "
+		  "judge. Options:",
+	  .options = &run_command_options },
 };
 
 static const struct program kepler_validator = {

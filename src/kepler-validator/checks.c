@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-validator/checks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "judging/judge.h"
+#include "kepler-validator/effect_checks.h"
+
+#define NO_PAGE_MOST 0.1 /* of all requests */
+
+/* The check of one exporter. */
+struct checking {
+	struct observation *observation;
+	struct exporter *exporter;
+	const struct check_bounds *bounds;
+	struct result_list *results;
+};
+
+static struct result *begin(const struct checking *checking, enum result_kind kind,
+			    const char *group, const char *name)
+{
+	char text[RESULT_NAME_MAX];
+
+	(void)snprintf(text, sizeof(text), "%s/%s", group, name);
+	struct result *result = result_new(text, kind);
+	if (result)
+		(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s",
+			       RESULT_NAME_MAX - 1, checking->exporter->url);
+	return result;
+}
+
+/* A check that must hold exactly: it has failed if the fault has been seen. */
+static int check_fault(const struct checking *checking, enum result_kind kind, const char *name,
+		       const struct exporter_fault *fault, uint64_t of, const char *what)
+{
+	struct result *result = begin(checking, kind, result_kind_name(kind), name);
+
+	if (!result)
+		return -ENOMEM;
+	result->threshold.max_error = 0;
+	if (fault->count > 0)
+		result_set_verdict(result, VERDICT_FAIL, "%s: %llu of %llu; the first: %s.", what,
+				   (unsigned long long)fault->count, (unsigned long long)of,
+				   fault->example);
+	else if (of == 0)
+		result_set_verdict(result, VERDICT_NOT_APPLICABLE, "There was nothing to check.");
+	else
+		result_set_verdict(result, VERDICT_PASS, "%s: none of %llu.", what,
+				   (unsigned long long)of);
+	return result_list_add(checking->results, result);
+}
+
+static int check_answers(const struct checking *checking)
+{
+	const struct exporter *exporter = checking->exporter;
+	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "answers");
+	uint64_t asked = exporter->pages + exporter->no_page.count;
+
+	if (!result)
+		return -ENOMEM;
+	result->threshold.max_error = NO_PAGE_MOST;
+	result->error = asked > 0 ? (double)exporter->no_page.count / (double)asked : 1;
+	if (exporter->no_page.count == 0)
+		result_set_verdict(result, VERDICT_PASS,
+				   "%s answered all %llu requests, with %llu different pages.",
+				   exporter_kind_name(exporter->kind), (unsigned long long)asked,
+				   (unsigned long long)exporter->new_pages);
+	else
+		result_set_verdict(result,
+				   result->error > NO_PAGE_MOST ? VERDICT_FAIL : VERDICT_PASS,
+				   "%llu of %llu requests got no page that can be read; the "
+				   "first: %s.",
+				   (unsigned long long)exporter->no_page.count,
+				   (unsigned long long)asked, exporter->no_page.example);
+	return result_list_add(checking->results, result);
+}
+
+static int check_faults(const struct checking *checking)
+{
+	const struct exporter *exporter = checking->exporter;
+	const uint64_t all = exporter->series_checked;
+	const struct {
+		const char *name, *what;
+		enum result_kind kind;
+		const struct exporter_fault *fault;
+		uint64_t of;
+	} rows[] = {
+		{ "types", "Energy that is not declared as a counter", RESULT_CORRECTNESS,
+		  &exporter->type, all },
+		{ "monotone", "Counters that went down", RESULT_CORRECTNESS, &exporter->decrease,
+		  all },
+		{ "finite", "Values that are no amount", RESULT_CORRECTNESS, &exporter->not_finite,
+		  all },
+		{ "rows", "Levels whose rows do not sum to the node, to the microjoule",
+		  RESULT_CONSERVATION, &exporter->imbalance, exporter->balances_checked },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && r == 0; i++)
+		r = check_fault(checking, rows[i].kind, rows[i].name, rows[i].fault, rows[i].of,
+				rows[i].what);
+	return r;
+}
+
+/* The phases, as far as the series has them, less two windows at its ends that may have no pair. */
+static size_t phases_within(const struct observation *observation, const struct series *series,
+			    struct phase *ret)
+{
+	double step_s = series_step_s(series);
+	size_t count = 0;
+
+	for (size_t i = 0; i < observation->phase_count; i++) {
+		struct phase phase = observation->phases[i].phase;
+
+		phase.start_s = fmax(phase.start_s, series_start_s(series) + 2 * step_s);
+		phase.end_s = fmin(phase.end_s, series_end_s(series) - 2 * step_s);
+		/* A phase of less than one window is not resolved. */
+		if (phase.end_s - phase.start_s > step_s)
+			ret[count++] = phase;
+	}
+	return count;
+}
+
+static bool energies_are_right(const struct result *result)
+{
+	double most = result->threshold.max_error;
+
+	for (size_t i = 0; i < result->phase_count; i++)
+		if (!(fabs(result->phases[i].error) <= most))
+			return false;
+	return fabs(result->errors.energy_ratio - 1) <= most;
+}
+
+/*
+ * Readings at different moments, at most @jitter_s apart, alone give a shape of that part of each
+ * window.
+ */
+static void allow_jitter(struct result *result, double jitter_s)
+{
+	const struct errors *errors = &result->errors;
+	double mean_w = fabs(errors->actual) / errors->paired_s;
+	double noise =
+		M_SQRT2 * jitter_s / series_step_s(result->predicted) * mean_w / errors->range;
+
+	if (result->verdict == VERDICT_FAIL && result->cause == CAUSE_SHAPE &&
+	    energies_are_right(result) && errors->shape <= result->threshold.max_error + noise) {
+		result->cause = CAUSE_NONE;
+		result_set_verdict(result, VERDICT_PASS,
+				   "Energies differ by %+.2f %%, in no phase by more than the "
+				   "bound; the shape is as good as readings every %.2f s show it.",
+				   100 * (errors->energy_ratio - 1), jitter_s);
+	}
+}
+
+static int compare(const struct checking *checking, struct result *result,
+		   const struct series *actual, const struct series *predicted)
+{
+	struct phase phases[PLAN_PHASES_MAX];
+
+	result->actual = series_cut(actual, series_start_s(predicted), series_end_s(predicted));
+	result->predicted = series_cut(predicted, series_start_s(actual), series_end_s(actual));
+	int r = -ENOMEM;
+	if (result->actual && result->predicted) {
+		size_t count = phases_within(checking->observation, result->predicted, phases);
+
+		r = judge_series(result, phases, count);
+	}
+	if (r < 0) {
+		result_free(result);
+		return r;
+	}
+	allow_jitter(result, checking->observation->step_s);
+	return result_list_add(checking->results, result);
+}
+
+static const struct series *node_series(const struct checking *checking, const char *kind)
+{
+	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, kind);
+
+	return zone ? zone->sums[ENERGY_NODE].series : NULL;
+}
+
+/* A zone that the machine has. */
+static int check_zone(const struct checking *checking, const struct truth_zone *truth)
+{
+	const struct series *series = node_series(checking, truth->kind);
+	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, truth->kind);
+	struct result *result = begin(checking, RESULT_ACCURACY, "node", truth->kind);
+
+	if (!result)
+		return -ENOMEM;
+	result->threshold.max_error = checking->bounds->max_error;
+	result->threshold.max_lag_s = checking->bounds->max_lag_s;
+	if (zone && zone->is_difference)
+		result_set_verdict(result, VERDICT_FAIL,
+				   "The series has the energy since the value before: what is "
+				   "between two scrapes is lost.");
+	else if (!series)
+		result_set_verdict(result, VERDICT_FAIL,
+				   "The machine has this zone, and the exporter has no series of "
+				   "it.");
+	else
+		return compare(checking, result, truth->series, series);
+	return result_list_add(checking->results, result);
+}
+
+static int check_zones(const struct checking *checking)
+{
+	const struct truth *truth = &checking->observation->truth;
+	int r = 0;
+
+	for (size_t i = 0; i < truth->zone_count && r == 0; i++)
+		r = check_zone(checking, &truth->zones[i]);
+	if (truth->zone_count > 0 || r < 0)
+		return r;
+	struct result *result = begin(checking, RESULT_ACCURACY, "node", "energy");
+	if (!result)
+		return -ENOMEM;
+	result_set_verdict(result, VERDICT_NOT_APPLICABLE,
+			   "This machine has no meter that can be read here, so only what must "
+			   "always hold is judged.");
+	return result_list_add(checking->results, result);
+}
+
+/* CPU time is compared as a whole: the kernel accounts for it in ticks, which are coarse. */
+static int check_cpu(const struct checking *checking)
+{
+	const struct series *series = node_series(checking, "cpu"),
+			    *actual = checking->observation->cpu;
+	if (!series || series->count == 0)
+		return 0;
+	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "cpu-time");
+	if (!result)
+		return -ENOMEM;
+	double start_s = fmax(series_start_s(series), series_start_s(actual));
+	double end_s = fmin(series_end_s(series), series_end_s(actual));
+	double truth_s = series_amount(actual, start_s, end_s).amount;
+	double said_s = series_amount(series, start_s, end_s).amount;
+
+	result->threshold.max_error = checking->bounds->max_effect_error;
+	result->error = said_s / truth_s - 1;
+	if (!(truth_s > 0))
+		result_set_verdict(result, VERDICT_INCONCLUSIVE, "No CPU was busy.");
+	else if (fabs(result->error) <= result->threshold.max_error)
+		result_set_verdict(result, VERDICT_PASS,
+				   "The node's CPU time is %.2f s, the kernel's account %.2f s.",
+				   said_s, truth_s);
+	else {
+		result->cause = CAUSE_SCALE;
+		result_set_verdict(result, VERDICT_FAIL,
+				   "The node's CPU time is %.4g s, the kernel's account %.4g s: "
+				   "%.4g times as much.",
+				   said_s, truth_s, said_s / truth_s);
+	}
+	return result_list_add(checking->results, result);
+}
+
+/* Rows that share the node's active energy: only as a whole, over all the time. */
+static int check_active(const struct checking *checking, const struct exporter_zone *zone)
+{
+	const struct exporter_sum *node = &zone->sums[ENERGY_NODE_ACTIVE];
+	const struct exporter_sum *rows = &zone->sums[ENERGY_PROCESS];
+
+	if (!node->series || !rows->series || node->joules <= 0)
+		return 0;
+	struct result *result =
+		begin(checking, RESULT_CONSERVATION, "conservation/process", zone->name);
+	if (!result)
+		return -ENOMEM;
+	result->threshold.max_error = checking->bounds->max_error;
+	result->error = rows->joules / node->joules - 1;
+	bool is_right = fabs(result->error) <= result->threshold.max_error;
+	if (!is_right)
+		result->cause = CAUSE_SCALE;
+	result_set_verdict(result, is_right ? VERDICT_PASS : VERDICT_FAIL,
+			   "All processes together have %.2f J of the node's %.2f J of active "
+			   "energy (%+.1f %%).",
+			   rows->joules, node->joules, 100 * result->error);
+	return result_list_add(checking->results, result);
+}
+
+int check_observation(struct observation *observation, const struct check_bounds *bounds,
+		      struct result_list *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
+		const struct checking checking = { observation, observation->exporters[i], bounds,
+						   ret };
+
+		r = check_answers(&checking);
+		if (observation->exporters[i]->new_pages == 0)
+			continue;
+		if (r == 0)
+			r = check_faults(&checking);
+		if (r == 0)
+			r = check_zones(&checking);
+		if (r == 0)
+			r = check_cpu(&checking);
+		for (size_t zone = 0; zone < observation->exporters[i]->zone_count && r == 0;
+		     zone++)
+			r = check_active(&checking, &observation->exporters[i]->zones[zone]);
+		if (r == 0)
+			r = check_effects(observation, i, bounds, ret);
+	}
+	return r;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The load's energy is counted until the phase after it has ended: exporters show it late, and
+ * nothing else is charged to the load meanwhile.
+ */
+#include "kepler-validator/effect_checks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "judging/bracket.h"
+
+#define BUSY_LEAST    0.9  /* of the CPU time that the load wanted */
+#define COVERED_LEAST 0.9  /* of a phase, by the truth */
+#define OTHER_MOST    0.05 /* of the load's CPU time: change of other work */
+
+struct effect {
+	struct bracket bracket; /* W */
+	double length_s;
+	double part;      /* the load's, of the effect */
+	double charged_j; /* by the exporter */
+	bool is_crowded;
+	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
+	double load_cpus;
+};
+
+static double mean_rate(const struct series *series, const struct phase *phase)
+{
+	struct amount amount = series_amount(series, phase->start_s, phase->end_s);
+
+	if (amount.covered_s < COVERED_LEAST * (phase->end_s - phase->start_s))
+		return NAN;
+	return amount.amount / amount.covered_s;
+}
+
+static void set_errors(struct result *result, double actual_j, double charged_j)
+{
+	result->has_errors = true;
+	result->errors = (struct errors){
+		.actual = actual_j,
+		.predicted = charged_j,
+		.energy_ratio = charged_j / actual_j,
+		.ratio_low = NAN,
+		.ratio_high = NAN,
+		.range = NAN,
+		.lag_s = NAN,
+		.scale = charged_j / actual_j,
+		.offset = NAN,
+		.shape = NAN,
+		.mae = NAN,
+		.bias = NAN,
+		.median_ape = NAN,
+		.r2 = NAN,
+		.mse = NAN,
+		.mape = NAN,
+	};
+	result->error = charged_j / actual_j - 1;
+}
+
+static void judge_effect(struct result *result, const struct effect *effect)
+{
+	double watts = bracket_effect(&effect->bracket);
+	double actual_j = watts * effect->part * effect->length_s;
+
+	set_errors(result, actual_j, effect->charged_j);
+	if (effect->is_crowded)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The machine was too busy: the load got less than %.0f %% of "
+				   "the CPU time that it wanted.",
+				   100 * BUSY_LEAST);
+	else if (fabs(effect->other_cpus - effect->usual_cpus) > OTHER_MOST * effect->load_cpus)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "Other work took %.3f CPUs with the load, and %.3f CPUs before "
+				   "and after it: the effect is not the load's alone.",
+				   effect->other_cpus, effect->usual_cpus);
+	else if (!bracket_is_conclusive(&effect->bracket) || watts <= 0)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The machine drew %.2f W before, %.2f W with and %.2f W after "
+				   "the load: it drifted by more than a third of the effect.",
+				   effect->bracket.before, effect->bracket.with,
+				   effect->bracket.after);
+	else if (fabs(result->error) <= result->threshold.max_error)
+		result_set_verdict(result, VERDICT_PASS,
+				   "The load was charged %.2f J, its effect was %.2f J (%+.2f %%).",
+				   effect->charged_j, actual_j, 100 * result->error);
+	else {
+		result->cause = CAUSE_SCALE;
+		result_set_verdict(result, VERDICT_FAIL,
+				   "The load was charged %.2f J, its effect was %.2f J: %+.1f %%, "
+				   "with a bound of ±%g %%.",
+				   effect->charged_j, actual_j, 100 * result->error,
+				   100 * result->threshold.max_error);
+	}
+}
+
+static const double *charges_of(const struct load_charge *charge, bool is_container)
+{
+	return is_container ? charge->container : charge->process;
+}
+
+static int check_effect(const struct observation *observation, size_t exporter, size_t index,
+			const struct truth_zone *truth, bool is_container,
+			const struct check_bounds *bounds, struct result_list *ret)
+{
+	struct exporter *judged = observation->exporters[exporter];
+	const struct exporter_zone *zone = exporter_find_zone(judged, truth->kind);
+	const struct observed_phase *phase = &observation->phases[index];
+	const struct load_result *load = &phase->load;
+	char name[RESULT_NAME_MAX];
+
+	if (!zone || !zone->sums[is_container ? ENERGY_CONTAINER : ENERGY_PROCESS].series)
+		return 0;
+	size_t at = (size_t)(zone - judged->zones);
+	double length_s = phase->phase.end_s - phase->phase.start_s;
+	struct effect effect = {
+		.bracket = { mean_rate(truth->series, &phase[-1].phase),
+			     mean_rate(truth->series, &phase->phase),
+			     mean_rate(truth->series, &phase[1].phase) },
+		.length_s = length_s,
+		.load_cpus = (load->cpu_s + load->other_cpu_s) / length_s,
+		.usual_cpus = (mean_rate(observation->cpu, &phase[-1].phase) +
+			       mean_rate(observation->cpu, &phase[1].phase)) /
+			      2,
+		.part = load->cpu_s / (load->cpu_s + load->other_cpu_s),
+		.charged_j = charges_of(&phase[2].charges[exporter], is_container)[at] -
+			     charges_of(&phase->charges[exporter], is_container)[at],
+		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
+	};
+	effect.other_cpus = mean_rate(observation->cpu, &phase->phase) - effect.load_cpus;
+	(void)snprintf(name, sizeof(name), "%s/%s/%s", is_container ? "container" : "process",
+		       truth->kind, phase->phase.name);
+	struct result *result = result_new(name, RESULT_ACCURACY);
+	if (!result)
+		return -ENOMEM;
+	(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s", RESULT_NAME_MAX - 1,
+		       judged->url);
+	result->threshold.max_error = bounds->max_effect_error;
+	/* Only Kepler in C shows services as containers. */
+	if (is_container && effect.charged_j <= 0 && judged->kind != EXPORTER_KEPLER_C)
+		result_set_verdict(result, VERDICT_NOT_APPLICABLE,
+				   "This exporter has no series of the load's service.");
+	else
+		judge_effect(result, &effect);
+	return result_list_add(ret, result);
+}
+
+int check_effects(const struct observation *observation, size_t exporter,
+		  const struct check_bounds *bounds, struct result_list *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i + 1 < observation->phase_count && r == 0; i++) {
+		/* Without all processes of a load that starts many, only the cgroup has it. */
+		bool is_steady = observation->plan.phases[i].load == LOAD_STEADY ||
+				 observation->plan.phases[i].load == LOAD_SHARED;
+
+		if (!plan_is_bracket(&observation->plan, i))
+			continue;
+		for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++) {
+			const struct truth_zone *truth = &observation->truth.zones[zone];
+
+			if (is_steady)
+				r = check_effect(observation, exporter, i, truth, false, bounds,
+						 ret);
+			if (r == 0 && observation->has_cgroup)
+				r = check_effect(observation, exporter, i, truth, true, bounds,
+						 ret);
+		}
+	}
+	return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The energy that an exporter charges to the validator's own load, compared with what the machine
+ * drew more while it ran than before and after it.
+ *
+ * With a neighbour the load's part of the effect is its part of both their CPU time. A load that
+ * got less than 90 % of the CPU time that it wanted had to share its CPUs, so that the effect is
+ * less than its energy; and other work that changed with the load has an effect of its own. Both
+ * are inconclusive.
+ */
+#pragma once
+
+#include "judging/result.h"
+#include "kepler-validator/check_bounds.h"
+#include "kepler-validator/observation.h"
+
+int check_effects(const struct observation *observation, size_t exporter,
+		  const struct check_bounds *bounds, struct result_list *ret);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One thread: at each step it reads the truth, then asks each exporter. An exporter that hangs
+ * delays the next reading by its deadline, which counters forgive.
+ */
+#include "kepler-validator/observation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "truth/cpu_account.h"
+
+#define S_PER_NS 1e-9
+
+static double now_s(void)
+{
+	return S_PER_NS * (double)clock_ns(CLOCK_REALTIME);
+}
+
+static void sleep_s(double seconds)
+{
+	const struct timespec time = { (time_t)seconds,
+				       (long)((seconds - (double)(time_t)seconds) / S_PER_NS) };
+
+	if (seconds > 0)
+		(void)nanosleep(&time, NULL);
+}
+
+static int look(struct observation *observation)
+{
+	double busy_s = cpu_account_busy_s(observation->procfs);
+	int r = truth_read(&observation->truth, now_s());
+
+	if (r == 0 && busy_s >= 0)
+		r = series_add_counter(observation->cpu, now_s(), busy_s);
+	for (size_t i = 0; i < observation->exporter_count && r == 0; i++)
+		r = exporter_scrape(observation->exporters[i], now_s());
+	return r;
+}
+
+static void begin_phase(struct observation *observation, const char *name)
+{
+	struct observed_phase *observed = &observation->phases[observation->phase_count++];
+
+	(void)snprintf(observed->phase.name, sizeof(observed->phase.name), "%s", name);
+	observed->phase.start_s = now_s();
+	for (size_t i = 0; i < observation->exporter_count; i++) {
+		const struct exporter *exporter = observation->exporters[i];
+
+		for (size_t zone = 0; zone < exporter->zone_count; zone++) {
+			const struct exporter_sum *sums = exporter->zones[zone].sums;
+
+			observed->charges[i].process[zone] = sums[ENERGY_PROCESS].mine;
+			observed->charges[i].container[zone] = sums[ENERGY_CONTAINER].mine;
+		}
+	}
+}
+
+/* Steps until @end_ns of the monotonic clock. */
+static int step_until(struct observation *observation, uint64_t end_ns, double later_s,
+		      const volatile sig_atomic_t *stop)
+{
+	uint64_t began, next;
+	int r = 0;
+
+	while ((began = clock_ns(CLOCK_MONOTONIC)) < end_ns && !*stop && r == 0) {
+		if (observation->progress)
+			observation->progress(observation,
+					      later_s + S_PER_NS * (double)(end_ns - began));
+		r = look(observation);
+		next = began + (uint64_t)(observation->step_s / S_PER_NS);
+		if (next > end_ns)
+			next = end_ns;
+		began = clock_ns(CLOCK_MONOTONIC);
+		if (next > began && r == 0)
+			sleep_s(S_PER_NS * (double)(next - began));
+	}
+	return r;
+}
+
+static int run_phase(struct observation *observation, const struct plan_phase *phase,
+		     double later_s, const volatile sig_atomic_t *stop, struct diag *diag)
+{
+	struct observed_phase *observed = &observation->phases[observation->phase_count];
+	struct load load;
+	double start_s = now_s();
+
+	begin_phase(observation, phase->name);
+	int r = load_start(phase, &observation->cgroup, &load);
+	if (r < 0)
+		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,
+				strerror(-r));
+	r = step_until(observation,
+		       clock_ns(CLOCK_MONOTONIC) + (uint64_t)(phase->length_s / S_PER_NS), later_s,
+		       stop);
+	observed->phase.end_s = now_s();
+	load_stop(&load, observed->phase.end_s - start_s, &observed->load);
+	return r < 0 ? diag_set(diag, r, "%s", strerror(-r)) : 0;
+}
+
+int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
+		    struct diag *diag)
+{
+	double later_s = plan_length_s(&observation->plan);
+	int r = 0;
+
+	observation->cpu = series_new("cpu", "CPUs");
+	if (!observation->cpu)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	load_cgroup_make(&observation->cgroup);
+	observation->has_cgroup = observation->cgroup.count > 0;
+	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
+		const struct plan_phase *phase = &observation->plan.phases[i];
+
+		later_s -= phase->length_s;
+		r = run_phase(observation, phase, later_s, stop, diag);
+	}
+	load_cgroup_remove(&observation->cgroup);
+	if (r == 0 && look(observation) < 0)
+		r = diag_set(diag, -ENOMEM, "out of memory");
+	begin_phase(observation, "end");
+	observation->phase_count--;
+	series_finish(observation->cpu);
+	for (size_t i = 0; i < observation->truth.zone_count; i++)
+		series_finish(observation->truth.zones[i].series);
+	for (size_t i = 0; i < observation->exporter_count; i++)
+		exporter_finish(observation->exporters[i]);
+	return r;
+}
+
+void observation_release(struct observation *observation)
+{
+	truth_close(&observation->truth);
+	series_free(observation->cpu);
+	for (size_t i = 0; i < observation->exporter_count; i++)
+		exporter_free(observation->exporters[i]);
+}

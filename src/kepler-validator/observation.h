@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything that was seen while a plan ran: the truth, the exporters' pages, the kernel's account
+ * of CPU time, and of each phase when it was and what its load did.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "evidence/exporter.h"
+#include "judging/result.h"
+#include "trial/load.h"
+#include "trial/plan.h"
+#include "truth/truth.h"
+
+#define EXPORTERS_MAX 8
+
+/* The energy that an exporter has charged to the load so far, by zone. */
+struct load_charge {
+	double process[EXPORTER_ZONES_MAX], container[EXPORTER_ZONES_MAX];
+};
+
+struct observed_phase {
+	struct phase phase;
+	struct load_result load;
+	struct load_charge charges[EXPORTERS_MAX]; /* when the phase began */
+};
+
+struct observation {
+	struct plan plan;
+	const char *procfs;
+	double step_s;
+	struct truth truth;
+	struct exporter *exporters[EXPORTERS_MAX];
+	size_t exporter_count;
+	struct series *cpu; /* of the machine: CPUs that are busy */
+	struct load_cgroup cgroup;
+	bool has_cgroup;
+	struct observed_phase phases[PLAN_PHASES_MAX + 1]; /* the last one is the end */
+	size_t phase_count;
+	void (*progress)(const struct observation *observation, double left_s);
+};
+
+/*
+ * Runs the plan, until it is over or @stop is set, which ends it with what there is; the load has
+ * ended in any case. 0, or -errno with a diagnosis.
+ */
+int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
+		    struct diag *diag);
+void observation_release(struct observation *observation);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-validator/run_command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "judging/judge.h"
+#include "kepler-validator/checks.h"
+#include "kepler-validator/percent.h"
+#include "kepler-validator/validator_options.h"
+#include "options/layers.h"
+#include "options/operands.h"
+#include "options/program.h"
+
+#define S_PER_NS 1e-9
+
+struct run_config {
+	struct option_values options;
+	char *exporters[EXPORTERS_MAX];
+	size_t exporter_count;
+	int scenario, source;
+	char *sysfs, *procfs, *file;
+	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
+	char *max_error, *max_effect_error;
+};
+
+static const struct option_choice scenario_choices[] = { { "quick", SCENARIO_QUICK },
+							 { "node", SCENARIO_NODE },
+							 { "idle", SCENARIO_IDLE },
+							 { "ladder", SCENARIO_LADDER },
+							 { "churn", SCENARIO_CHURN },
+							 { "short-lived", SCENARIO_SHORT_LIVED },
+							 { "alone-shared", SCENARIO_ALONE_SHARED },
+							 { NULL, 0 } };
+static const struct option_choice truth_choices[] = { { "auto", TRUTH_AUTO },
+						      { "rapl-sysfs", TRUTH_RAPL_SYSFS },
+						      { "hwmon", TRUTH_HWMON },
+						      { "acpi", TRUTH_ACPI },
+						      { "file", TRUTH_FILE },
+						      { "none", TRUTH_NONE },
+						      { NULL, 0 } };
+
+#define OWN(member) OPTION_MEMBER(struct run_config, member)
+
+static const struct option rows[] = {
+	{ "exporter", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct run_config, exporters, exporter_count, EXPORTERS_MAX),
+	  .default_text = "http://localhost:28282/metrics", .metavar = "URL", .only_flag = true,
+	  .help = "The page of an exporter to judge. Repeat it to judge several at once. The kind "
+		  "of exporter is recognized by its metrics." },
+	{ "scenario", NULL, OPTION_ENUM, OWN(scenario), .choices = scenario_choices,
+	  .default_text = "quick", .metavar = "NAME", .only_flag = true,
+	  .help = "The loads to run. node and idle run none; quick runs half of the CPUs and "
+		  "short-lived processes; the others do what their names say." },
+	{ "duration", NULL, OPTION_DURATION, OWN(duration_ns),
+	  OPTION_RANGE(10 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "3m",
+	  .metavar = "DURATION", .only_flag = true,
+	  .help = "The time that all phases take together." },
+	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
+	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
+	  .metavar = "DURATION", .only_flag = true,
+	  .help = "The time between two readings of the meters and the exporters." },
+	{ "timeout", NULL, OPTION_DURATION, OWN(timeout_ns),
+	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "5s",
+	  .metavar = "DURATION", .only_flag = true,
+	  .help = "The time that an exporter may take to answer." },
+	{ "truth", NULL, OPTION_ENUM, OWN(source), .choices = truth_choices, .default_text = "auto",
+	  .metavar = "SOURCE", .only_flag = true,
+	  .help = "The meters of this machine to compare with. auto uses rapl-sysfs, else acpi. "
+		  "Without any, only what must always hold is judged." },
+	TEXT_FLAG("truth.file", OWN(file), "", "FILE",
+		  "For --truth=file: a file with the power of the whole machine in W, which "
+		  "another program keeps up to date, such as from a PDU."),
+	TEXT_FLAG("host.sysfs", OWN(sysfs), "/sys", "FOLDER", "Where sysfs is mounted."),
+	TEXT_FLAG("host.procfs", OWN(procfs), "/proc", "FOLDER", "Where procfs is mounted."),
+	{ "max-error", NULL, OPTION_STRING, OWN(max_error), .default_text = "5%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "The largest permitted error of the energy of each zone of the node." },
+	{ "max-effect-error", NULL, OPTION_STRING, OWN(max_effect_error), .default_text = "10%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "The largest permitted error of CPU time, and of the energy that is charged to "
+		  "the load." },
+	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
+	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
+	  .help = "The longest delay of an exporter behind the meters." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct run_config *config = (const struct run_config *)(const void *)values;
+
+	for (size_t i = 0; i < config->exporter_count; i++)
+		if (strncmp(config->exporters[i], "http://", 7) != 0 &&
+		    strncmp(config->exporters[i], "https://", 8) != 0)
+			return diag_set(diag, -EINVAL,
+					"exporter: must begin with http:// or https://, not \"%s\"",
+					config->exporters[i]);
+	if (config->exporter_count == 0)
+		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
+	if ((config->source == TRUTH_FILE) != (*config->file != '\0'))
+		return diag_set(diag, -EINVAL,
+				"truth.file: must be given with --truth=file, and only then");
+	return 0;
+}
+
+const struct option_set run_command_options = {
+	.program = &validator_program,
+	.base = &validator_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct run_config),
+	.check = check,
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static void print_plan(const struct run_config *config, const struct observation *observation)
+{
+	const struct plan *plan = &observation->plan;
+	const struct truth *truth = &observation->truth;
+
+	printf("Plan, %.0f s:\n", plan_length_s(plan));
+	for (size_t i = 0; i < plan->count; i++)
+		printf("  %5.0f s  %s%s\n", plan->phases[i].length_s, plan->phases[i].name,
+		       plan->phases[i].load == LOAD_NONE ? " (no load)" : "");
+	for (size_t i = 0; i < config->exporter_count; i++)
+		printf("Exporter: %s\n", config->exporters[i]);
+	if (truth->source == TRUTH_NONE)
+		printf("Truth: none; only what must always hold is judged.\n");
+	else
+		printf("Truth: %s, %zu meters, with an error of ±%g %% of its own.\n",
+		       truth_source_name(truth->source), truth->meter_count, 100 * truth->error);
+	(void)fflush(stdout);
+}
+
+static void show_progress(const struct observation *observation, double left_s)
+{
+	size_t at = observation->phase_count - 1;
+
+	(void)fprintf(stderr, "\r\033[K%s (%zu of %zu), %.0f s left",
+		      observation->phases[at].phase.name, at + 1, observation->plan.count, left_s);
+}
+
+static void print_results(const struct observation *observation, const struct result_list *list)
+{
+	if (observation->phase_count < observation->plan.count)
+		printf("Interrupted: %zu of %zu phases have run.\n", observation->phase_count,
+		       observation->plan.count);
+	if (observation->truth.skipped > 0)
+		printf("The truth could not be read %llu times: %s.\n",
+		       (unsigned long long)observation->truth.skipped, observation->truth.failure);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct result *result = list->items[i];
+
+		printf("%-14s %s", verdict_name(result->verdict), result->name);
+		if (result->cause != CAUSE_NONE)
+			printf(" (%s)", cause_name(result->cause));
+		if (observation->exporter_count > 1)
+			printf(" of %s", result->exporter);
+		printf(": %s\n", result->reason);
+	}
+	printf("Verdict: %s. %zu pass, %zu fail, %zu inconclusive, %zu not applicable.\n",
+	       verdict_name(result_list_verdict(list)), result_list_count(list, VERDICT_PASS),
+	       result_list_count(list, VERDICT_FAIL), result_list_count(list, VERDICT_INCONCLUSIVE),
+	       result_list_count(list, VERDICT_NOT_APPLICABLE));
+}
+
+static int prepare(const struct run_config *config, struct observation *observation,
+		   struct diag *diag)
+{
+	static const char *const mine[] = { LOAD_COMM, LOAD_CGROUP, NULL };
+	const struct truth_options truth = { (enum truth_source)config->source, config->sysfs,
+					     config->file };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r = truth_open(&truth, &observation->truth, diag);
+
+	plan_make((enum scenario)config->scenario, cpus > 0 ? (unsigned)cpus : 1,
+		  S_PER_NS * (double)config->duration_ns, &observation->plan);
+	for (size_t i = 0; i < config->exporter_count && r == 0; i++) {
+		const struct exporter_options options = { config->exporters[i],
+							  config->timeout_ns / NSEC_PER_MSEC,
+							  mine };
+
+		r = exporter_open(&options, &observation->exporters[i], diag);
+		if (r == 0)
+			observation->exporter_count++;
+	}
+	return r;
+}
+
+static int judge(const struct run_config *config, struct observation *observation)
+{
+	struct check_bounds bounds = { .max_lag_s = S_PER_NS * (double)config->max_lag_ns };
+	CLEANUP(result_list_release) struct result_list list = { 0 };
+
+	/* The options' checks have read them before. */
+	(void)percent_parse(config->max_error, &bounds.max_error);
+	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
+	if (check_observation(observation, &bounds, &list) < 0) {
+		(void)fprintf(stderr, "kepler-validator: out of memory\n");
+		return EXIT_FAILURE;
+	}
+	print_results(observation, &list);
+	return verdict_exit_code(result_list_verdict(&list));
+}
+
+static int run(const struct run_config *config)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	CLEANUP(observation_release)
+	struct observation observation = {
+		.procfs = config->procfs,
+		.step_s = S_PER_NS * (double)config->step_ns,
+		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+	};
+	struct diag diag = { "" };
+	int r = prepare(config, &observation, &diag);
+
+	if (r < 0) {
+		diag_print(&diag, validator_program.name, stderr);
+		return r == -ENOENT ? PROGRAM_USAGE : EXIT_FAILURE;
+	}
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGHUP, &action, NULL);
+	print_plan(config, &observation);
+	r = observation_run(&observation, &stop, &diag);
+	if (observation.progress)
+		(void)fputs("\r\033[K", stderr);
+	if (r < 0) {
+		diag_print(&diag, validator_program.name, stderr);
+		return EXIT_FAILURE;
+	}
+	return judge(config, &observation);
+}
+
+int run_main(int argc, char *const *argv, char *const *environ_)
+{
+	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+	struct run_config config;
+
+	if (options_load_or_print(&run_command_options, &args, &config.options, stderr) < 0)
+		return PROGRAM_USAGE;
+	int status = run(&config);
+	options_release(&run_command_options, &config.options);
+	return status;
+}
