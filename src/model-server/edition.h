@@ -64,7 +64,6 @@ struct edition {
 	struct map answers;
 	struct kept_answer *kept;
 	size_t kept_count;
-	uint64_t hits, misses;
 };
 
 /* Takes @repository over, also on failure. With one reference. NULL: no memory. */

@@ -70,7 +70,7 @@ static int read_objective(const struct json_source *source, const json_t *learne
 	if (!predictor->log_output &&
 	    !is_one_of(name, plain_objectives, ARRAY_SIZE(plain_objectives)))
 		return json_value_refuse(source, "learner.objective",
-					 "\"%s\" is no regression of a power; train with "
+					 "\"%s\" is not a regression; train with "
 					 "reg:squarederror",
 					 name);
 	return 0;

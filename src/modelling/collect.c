@@ -147,7 +147,7 @@ static int session_query(void *userdata, const struct collect_range *range,
 static int session_wait(void *userdata, unsigned seconds)
 {
 	(void)userdata;
-	(void)fprintf(stderr, "kepler-model collect: no answer; asking again in %u s\n", seconds);
+	(void)fprintf(stderr, "kepler-model collect: no response; retrying in %u s\n", seconds);
 	(void)sleep(seconds);
 	return 0;
 }
@@ -209,8 +209,8 @@ static void print_result(const struct session *session, const char *path,
 		result->was_resumed ? " since it was continued" : "");
 	if (result->outside)
 		(void)fprintf(stderr,
-			      "kepler-model collect: %llu points of times that were not asked for "
-			      "are left out\n",
+			      "kepler-model collect: %llu points outside the requested time are "
+			      "left out\n",
 			      (unsigned long long)result->outside);
 }
 

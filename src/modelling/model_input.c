@@ -112,10 +112,11 @@ int model_input_each(const char *path, const struct model_input_filter *filter, 
 		taken += r == 1;
 	}
 	if (r >= 0 && !taken)
-		return diag_set(diag, -ENOENT,
-				"%s: has no model that is asked for and can be used, as "
-				"SOURCE/OUTPUT/GROUP/TRAINER_NODETYPE",
-				path);
+		return diag_set(
+			diag, -ENOENT,
+			"%s: has no usable model with the requested output, group and name, "
+			"as SOURCE/OUTPUT/GROUP/TRAINER_NODETYPE",
+			path);
 	return r < 0 ? r : 0;
 }
 

@@ -355,7 +355,7 @@ static int train(struct training_run *run)
 	if (training_options_path(run->values, run->values->output, &folder) < 0)
 		return diag_set(&run->diag, -ENOMEM, "out of memory");
 	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-		return diag_set(&run->diag, -errno, "%.200s: cannot be made: %s", folder,
+		return diag_set(&run->diag, -errno, "%.200s: cannot be created: %s", folder,
 				strerrordesc_np(errno));
 	for (const struct feature_group *group = feature_groups; group->name; group++) {
 		r = train_group(run, group->name, folder);

@@ -108,10 +108,10 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: unknown."),
 	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
 	       "Its maximum frequency; 0: unknown."),
-	TEXT_FLAG(
-		"held-out", OWN(held_out), "", "FILE",
-		"train-from-data: also write what the chosen trainer said of each row while it was "
-		"held out, as CSV; plot shows it."),
+	TEXT_FLAG("held-out", OWN(held_out), "", "FILE",
+		  "train-from-data: also write the chosen trainer's prediction for each row while "
+		  "it was "
+		  "held out, as CSV; plot shows it."),
 	SWITCH_FLAG("skip-bad-rows", OWN(skip_bad_rows),
 		    "Skip and count unreadable rows instead of stopping at the first one."),
 };

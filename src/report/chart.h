@@ -14,9 +14,6 @@
 
 #include "base/strbuf.h"
 
-#define CHART_SERIES_MAX 4
-#define CHART_BARS_MAX   64
-
 enum chart_form {
 	CHART_POINTS,
 	CHART_LINE, /* in the order of the values; one that is not finite interrupts it */

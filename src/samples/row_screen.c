@@ -180,7 +180,7 @@ static const char *advice(const struct screened_column *column)
 	return column->is_power ? "power must be in W, not mW; a machine of more sockets needs "
 				  "--machine.chips"
 				: "rates are in the unit of the feature for each second; "
-				  "--machine.cores says how many CPUs there are";
+				  "--machine.cores gives the number of CPUs";
 }
 
 bool screened_column_is_impossible(const struct screened_column *column)

@@ -151,7 +151,7 @@ static void handle_train(void *userdata, const struct http_request *request,
 		return;
 	if (!answer) {
 		daemon_answer_text(response, 503,
-				   "503: the training was lost, or there is no memory\n");
+				   "503: the training was lost, or memory is short\n");
 		return;
 	}
 	*response = (struct http_response){

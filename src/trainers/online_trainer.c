@@ -302,7 +302,7 @@ static void retry_collection(struct online *online, uint64_t now_ns)
 	/* An incomplete collection is continued with its own times, up to RETRIES_MAX times. */
 	if (++online->retries % RETRIES_MAX == 0)
 		forget_collection(online);
-	log_warn("no points from %s; asking again in %llu s", online->config->server,
+	log_warn("no points from %s; retrying in %llu s", online->config->server,
 		 (unsigned long long)(delay_ms / 1000));
 }
 

@@ -83,13 +83,3 @@ int bounds_find(const double *watts, const double *predicted, size_t rows, struc
 	}
 	return 0;
 }
-
-double bounds_coverage(const struct error_bound *bound, const double *watts,
-		       const double *predicted, size_t rows)
-{
-	size_t inside = 0;
-
-	for (size_t i = 0; i < rows; i++)
-		inside += fabs(predicted[i] - watts[i]) <= bounds_at(bound, predicted[i]);
-	return (double)inside / (double)rows;
-}

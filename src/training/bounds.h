@@ -23,6 +23,3 @@ struct error_bound {
  */
 int bounds_find(const double *watts, const double *predicted, size_t rows, struct error_bound *ret);
 double bounds_at(const struct error_bound *bound, double predicted);
-/* 0 … 1 of the rows lie within the bound. */
-double bounds_coverage(const struct error_bound *bound, const double *watts,
-		       const double *predicted, size_t rows);

@@ -26,8 +26,6 @@ struct trainer {
 	int (*train)(const void *plan, const struct training_task *task, struct predictor *ret,
 		     struct diag *diag);
 	const void *plan; /* the parameters of the method */
-	/* Its power never falls as load grows, if it is given is_load. */
-	bool is_monotone;
 };
 
 /* All trainers; a NULL name ends them. */

@@ -271,7 +271,7 @@ static int take_recorded(struct bench *bench)
 
 	if (link(path_of(bench, RECORDED_FILE, from), path_of(bench, "rows.csv", to)) == 0)
 		return 0;
-	(void)diag_set(&bench->diag, -errno, "%s: cannot be made of %s: %s", to, from,
+	(void)diag_set(&bench->diag, -errno, "%s: cannot be created from %s: %s", to, from,
 		       strerrordesc_np(errno));
 	return fail(bench);
 }
@@ -527,8 +527,8 @@ static int open_folder(struct bench *bench)
 	int fd;
 
 	if (mkdir(bench->folder, 0755) < 0 && errno != EEXIST)
-		return diag_set(&bench->diag, -errno, "%.200s: cannot be made: %s", bench->folder,
-				strerrordesc_np(errno));
+		return diag_set(&bench->diag, -errno, "%.200s: cannot be created: %s",
+				bench->folder, strerrordesc_np(errno));
 	fd = open(bench->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return diag_set(&bench->diag, -errno, "%.200s: cannot be opened: %s", bench->folder,

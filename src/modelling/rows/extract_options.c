@@ -110,8 +110,8 @@ void extract_print_summary(const char *command, const struct extraction *extract
 	    extraction->duplicates || extraction->implausible)
 		(void)fprintf(stderr,
 			      "kepler-model %s: left out: %llu steps without power; found: %llu "
-			      "resets, %llu gaps, %llu points out of order, %llu that are no "
-			      "number, %llu counted twice, %llu beyond what can be drawn\n",
+			      "resets, %llu gaps, %llu points out of order, %llu that are not "
+			      "numbers, %llu duplicates, %llu impossible amounts of energy\n",
 			      command, (unsigned long long)extraction->steps_left_out,
 			      (unsigned long long)extraction->faults.resets,
 			      (unsigned long long)extraction->faults.gaps,

@@ -111,7 +111,7 @@ static const struct short_flag shorts[] = {
 
 static void tell(const char *column, double watts, const char *what)
 {
-	(void)fprintf(stderr, "kepler-model isolate: %s: %.3f W taken off, %s\n", column, watts,
+	(void)fprintf(stderr, "kepler-model isolate: %s: subtracted %.3f W, %s\n", column, watts,
 		      what);
 }
 
@@ -125,7 +125,8 @@ static int find_power(const struct sample_table *table, enum isolator isolator,
 	static const char *const ways[] = {
 		[ISOLATION_MINIMUM] = "the lowest of all rows",
 		[ISOLATION_IDLE_ROWS_FOUND] = "the mean of rows in which nothing ran",
-		[ISOLATION_INTERCEPT] = "of a line at no load: no row was idle",
+		[ISOLATION_INTERCEPT] =
+			"the power of a fitted line at no load, because no row was idle",
 	};
 	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(table) : NULL;
 
@@ -182,11 +183,11 @@ static int isolate_by_model(struct sample_table *table, const char *path, struct
 
 	for (size_t i = 0; r == 0 && i < found.count; i++)
 		tell(table->names[found.powers[i].column], found.powers[i].mean_w,
-		     "the mean of what the model says of the background");
+		     "the mean of the model's estimate for the background");
 	if (r == 0 && strcmp(found.name, path) != 0)
 		(void)fprintf(stderr,
-			      "kepler-model isolate: the model is %s: what is left follows the "
-			      "target by %.2f\n",
+			      "kepler-model isolate: used model %s; the correlation of the "
+			      "remaining power with the target is %.2f\n",
 			      found.name, found.correlation);
 	return r;
 }

@@ -94,7 +94,7 @@ def the_answer_is_an_input():
             assert float(lines[0][2]) < 1, lines
         said = run("validate", answer, rows, "--output-type=DynPower", "--format=json")
         assert 40 < json.loads(said)["results"][0]["mae_w"] < 80, said  # of rows that have the idle power, too
-        assert "has no model that is asked for" in run("validate", answer, rows, "--feature-group=CounterOnly", status=1)
+        assert "has no usable model" in run("validate", answer, rows, "--feature-group=CounterOnly", status=1)
         assert "<svg" in run("plot", answer, rows, "--model-name=LinearRegressionTrainer_0")
         assert run("repo", "list", answer).count("LinearRegressionTrainer_0") == 2
         assert run("export", answer, f"--output={folder}/models", "--pipeline-name=copy").split() == [
@@ -148,7 +148,7 @@ def the_train_isolator():
         assert "was started without any" in run("train-request", body, f"--output={answer}", status=1)
         text = body.read_text().replace('"ec2"', '"none"')
         body.write_text(text)
-        assert "has no model that is asked for" in run("train-request", body, f"--models={models.path}", status=1)
+        assert "has no usable model" in run("train-request", body, f"--models={models.path}", status=1)
         with Trainer(f"--train.models={models.path}") as trainer:
             assert trainer.ask(text.encode())[0] == 400
             status, answer, _ = trainer.ask(text.replace('"none"', '"ec2"').encode())

@@ -124,7 +124,7 @@ def times_of_the_future():
     with online.start():
         online.machine.ahead_s = 30 * 86400
         online.reveal(100)
-        online.program.wait_for("points of times that were not asked for are left out")
+        online.program.wait_for("points outside the requested time are left out")
         online.machine.ahead_s = 0
         online.reveal(100)
         assert online.metric("kepler_model_online_until_timestamp_seconds") < time.time()

@@ -60,7 +60,7 @@ static void test_objectives(void **state)
 	assert_true(is(watts(&model, 0, 0), 0.5));
 	trained_model_release(&model);
 	assert_true(is_refused("m", MODEL("binary:logistic", PARAMETERS, "gbtree", ""),
-			       "\"binary:logistic\" is no regression"));
+			       "\"binary:logistic\" is not a regression"));
 }
 
 static void test_other_boosters_are_refused(void **state)

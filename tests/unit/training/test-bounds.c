@@ -20,6 +20,17 @@ static void make_rows(uint64_t seed, double constant_w, double ratio, double *wa
 	}
 }
 
+/* The part of the rows that lies within the bound. */
+static double coverage_of(const struct error_bound *bound, const double *watts,
+			  const double *predicted, size_t rows)
+{
+	size_t inside = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		inside += fabs(predicted[i] - watts[i]) <= bounds_at(bound, predicted[i]);
+	return (double)inside / (double)rows;
+}
+
 static void test_nine_of_ten_of_other_rows(void **state)
 {
 	static const double ratios[] = { 0, 0.05, 0.2 };
@@ -30,7 +41,7 @@ static void test_nine_of_ten_of_other_rows(void **state)
 		make_rows(i, 20, ratios[i], watts, predicted);
 		assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
 		make_rows(i + 100, 20, ratios[i], watts, predicted);
-		assert_true(fabs(bounds_coverage(&bound, watts, predicted, ROWS) - 0.9) < 0.02);
+		assert_true(fabs(coverage_of(&bound, watts, predicted, ROWS) - 0.9) < 0.02);
 	}
 }
 
