@@ -196,12 +196,6 @@ static const struct zone *ipmi_zone_at(struct meter *meter, size_t index)
 	return &meter->zone;
 }
 
-static size_t ipmi_ignored(struct meter *meter)
-{
-	(void)meter;
-	return 0;
-}
-
 static bool ipmi_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
 	bool has_one = false;
@@ -296,7 +290,6 @@ const struct meter_ops ipmi_meter = {
 	.open = ipmi_open,
 	.zone_count = ipmi_zone_count,
 	.zone_at = ipmi_zone_at,
-	.ignored = ipmi_ignored,
 	.remark = ipmi_remark,
 	.read_raw = ipmi_read_raw,
 	.rescan = ipmi_rescan,

@@ -275,7 +275,9 @@ size_t meter_table_ignored(const struct meter_table *table)
 	for (size_t i = 0; i < table->source_count; i++) {
 		const struct source *source = &table->sources[i];
 
-		ignored += source->ops->ignored(meter_of(source)) + source->beyond;
+		ignored += source->beyond;
+		if (source->ops->ignored)
+			ignored += source->ops->ignored(meter_of(source));
 	}
 	return ignored;
 }

@@ -223,12 +223,6 @@ static const struct zone *cray_zone_at(struct meter *meter, size_t index)
 	return &meter->zones[index].zone;
 }
 
-static size_t cray_ignored(struct meter *meter)
-{
-	(void)meter;
-	return 0;
-}
-
 static void cray_close(struct meter *meter)
 {
 	if (!meter)
@@ -262,7 +256,6 @@ const struct meter_ops cray_pm_meter = {
 	.open = cray_open,
 	.zone_count = cray_zone_count,
 	.zone_at = cray_zone_at,
-	.ignored = cray_ignored,
 	.read_raw = cray_read_raw,
 	.rescan = cray_rescan,
 	.close = cray_close,

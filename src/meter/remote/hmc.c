@@ -17,8 +17,10 @@
  */
 #include "meter/remote/hmc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +56,8 @@ enum text {
 static const struct remote_words words = { "HMC", "--meter.hmc.ca-file=FILE" };
 
 struct meter {
-	struct remote remote;
-	char *texts[TEXTS]; /* none is NULL */
+	struct remote remote; /* first: see remote.h */
+	char *texts[TEXTS];   /* none is NULL */
 	bool insecure;
 	/* Members of the poller's thread: */
 	struct hmc_client *client; /* NULL: it is not known where the HMC is */
@@ -67,6 +69,8 @@ struct meter {
 	uint64_t sample_ms;     /* of the last sample, by the console's clock */
 	uint64_t sample_at_ns;  /* when that was first seen */
 };
+
+static_assert(offsetof(struct meter, remote) == 0, "remote.h takes it from there");
 
 static int fail(struct meter *meter, int r, const struct diag *diag)
 {
@@ -302,39 +306,7 @@ static int hmc_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 	return 0;
 }
 
-/* ---- the rest ---- */
-
-static size_t hmc_zone_count(struct meter *meter)
-{
-	return remote_zone_count(&meter->remote);
-}
-
-static const struct zone *hmc_zone_at(struct meter *meter, size_t index)
-{
-	(void)index;
-	return &meter->remote.zone;
-}
-
-static size_t hmc_ignored(struct meter *meter)
-{
-	(void)meter;
-	return 0;
-}
-
-static bool hmc_remark(struct meter *meter, size_t index, struct meter_remark *ret)
-{
-	return remote_remark(&meter->remote, index, ret);
-}
-
-static uint64_t hmc_period_ns(const struct meter *meter)
-{
-	return meter->remote.period_ns;
-}
-
-static void hmc_stop(struct meter *meter)
-{
-	remote_stop(&meter->remote);
-}
+/* ---- the life of the source ---- */
 
 static void hmc_close(struct meter *meter)
 {
@@ -440,18 +412,17 @@ const struct meter_ops hmc_meter = {
 	.name = "hmc",
 	.period_ns = 15 * NSEC_PER_SEC,
 	.close_ns = REMOTE_CLOSE_NS,
-	.own_period_ns = hmc_period_ns,
+	.own_period_ns = remote_period_ns,
 	.is_wanted = hmc_is_wanted,
 	.options = METER_OPTIONS(rows, hmc),
 	.needs = NEED_CLIENTS,
 	.files = hmc_files,
 	.open = hmc_open,
-	.zone_count = hmc_zone_count,
-	.zone_at = hmc_zone_at,
-	.ignored = hmc_ignored,
-	.remark = hmc_remark,
+	.zone_count = remote_zone_count,
+	.zone_at = remote_zone_at,
+	.remark = remote_remark,
 	.read_raw = hmc_read_raw,
 	.rescan = hmc_rescan,
-	.stop = hmc_stop,
+	.stop = remote_stop,
 	.close = hmc_close,
 };

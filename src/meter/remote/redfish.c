@@ -14,7 +14,9 @@
  */
 #include "meter/remote/redfish.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,8 @@ enum text { TEXT_URL, TEXT_CREDENTIALS, TEXT_CA_FILE, TEXT_SYSTEM, TEXT_NODE, TE
 static const struct remote_words words = { "BMC", "--meter.redfish.ca-file=FILE" };
 
 struct meter {
-	struct remote remote;
-	char *texts[TEXTS]; /* none is NULL */
+	struct remote remote; /* first: see remote.h */
+	char *texts[TEXTS];   /* none is NULL */
 	uint64_t window_ns, delay_ns;
 	bool insecure, basic;
 	/* Members of the poller's thread: */
@@ -52,6 +54,8 @@ struct meter {
 	struct counter_trial trial;
 	uint32_t generation;
 };
+
+static_assert(offsetof(struct meter, remote) == 0, "remote.h takes it from there");
 
 static int fail(struct meter *meter, int r, const struct diag *diag)
 {
@@ -261,39 +265,7 @@ static int redfish_read_raw(struct meter *meter, size_t index, struct raw_readin
 	return 0;
 }
 
-/* ---- the rest ---- */
-
-static size_t redfish_zone_count(struct meter *meter)
-{
-	return remote_zone_count(&meter->remote);
-}
-
-static const struct zone *redfish_zone_at(struct meter *meter, size_t index)
-{
-	(void)index;
-	return &meter->remote.zone;
-}
-
-static size_t redfish_ignored(struct meter *meter)
-{
-	(void)meter;
-	return 0;
-}
-
-static bool redfish_remark(struct meter *meter, size_t index, struct meter_remark *ret)
-{
-	return remote_remark(&meter->remote, index, ret);
-}
-
-static uint64_t redfish_period_ns(const struct meter *meter)
-{
-	return meter->remote.period_ns;
-}
-
-static void redfish_stop(struct meter *meter)
-{
-	remote_stop(&meter->remote);
-}
+/* ---- the life of the source ---- */
 
 static void redfish_close(struct meter *meter)
 {
@@ -417,18 +389,17 @@ const struct meter_ops redfish_meter = {
 	.name = "redfish",
 	.period_ns = 10 * NSEC_PER_SEC,
 	.close_ns = REMOTE_CLOSE_NS,
-	.own_period_ns = redfish_period_ns,
+	.own_period_ns = remote_period_ns,
 	.is_wanted = redfish_is_wanted,
 	.options = METER_OPTIONS(rows, redfish),
 	.needs = NEED_CLIENTS,
 	.files = redfish_files,
 	.open = redfish_open,
-	.zone_count = redfish_zone_count,
-	.zone_at = redfish_zone_at,
-	.ignored = redfish_ignored,
-	.remark = redfish_remark,
+	.zone_count = remote_zone_count,
+	.zone_at = remote_zone_at,
+	.remark = remote_remark,
 	.read_raw = redfish_read_raw,
 	.rescan = redfish_rescan,
-	.stop = redfish_stop,
+	.stop = remote_stop,
 	.close = redfish_close,
 };

@@ -43,6 +43,11 @@ uint64_t remote_timeout_ms(const struct remote *remote)
 	return ms > TIMEOUT_MAX_MS ? TIMEOUT_MAX_MS : ms;
 }
 
+static struct remote *remote_of(struct meter *meter)
+{
+	return (struct remote *)meter;
+}
+
 /* ---- what is shown ---- */
 
 void remote_show_failure(struct remote *remote, const char *text)
@@ -84,14 +89,15 @@ void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_un
 	pthread_mutex_unlock(&remote->lock);
 }
 
-/* Called with the lock held: whether it has not been heard of so far, for good or ill. */
+/* Called with the lock held. True if the service has neither answered nor failed so far. */
 static bool is_silent(const struct remote *remote)
 {
 	return !remote->shown.failure[0] && remote->shown.count && !remote->shown.has_answered;
 }
 
-bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret)
+bool remote_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
+	struct remote *remote = remote_of(meter);
 	bool has_one = false;
 
 	*ret = (struct meter_remark){ .what = "" };
@@ -119,14 +125,26 @@ bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret
 	return has_one;
 }
 
-size_t remote_zone_count(struct remote *remote)
+size_t remote_zone_count(struct meter *meter)
 {
+	struct remote *remote = remote_of(meter);
 	size_t count;
 
 	pthread_mutex_lock(&remote->lock);
 	count = remote->shown.count;
 	pthread_mutex_unlock(&remote->lock);
 	return count;
+}
+
+const struct zone *remote_zone_at(struct meter *meter, size_t index)
+{
+	(void)index;
+	return &remote_of(meter)->zone;
+}
+
+uint64_t remote_period_ns(const struct meter *meter)
+{
+	return ((const struct remote *)meter)->period_ns;
 }
 
 /* ---- failures ---- */
@@ -197,9 +215,9 @@ bool remote_settings_changed(struct remote *remote, const char *path)
 
 /* ---- the end ---- */
 
-void remote_stop(struct remote *remote)
+void remote_stop(struct meter *meter)
 {
-	(void)eventfd_write(remote->cancel_fd, 1);
+	(void)eventfd_write(remote_of(meter)->cancel_fd, 1);
 }
 
 void remote_begin_close(struct remote *remote)

@@ -83,12 +83,18 @@ void remote_show_note(struct remote *remote, const char *text);
 /* The same, but the value counts in spite of it. */
 void remote_show_caveat(struct remote *remote, const char *text);
 
-/* ---- on any thread; of struct meter_ops ---- */
+/*
+ * ---- on any thread: for the struct meter_ops of a source ----
+ *
+ * The source's struct meter begins with its struct remote.
+ */
 
-size_t remote_zone_count(struct remote *remote);
-bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret);
-void remote_stop(struct remote *remote);
-/* Before the end of a session is asked for: what was under way has ended, and this is not to. */
+size_t remote_zone_count(struct meter *meter);
+const struct zone *remote_zone_at(struct meter *meter, size_t index);
+bool remote_remark(struct meter *meter, size_t index, struct meter_remark *ret);
+uint64_t remote_period_ns(const struct meter *meter);
+void remote_stop(struct meter *meter);
+/* To be called before a session is ended, which a stop before must not prevent. */
 void remote_begin_close(struct remote *remote);
 
 /* Checks an option with the URL of such a service; "" (no service) is valid. */

@@ -58,12 +58,6 @@ static const struct zone *late_zone_at(struct meter *meter, size_t index)
 	return &meter->zone;
 }
 
-static size_t late_ignored(struct meter *meter)
-{
-	(void)meter;
-	return 0;
-}
-
 static int late_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	(void)index;
@@ -90,7 +84,6 @@ static const struct meter_ops late_meter = {
 	.open = late_open,
 	.zone_count = late_zone_count,
 	.zone_at = late_zone_at,
-	.ignored = late_ignored,
 	.read_raw = late_read_raw,
 	.rescan = late_rescan,
 	.close = late_close,
