@@ -16,6 +16,7 @@
 #include "judging/judge.h"
 #include "judging/published.h"
 #include "kepler-validator/percent.h"
+#include "kepler-validator/report_output.h"
 #include "kepler-validator/result_text.h"
 #include "kepler-validator/validator_options.h"
 #include "options/layers.h"
@@ -23,7 +24,7 @@
 
 struct judge_config {
 	struct option_values options;
-	char *actual, *predicted, *name, *max_error, *phases, *published, *published_name;
+	char *actual, *predicted, *name, *max_error, *phases, *published, *published_name, *output;
 	uint64_t max_lag_ns;
 	int actual_kind, predicted_kind;
 };
@@ -58,6 +59,8 @@ static const struct option rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "CSV with the lines NAME,START,END of the phases to judge. Default: up to ten "
 		  "parts of equal length." },
+	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "", .metavar = "DIR",
+	  .may_be_empty = true, .only_flag = true, .help = REPORT_OUTPUT_HELP },
 	{ "name", NULL, OPTION_STRING, OWN(name), .default_text = "", .metavar = "NAME",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Name of the result. Default: the predicted series." },
@@ -209,7 +212,8 @@ int judge_main(int argc, char *const *argv, char *const *environ_)
 		return PROGRAM_USAGE;
 	if (!*config.actual || !*config.predicted)
 		(void)diag_set(&diag, -EINVAL, "--actual and --predicted are needed");
-	else if (judge(&config, &list, &diag) == 0)
+	else if (judge(&config, &list, &diag) == 0 &&
+		 report_output_write(config.output, &list, "judge", &args, &diag) == 0)
 		status = print(&list);
 	if (diag.text[0])
 		diag_print(&diag, "kepler-validator judge", stderr);

@@ -9,8 +9,9 @@
 
 #include "base/macro.h"
 #include "base/text/html.h"
+#include "chart/chart.h"
+#include "chart/page_style.h"
 #include "model/feature.h"
-#include "report/chart.h"
 #include "report/judged_samples.h"
 
 #define MANY_POINTS  500 /* of a picture: smaller ones */
@@ -26,37 +27,14 @@
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-	"<style>"
-	":root{--ink:#1b1b1b;--soft:#666;--rule:#ddd;--page:#fff;--s0:#1f6fb4;--s1:#d9661f}"
-	"@media(prefers-color-scheme:dark){:root{--ink:#eee;--soft:#aaa;--rule:#3a3a3a;"
-	"--page:#161616;--s0:#6db3f2;--s1:#f59a5b}}"
-	"body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;"
-	"color:var(--ink);background:var(--page)}"
-	"h1{margin-bottom:.2rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--rule)}"
-	"h3{font-size:1rem;margin:0 0 .3rem}p{max-width:46rem}.note{color:var(--soft)}"
-	"table{border-collapse:collapse;margin:1rem 0}"
-	"th,td{padding:.2rem 1.4rem .2rem 0;text-align:left;border-bottom:1px solid var(--rule)}"
-	"th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
-	"td{overflow-wrap:anywhere}td.n{white-space:nowrap}.wide{overflow-x:auto}"
-	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(30rem,100%),1fr));"
-	"gap:1.5rem 2rem}figure{margin:0}"
-	"svg{width:100%;height:auto;font:12px system-ui,sans-serif}"
-	"svg text{fill:var(--soft)}.ty{text-anchor:end}.tx{text-anchor:middle}"
-	".g{stroke:var(--rule);fill:none}.a{stroke:var(--soft);fill:none}"
-	".r{stroke:var(--ink);stroke-dasharray:5 4;fill:none}"
-	".p{stroke-width:4.5;stroke-linecap:round;fill:none;opacity:.6}"
-	".n{fill:none}svg .n{stroke-width:1.8;stroke-linejoin:round}.k{stroke-width:3;fill:none}"
-	".p.s0,svg .n.s0,.k.s0{stroke:var(--s0)}.p.s1,svg .n.s1,.k.s1{stroke:var(--s1)}"
-	".b.s0,.d.s0{fill:var(--s0)}.b.s1,.d.s1{fill:var(--s1)}.d{opacity:.18;stroke:none}"
-	".k.w{stroke-width:9;opacity:.3}.many .p{stroke-width:2.5}"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>";
+static const char own_style[] =
 	/* On a narrow screen each component is a list of its errors. */
 	"@media(max-width:44rem){.errors thead{display:none}.errors td{display:flex;"
 	"justify-content:space-between;padding:.15rem 0;border:0}.errors tr{display:block;"
 	"border-bottom:1px solid var(--rule);padding:.4rem 0}"
 	".errors td::before{content:attr(data-l);color:var(--soft);margin-right:1rem}"
-	".errors,.errors tbody{display:block}}"
-	"</style>";
+	".errors,.errors tbody{display:block}}";
 
 static int by_value(const void *a, const void *b)
 {
@@ -415,7 +393,9 @@ static void add_facts(struct strbuf *out, const struct trained_model *model)
 static void add_head(struct strbuf *out, const struct trained_model *model)
 {
 	strbuf_add_str(out, head);
-	strbuf_add_str(out, "<title>Power model ");
+	strbuf_add_str(out, page_style);
+	strbuf_add_str(out, own_style);
+	strbuf_add_str(out, "</style><title>Power model ");
 	html_add_text(out, model->name, sizeof(model->name));
 	strbuf_add_str(out, "</title></head><body><main>\n<h1>Power model ");
 	html_add_text(out, model->name, sizeof(model->name));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A chart as an SVG element that stands in a page of HTML: points, a line or bars over two linear
- * axes. Pure: numbers in, text out. Colours are the page's (report_style), so that a chart follows
+ * axes. Pure: numbers in, text out. Colours are the page's (page_style), so that a chart follows
  * a light or dark theme. Series differ in form, too, for readers that see no colours.
  *
  * Numbers that are not finite are left out. Points of one series are one path, so that thousands of

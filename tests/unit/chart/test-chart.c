@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/chart.h"
+#include "chart/chart.h"
 
 #include "tests/unit/unit.h"
 

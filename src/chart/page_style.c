@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chart/page_style.h"
+
+const char page_style[] =
+	":root{--ink:#1b1b1b;--soft:#666;--rule:#ddd;--page:#fff;--s0:#1f6fb4;--s1:#d9661f}"
+	"@media(prefers-color-scheme:dark){:root{--ink:#eee;--soft:#aaa;--rule:#3a3a3a;"
+	"--page:#161616;--s0:#6db3f2;--s1:#f59a5b}}"
+	"body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;"
+	"color:var(--ink);background:var(--page)}"
+	"h1{margin-bottom:.2rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--rule)}"
+	"h3{font-size:1rem;margin:0 0 .3rem}p{max-width:46rem}.note{color:var(--soft)}"
+	"table{border-collapse:collapse;margin:1rem 0}"
+	"th,td{padding:.2rem 1.4rem .2rem 0;text-align:left;border-bottom:1px solid var(--rule)}"
+	"th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
+	"td{overflow-wrap:anywhere}td.n{white-space:nowrap}.wide{overflow-x:auto}"
+	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(30rem,100%),1fr));"
+	"gap:1.5rem 2rem}figure{margin:0}"
+	"svg{width:100%;height:auto;font:12px system-ui,sans-serif}"
+	"svg text{fill:var(--soft)}.ty{text-anchor:end}.tx{text-anchor:middle}"
+	".g{stroke:var(--rule);fill:none}.a{stroke:var(--soft);fill:none}"
+	".r{stroke:var(--ink);stroke-dasharray:5 4;fill:none}"
+	".p{stroke-width:4.5;stroke-linecap:round;fill:none;opacity:.6}"
+	".n{fill:none}svg .n{stroke-width:1.8;stroke-linejoin:round}.k{stroke-width:3;fill:none}"
+	".p.s0,svg .n.s0,.k.s0{stroke:var(--s0)}.p.s1,svg .n.s1,.k.s1{stroke:var(--s1)}"
+	".b.s0,.d.s0{fill:var(--s0)}.b.s1,.d.s1{fill:var(--s1)}.d{opacity:.18;stroke:none}"
+	".k.w{stroke-width:9;opacity:.3}.many .p{stroke-width:2.5}";

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-validator/report_output.h"
+
+#include <time.h>
+
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "options/version.h"
+#include "truth/machine_facts.h"
+#include "verdict-report/report_folder.h"
+
+int report_output_write(const char *folder, const struct result_list *results, const char *command,
+			const struct option_args *args, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	struct machine_facts machine;
+
+	if (!*folder)
+		return 0;
+	strbuf_addf(&line, "kepler-validator %s", command);
+	for (int i = 0; i < args->argc; i++) {
+		strbuf_add_char(&line, ' ');
+		strbuf_add_str(&line, args->argv[i]);
+	}
+	if (strbuf_error(&line) < 0)
+		return diag_set(diag, strbuf_error(&line), "out of memory");
+	machine_facts_read("/sys", "/proc", &machine);
+	const struct verdict_report report = {
+		.results = results,
+		.machine = &machine,
+		.command = line.data,
+		.version = KEPLER_VERSION,
+		.created = time(NULL),
+	};
+	return report_folder_write(folder, &report, diag);
+}

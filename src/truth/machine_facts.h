@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a reader of a report has to know of the machine to repeat it: processor, microcode, kernel,
+ * frequency governor, idle states, memory. A fact that the machine does not give is left out.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#define MACHINE_FACTS_MAX 16
+#define MACHINE_FACT_MAX  160
+
+struct machine_fact {
+	const char *name; /* "kernel" */
+	char value[MACHINE_FACT_MAX];
+};
+
+struct machine_facts {
+	struct machine_fact items[MACHINE_FACTS_MAX];
+	size_t count;
+};
+
+/* Reads below @sysfs ("/sys") and @procfs ("/proc"). */
+void machine_facts_read(const char *sysfs, const char *procfs, struct machine_facts *ret);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verdict-report/markdown.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Untrusted text in a cell of a table or a line: what means something to Markdown is escaped. */
+static void add_text(struct strbuf *out, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f) {
+			strbuf_add_char(out, ' ');
+			continue;
+		}
+		if (strchr("\\`*_[]<>|#", *c))
+			strbuf_add_char(out, '\\');
+		strbuf_add_char(out, *c);
+	}
+}
+
+/* "–" if it is not known. */
+static void add_number(struct strbuf *out, int digits, double value)
+{
+	if (isfinite(value))
+		strbuf_addf(out, "%.*g", digits, value);
+	else
+		strbuf_add_str(out, "–");
+}
+
+static void add_row(struct strbuf *out, const char *name, const char *value)
+{
+	strbuf_add_str(out, "| ");
+	add_text(out, name);
+	strbuf_add_str(out, " | ");
+	add_text(out, value);
+	strbuf_add_str(out, " |\n");
+}
+
+static void add_machine(struct strbuf *out, const struct verdict_report *report)
+{
+	strbuf_add_str(out, "## Build Info\n\n| Field | Value |\n|---|---|\n");
+	add_row(out, "kepler-validator", report->version);
+	add_row(out, "command", report->command);
+	if (!report->machine || report->machine->count == 0)
+		return;
+	strbuf_add_str(out, "\n## Machine Specs\n\n| Field | Value |\n|---|---|\n");
+	for (size_t i = 0; i < report->machine->count; i++)
+		add_row(out, report->machine->items[i].name, report->machine->items[i].value);
+}
+
+static void add_summary(struct strbuf *out, const struct result_list *results)
+{
+	strbuf_add_str(out,
+		       "\n### Summary\n\n| Name | MSE | MAPE % | MAE | Error % | Bound % | Cause "
+		       "| Pass / Fail |\n|---|---:|---:|---:|---:|---:|---|---|\n");
+	for (size_t i = 0; i < results->count; i++) {
+		const struct result *result = results->items[i];
+		bool has_errors = result->has_errors;
+
+		strbuf_add_str(out, "| ");
+		add_text(out, result->name);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, has_errors ? result->errors.mse : (double)NAN);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, has_errors ? 100 * result->errors.mape : (double)NAN);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, has_errors ? result->errors.mae : (double)NAN);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, 100 * result->error);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, 100 * result->threshold.max_error);
+		strbuf_addf(out, " | %s | %s |\n", cause_name(result->cause),
+			    verdict_name(result->verdict));
+	}
+}
+
+static void add_query(struct strbuf *out, const char *label, const struct series *series)
+{
+	if (!series)
+		return;
+	strbuf_addf(out, "- %s: ", label);
+	add_text(out, series->query[0] ? series->query : series->name);
+	strbuf_add_str(out, " (");
+	add_text(out, series->source);
+	strbuf_add_str(out, ")\n");
+}
+
+static void add_phases(struct strbuf *out, const struct result *result)
+{
+	if (result->phase_count == 0)
+		return;
+	strbuf_add_str(out, "\n| Phase | Actual | Predicted | Error % | Verdict |\n"
+			    "|---|---:|---:|---:|---|\n");
+	for (size_t i = 0; i < result->phase_count; i++) {
+		const struct phase_result *phase = &result->phases[i];
+
+		strbuf_add_str(out, "| ");
+		add_text(out, phase->phase.name);
+		strbuf_add_str(out, " | ");
+		add_number(out, 6, phase->actual);
+		strbuf_add_str(out, " | ");
+		add_number(out, 6, phase->predicted);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4, 100 * phase->error);
+		strbuf_addf(out, " | %s |\n", verdict_name(phase->verdict));
+	}
+}
+
+static void add_result(struct strbuf *out, const struct result *result)
+{
+	strbuf_add_str(out, "\n### ");
+	add_text(out, result->name);
+	strbuf_addf(out, "\n\n%s: ", verdict_name(result->verdict));
+	add_text(out, result->reason);
+	strbuf_add_str(out, "\n\n");
+	add_query(out, "Actual", result->actual);
+	add_query(out, "Predicted", result->predicted);
+	if (result->has_errors) {
+		strbuf_add_str(out, "- Energy ratio: ");
+		add_number(out, 5, result->errors.energy_ratio);
+		strbuf_add_str(out, " (95 % interval ");
+		add_number(out, 5, result->errors.ratio_low);
+		strbuf_add_str(out, " to ");
+		add_number(out, 5, result->errors.ratio_high);
+		strbuf_add_str(out, "), scale ");
+		add_number(out, 4, result->errors.scale);
+		strbuf_add_str(out, ", offset ");
+		add_number(out, 4, result->errors.offset);
+		strbuf_add_str(out, ", lag ");
+		add_number(out, 4, result->errors.lag_s);
+		strbuf_add_str(out, " s\n");
+	}
+	add_phases(out, result);
+}
+
+void markdown_add(struct strbuf *out, const struct verdict_report *report)
+{
+	double start_s, end_s;
+	char start[32], end[32];
+
+	report_time(report, &start_s, &end_s);
+	report_time_text(start_s, start);
+	report_time_text(end_s, end);
+	strbuf_addf(out, "# Validation report: %s\n\n",
+		    verdict_name(result_list_verdict(report->results)));
+	add_machine(out, report);
+	strbuf_addf(out,
+		    "\n## Validation Results\n\n- Started At: %s\n- Ended At: %s\n- Duration: ",
+		    start, end);
+	add_number(out, 6, end_s - start_s);
+	strbuf_add_str(out, " s\n");
+	add_summary(out, report->results);
+	strbuf_add_str(out, "\n## Details\n");
+	for (size_t i = 0; i < report->results->count; i++)
+		add_result(out, report->results->items[i]);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report: the results of one run with everything that is needed to understand and repeat it. Each
+ * writer (JSON, JUnit, Markdown, HTML) turns it into text.
+ */
+#pragma once
+
+#include <time.h>
+
+#include "judging/result.h"
+#include "truth/machine_facts.h"
+
+struct verdict_report {
+	const struct result_list *results;   /* borrowed, as all below */
+	const struct machine_facts *machine; /* that judged; NULL: of no interest */
+	const char *command;                 /* line that made it */
+	const char *version;                 /* of kepler-validator */
+	time_t created;
+};
+
+/* Start and end of all series, in seconds since 1970; NAN if there are none. */
+void report_time(const struct verdict_report *report, double *ret_start_s, double *ret_end_s);
+/*
+ * The name of the file with the series of result @index, relative to report.json:
+ * "series/001-actual.csv.gz". @buf has REPORT_FILE_MAX bytes.
+ */
+#define REPORT_FILE_MAX 48
+void report_series_file(size_t index, const char *which, char *buf);
+/* "2026-03-01T12:00:00Z"; "" for a time that is none. @buf has 32 bytes. */
+void report_time_text(double time_s, char *buf);

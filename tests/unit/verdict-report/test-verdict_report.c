@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every writer of a report, over results whose names and numbers are not harmless. */
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/unit/unit.h"
+#include "verdict-report/html_page.h"
+#include "verdict-report/junit_xml.h"
+#include "verdict-report/markdown.h"
+#include "verdict-report/report_folder.h"
+#include "verdict-report/report_json.h"
+
+#define NAME "pod|<script>\"\x1b[1m&\xff"
+
+static struct series *steps(const char *name, double factor, size_t count)
+{
+	struct series *series = series_new(name, "W");
+
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(series_add_window(series, 1000 + (double)i, 1001 + (double)i,
+						   factor * (double)(10 + i % 7)),
+				 0);
+	series_finish(series);
+	return series;
+}
+
+static struct result *a_result(size_t samples)
+{
+	struct result *result = result_new(NAME, RESULT_ACCURACY);
+
+	result->threshold = (struct threshold){ .max_error = 0.05, .max_lag_s = 10 };
+	result->actual = steps(NAME, 1, samples);
+	result->predicted = steps("predicted", 0.5, samples);
+	result->has_errors = true;
+	result->errors = (struct errors){
+		.energy_ratio = 0.5, .scale = NAN, .mape = INFINITY, .mse = 2.25, .pairs = samples
+	};
+	result->error = 0.5;
+	result->cause = CAUSE_SCALE;
+	result_set_verdict(result, VERDICT_FAIL, "half of <it>");
+	return result;
+}
+
+static struct verdict_report a_report(struct result_list *list, size_t samples)
+{
+	assert_int_equal(result_list_add(list, a_result(samples)), 0);
+	return (struct verdict_report){ .results = list,
+					.command = "kepler-validator judge",
+					.version = "1.2",
+					.created = 1700000000 };
+}
+
+static void json_has_null_for_what_is_no_number(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct result_list list = { 0 };
+	const struct verdict_report report = a_report(&list, 20);
+
+	report_json_add(&out, &report);
+	assert_int_equal(strbuf_error(&out), 0);
+	json_t *root = json_loads(out.data, 0, NULL);
+	assert_non_null(root);
+	const json_t *result = json_array_get(json_object_get(root, "results"), 0);
+	const json_t *errors = json_object_get(result, "errors");
+	assert_true(json_is_null(json_object_get(errors, "scale")));
+	assert_true(json_is_null(json_object_get(errors, "mape")));
+	assert_true(fabs(json_real_value(json_object_get(errors, "mse")) - 2.25) < 1e-12);
+	assert_string_equal(json_string_value(json_object_get(root, "verdict")), "fail");
+	assert_string_equal(json_string_value(json_object_get(root, "created")),
+			    "2023-11-14T22:13:20Z");
+	/* A text that is no UTF-8 stays a text. */
+	assert_string_equal(json_string_value(json_object_get(result, "name")),
+			    "pod|<script>\"\x1b[1m&?");
+	json_decref(root);
+	result_list_release(&list);
+}
+
+static void names_are_no_markup(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf xml = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf markdown = STRBUF_INIT;
+	struct result_list list = { 0 };
+	const struct verdict_report report = a_report(&list, 20);
+
+	assert_int_equal(html_page_add(&html, &report), 0);
+	junit_xml_add(&xml, &report);
+	markdown_add(&markdown, &report);
+	assert_null(strstr(html.data, "<script"));
+	assert_non_null(strstr(html.data, "pod|&lt;script&gt;&quot;"));
+	assert_non_null(strstr(html.data, "<svg"));
+	assert_null(strstr(xml.data, "<script"));
+	assert_non_null(strstr(xml.data, "failures=\"1\" errors=\"0\" skipped=\"0\""));
+	assert_non_null(
+		strstr(xml.data, "<failure message=\"half of &lt;it&gt;\" type=\"scale\"/>"));
+	assert_non_null(strstr(markdown.data, "| pod\\|\\<script\\>\" \\[1m&"));
+	assert_null(strchr(html.data, '\x1b'));
+	assert_null(strchr(xml.data, '\x1b'));
+	assert_null(strchr(markdown.data, '\x1b'));
+	result_list_release(&list);
+}
+
+static void a_long_series_is_a_small_picture(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT;
+	struct result_list list = { 0 };
+	const struct verdict_report report = a_report(&list, 36000);
+
+	assert_int_equal(html_page_add(&html, &report), 0);
+	assert_in_range(html.len, 5000, 60000);
+	result_list_release(&list);
+}
+
+static void a_new_report_replaces_an_old_one(void **state)
+{
+	char folder[] = "/tmp/test-report-XXXXXX", path[PATH_MAX], text[64];
+	struct result_list list = { 0 };
+	struct diag diag = { "" };
+	const struct verdict_report report = a_report(&list, 20);
+
+	assert_non_null(mkdtemp(folder));
+	(void)snprintf(path, sizeof(path), "%s/report", folder);
+	assert_int_equal(report_folder_write(path, &report, &diag), 0);
+	(void)snprintf(path, sizeof(path), "%s/report/series/002-actual.csv.gz", folder);
+	assert_int_equal(write_file_atomic(path, "old", 3, 0644), 0);
+	(void)snprintf(path, sizeof(path), "%s/report", folder);
+	assert_int_equal(report_folder_write(path, &report, &diag), 0);
+	(void)snprintf(path, sizeof(path), "%s/report/series/002-actual.csv.gz", folder);
+	assert_int_equal(access(path, F_OK), -1);
+	static const char *const files[] = { "series/001-actual.csv.gz",
+					     "series/001-predicted.csv.gz",
+					     "report.json",
+					     "report.html",
+					     "report.md",
+					     "junit.xml" };
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		(void)snprintf(path, sizeof(path), "%s/report/%s", folder, files[i]);
+		assert_int_equal(access(path, R_OK), 0);
+	}
+	/* A folder that cannot be made is named. */
+	(void)snprintf(path, sizeof(path), "%s/report/junit.xml/x", folder);
+	assert_int_equal(report_folder_write(path, &report, &diag), -ENOTDIR);
+	assert_non_null(strstr(diag.text, "junit.xml/x: cannot be written: Not a directory"));
+	(void)snprintf(text, sizeof(text), "rm -r %s", folder);
+	assert_int_equal(system(text), 0);
+	result_list_release(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_has_null_for_what_is_no_number),
+		cmocka_unit_test(names_are_no_markup),
+		cmocka_unit_test(a_long_series_is_a_small_picture),
+		cmocka_unit_test(a_new_report_replaces_an_old_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
