@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of rows: what processes and containers did beside using CPU time, in cycles,
- * instructions, packets or bytes. Each is a signal (energy/signal.h) that is added up, exactly as
- * its provider counts it; the others are shares, levels or times, which say nothing as a sum.
+ * instructions, packets or bytes. Each is a signal of SIGNALS_COUNTERS (energy/signal.h), added up
+ * exactly as its provider counts it.
  *
  * Rows get the column of a counter in the interval in which its signal is first known. Where that
  * is the first interval, it counts from there on. Else its series are new on rows that are shown
@@ -17,14 +17,6 @@
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
 #include "energy/signal.h"
-
-/* Those signals that can be counters, as SIGNAL_BIT(). */
-#define SIGNALS_COUNTERS                                                                           \
-	(SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_REF_CYCLES) |                           \
-	 SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_CACHE_MISSES) |                       \
-	 SIGNAL_BIT(SIGNAL_PAGE_CACHE_HITS) | SIGNAL_BIT(SIGNAL_NET_TX_IRQ) |                      \
-	 SIGNAL_BIT(SIGNAL_NET_RX_IRQ) | SIGNAL_BIT(SIGNAL_BLOCK_IRQ) |                            \
-	 SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(SIGNAL_BLOCK_BYTES))
 
 struct counters {
 	uint32_t begun;                 /* SIGNAL_BIT() of those that count */

@@ -42,8 +42,8 @@ int secret_file_check(const char *path, struct diag *diag)
 	    is_credential(path, &st))
 		return 0;
 	return diag_set(diag, -EPERM,
-			"%s holds a secret and others can read it (mode %04o): chmod 600 %s", path,
-			(unsigned)st.st_mode & 07777, path);
+			"%s contains a secret and others can read it (mode %04o): chmod 600 %s",
+			path, (unsigned)st.st_mode & 07777, path);
 }
 
 int secret_file_read(const char *path, char **ret, struct diag *diag)

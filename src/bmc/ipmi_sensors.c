@@ -211,7 +211,7 @@ int ipmi_sensors_read(struct ipmi_device *device, const struct ipmi_sensors *sen
 			return r;
 	}
 	if (!sum_uw)
-		return diag_set(diag, -ENODATA, "its sensors say 0 W");
+		return diag_set(diag, -ENODATA, "its sensors report 0 W");
 	*ret_uw = sum_uw;
 	return 0;
 }

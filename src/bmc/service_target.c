@@ -100,7 +100,8 @@ static int take_line(const struct line *line, const char *url, struct service_ta
 	if (!*url)
 		url = line->fields[FIELD_URL];
 	if (!*url)
-		return diag_set(diag, -EINVAL, "it has no address, and the option url gives none");
+		return diag_set(diag, -EINVAL,
+				"it contains no address, and the option url is not set");
 	if (*insecure && !target.insecure)
 		return diag_set(diag, -EINVAL, "only \"insecure\" may follow the address");
 	if (!line->fields[FIELD_USER][0] || !line->fields[FIELD_PASSWORD][0])

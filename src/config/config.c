@@ -398,8 +398,8 @@ static const char reference_head[] =
 	"```yaml\nweb:\n  listen-address: [\"127.0.0.1:28282\"]\n```\n\n"
 	"camelCase forms of a key (`metrics.process.minJoules`) are accepted. Without "
 	"`--config.file`, "
-	"`" CONFIG_DEFAULT_FILE "`\nis read if it exists. `kepler config check FILE` says what is "
-	"wrong with a file, `kepler config show` what is in force\nand where each value "
+	"`" CONFIG_DEFAULT_FILE "`\nis read if it exists. `kepler config check FILE` lists the "
+	"errors of a file, `kepler config show` prints the values in force\nand where each value "
 	"came from, "
 	"`kepler config sample` prints a file with every default, `kepler config schema` "
 	"a\n"
@@ -432,11 +432,10 @@ int config_check_interval(const struct config *config, const char *reachable, st
 {
 	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->allow_fast_updates || !reachable)
 		return 0;
-	return diag_set(
-		diag, -EINVAL,
-		"monitor.interval: processes outside this machine can connect to \"%.100s\", and "
-		"readings below 1s reveal what runs here; web.allow-fast-updates allows it",
-		reachable);
+	return diag_set(diag, -EINVAL,
+			"monitor.interval: other machines can connect to \"%.100s\", and "
+			"readings below 1s reveal what runs here; web.allow-fast-updates allows it",
+			reachable);
 }
 
 /* Rules that concern several options; src/options has checked each by itself. */

@@ -35,7 +35,7 @@
 	"meter.redfish.credentials names"
 #define GPUS "GPUs are read if there are any; meter.nvml-library: \"\" turns NVIDIA's off"
 #define SIGNAL                                                                                     \
-	"the signal is chosen by what the machine can count; nearest equivalent: "                 \
+	"the signal is chosen from the machine's counters; nearest equivalent: "                   \
 	"attribution.package"
 #define MODELS                                                                                     \
 	"nearest equivalent: model.file, with the model's file, or model.url (docs/models.md)"
@@ -49,8 +49,8 @@ const struct import_row import_rows[] = {
 	COPY("monitor.interval", "monitor.interval"),
 	NONE("monitor.staleness", "*", "a scrape never takes a reading: it has the last interval"),
 	NONE("monitor.maxTerminated", "*",
-	     "ended workloads are never dropped before a scrape; metrics.keep says for how long "
-	     "their series stay, metrics.max-series how many series there are"),
+	     "ended workloads are never dropped before a scrape; metrics.keep sets how long their "
+	     "series stay, and metrics.max-series the number of series"),
 	NONE("monitor.minTerminatedEnergyThreshold", "0",
 	     "nearest equivalent: metrics.process.min-joules, for processes that run as well"),
 	NONE("rapl.zones", "", ALL_ZONES),
@@ -70,7 +70,7 @@ const struct import_row import_rows[] = {
 	NONE("debug.pprof.enabled", "false",
 	     "there is no Go runtime; the program's own cost is served as kepler_exporter_…"),
 	WORDS("kube.enabled", "kube.pods", "false=off true=",
-	      "pods are named where Kepler runs in a pod or has kube.kubeconfig"),
+	      "pods have names if Kepler runs in a pod or kube.kubeconfig is set"),
 	COPY("kube.config", "kube.kubeconfig"),
 	COPY("kube.nodeName", "kube.node-name"),
 	WORDS("kube.podInformer.mode", "kube.pods", "kubelet=kubelet apiserver=apiserver", NULL),
@@ -79,7 +79,7 @@ const struct import_row import_rows[] = {
 	NONE("dev.fake-cpu-meter.enabled", "false", FAKE),
 	NONE("dev.fake-cpu-meter.zones", "", FAKE),
 	NONE("experimental.platform.redfish.enabled", "*",
-	     "a BMC is asked where meter.redfish.url or meter.redfish.credentials is set"),
+	     "a BMC is read if meter.redfish.url or meter.redfish.credentials is set"),
 	NONE("experimental.platform.redfish.configFile", "", CREDENTIALS),
 	NONE("experimental.platform.redfish.nodeName", "",
 	     "nearest equivalent: kube.node-name, by which the lines of meter.redfish.credentials "
@@ -142,7 +142,8 @@ const struct import_row import_rows[] = {
 	NONE("EXPERIMENTAL_BPF_SAMPLE_RATE", "0", "all run time is counted; none is sampled"),
 	NONE("LIBVIRT_METADATA_URI", "",
 	     "machines have the names and UUIDs of their command lines, see docs/design/owners.md"),
-	NONE("LIBVIRT_METADATA_TOKEN", "*", "it says what is read from LIBVIRT_METADATA_URI"),
+	NONE("LIBVIRT_METADATA_TOKEN", "*",
+	     "it selects metadata from LIBVIRT_METADATA_URI, which is not read"),
 	NONE("CPU_ARCH_OVERRIDE", "",
 	     "nearest equivalent: model.machine, as in processor=NAME,cores=N"),
 	NONE("MOCK_ACPI_POWER_PATH", "",
@@ -155,7 +156,7 @@ const struct import_row import_rows[] = {
 	     "GPUs are read through NVIDIA's own library, without DCGM"),
 	NONE("ENABLE_MSR", "*", "nearest equivalent: meters: [\"auto\", \"rapl-msr\"]"),
 	NONE("EXPOSE_HW_COUNTER_METRICS", "*",
-	     "counters are served where the machine has them; nearest equivalent: "
+	     "the machine's counters are served; nearest equivalent: "
 	     "counters.enabled"),
 	NONE("EXPOSE_ESTIMATED_IDLE_POWER_METRICS", "*",
 	     "idle power is learned and shown separately; idle.mode: off makes all energy dynamic"),

@@ -20,12 +20,13 @@ static void examine_reading(struct findings *findings, const struct interval_eng
 		(void)snprintf(compared, sizeof(compared), "; it reads %.1f %% %s",
 			       fabs(ratio) * 100, ratio < 0 ? "less" : "more");
 	if (interval_engine_view(engine, z).is_still) {
-		findings_add(findings, FINDING_FIX, "energy",
-			     "see why it does not count; leave its source out of --meters if it "
-			     "never does",
-			     "%s of %s (%s) stands still while another source of the same energy "
-			     "counts: that one is charged",
-			     id, zone->path, zone->source);
+		findings_add(
+			findings, FINDING_FIX, "energy",
+			"see why it does not count; leave its source out of --meters if it "
+			"never does",
+			"%s of %s (%s) does not advance while another source of the same energy "
+			"does: the other source is charged",
+			id, zone->path, zone->source);
 		return;
 	}
 	findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)%s%s", id,

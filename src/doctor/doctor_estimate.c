@@ -167,7 +167,7 @@ static void examine_vm(struct findings *findings, const struct sources *sources)
 		"in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
 		"the host's and has no series here. Assumed: this VM has %.1f %% of its host's "
 		"logical CPUs (%s), and the host's other CPUs are busy for %.0f to %.0f %% of "
-		"the time (--vm.neighbour-load). What is known for certain narrows the error",
+		"the time (--vm.neighbour-load). Facts in the configuration reduce the error",
 		share.share * 100, host_cpus_source(estimate, &sources->host), share.load_low * 100,
 		share.load_high * 100);
 }
@@ -186,7 +186,7 @@ static void examine_components(struct findings *findings, const struct sources *
 		return;
 	component_estimate_power(components, 0, idle);
 	component_estimate_power(components, 1, full);
-	findings_add(findings, FINDING_NOTE, "energy", "to have none of them: --model.parts=none",
+	findings_add(findings, FINDING_NOTE, "energy", "to leave them out: --model.parts=none",
 		     "parts of \"platform\" are ESTIMATED by model %s, fitted to %s, all of them "
 		     "Intel's; its error on unseen machines averages %.0f %% (package) and %.0f %% "
 		     "(dram)",

@@ -62,8 +62,8 @@ static void add_verdict(const struct findings *findings, const struct findings_v
 		strbuf_add_str(out, "Kepler cannot work here.");
 	else if (fixes)
 		strbuf_addf(out,
-			    "Kepler works; %zu thing%s can be improved: each FIX says what, and → "
-			    "how.",
+			    "Kepler works; %zu thing%s can be improved: each FIX names one, and → "
+			    "shows how.",
 			    fixes, fixes == 1 ? "" : "s");
 	else if (choices)
 		strbuf_add_str(out, "Nothing needs to be fixed; each → is a choice.");

@@ -16,7 +16,8 @@ enum signal {
 	 * are of that. The rest of the CPU time ran without being counted.
 	 */
 	SIGNAL_COUNTED_TIME,
-	SIGNAL_PAIRED_TIME,  /* of it, ns in which the core's other thread was busy, too */
+	SIGNAL_PAIRED_TIME, /* of it, ns in which the core's other thread was busy, too */
+	/* Rows have a sum of each signal from here on to SIGNALS_COUNTERS_LAST. */
 	SIGNAL_CPU_CYCLES,   /* of the core, at the frequency that it had */
 	SIGNAL_REF_CYCLES,   /* at a constant frequency, while not halted */
 	SIGNAL_INSTRUCTIONS, /* retired */
@@ -25,9 +26,10 @@ enum signal {
 	SIGNAL_NET_TX_IRQ, /* softirqs */
 	SIGNAL_NET_RX_IRQ,
 	SIGNAL_BLOCK_IRQ,
-	SIGNAL_SOFTIRQ_TIME,   /* ns in these three, of what has caused them */
-	SIGNAL_NET_BYTES,      /* sent and received */
-	SIGNAL_BLOCK_BYTES,    /* read from and written to block devices */
+	SIGNAL_NET_BYTES,   /* sent and received */
+	SIGNAL_BLOCK_BYTES, /* read from and written to block devices */
+	/* A sum of the others, which are shares, levels or times, would say nothing. */
+	SIGNAL_SOFTIRQ_TIME,   /* ns in the three kinds of softirqs above, by what caused them */
 	SIGNAL_MEMORY_TRAFFIC, /* bytes between the last level of cache and memory */
 	SIGNAL_RESIDENT,       /* bytes of memory that are held */
 	/*
@@ -35,10 +37,25 @@ enum signal {
 	 * a stand-in where the processor counts none.
 	 */
 	SIGNAL_FREQUENCY_TIME,
-	SIGNAL_COUNT
+	SIGNAL_COUNT,
+	SIGNALS_COUNTERS_FIRST = SIGNAL_CPU_CYCLES,
+	SIGNALS_COUNTERS_LAST = SIGNAL_BLOCK_BYTES,
 };
 
 #define SIGNAL_BIT(signal) (1U << (signal))
+/* Those that rows have a sum of: attribution/counters.h. */
+#define SIGNALS_COUNTERS                                                                           \
+	(SIGNAL_BIT(SIGNALS_COUNTERS_LAST + 1) - SIGNAL_BIT(SIGNALS_COUNTERS_FIRST))
+
+struct signal_info {
+	const char *name; /* "cpu_cycles": in metrics, options and recordings */
+	/* Of counters: */
+	const char *counted; /* what is counted, in help texts: "instructions retired" */
+	const char *unit;    /* "bytes"; NULL: a number of what is counted */
+	bool is_event;       /* the kernel's hooks count it, and no counter of the processor */
+};
+
+extern const struct signal_info signal_info[SIGNAL_COUNT];
 
 /* Whether it is of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
 static inline bool signal_is_of_counted_time(enum signal signal)

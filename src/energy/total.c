@@ -5,17 +5,10 @@
 
 #include "energy/rank.h"
 
-/* What has all energy of the kind in it; the outermost is its own. */
-static const enum zone_kind whole_of[ZONE_KIND_COUNT] = {
-	[ZONE_PACKAGE] = ZONE_PSYS, [ZONE_CORE] = ZONE_PACKAGE,   [ZONE_UNCORE] = ZONE_PACKAGE,
-	[ZONE_DRAM] = ZONE_PSYS,    [ZONE_PSYS] = ZONE_PLATFORM,  [ZONE_PLATFORM] = ZONE_PLATFORM,
-	[ZONE_GPU] = ZONE_PSYS,     [ZONE_OTHER] = ZONE_PLATFORM,
-};
-
 bool total_kind_is_in(enum zone_kind part, enum zone_kind whole)
 {
-	while (part != whole && whole_of[part] != part)
-		part = whole_of[part];
+	while (part != whole && zone_kind_info[part].whole != part)
+		part = zone_kind_info[part].whole;
 	return part == whole;
 }
 
@@ -103,13 +96,21 @@ static uint32_t number_sources(const struct zone *const zones[], size_t count, u
 	return totals;
 }
 
-/* Of what is measured the parts go first, and a whole only where there are none of it. */
-static const enum zone_kind order[][ZONE_KIND_COUNT] = {
-	[QUALITY_MEASURED] = { ZONE_PACKAGE, ZONE_DRAM, ZONE_CORE, ZONE_UNCORE, ZONE_GPU,
-			       ZONE_OTHER, ZONE_PSYS, ZONE_PLATFORM },
-	[QUALITY_ESTIMATED] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE, ZONE_DRAM, ZONE_CORE,
-				ZONE_UNCORE, ZONE_GPU, ZONE_OTHER },
-};
+/*
+ * When a zone is decided on. An estimated whole goes before its parts. Of what is measured, a
+ * package goes before its parts, and the whole machine after all of its parts.
+ */
+static unsigned turn_of(const struct zone *zone)
+{
+	enum zone_kind kind = zone->kind;
+	unsigned depth = 0;
+
+	for (; zone_kind_info[kind].whole != kind; kind = zone_kind_info[kind].whole)
+		depth++;
+	if (zone->quality == QUALITY_MEASURED && zone_kind_info[zone->kind].is_whole)
+		return 2 * ZONE_KIND_COUNT - depth;
+	return depth;
+}
 
 uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,
 		      enum psys_gpus psys_gpus, uint32_t total[])
@@ -118,9 +119,9 @@ uint32_t total_choose(const struct zone *const zones[], size_t known, size_t cou
 
 	for (size_t z = known; z < count; z++)
 		total[z] = TOTAL_NONE;
-	for (size_t i = 0; i < ZONE_KIND_COUNT; i++) {
+	for (unsigned turn = 0; turn <= 2 * ZONE_KIND_COUNT; turn++) {
 		for (size_t z = known; z < count; z++) {
-			if (zones[z]->kind == order[zones[z]->quality][i] &&
+			if (turn_of(zones[z]) == turn &&
 			    joins(z, zones, count, measured, psys_gpus, total))
 				total[z] = 1;
 		}

@@ -10,16 +10,18 @@
 #define WATTS 1000000ULL /* in µW */
 
 const struct zone_kind_info zone_kind_info[ZONE_KIND_COUNT] = {
-	[ZONE_PACKAGE] = { "package", .is_metered = true, .max_power_uw = 2000 * WATTS },
-	[ZONE_CORE] = { "core", .is_metered = true, .max_power_uw = 2000 * WATTS },
-	[ZONE_UNCORE] = { "uncore", .is_metered = true, .max_power_uw = 2000 * WATTS },
-	[ZONE_DRAM] = { "dram", .is_metered = true, .max_power_uw = 1000 * WATTS },
-	[ZONE_PSYS] = { "psys", .is_whole = true, .is_metered = true,
+	[ZONE_PACKAGE] = { "package", ZONE_PSYS, .is_metered = true, .max_power_uw = 2000 * WATTS },
+	[ZONE_CORE] = { "core", ZONE_PACKAGE, .is_metered = true, .max_power_uw = 2000 * WATTS },
+	[ZONE_UNCORE] = { "uncore", ZONE_PACKAGE, .is_metered = true,
+			  .max_power_uw = 2000 * WATTS },
+	[ZONE_DRAM] = { "dram", ZONE_PSYS, .is_metered = true, .max_power_uw = 1000 * WATTS },
+	[ZONE_PSYS] = { "psys", ZONE_PLATFORM, .is_whole = true, .is_metered = true,
 			.max_power_uw = 20000 * WATTS },
-	[ZONE_PLATFORM] = { "platform", .is_whole = true, .is_metered = true,
+	[ZONE_PLATFORM] = { "platform", ZONE_PLATFORM, .is_whole = true, .is_metered = true,
 			    .max_power_uw = 20000 * WATTS },
-	[ZONE_GPU] = { "gpu", .is_device = true, .is_metered = true, .max_power_uw = 4000 * WATTS },
-	[ZONE_OTHER] = { "other", .max_power_uw = 20000 * WATTS },
+	[ZONE_GPU] = { "gpu", ZONE_PSYS, .is_device = true, .is_metered = true,
+		       .max_power_uw = 4000 * WATTS },
+	[ZONE_OTHER] = { "other", ZONE_PLATFORM, .max_power_uw = 20000 * WATTS },
 };
 
 const char *zone_kind_name(enum zone_kind kind)
@@ -129,7 +131,8 @@ bool zone_has_id(const struct zone *zone, const char *id)
 
 bool zone_is_inside(const struct zone *part, const struct zone *whole)
 {
-	return (part->kind == ZONE_CORE || part->kind == ZONE_UNCORE) &&
-	       whole->kind == ZONE_PACKAGE && strcmp(part->instance, whole->instance) == 0 &&
+	return whole->kind == ZONE_PACKAGE && part->kind != whole->kind &&
+	       zone_kind_info[part->kind].whole == whole->kind &&
+	       strcmp(part->instance, whole->instance) == 0 &&
 	       strcmp(part->source, whole->source) == 0;
 }

@@ -100,9 +100,10 @@ enum zone_caveat {
 /* What all zones of a kind have in common. */
 struct zone_kind_info {
 	const char *name;
-	bool is_whole;   /* the whole machine, and no part of it */
-	bool is_device;  /* a device, of which an estimate of the machine knows nothing */
-	bool is_metered; /* counted by meters; else computed (energy/remainder.h) */
+	enum zone_kind whole; /* has all energy of this kind in it; the outermost is its own */
+	bool is_whole;        /* the whole machine, and no part of it */
+	bool is_device;       /* a device, of which an estimate of the machine knows nothing */
+	bool is_metered;      /* counted by meters; else computed (energy/remainder.h) */
 	/*
 	 * More than a zone of this kind draws on any known machine, so that what lies above is a
 	 * fault and not energy; and low enough that a counter needs seconds to wrap. Chosen well

@@ -94,20 +94,21 @@ static void add_no_series(const struct explain_answer *answer, struct strbuf *ou
 	}
 	if (answer->counts_uj < answer->min_uj)
 		say(out, "series",
-		    "none of its own: %s µJ of what it used count towards one, which needs %s µJ "
-		    "(--metrics.process.min-joules).%s",
+		    "none of its own: %s µJ of its energy count towards a series, which needs "
+		    "%s µJ (--metrics.process.min-joules).%s",
 		    COUNT(answer->counts_uj), COUNT(answer->min_uj),
 		    counts_all ? ""
-			       : " What it used before it lost an earlier one, or of zones that "
-				 "have ended, does not count.");
+			       : " Energy from before it lost an earlier series, and energy of "
+				 "zones that have ended, does not count.");
 	else
 		say(out, "series",
-		    "none of its own: it has used enough for one, and gets it in an interval in "
-		    "which it runs, unless the limit of series is reached (--metrics.max-series), "
-		    "or that of an earlier process with its pid and name is still kept.");
+		    "none of its own: it has used enough for a series, and gets it in an interval "
+		    "in which it runs, unless the limit of series is reached "
+		    "(--metrics.max-series), "
+		    "or the series of an earlier process with its pid and name is still kept.");
 	say(out, "",
-	    "What it uses without one is in the series command=\"other\" of its "
-	    "container.");
+	    "Energy that it uses without a series is in the series command=\"other\" of "
+	    "its container.");
 }
 
 static void add_series(const struct explain_answer *answer, struct strbuf *out)
@@ -137,7 +138,7 @@ static void add_series(const struct explain_answer *answer, struct strbuf *out)
 		add_no_series(answer, out);
 		break;
 	case EXPLAIN_HIDDEN:
-		say(out, "series", "none, or none any more.");
+		say(out, "series", "none, or it has expired.");
 		break;
 	case EXPLAIN_UNPUBLISHED:
 		say(out, "series",
@@ -223,18 +224,18 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 		    since);
 	if (zone->smt_ppm < SHARE_PPM && (rule == SHARE_SMT_TIME || rule == SHARE_CYCLES))
 		say(out, "",
-		    "(what ran beside a busy thread of its core counts %.3f of that, "
+		    "(time next to a busy thread of the same core counts %.3f of that, "
 		    "--attribution.smt-factor)",
 		    (double)zone->smt_ppm / SHARE_PPM);
 	if (zone->smt_ppm < SHARE_PPM && rule == SHARE_CYCLES_INSTRUCTIONS)
 		say(out, "",
-		    "(a cycle beside a busy thread of its core counts %.3f, "
+		    "(a cycle next to a busy thread of the same core counts %.3f, "
 		    "an instruction %.3f of a cycle alone)",
 		    (double)zone->smt_ppm / SHARE_PPM,
 		    (double)SHARE_MIX_INSTRUCTION_PPM / SHARE_PPM);
 	if (zone->factor > 0)
 		say(out, "",
-		    "(what counters say of the container counts %.3f, as learned from the zone's "
+		    "(the container's counters are multiplied by %.3f, as learned from the zone's "
 		    "meter)",
 		    zone->factor);
 	add_share(&zone->mode[MODE_DYNAMIC], unit, out);
@@ -335,7 +336,7 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 			       (double)zone->idle_power_uw / 1e6, idle_state_name(zone->idle_state),
 			       limited ? ", limited to what was measured" : "");
 	else
-		(void)snprintf(power, sizeof(power), " (as the source says)");
+		(void)snprintf(power, sizeof(power), " (as the source reports)");
 	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, idle_rule(zone));
 	if (zone->idle_share != IDLE_SHARE_NODE)
 		add_share(mode, idle_unit(zone), out);
@@ -391,7 +392,7 @@ static void add_reading(const struct explained_zone *zone, struct strbuf *out)
 
 static void add_model(const struct explained_model *model, struct strbuf *out)
 {
-	const char *outside = model->outside ? "; this machine is outside what it knows" : "";
+	const char *outside = model->outside ? "; this machine is outside its training data" : "";
 
 	char bound[WATTS_TEXT_MAX];
 

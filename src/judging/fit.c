@@ -43,7 +43,7 @@ struct line line_through(const struct pairs *pairs)
 	line.scale = ap / aa;
 	line.offset = line.mean_predicted - line.scale * line.mean_actual;
 	if (line.sd_predicted > CONSTANT * fabs(line.mean_predicted))
-		line.correlation = fmin(1, ap / sqrt(aa * pp));
+		line.correlation = fmin(1, ap / sqrt(aa) / sqrt(pp));
 	return line;
 }
 
@@ -93,7 +93,7 @@ static int time_at_limit(const struct pairs *all, const struct fit *fit, double 
 {
 	CLEANUP(pairs_release) struct pairs at = { 0 };
 	CLEANUP(pairs_release) struct pairs rest = { 0 };
-	double low, high;
+	double low = NAN, high = NAN;
 
 	*ret_part = 0;
 	int r = part_at(all, limit, near, &at, &rest);
@@ -130,7 +130,7 @@ static void measure_errors(const struct pairs *pairs, struct fit *fit)
 
 int fit_pairs(const struct pairs *pairs, struct fit *ret)
 {
-	double low, high, bottom, top, part;
+	double low = NAN, high = NAN, bottom = NAN, top = NAN, part = 0;
 	*ret = (struct fit){ .line = line_through(pairs), .top = NAN, .floor = NAN };
 	int r = spread_of(pairs, true, &low, &high);
 	if (r == 0)

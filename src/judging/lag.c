@@ -13,6 +13,7 @@
 #define PAIRS_LEAST   8
 #define SHIFTS_MOST   200 /* to each side */
 #define LEFT_MOST     0.8
+#define GAIN_LEAST    0.001
 #define CORRELATES_AT 0.5
 #define STEADY_MOST   0.01 /* standard deviation, of the mean: nothing to see a lag by */
 
@@ -65,7 +66,7 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	if (left[best] >= 1)
 		return 0;
 	*ret_lag_s = 0;
-	if (best == shifts || left[best] > LEFT_MOST * left[shifts])
+	if (left[best] > LEFT_MOST * left[shifts] - GAIN_LEAST)
 		return 0;
 	double part = best > 0 && best < 2 * shifts
 			      ? vertex(left[best - 1], left[best], left[best + 1])

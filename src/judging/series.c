@@ -12,6 +12,7 @@
 
 #define GAP_STEPS    2.5  /* a window longer than this many usual ones is across a gap */
 #define TIME_MAX_S   1e11 /* 3,000 years: a later time is none, and has no fractions of a second */
+#define VALUE_MAX    1e60 /* no unit makes such values, and their squares would overflow */
 #define STEP_SAMPLES 1023 /* windows that the usual step is found from, spread over all */
 
 struct series *series_new(const char *name, const char *unit)
@@ -94,6 +95,11 @@ static void cut_gaps(struct series *series)
 	double step_s = series_step_s(series);
 	for (size_t i = 0; i < series->count; i++)
 		cut_gap(series, &series->windows[i], step_s);
+}
+
+static bool is_value(double value)
+{
+	return fabs(value) < VALUE_MAX;
 }
 
 static bool touches(const struct window *a, const struct window *b)
@@ -184,12 +190,12 @@ int series_add_gauge(struct series *series, double time_s, double value)
 	bool had_last = series->has_last;
 	int r = 0;
 	/* The window of the first sample is as long as the second's. */
-	if (had_last && series->count == 0 && isfinite(series->last_value))
+	if (had_last && series->count == 0 && is_value(series->last_value))
 		r = append(series, (struct window){ start_s - (time_s - start_s), start_s,
 						    series->last_value });
 	remember(series, time_s, value);
-	series->dropped.not_finite += isfinite(value) ? 0 : 1;
-	if (r < 0 || !had_last || !isfinite(value))
+	series->dropped.not_finite += !is_value(value);
+	if (r < 0 || !had_last || !is_value(value))
 		return r;
 	return append(series, (struct window){ start_s, time_s, value });
 }
@@ -201,7 +207,7 @@ int series_add_counter(struct series *series, double time_s, double value)
 		return 0;
 	struct window window = { .start_s = series->last_s, .end_s = time_s };
 	window.rate = (value - series->last_value) / (time_s - series->last_s);
-	if (!isfinite(value) || (series->has_last && !isfinite(window.rate))) {
+	if (!is_value(value) || (series->has_last && !is_value(window.rate))) {
 		series->dropped.not_finite++;
 		return 0;
 	}
@@ -216,7 +222,7 @@ int series_add_window(struct series *series, double start_s, double end_s, doubl
 {
 	series->is_counter = true; /* its length is known, whatever it is */
 	series->samples++;
-	if (!(fabs(start_s) < TIME_MAX_S) || !(fabs(end_s) < TIME_MAX_S) || !isfinite(rate)) {
+	if (!(fabs(start_s) < TIME_MAX_S) || !(fabs(end_s) < TIME_MAX_S) || !is_value(rate)) {
 		series->dropped.not_finite++;
 		return 0;
 	}
@@ -232,7 +238,7 @@ void series_finish(struct series *series)
 	if (series->merged == 1)
 		cut_gaps(series);
 	double step = series_step_s(series);
-	bool has_value = series->has_last && isfinite(series->last_value);
+	bool has_value = series->has_last && is_value(series->last_value);
 	series->dropped.first += has_value && series->count == 0 && !series->is_counter;
 	for (size_t i = 0; i < series->count; i++) {
 		const struct window *window = &series->windows[i];

@@ -28,7 +28,7 @@ struct window {
 
 /* Samples that became no window, by reason. */
 struct series_dropped {
-	uint64_t not_finite;   /* NaN, infinite, or of a time that cannot be */
+	uint64_t not_finite;   /* NaN, infinite, or beyond 1e60; or of a time that cannot be */
 	uint64_t duplicate;    /* of the same time as the one before */
 	uint64_t out_of_order; /* earlier than the one before */
 	uint64_t reset;        /* a counter below the one before: the energy between is not known */

@@ -119,7 +119,7 @@ void result_text_add(struct strbuf *out, const struct result *result)
 		add_series(out, "actual", result->actual);
 	if (result->predicted)
 		add_series(out, "predicted", result->predicted);
-	if (result->has_errors && result->errors.pairs > 0) {
+	if (result->actual && result->has_errors && result->errors.pairs > 0) {
 		add_errors(out, result);
 		add_phases(out, result);
 	}

@@ -70,9 +70,9 @@ static void look_at_standstill(struct zone_watch *watch, const struct interval_e
 		return;
 	watch->still[index] = true;
 	zone_id(zone, id);
-	log_warn("%s (%s, %s) stands still while another source of the same energy counts: that "
-		 "one is charged from now on; see why it does not count, or leave its source out "
-		 "of --meters",
+	log_warn("%s (%s, %s) does not advance while another source of the same energy does: the "
+		 "other source is charged from now on; see why it does not count, or leave its "
+		 "source out of --meters",
 		 id, zone->source, zone->path);
 }
 

@@ -102,7 +102,7 @@ int kube_access_token(const struct kube_access *access, char **ret, struct diag 
 		token[--len] = '\0';
 	if (len == 0) {
 		free(token);
-		return diag_set(diag, -EINVAL, "%s holds no token", access->token_file);
+		return diag_set(diag, -EINVAL, "%s contains no token", access->token_file);
 	}
 	*ret = token;
 	return 0;

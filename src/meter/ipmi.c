@@ -208,10 +208,11 @@ static bool ipmi_remark(struct meter *meter, size_t index, struct meter_remark *
 		ret->is_failure = !meter->shown.is_refusal;
 	} else if (meter->shown.is_inactive) {
 		has_one = ret->is_caveat = index == 0;
-		(void)snprintf(ret->what, sizeof(ret->what),
-			       "%.100s: the BMC says that its power measurement is not active, yet "
-			       "has a value; the value is counted",
-			       meter->path);
+		(void)snprintf(
+			ret->what, sizeof(ret->what),
+			"%.100s: the BMC reports that its power measurement is not active, yet "
+			"has a value; the value is counted",
+			meter->path);
 	}
 	pthread_mutex_unlock(&meter->lock);
 	return has_one;

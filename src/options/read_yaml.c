@@ -212,7 +212,7 @@ static int set_scalar(struct reader *reader, size_t index, const char *path)
 	if (is_null(&reader->event))
 		return refuse_node(reader, path, "has no value; write one or remove the key");
 	if (strlen(text) != reader->event.data.scalar.length)
-		return refuse_node(reader, path, "must not hold a NUL byte");
+		return refuse_node(reader, path, "must not contain a NUL byte");
 	r = option_take(reader->set, index, reader->values, ORIGIN_FILE, text, &why);
 	if (r == -ENOMEM)
 		return diag_set(reader->diag, r, "%s: out of memory", reader->name);

@@ -104,8 +104,8 @@ static int next_block(struct record_reader *reader, struct diag *diag)
 			      &reader->records, &why);
 	if (r < 0)
 		return diag_set(diag, (int)r,
-				"%s: byte %zu, block %llu: %s; what is before it is good, the rest "
-				"cannot be read",
+				"%s: byte %zu, block %llu: %s; everything before it is good, the "
+				"rest cannot be read",
 				reader->name, reader->at, (unsigned long long)reader->blocks,
 				r == -ENOMEM ? "out of memory" : why.text);
 	reader->is_cut = r == 0;
@@ -129,7 +129,7 @@ int record_reader_next(struct record_reader *reader, struct record *ret, struct 
 		if (r < 0)
 			return diag_set(diag, r,
 					"%s: byte %zu, block %llu, from byte %zu of its content: "
-					"%s; what is before it is good, the rest cannot be read",
+					"%s; everything before it is good, the rest cannot be read",
 					reader->name, reader->block_at,
 					(unsigned long long)reader->blocks - 1, at, why.text);
 		if (r > 0)

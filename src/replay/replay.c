@@ -263,7 +263,7 @@ static int print(const struct replay_config *own, const struct replay *replay,
 	}
 	if (replay_table_imbalance_uj(replay->books) ||
 	    (other && replay_table_imbalance_uj(other))) {
-		(void)fputs("kepler: the sums do not hold; please report this\n", stderr);
+		(void)fputs("kepler: the sums are inconsistent; please report this\n", stderr);
 		return EXIT_DAMAGED;
 	}
 	return 0;

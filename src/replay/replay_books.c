@@ -132,8 +132,7 @@ static int take_idle(struct replay_books *books, const struct recorded_idle *idl
 	struct idle_learner learner;
 
 	if (idle->zone >= books->zone_count || idle_learner_parse(idle->line, &learner) < 0)
-		return diag_set(diag, -EBADMSG, "idle power of zone %u that no learner can hold",
-				idle->zone);
+		return diag_set(diag, -EBADMSG, "invalid idle power of zone %u", idle->zone);
 	books->learner[idle->zone] = learner;
 	books->has_learner[idle->zone] = true;
 	return 0;

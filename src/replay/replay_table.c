@@ -365,7 +365,7 @@ static void print_table(const struct replay_view *view, const struct line *lines
 	size_t shown = view->top && view->top < count ? view->top : count;
 
 	if (view->other)
-		strbuf_add_str(out, "recorded, beside it given\n\n");
+		strbuf_add_str(out, "with the recorded options, then with the given ones\n\n");
 	add_title(view, out);
 	for (size_t i = 0; i < shown; i++)
 		add_line(view, lines[i].row, out);

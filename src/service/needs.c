@@ -142,14 +142,14 @@ static void add_addresses(unsigned needs, const char *reachable, struct strbuf *
 		strbuf_addf(
 			out,
 			"# Other machines connect to web.listen-address=%s. To admit fewer, name "
-			"the addresses of\n# those that scrape: IPAddressAllow=10.0.0.0/8\n"
+			"the addresses of\n# the scrapers: IPAddressAllow=10.0.0.0/8\n"
 			"IPAddressAllow=any\n",
 			reachable);
 	else if (needs & NEED_CLIENTS)
-		strbuf_add_str(out,
-			       "# If servers that are asked are not on this machine, name their "
-			       "addresses and that of the name\n# server:\n"
-			       "#IPAddressAllow=10.0.0.10 10.0.0.53\n");
+		strbuf_add_str(
+			out, "# If Kepler queries servers on other machines, name their addresses "
+			     "and the address of\n# the name server:\n"
+			     "#IPAddressAllow=10.0.0.10 10.0.0.53\n");
 }
 
 void needs_write_unit(unsigned needs, const char *const *devices, const char *reachable,

@@ -261,12 +261,11 @@ static const struct family exporter[] = {
 	  "otherwise 0. Only for zones read over a network.", NULL },
 	{ "kepler_exporter_source_caveat", GAUGE, "", BOTH,
 	  OF_CAVEAT_ZONES, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_CAVEAT),
-	  "Zones whose values are counted although they are not quite what they should be: always "
-	  "1. caveat: inactive, the BMC says that it does not measure power, yet has a value; "
-	  "output, the power that supplies give to the machine, without their own losses; "
-	  "ambiguous, another meter may measure the same or another part of the machine; late, the "
-	  "zone was found after the total of its whole had begun, and is in no total until Kepler "
-	  "is restarted.", NULL },
+	  "Zones with values that are counted in spite of a caveat: always 1. caveat: inactive, "
+	  "the BMC reports that it does not measure power, yet has a value; output, the output of "
+	  "the power supplies, without their losses; ambiguous, another meter may measure the same "
+	  "or another part of the machine; late, the zone was found after the total of its whole "
+	  "had begun, and is in no total until Kepler is restarted.", NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,
 	  "Attempted readings of the zone, including failed ones.", NULL },

@@ -6,12 +6,7 @@
 
 #include "export/catalog/catalog.h"
 
-/*
- * Whether the kernel's own hooks count it, and no counter of the processor: its classic names begin
- * with bpf_.
- */
-bool counter_is_event(enum signal signal);
-/* A family of one counter: of a copy, in whose help stands what is counted. Not to be copied. */
+/* The family of one counter, and its help text. Not to be copied. */
 struct counter_family {
 	struct family family;
 	char help[160];
@@ -19,7 +14,8 @@ struct counter_family {
 
 void counter_family(const struct family *family, enum signal signal, struct counter_family *ret);
 /*
- * Whether a page of @schemas has the counter of @signal under the names of @family: of rows that
- * have an event under its classic name, it has another one only where it has current names, too.
+ * Whether a page of @schemas has the counter of @signal under the names of @family. The classic
+ * names of events begin with bpf_; rows have an event under another name only on a page that has
+ * current names as well.
  */
 bool counter_is_of_family(const struct family *family, enum signal signal, unsigned schemas);

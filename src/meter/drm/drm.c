@@ -329,8 +329,8 @@ static bool describe_users(const struct drm_users_state *users, struct meter_rem
 			       users->beyond);
 	} else if (users->silent && !users->speaking) {
 		(void)snprintf(what, sizeof(ret->what),
-			       "%s: this kernel's driver does not say so (amdgpu and i915 do from "
-			       "5.19 on, xe from 6.11)",
+			       "%s: this kernel's driver does not report it (amdgpu and i915 do "
+			       "from 5.19 on, xe from 6.11)",
 			       not_known);
 		ret->is_failure = false;
 	} else {

@@ -193,9 +193,9 @@ static void show(struct meter *meter)
 	if (!is_own)
 		(void)snprintf(
 			note, sizeof(note),
-			"platform is ESTIMATED: %.2f %% of what CPC \"%.16s\" draws, which are "
-			"the processors of partition \"%.64s\" by number and weight, among "
-			"those of %zu active partitions that the HMC shows",
+			"platform is ESTIMATED: %.2f %% of the power of CPC \"%.16s\", the share "
+			"of partition \"%.64s\" in the processors, by number and weight, of "
+			"the %zu active partitions that the HMC shows",
 			power->share * 100, power->cpc.name, power->partition.name,
 			power->active_count);
 	remote_show_zone(&meter->remote, &zone, meter->is_unverified);

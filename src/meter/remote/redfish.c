@@ -184,11 +184,11 @@ static void show_caveat(struct meter *meter, bool is_output)
 	char note[sizeof(((struct meter_remark *)NULL)->what)] = "";
 
 	if (is_output)
-		(void)snprintf(note, sizeof(note),
-			       "BMC %.64s: power is what the power supplies give to the machine, "
-			       "without what they lose themselves: the BMC has no value of what "
-			       "they take",
-			       meter->remote.zone.path);
+		(void)snprintf(
+			note, sizeof(note),
+			"BMC %.64s: power is the output of the power supplies, without their "
+			"losses, because the BMC does not report their input",
+			meter->remote.zone.path);
 	remote_show_caveat(&meter->remote, note);
 }
 

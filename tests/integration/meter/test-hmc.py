@@ -75,7 +75,7 @@ def percent_of(cpcs, partition):
         says = doctor(*lab.options)
         lab.service.close()
         assert not lab.service.tokens, lab.service.tokens
-        found = re.search(r"platform is ESTIMATED: ([0-9.]+) % of what CPC", says)
+        found = re.search(r"platform is ESTIMATED: ([0-9.]+) % of the power of CPC", says)
         return float(found.group(1)) if found else says
 
 

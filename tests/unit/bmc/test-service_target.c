@@ -76,7 +76,7 @@ static void what_is_wrong_is_named_without_its_secret(void **state)
 	refuse("node-2,u,s3cret,https://a,verified\n", "", -EINVAL, "insecure");
 	refuse("node-2,,s3cret,https://a\n", "", -EINVAL, "must not be empty");
 	refuse("node-2,u,,https://a\n", "", -EINVAL, "must not be empty");
-	refuse("u,s3cret\n", "", -EINVAL, "the option url gives none");
+	refuse("u,s3cret\n", "", -EINVAL, "the option url is not set");
 	refuse("node-2,u,\"s3cret,https://a\n", "", -EINVAL, "FILE:1:");
 	refuse("node-2,u,\"s3cret\"x,https://a\n", "", -EINVAL, "CSV");
 	refuse("node-2,u,s3cret,https://a,insecure,more\n", "", -EINVAL, "CSV");

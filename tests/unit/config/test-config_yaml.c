@@ -108,7 +108,7 @@ static const struct refusal refusals[] = {
 	{ "table: !!str auto\n", "f.yaml:1:8: table: tags (!name) are not supported" },
 	{ "table: auto\n---\ntable: auto\n", "f.yaml:2:1: only one document is allowed" },
 	{ "config: {file: /x}\n", "f.yaml:1:10: config.file: cannot be set in a file" },
-	{ "host: {sysfs: \"a\\0b\"}\n", "f.yaml:1:15: host.sysfs: must not hold a NUL byte" },
+	{ "host: {sysfs: \"a\\0b\"}\n", "f.yaml:1:15: host.sysfs: must not contain a NUL byte" },
 	{ "host: {sysfs: \"a\\nb\"}\n",
 	  "f.yaml:1:15: host.sysfs: must be UTF-8 text without control characters" },
 	{ "? [a]\n: b\n", "f.yaml:1:3: keys must be plain text" },

@@ -38,12 +38,12 @@ static void test_what_can_be_acted_on_follows_the_verdict(void **state)
 	findings_add(findings, FINDING_NOTE, "names", "ask for it", "not asked");
 	findings_add(findings, FINDING_SHOW, "ran", NULL, "a line");
 	expect_text(findings, &plain,
-		    "Kepler works; 1 thing can be improved: each FIX says what, and → how.\n"
+		    "Kepler works; 1 thing can be improved: each FIX names one, and → shows how.\n"
 		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
 		    "\nnames\n  note  not asked\n        → ask for it\n"
 		    "\n2 further findings about this machine: kepler doctor --verbose\n");
 	expect_text(findings, &verbose,
-		    "Kepler works; 1 thing can be improved: each FIX says what, and → how.\n"
+		    "Kepler works; 1 thing can be improved: each FIX names one, and → shows how.\n"
 		    "\nenergy\n  FIX   cannot read\n        → run as root\n"
 		    "\nnames\n  note  not asked\n        → ask for it\n"
 		    "\nmachine\n  ok    a machine\n"

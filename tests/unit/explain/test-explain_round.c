@@ -108,8 +108,8 @@ static void a_merged_process_starts_over(void **state)
 	answer = ask(&a, &s, "1", 0, 1);
 	assert_int_equal(answer->series, EXPLAIN_IN_OTHER);
 	assert_int_equal(answer->counts_uj, 60);
-	assert_non_null(strstr(a.text, "60 µJ of what it used count"));
-	assert_non_null(strstr(a.text, "earlier one"));
+	assert_non_null(strstr(a.text, "60 µJ of its energy count"));
+	assert_non_null(strstr(a.text, "earlier series"));
 	(void)use(&s, 1, 1, "small", 50);
 	answer = ask(&a, &s, "1", 0, 1);
 	assert_int_equal(answer->counts_uj, 110);

@@ -164,8 +164,11 @@ static void helps_say_what_is_counted(void **state)
 	struct counter_family family;
 
 	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
-		if (!(SIGNALS_COUNTERS & SIGNAL_BIT(signal)))
+		if (!(SIGNALS_COUNTERS & SIGNAL_BIT(signal))) {
+			assert_null(signal_info[signal].counted);
 			continue;
+		}
+		assert_non_null(signal_info[signal].counted);
 		counter_family(&rows, signal, &family);
 		assert_null(strchr(family.family.help, '<'));
 		assert_int_equal(family.help[strlen(family.help) - 1], '.');

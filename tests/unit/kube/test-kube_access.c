@@ -211,7 +211,7 @@ static void refuse_to_others(void **state, const char *text)
 	write_text(rig->path, text);
 	assert_int_equal(chmod(rig->path, 0644), 0);
 	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), -EPERM);
-	assert_non_null(strstr(diag.text, "/config holds a secret"));
+	assert_non_null(strstr(diag.text, "/config contains a secret"));
 	assert_null(access.server);
 	assert_int_equal(chmod(rig->path, 0600), 0);
 	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), 0);
@@ -253,7 +253,7 @@ static void secrets_are_their_owners_alone(void **state)
 	write_text(rig->path, CONFIG("", ""));
 	assert_int_equal(chmod(rig->path, 0640), 0);
 	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), -EPERM);
-	assert_non_null(strstr(diag.text, "/config holds a secret and others can read it (mode "
+	assert_non_null(strstr(diag.text, "/config contains a secret and others can read it (mode "
 					  "0640): chmod 600 "));
 	assert_int_equal(kube_access_from_kubeconfig(rig->path, "other", &access, &diag), 0);
 	kube_access_release(&access);
@@ -266,7 +266,7 @@ static void secrets_are_their_owners_alone(void **state)
 	assert_int_equal(kube_access_token(&access, &(char *){ NULL }, &diag), -EPERM);
 	kube_access_release(&access);
 	assert_int_equal(load(rig, text, NULL, &access, &diag), -EPERM);
-	assert_non_null(strstr(diag.text, "/key holds a secret"));
+	assert_non_null(strstr(diag.text, "/key contains a secret"));
 	(void)snprintf(text, sizeof(text),
 		       CONFIG("", "    client-certificate: c\n    client-key: %s\n"), key);
 	assert_int_equal(load(rig, text, NULL, &access, &diag), -EPERM);

@@ -65,7 +65,7 @@ static void damage_is_named(void **state)
 	assert_int_equal(read_all(&file, file.len, &count, &cut, &diag), -EBADMSG);
 	assert_int_equal(count, 9);
 	assert_non_null(strstr(diag.text, "a.krec: byte "));
-	assert_non_null(strstr(diag.text, ", block 1: a block with a wrong checksum; what is"));
+	assert_non_null(strstr(diag.text, ", block 1: a block with a wrong checksum; everything"));
 	assert_int_equal(read_all(&file, 5, &count, &cut, &diag), -EBADMSG);
 	assert_string_equal(diag.text, "a.krec: no recording of Kepler");
 }

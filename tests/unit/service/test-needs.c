@@ -85,7 +85,7 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 		    "DeviceAllow=char-nvidia* rw\n"
 		    "DeviceAllow=char-ipmidev r\n"
 		    "# Other machines connect to web.listen-address=:28282. To admit "
-		    "fewer, name the addresses of\n# those that scrape: "
+		    "fewer, name the addresses of\n# the scrapers: "
 		    "IPAddressAllow=10.0.0.0/8\n"
 		    "IPAddressAllow=any\n");
 	expect_unit(NEED_READ_ENERGY, devices + 2, NULL,
