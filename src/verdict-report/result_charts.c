@@ -13,6 +13,7 @@
 
 #define TIME_POINTS   300
 #define PAIR_POINTS   400
+#define LADDER_PHASES 64
 #define COVERED_LEAST 0.5 /* of a point's time; else the line is interrupted */
 
 /* Both series at the same points of time, from the start of the earlier one. */
@@ -176,8 +177,8 @@ static int add_scatter(struct strbuf *out, const struct result *result)
 /* The signed error of each phase as a bar. */
 static void add_ladder(struct strbuf *out, const struct result *result)
 {
-	double edges[CHART_BARS_MAX], errors[CHART_BARS_MAX];
-	size_t count = result->phase_count < CHART_BARS_MAX ? result->phase_count : CHART_BARS_MAX;
+	double edges[LADDER_PHASES], errors[LADDER_PHASES];
+	size_t count = result->phase_count < LADDER_PHASES ? result->phase_count : LADDER_PHASES;
 	const struct chart_series series = {
 		.name = "error",
 		.form = CHART_BARS,
