@@ -562,6 +562,16 @@ static void learn_fit(struct accountant *accountant, uint32_t z, const struct zo
 	zone_fits_learn(&accountant->fits, z, interval->parties, &fit);
 }
 
+/* A zone that follows its parts follows the work of all CPUs where no part has energy. */
+static uint32_t place_of_flow(const struct accountant *accountant, uint32_t z)
+{
+	uint32_t place = accountant->place[z];
+
+	if (place == PLACE_PARTS && !energy_parties_have_energy(&accountant->work.parts))
+		return PLACE_NONE;
+	return place;
+}
+
 /* Books energy of this interval, or of an unknown time, by the work of this interval. */
 static void book_flow(struct accountant *accountant, uint32_t z, const struct zone_interval *flow,
 		      uint64_t asleep_ns, bool is_late)
@@ -572,7 +582,8 @@ static void book_flow(struct accountant *accountant, uint32_t z, const struct zo
 	if (!is_late && work_by_fit(accountant, z, &work))
 		state->rule = SHARE_FIT;
 	else
-		work = interval_work_at(&accountant->work, accountant->place[z], state->rule);
+		work = interval_work_at(&accountant->work, place_of_flow(accountant, z),
+					state->rule);
 	if (!is_late)
 		weigh_idle_memory(accountant, z, &work.input);
 	attribute(accountant, z, flow, &work, asleep_ns);

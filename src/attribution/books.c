@@ -9,7 +9,10 @@ int books_open(struct books *books, const struct ledger_options *options)
 {
 	int r = ledger_new(options, &books->ledger);
 
-	books->remainder_at = SIZE_MAX;
+	for (enum zone_quality quality = 0; quality < QUALITY_COUNT; quality++) {
+		books->rest[quality].remainder.quality = quality;
+		books->rest[quality].at = SIZE_MAX;
+	}
 	books->accountant.ledger = books->ledger;
 	return r;
 }
@@ -17,7 +20,8 @@ int books_open(struct books *books, const struct ledger_options *options)
 void books_release(struct books *books)
 {
 	accountant_release(&books->accountant);
-	remainder_release(&books->remainder);
+	for (enum zone_quality quality = 0; quality < QUALITY_COUNT; quality++)
+		remainder_release(&books->rest[quality].remainder);
 	parties_release(&books->parties);
 	device_parties_release(&books->devices);
 	ledger_free(books->ledger);
@@ -57,7 +61,7 @@ static void choose_totals(struct books *books)
 /* The fixed idle power of the wholes of @kind that make a remainder; ZONE_OTHER: of the parts. */
 static uint64_t fixed_idle_uw(const struct books *books, enum zone_kind kind)
 {
-	const struct remainder *remainder = &books->remainder;
+	const struct remainder *remainder = &books->rest[QUALITY_MEASURED].remainder;
 	bool of_wholes = kind != ZONE_OTHER;
 	uint64_t sum_uw = 0;
 
@@ -72,28 +76,27 @@ static uint64_t fixed_idle_uw(const struct books *books, enum zone_kind kind)
 	return sum_uw;
 }
 
-/* A fixed idle power of the whole machine is that of its parts and their remainder. */
+/*
+ * A fixed idle power of the whole machine is that of its parts and their remainder. Estimates
+ * report their idle power.
+ */
 static void derive_idle(struct books *books)
 {
 	struct zone_account *zones = books->accountant.zones;
+	size_t at = books->rest[QUALITY_MEASURED].at;
 	uint64_t parts_uw = fixed_idle_uw(books, ZONE_OTHER);
 	uint64_t whole_uw = fixed_idle_uw(books, ZONE_PLATFORM);
 
 	if (!whole_uw)
 		whole_uw = fixed_idle_uw(books, ZONE_PSYS);
-	for (size_t z = 0; whole_uw && z < books->accountant.zone_count; z++) {
-		if (zones[z].zone->kind == ZONE_OTHER)
-			zone_account_derive_idle(&zones[z],
-						 whole_uw > parts_uw ? whole_uw - parts_uw : 0);
-	}
+	if (whole_uw && at != SIZE_MAX)
+		zone_account_derive_idle(&zones[at], whole_uw > parts_uw ? whole_uw - parts_uw : 0);
 }
 
-/* Which zones make the remainder now. @ret: its zone, or NULL. 0, or -ENOMEM: as before. */
-static int follow_remainder(struct books *books, const struct zone **ret)
+static void describe_members(const struct books *books,
+			     struct remainder_member members[static ZONES_MAX])
 {
-	struct accountant *accountant = &books->accountant;
-	struct remainder_member members[ZONES_MAX];
-	int r;
+	const struct accountant *accountant = &books->accountant;
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct zone_account *state = &accountant->zones[z];
@@ -105,30 +108,54 @@ static int follow_remainder(struct books *books, const struct zone **ret)
 			.counts_from_ns = state->late ? UINT64_MAX : state->count_from_ns,
 		};
 	}
-	r = remainder_follow(&books->remainder, members, accountant->zone_count,
-			     accountant->share.psys_gpus);
-	for (size_t z = 0; z < accountant->zone_count; z++)
-		accountant->is_part[z] = remainder_has_part(&books->remainder, z);
-	derive_idle(books);
-	*ret = remainder_exists(&books->remainder) ? remainder_zone(&books->remainder, members)
-						   : NULL;
-	return r;
 }
 
-int books_find_remainder(struct books *books, int64_t found_ms)
+/* Which zones make the remainders now. 0, or -ENOMEM: as before. */
+static int follow_remainders(struct books *books, struct remainder_member members[static ZONES_MAX])
 {
-	const struct zone *zone;
+	struct accountant *accountant = &books->accountant;
+	int result = 0;
+
+	describe_members(books, members);
+	for (enum zone_quality quality = 0; quality < QUALITY_COUNT; quality++) {
+		int r = remainder_follow(&books->rest[quality].remainder, members,
+					 accountant->zone_count, accountant->share.psys_gpus);
+
+		result = r < 0 ? r : result;
+	}
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		accountant->is_part[z] =
+			remainder_has_part(&books->rest[QUALITY_MEASURED].remainder, z) ||
+			remainder_has_part(&books->rest[QUALITY_ESTIMATED].remainder, z);
+	derive_idle(books);
+	return result;
+}
+
+static int find_remainder(struct books *books, struct books_remainder *rest,
+			  const struct remainder_member *members, int64_t found_ms)
+{
 	int r;
 
-	choose_totals(books); /* it is made of what is in them */
-	r = follow_remainder(books, &zone);
-	if (r < 0 || !zone || books->remainder_at != SIZE_MAX)
-		return r;
-	r = books_adopt(books, zone, found_ms);
+	if (rest->at != SIZE_MAX || !remainder_exists(&rest->remainder))
+		return 0;
+	rest->zone = remainder_zone(&rest->remainder, members);
+	r = books_adopt(books, &rest->zone, found_ms);
 	if (r < 0)
 		return r;
-	books->remainder_at = (size_t)r;
+	rest->at = (size_t)r;
 	return 0;
+}
+
+int books_find_remainders(struct books *books, int64_t found_ms)
+{
+	struct remainder_member members[ZONES_MAX];
+	int r;
+
+	choose_totals(books); /* they are made of what is in them */
+	r = follow_remainders(books, members);
+	for (enum zone_quality quality = 0; r == 0 && quality < QUALITY_COUNT; quality++)
+		r = find_remainder(books, &books->rest[quality], members, found_ms);
+	return r;
 }
 
 int books_choose_totals(struct books *books)
@@ -187,13 +214,13 @@ void books_load(struct books *books, size_t zone, const struct zone_progress *pr
 void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
 {
 	struct accountant *accountant = &books->accountant;
-	const struct zone *zone;
+	struct remainder_member members[ZONES_MAX];
 
 	ledger_begin(books->ledger, now_ns);
 	if (settle_ns != accountant->settle_ns)
 		accountant_set_settle(accountant, settle_ns);
 	accountant_settle_ranks(accountant);
-	(void)follow_remainder(books, &zone); /* without memory it goes on as it was */
+	(void)follow_remainders(books, members); /* without memory it goes on as it was */
 }
 
 void books_put_span(struct books *books, size_t zone, struct energy_span span)
@@ -210,16 +237,16 @@ void books_put_span(struct books *books, size_t zone, struct energy_span span)
 }
 
 /* It is known as far as all wholes are that it is made of. */
-static void follow_status(struct books *books)
+static void follow_status(struct books *books, const struct books_remainder *rest)
 {
-	struct zone_status *status = &books->status[books->remainder_at];
+	struct zone_status *status = &books->status[rest->at];
 
-	status->state = remainder_exists(&books->remainder) ? ZONE_UP : ZONE_ABSENT;
+	status->state = remainder_exists(&rest->remainder) ? ZONE_UP : ZONE_ABSENT;
 	status->error = 0;
-	for (size_t i = 0; status->state == ZONE_UP && i < books->remainder.count; i++) {
-		const struct zone_status *one = &books->status[books->remainder.curves[i].zone];
+	for (size_t i = 0; status->state == ZONE_UP && i < rest->remainder.count; i++) {
+		const struct zone_status *one = &books->status[rest->remainder.curves[i].zone];
 
-		if (!books->remainder.curves[i].is_whole)
+		if (!rest->remainder.curves[i].is_whole)
 			continue;
 		status->state = one->state;
 		status->error = one->error;
@@ -227,17 +254,20 @@ static void follow_status(struct books *books)
 	status->errors += status->state != ZONE_UP;
 }
 
-void books_advance_remainder(struct books *books)
+void books_advance_remainders(struct books *books)
 {
-	struct energy_span span;
+	for (enum zone_quality quality = 0; quality < QUALITY_COUNT; quality++) {
+		struct books_remainder *rest = &books->rest[quality];
+		struct energy_span span;
 
-	if (books->remainder_at == SIZE_MAX)
-		return;
-	follow_status(books);
-	if (!remainder_advance(&books->remainder, books->spans, books->span_count, &span))
-		return;
-	books->status[books->remainder_at].reads++;
-	books_put_span(books, books->remainder_at, span);
+		if (rest->at == SIZE_MAX)
+			continue;
+		follow_status(books, rest);
+		if (!remainder_advance(&rest->remainder, books->spans, books->span_count, &span))
+			continue;
+		books->status[rest->at].reads++;
+		books_put_span(books, rest->at, span);
+	}
 }
 
 struct interval books_interval(struct books *books, uint64_t time_ns)

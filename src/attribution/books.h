@@ -23,6 +23,13 @@
 #include "energy/remainder.h"
 #include "energy/zone_progress.h"
 
+/* What no part of the machine counts, by meters or by estimates (energy/remainder.h). */
+struct books_remainder {
+	struct remainder remainder;
+	struct zone zone; /* once it was found */
+	size_t at;        /* the zone's index; SIZE_MAX: none that these books have found */
+};
+
 struct books {
 	struct ledger *ledger;
 	struct accountant accountant;
@@ -31,8 +38,7 @@ struct books {
 	struct device_parties devices;   /* what used devices in it */
 	const struct idle_options *idle; /* of the last books_configure() */
 	size_t chosen;                   /* zones of which it is decided which totals have them */
-	struct remainder remainder;      /* what no part of the machine counts */
-	size_t remainder_at;             /* its zone; SIZE_MAX: none that these books have found */
+	struct books_remainder rest[QUALITY_COUNT];
 	struct zone_status status[ZONES_MAX];
 	struct energy_span spans[ZONES_MAX]; /* of the interval, in the order of zones */
 	size_t span_count;
@@ -57,10 +63,10 @@ void books_configure(struct books *books, const struct idle_options *idle,
  */
 int books_adopt(struct books *books, const struct zone *zone, int64_t found_ms);
 /*
- * After all zones that were found at once: adopts the remainder, once all zones that it is made of
- * are there. 0 or -ENOMEM.
+ * After all zones that were found at once: adopts the remainders, each once all zones that it is
+ * made of are there. 0 or -ENOMEM.
  */
-int books_find_remainder(struct books *books, int64_t found_ms);
+int books_find_remainders(struct books *books, int64_t found_ms);
 /*
  * Each interval, after adopting zones: which totals the new ones are in, and columns for idle
  * energy, if a reload asks for them. 0 or -ENOMEM.
@@ -80,8 +86,8 @@ void books_load(struct books *books, size_t zone, const struct zone_progress *pr
 void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns);
 /* @span of zone @zone, which has none in this interval yet. */
 void books_put_span(struct books *books, size_t zone, struct energy_span span);
-/* Status and span of the zone of books_find_remainder(), after all other spans. */
-void books_advance_remainder(struct books *books);
+/* Status and span of the zones of books_find_remainders(), after all other spans. */
+void books_advance_remainders(struct books *books);
 /* All that the books have of the interval; the caller adds work, places and what was measured. */
 struct interval books_interval(struct books *books, uint64_t time_ns);
 /*

@@ -12,6 +12,7 @@ void energy_parties_begin(struct energy_parties *parties, const struct parties *
 
 	parties_begin(own, 0);
 	parties->dropped_uj = parties->unseen_uj = 0;
+	parties->has_energy = false;
 	parties->cpu_party = cpu->party;
 	parties->cpu_count = parties_reserve(own, cpu->count) < 0 ? 0 : cpu->count;
 	for (size_t i = 0; i < parties->cpu_count; i++) {
@@ -43,6 +44,7 @@ void energy_parties_add(struct energy_parties *parties, const struct party *part
 	struct parties *own = &parties->parties;
 	const uint64_t *dynamic = result->parts[MODE_DYNAMIC], *idle = result->parts[MODE_IDLE];
 
+	parties->has_energy |= result->mode_uj[MODE_DYNAMIC] || result->mode_uj[MODE_IDLE];
 	parties->dropped_uj += result->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED];
 	parties->unseen_uj += result->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_UNSEEN] +
 			      result->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY];
@@ -60,6 +62,11 @@ void energy_parties_add(struct energy_parties *parties, const struct party *part
 		parties_add(own, party[i].process, party[i].container, dynamic[i], NULL);
 		own->idle_weight[own->count - 1] = idle[i];
 	}
+}
+
+bool energy_parties_have_energy(const struct energy_parties *parties)
+{
+	return parties->has_energy;
 }
 
 struct domain_work energy_parties_work(const struct energy_parties *parties, enum idle_share share)

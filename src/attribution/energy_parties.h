@@ -18,6 +18,7 @@ struct energy_parties {
 		*cpu_party; /* of the interval: the first cpu_count parties are the same */
 	size_t cpu_count;
 	uint64_t dropped_uj, unseen_uj; /* dynamic, of what has no name */
+	bool has_energy;                /* any part has, in either mode */
 };
 
 /* A new interval, in which @cpu ran; unchanged until its energy has been added. */
@@ -28,6 +29,8 @@ void energy_parties_begin(struct energy_parties *parties, const struct parties *
  */
 void energy_parties_add(struct energy_parties *parties, const struct party *party, size_t count,
 			const struct attribution_result *result);
+/* Whether anything was added. */
+bool energy_parties_have_energy(const struct energy_parties *parties);
 /* What was added, as work: idle energy is shared by @share. */
 struct domain_work energy_parties_work(const struct energy_parties *parties, enum idle_share share);
 void energy_parties_release(struct energy_parties *parties);

@@ -57,6 +57,9 @@ static const enum share_rule lists[ZONE_KIND_COUNT][RULES_MAX] = {
 			SHARE_SMT_TIME },
 	[ZONE_PLATFORM] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
 			    SHARE_SMT_TIME },
+	/* Where it does not follow its parts, because the energy of CPUs is not among them. */
+	[ZONE_OTHER] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
+			 SHARE_SMT_TIME },
 };
 
 const char *share_rule_name(enum share_rule rule)

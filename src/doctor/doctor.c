@@ -96,9 +96,9 @@ static bool can_compare(const struct interval_engine *engine)
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 
-		some |= !zone_kind_info[zone->kind].is_metered ||
-			(!interval_engine_view(engine, z).is_charged &&
-			 zone->quality == QUALITY_MEASURED);
+		some |= zone->quality == QUALITY_MEASURED &&
+			(!zone_kind_info[zone->kind].is_metered ||
+			 !interval_engine_view(engine, z).is_charged);
 	}
 	return some;
 }
@@ -111,7 +111,8 @@ static bool has_compared(const struct interval_engine *engine)
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 
-		has_remainder |= !zone_kind_info[zone->kind].is_metered;
+		has_remainder |=
+			!zone_kind_info[zone->kind].is_metered && zone->quality == QUALITY_MEASURED;
 		some_whole |= !isnan(interval_engine_view(engine, z).coverage_ratio);
 		if (!interval_engine_view(engine, z).is_charged &&
 		    zone->quality == QUALITY_MEASURED &&

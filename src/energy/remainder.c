@@ -3,27 +3,23 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 
 /* ---- what it is made of ---- */
 
-static bool is_counted(const struct remainder_member *member)
-{
-	return member->counts && member->zone->quality == QUALITY_MEASURED;
-}
-
 static bool is_part(const struct remainder_member *member)
 {
-	return is_counted(member) && member->in_total &&
-	       zone_kind_info[member->zone->kind].is_metered;
+	return member->counts && member->in_total && zone_kind_info[member->zone->kind].is_metered;
 }
 
 static bool is_whole_of(const struct remainder_member *whole, const struct remainder_member *part,
 			enum psys_gpus psys_gpus)
 {
 	return is_part(part) && part->zone->kind != whole->zone->kind &&
+	       part->zone->quality == whole->zone->quality &&
 	       total_zone_is_in(part->zone, whole->zone, psys_gpus);
 }
 
@@ -32,7 +28,7 @@ static bool is_whole(const struct remainder_member *members, size_t count, size_
 {
 	const struct remainder_member *own = &members[z];
 
-	if (!is_counted(own) || own->in_total || !zone_kind_info[own->zone->kind].is_whole)
+	if (!own->counts || own->in_total || !zone_kind_info[own->zone->kind].is_whole)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (is_whole_of(own, &members[i], psys_gpus))
@@ -48,20 +44,21 @@ static uint32_t level_of_whole(const struct zone *zone)
 
 /* The wholes of a remainder; of several psys one stands for all. */
 struct wholes {
+	enum zone_quality quality;
 	enum psys_gpus psys_gpus;
 	const struct remainder_member *psys;
 	bool exists[REMAINDER_LEVELS];
 };
 
 static struct wholes find_wholes(const struct remainder_member *members, size_t count,
-				 enum psys_gpus psys_gpus)
+				 enum zone_quality quality, enum psys_gpus psys_gpus)
 {
-	struct wholes wholes = { .psys_gpus = psys_gpus };
+	struct wholes wholes = { .quality = quality, .psys_gpus = psys_gpus };
 
 	for (size_t z = 0; z < count; z++) {
 		uint32_t level = level_of_whole(members[z].zone);
 
-		if (!is_whole(members, count, z, psys_gpus))
+		if (members[z].zone->quality != quality || !is_whole(members, count, z, psys_gpus))
 			continue;
 		wholes.exists[level] = true;
 		if (level == REMAINDER_PSYS && !wholes.psys)
@@ -82,6 +79,8 @@ static uint32_t level_of_part(const struct wholes *wholes, const struct remainde
 static bool describe(const struct wholes *wholes, const struct remainder_member *members,
 		     size_t count, size_t z, struct remainder_curve *ret)
 {
+	if (members[z].zone->quality != wholes->quality)
+		return false;
 	ret->zone = (uint32_t)z;
 	ret->counts_from_ns = members[z].counts_from_ns;
 	ret->is_whole = is_whole(members, count, z, wholes->psys_gpus);
@@ -139,7 +138,7 @@ static void replace_curves(struct remainder *remainder, struct remainder_curve *
 			*kept = *curve;
 		else if (curve->count && remainder->has_begun)
 			remainder->level[curve->level].owed_uj +=
-				curve->energy_uj[curve->count - 1] - curve->energy_uj[0];
+				curve->sum[curve->count - 1].energy_uj - curve->sum[0].energy_uj;
 	}
 	free(before.curves);
 }
@@ -147,7 +146,7 @@ static void replace_curves(struct remainder *remainder, struct remainder_curve *
 int remainder_follow(struct remainder *remainder, const struct remainder_member *members,
 		     size_t count, enum psys_gpus psys_gpus)
 {
-	const struct wholes wholes = find_wholes(members, count, psys_gpus);
+	const struct wholes wholes = find_wholes(members, count, remainder->quality, psys_gpus);
 	bool exists = wholes.exists[REMAINDER_PSYS] || wholes.exists[REMAINDER_PLATFORM];
 	struct remainder_curve curve, *curves;
 	bool is_same = true;
@@ -182,31 +181,40 @@ bool remainder_exists(const struct remainder *remainder)
 	return remainder->count > 0;
 }
 
-const struct zone *remainder_zone(const struct remainder *remainder,
-				  const struct remainder_member *members)
+/* Whether the energy of CPUs is in it, which most of what others use follows. */
+static bool has_cpus(enum zone_kind kind)
 {
-	static const struct zone by_parts = {
+	return kind == ZONE_PACKAGE || kind == ZONE_CORE || kind == ZONE_PSYS;
+}
+
+struct zone remainder_zone(const struct remainder *remainder,
+			   const struct remainder_member *members)
+{
+	bool is_estimate = remainder->quality == QUALITY_ESTIMATED, by_parts = false;
+	struct zone zone = {
 		.kind = ZONE_OTHER,
-		.domain = { .kind = DOMAIN_PARTS },
-		.path = "the whole machine less what its parts count",
+		.quality = remainder->quality,
+		.knows_idle = is_estimate,
 		.source = "remainder",
-		.rank = RANK_SENSOR_POWER,
-	};
-	static const struct zone by_work = {
-		.kind = ZONE_OTHER,
-		.domain = { .kind = DOMAIN_NODE },
-		.path = "the whole machine less its GPUs",
-		.source = "remainder",
-		.rank = RANK_SENSOR_POWER,
+		.rank = is_estimate ? RANK_REST : RANK_SENSOR_POWER,
 	};
 
 	for (size_t i = 0; i < remainder->count; i++) {
 		const struct remainder_curve *curve = &remainder->curves[i];
+		const struct zone *member = members[curve->zone].zone;
 
-		if (!curve->is_whole && !zone_kind_info[members[curve->zone].zone->kind].is_device)
-			return &by_parts;
+		by_parts |= !curve->is_whole && has_cpus(member->kind);
+		if (!is_estimate || !curve->is_whole)
+			continue;
+		zone.source = member->source;
+		zone.scope = member->scope;
 	}
-	return &by_work;
+	zone.domain.kind = by_parts ? DOMAIN_PARTS : DOMAIN_NODE;
+	(void)snprintf(zone.path, sizeof(zone.path), "the whole machine less %s",
+		       is_estimate ? "the estimates of its parts"
+		       : by_parts  ? "what its parts count"
+				   : "the parts that are metered");
+	return zone;
 }
 
 bool remainder_has_part(const struct remainder *remainder, size_t zone)
@@ -242,19 +250,19 @@ static void thin_out(struct remainder_curve *curve)
 
 	for (size_t i = 2; i + 1 < curve->count; i += 2, kept++) {
 		curve->time_ns[kept] = curve->time_ns[i];
-		curve->energy_uj[kept] = curve->energy_uj[i];
+		curve->sum[kept] = curve->sum[i];
 	}
 	curve->time_ns[kept] = curve->time_ns[curve->count - 1];
-	curve->energy_uj[kept] = curve->energy_uj[curve->count - 1];
+	curve->sum[kept] = curve->sum[curve->count - 1];
 	curve->count = kept + 1;
 }
 
-static void add_point(struct remainder_curve *curve, uint64_t time_ns, uint64_t energy_uj)
+static void add_point(struct remainder_curve *curve, uint64_t time_ns, struct remainder_sum sum)
 {
 	if (curve->count == REMAINDER_POINTS)
 		thin_out(curve);
 	curve->time_ns[curve->count] = time_ns;
-	curve->energy_uj[curve->count++] = energy_uj;
+	curve->sum[curve->count++] = sum;
 }
 
 /*
@@ -265,13 +273,19 @@ static bool append(struct remainder_curve *curve, const struct energy_span *span
 {
 	bool is_known = span->known && span->to_ns >= curve->counts_from_ns;
 	bool goes_on = curve->count && curve->time_ns[curve->count - 1] == span->from_ns;
-	uint64_t energy_uj = curve->count ? curve->energy_uj[curve->count - 1] : 0;
+	struct remainder_sum sum = { 0, 0 };
 
 	if (curve->is_whole && !(is_known && goes_on))
 		curve->count = 0;
-	if (!curve->count && is_known)
-		add_point(curve, span->from_ns, energy_uj = 0);
-	add_point(curve, span->to_ns, is_known ? energy_uj + span->energy_uj : energy_uj);
+	if (curve->count)
+		sum = curve->sum[curve->count - 1];
+	else if (is_known)
+		add_point(curve, span->from_ns, sum);
+	if (is_known) {
+		sum.energy_uj += span->energy_uj;
+		sum.idle_uj += span->idle_uj;
+	}
+	add_point(curve, span->to_ns, sum);
 	return !curve->is_whole || is_known;
 }
 
@@ -295,47 +309,56 @@ static uint64_t last_time(const struct remainder_curve *curve)
 	return curve->time_ns[curve->count - 1];
 }
 
-/* Where the curve is at @at_ns; before its first point and behind its last it is flat. */
-static uint64_t energy_at(const struct remainder_curve *curve, uint64_t at_ns)
+static uint64_t between(uint64_t from_uj, uint64_t to_uj, uint64_t part_ns, uint64_t all_ns)
 {
+	return from_uj + muldiv_u64(to_uj - from_uj, part_ns, all_ns);
+}
+
+/* Where the curve is at @at_ns; before its first point and behind its last it is flat. */
+static struct remainder_sum sum_at(const struct remainder_curve *curve, uint64_t at_ns)
+{
+	const struct remainder_sum *from, *to;
+	uint64_t part_ns, all_ns;
 	size_t behind = 0;
-	uint64_t from_ns, from_uj;
 
 	if (!curve->count)
-		return 0;
+		return (struct remainder_sum){ 0, 0 };
 	while (behind < curve->count && curve->time_ns[behind] < at_ns)
 		behind++;
 	if (behind == curve->count)
-		return curve->energy_uj[behind - 1];
+		return curve->sum[behind - 1];
 	if (behind == 0 || curve->time_ns[behind] == at_ns)
-		return curve->energy_uj[behind];
-	from_ns = curve->time_ns[behind - 1];
-	from_uj = curve->energy_uj[behind - 1];
-	return from_uj + muldiv_u64(curve->energy_uj[behind] - from_uj, at_ns - from_ns,
-				    curve->time_ns[behind] - from_ns);
+		return curve->sum[behind];
+	from = &curve->sum[behind - 1];
+	to = &curve->sum[behind];
+	part_ns = at_ns - curve->time_ns[behind - 1];
+	all_ns = curve->time_ns[behind] - curve->time_ns[behind - 1];
+	return (struct remainder_sum){ between(from->energy_uj, to->energy_uj, part_ns, all_ns),
+				       between(from->idle_uj, to->idle_uj, part_ns, all_ns) };
 }
 
 /* The curve begins at @from_ns, or where it ends; what was before is used up, and returned. */
-static uint64_t use_up(struct remainder_curve *curve, uint64_t from_ns)
+static struct remainder_sum use_up(struct remainder_curve *curve, uint64_t from_ns)
 {
-	uint64_t from_uj = energy_at(curve, from_ns), used_uj;
+	struct remainder_sum from = sum_at(curve, from_ns), used = { 0, 0 };
 	size_t kept = 1, next = 0;
 
 	if (!curve->count || curve->time_ns[0] >= from_ns)
-		return 0;
+		return used;
 	if (from_ns > last_time(curve))
 		from_ns = last_time(curve);
-	used_uj = from_uj - curve->energy_uj[0];
+	used.energy_uj = from.energy_uj - curve->sum[0].energy_uj;
+	used.idle_uj = from.idle_uj - curve->sum[0].idle_uj;
 	while (next < curve->count && curve->time_ns[next] <= from_ns)
 		next++;
 	for (; next < curve->count; next++, kept++) {
 		curve->time_ns[kept] = curve->time_ns[next];
-		curve->energy_uj[kept] = curve->energy_uj[next];
+		curve->sum[kept] = curve->sum[next];
 	}
 	curve->time_ns[0] = from_ns;
-	curve->energy_uj[0] = from_uj;
+	curve->sum[0] = from;
 	curve->count = kept;
-	return used_uj;
+	return used;
 }
 
 /* ---- spans ---- */
@@ -418,33 +441,56 @@ static uint64_t pay(uint64_t *owed_uj, uint64_t rest_uj)
 	return rest_uj - paid_uj;
 }
 
-/* The energy of all curves up to @to_ns. */
-static uint64_t settle(struct remainder *remainder, uint64_t to_ns)
-{
-	uint64_t whole_uj[REMAINDER_LEVELS] = { 0 }, parts_uj[REMAINDER_LEVELS] = { 0 };
-	uint64_t sum_uj = 0, inside_uj = 0;
+/* What all curves of each level have up to @to_ns, which is used up. */
+struct level_sums {
+	struct remainder_sum whole, parts;
+};
 
+static void take_up_to(struct remainder *remainder, uint64_t to_ns,
+		       struct level_sums sums[static REMAINDER_LEVELS])
+{
 	for (size_t i = 0; i < remainder->count; i++) {
 		struct remainder_curve *curve = &remainder->curves[i];
+		struct level_sums *own = &sums[curve->level];
+		struct remainder_sum *sum = curve->is_whole ? &own->whole : &own->parts;
+		struct remainder_sum used;
 
 		(void)use_up(curve, remainder->begun_ns);
-		remainder->level[curve->level].owed_uj += use_up(curve, remainder->from_ns);
-		*(curve->is_whole ? &whole_uj[curve->level] : &parts_uj[curve->level]) +=
-			use_up(curve, to_ns);
+		remainder->level[curve->level].owed_uj +=
+			use_up(curve, remainder->from_ns).energy_uj;
+		used = use_up(curve, to_ns);
+		sum->energy_uj += used.energy_uj;
+		sum->idle_uj += used.idle_uj;
 	}
+}
+
+/* The energy of all curves up to @to_ns. */
+static struct remainder_sum settle(struct remainder *remainder, uint64_t to_ns)
+{
+	struct level_sums sums[REMAINDER_LEVELS] = { 0 };
+	struct remainder_sum rest = { 0, 0 };
+	uint64_t inside_uj = 0, whole_idle_uj = 0, parts_idle_uj = 0;
+
+	take_up_to(remainder, to_ns, sums);
 	for (size_t i = 0; i < REMAINDER_LEVELS; i++) {
 		struct remainder_level *level = &remainder->level[i];
 		uint64_t rest_uj;
 
-		inside_uj += parts_uj[i];
+		inside_uj += sums[i].parts.energy_uj;
+		parts_idle_uj += sums[i].parts.idle_uj;
 		if (!level->exists)
 			continue;
-		rest_uj = settle_level(level, whole_uj[i], inside_uj);
+		rest_uj = settle_level(level, sums[i].whole.energy_uj, inside_uj);
 		judge(level, remainder->from_ns, to_ns);
 		inside_uj += rest_uj;
-		sum_uj += pay(&level->owed_uj, rest_uj);
+		rest.energy_uj += pay(&level->owed_uj, rest_uj);
+		whole_idle_uj = sums[i].whole.idle_uj;
 	}
-	return sum_uj;
+	if (whole_idle_uj > parts_idle_uj)
+		rest.idle_uj = whole_idle_uj - parts_idle_uj;
+	if (rest.idle_uj > rest.energy_uj)
+		rest.idle_uj = rest.energy_uj;
+	return rest;
 }
 
 static void begin(struct remainder *remainder, uint64_t from_ns)
@@ -475,9 +521,12 @@ bool remainder_advance(struct remainder *remainder, const struct energy_span *sp
 	if (remainder->has_begun && to_ns <= remainder->from_ns)
 		return false;
 	if (remainder->has_begun) {
+		const struct remainder_sum rest = settle(remainder, to_ns);
+
 		ret->known = true;
 		ret->to_ns = to_ns;
-		ret->energy_uj = settle(remainder, to_ns);
+		ret->energy_uj = rest.energy_uj;
+		ret->idle_uj = rest.idle_uj;
 	} else {
 		/* What is behind from_ns is in the next span. */
 		if (from_ns <= remainder->from_ns)

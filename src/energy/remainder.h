@@ -3,7 +3,9 @@
  * What a machine draws beside its processors, memory and GPUs: fans, disks, network cards, the loss
  * of its power supply. No meter counts that. It is what the meter of a whole (psys, platform)
  * counts, less what those of the parts do, over the same time. Parts and remainder are the total
- * (energy/total.h).
+ * (energy/total.h). The same holds for estimates of a whole and of its parts: their remainder is an
+ * estimate, and a row's total contains what the row was charged of each part. All zones that make a
+ * remainder have one quality, which is that of the remainder.
  *
  * Meters are read at times of their own, and between two readings a counter is taken to be a
  * straight line. The remainder is known up to where all of them are: its spans follow each other
@@ -45,6 +47,11 @@ struct remainder_member {
 	uint64_t counts_from_ns; /* MONOTONIC; spans that end before are not booked */
 };
 
+struct remainder_sum {
+	uint64_t energy_uj;
+	uint64_t idle_uj; /* of it, where zones know_idle */
+};
+
 /* A counter, as a line from point to point. */
 struct remainder_curve {
 	uint32_t zone;
@@ -53,7 +60,7 @@ struct remainder_curve {
 	uint64_t counts_from_ns;
 	size_t count;
 	uint64_t time_ns[REMAINDER_POINTS]; /* MONOTONIC, rising; the first: where the span began */
-	uint64_t energy_uj[REMAINDER_POINTS]; /* since the curve began */
+	struct remainder_sum sum[REMAINDER_POINTS]; /* since the curve began */
 };
 
 /* One kind of whole, beside its parts. */
@@ -69,8 +76,9 @@ struct remainder_level {
 	bool had_minute; /* and is of a full minute */
 };
 
-/* Zeroed: of nothing. */
+/* Zeroed: of nothing that is measured. */
 struct remainder {
+	enum zone_quality quality;      /* of all zones that it is made of */
 	struct remainder_curve *curves; /* [count], by zone */
 	size_t count;
 	struct remainder_level level[REMAINDER_LEVELS];
@@ -81,7 +89,7 @@ struct remainder {
 
 /*
  * Which zones make a remainder: those of a psys or platform that is not in the total itself, and
- * what is in the total and inside it. All are measured, and count. To be called when zones are
+ * what is in the total and inside it. All count, and have its quality. To be called when zones are
  * found, or their standing may have changed. 0 or -ENOMEM: it goes on as before. A change of the
  * wholes begins it anew.
  */
@@ -90,11 +98,11 @@ int remainder_follow(struct remainder *remainder, const struct remainder_member 
 /* Whether there is one, so that it is a zone. */
 bool remainder_exists(const struct remainder *remainder);
 /*
- * That zone; static. It follows what has used the parts' energy, or the work of all CPUs where
- * only GPUs are counted beside the whole.
+ * That zone. It follows what has used the parts' energy, or the work of all CPUs where no part has
+ * the energy of CPUs. An estimate counts for the source of its whole, in one total with the parts.
  */
-const struct zone *remainder_zone(const struct remainder *remainder,
-				  const struct remainder_member *members);
+struct zone remainder_zone(const struct remainder *remainder,
+			   const struct remainder_member *members);
 /* Whether zone @zone is one of those that are taken off. */
 bool remainder_has_part(const struct remainder *remainder, size_t zone);
 /*

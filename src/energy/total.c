@@ -96,10 +96,7 @@ static uint32_t number_sources(const struct zone *const zones[], size_t count, u
 	return totals;
 }
 
-/*
- * When a zone is decided on. An estimated whole goes before its parts. Of what is measured, a
- * package goes before its parts, and the whole machine after all of its parts.
- */
+/* When a zone is decided on: a package goes before its parts, a whole machine after its parts. */
 static unsigned turn_of(const struct zone *zone)
 {
 	enum zone_kind kind = zone->kind;
@@ -107,9 +104,7 @@ static unsigned turn_of(const struct zone *zone)
 
 	for (; zone_kind_info[kind].whole != kind; kind = zone_kind_info[kind].whole)
 		depth++;
-	if (zone->quality == QUALITY_MEASURED && zone_kind_info[zone->kind].is_whole)
-		return 2 * ZONE_KIND_COUNT - depth;
-	return depth;
+	return zone_kind_info[zone->kind].is_whole ? 2 * ZONE_KIND_COUNT - depth : depth;
 }
 
 uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,

@@ -6,15 +6,14 @@
  * and uncore. GPUs are in the platform, and in a psys only where that is known: a maker feeds the
  * boards past the input that psys measures, or does not.
  *
- * The total of what is measured is made of the parts: package, dram and GPUs, with core and uncore
- * in place of a package that is not there, and what their whole has beside them (`other`:
- * energy/remainder.h). So a total is never less than a part, whatever the meter of the whole says.
- * A psys or platform itself is in the total only where no part of it is measured. Of a kind that
- * several sources count, the first source is in it, what rivals it (energy/rank.h): of rivals only
- * one counts at a time, and what counts other sockets.
+ * The total is made of the parts: package, dram and GPUs, with core and uncore in place of a
+ * package that is not there, and what their whole has in addition (`other`: energy/remainder.h). So
+ * a total is never less than a part, whatever the meter or the estimate of the whole says. A psys
+ * or platform itself is in the total only where there is no part of it. Of a kind that several
+ * sources count, the first source is in it, what rivals it (energy/rank.h): of rivals only one
+ * counts at a time, and what counts other sockets.
  *
- * An estimate is in it only where nothing but GPUs is measured, for it does not contain them. Of
- * estimates the outermost is in it: its parts come from the same model.
+ * An estimate is in it only where nothing but GPUs is measured, for it does not contain them.
  *
  * Zones that are alike (energy/zone.h) are in it together or not at all, as a row has but their
  * sum. So the tree is one of kinds, and not of each socket's zones: a core is not in it where any

@@ -62,7 +62,7 @@ const char *zone_scope_name(enum zone_scope scope)
 
 bool zone_is_modelled(const struct zone *zone)
 {
-	return zone->rank == RANK_ESTIMATED || zone->rank == RANK_MODEL;
+	return zone->rank >= RANK_REST;
 }
 
 bool zone_are_alike(const struct zone *a, const struct zone *b)

@@ -18,8 +18,8 @@
  * on zeroed memory of which only the places that are taken become resident.
  */
 #define METER_ZONES_MAX 1024
-/* And an estimate, five of trained models, and what they leave. */
-#define ZONES_MAX         (METER_ZONES_MAX + 7)
+/* And three estimates, five of trained models, and what meters and estimates leave. */
+#define ZONES_MAX         (METER_ZONES_MAX + 10)
 #define ZONE_INSTANCE_MAX 48 /* "0", "1-die-0", a GPU's UUID */
 #define ZONE_PACKAGE_MAX  16 /* of them, the numbers of packages */
 #define ZONE_PATH_MAX     64 /* "intel-rapl:0" */
@@ -37,7 +37,7 @@ enum zone_kind {
 	ZONE_KIND_COUNT,
 };
 
-enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
+enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 
 /*
  * Of a source: a counter that the part itself keeps, as RAPL (by way of powercap, perf or MSRs, of
@@ -54,6 +54,7 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_CONTROLLER    40 /* of what a BMC says in the machine */
 #define RANK_REMOTE        50
 #define RANK_SHARE         60 /* estimated from what is measured of more than the machine */
+#define RANK_REST          (UINT8_MAX - 2) /* what estimates of parts leave of that of the whole */
 /* A trained model of one kind: it stands beside what is measured of others. */
 #define RANK_MODEL     (UINT8_MAX - 1)
 #define RANK_ESTIMATED UINT8_MAX /* the machine and its parts, where nothing is measured */

@@ -119,7 +119,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t boottime_
 			engine->meter_zones[engine->meters_known++] = (size_t)r;
 	}
 	if (r >= 0)
-		r = books_find_remainder(books, boottime_ms);
+		r = books_find_remainders(books, boottime_ms);
 	chosen = books_choose_totals(books);
 	if (known < books->accountant.zone_count || ledger_columns(books->ledger) != columns)
 		set_publication(engine);
@@ -302,6 +302,12 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
+/* What meters of wholes count in addition to their parts. Estimates do not judge each other. */
+static const struct remainder *meters_rest(const struct interval_engine *engine)
+{
+	return &engine->books.rest[QUALITY_MEASURED].remainder;
+}
+
 /* [SIGNAL_COUNT]: all that was counted of the signals that are counters of rows. */
 static void sum_counters(const struct interval_engine *engine, const struct activity *activity,
 			 uint64_t *ret)
@@ -337,7 +343,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 			     activity->time_ns, &engine->published[z]);
 		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
 		engine->published[z].coverage_ratio =
-			remainder_coverage(&engine->books.remainder, z, NULL);
+			remainder_coverage(meters_rest(engine), z, NULL);
 		engine->published[z].share_error_ratio =
 			zone_fits_error_ratio(&accountant->fits, z);
 		engine->published[z].share_half_width =
@@ -481,7 +487,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	take_readings(engine, &meters);
 	estimates_advance(&engine->sources->estimates, &engine->books,
 			  pass == 0 ? &activity : NULL);
-	books_advance_remainder(&engine->books);
+	books_advance_remainders(&engine->books);
 	entry = entry_of(engine);
 	if (pass == 0) {
 		measured = pass_clock_measure(&engine->clock, &activity);
@@ -556,7 +562,7 @@ struct zone_view interval_engine_view(const struct interval_engine *engine, size
 	};
 
 	view.coverage_ratio =
-		remainder_coverage(&engine->books.remainder, index, &view.coverage_is_of_minute);
+		remainder_coverage(meters_rest(engine), index, &view.coverage_is_of_minute);
 	return view;
 }
 

@@ -122,7 +122,7 @@ uint32_t record_take_id(struct record_cursor *from)
 
 uint32_t record_take_zone(struct record_cursor *from)
 {
-	return record_take_up_to(from, ZONES_MAX - 1, "a zone beyond the 1,031th");
+	return record_take_up_to(from, ZONES_MAX - 1, "a zone beyond the 1,034th");
 }
 
 uint32_t record_take_device(struct record_cursor *from)

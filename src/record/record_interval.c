@@ -110,7 +110,7 @@ static void decode_span(struct record_cursor *from, uint32_t flags, uint64_t tim
 static void decode_readings(struct interval_lists *lists, struct record_cursor *from,
 			    struct recorded_interval *ret)
 {
-	uint32_t count = record_take_up_to(from, ZONES_MAX, "more than 1,031 zones");
+	uint32_t count = record_take_up_to(from, ZONES_MAX, "more than 1,034 zones");
 
 	if (ARRAY_RESERVE(lists->readings, lists->reading_size, count + 1) < 0) {
 		record_fail_memory(from);

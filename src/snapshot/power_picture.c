@@ -331,10 +331,28 @@ static void take_parts(const struct counting *counting, struct power_picture *pi
 	}
 }
 
+/* Of the estimated whole, if there is one; else the sum of those in the total. 0: not known. */
+static double error_of_estimates(const struct counting *counting)
+{
+	double wholes_w = 0, total_w = 0;
+
+	for (uint32_t z = 0; z < ledger_zones(counting->ledger); z++) {
+		const struct snapshot_zone *zone = &counting->zones[z];
+
+		if (zone->zone.quality != QUALITY_ESTIMATED || !snapshot_zone_draws(zone) ||
+		    !(zone->model_error_w > 0))
+			continue;
+		if (zone_kind_info[zone->zone.kind].is_whole)
+			wholes_w += zone->model_error_w;
+		else if (zone->total != TOTAL_NONE)
+			total_w += zone->model_error_w;
+	}
+	return wholes_w > 0 ? wholes_w : total_w;
+}
+
 static void look_at_kinds_of_power(const struct counting *counting, struct power_picture *picture)
 {
 	picture->is_estimated = picture->has_idle = picture->idle_is_provisional = false;
-	picture->error_w = 0;
 	for (uint32_t z = 0; z < ledger_zones(counting->ledger); z++) {
 		const struct snapshot_zone *zone = &counting->zones[z];
 
@@ -344,9 +362,8 @@ static void look_at_kinds_of_power(const struct counting *counting, struct power
 		picture->idle_is_provisional |=
 			zone->has_mode[MODE_IDLE] && zone->idle_state == IDLE_PROVISIONAL;
 		picture->is_estimated |= zone->zone.quality == QUALITY_ESTIMATED;
-		if (zone->zone.quality == QUALITY_ESTIMATED && zone->model_error_w > 0)
-			picture->error_w += zone->model_error_w;
 	}
+	picture->error_w = picture->is_estimated ? error_of_estimates(counting) : 0;
 }
 
 /* The total and what no row is charged. Returns what rows are. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Without a meter, the built-in models estimate package and dram beside platform (--model.parts): marked as estimates, in no total,
-and no more than the platform; processes share them; kepler doctor says what they are worth."""
+"""Without a meter, the built-in models estimate package and dram beside platform (--model.parts): marked as estimates, and no
+more than the platform; with what they leave they are the total; processes share them; kepler doctor says what they are worth."""
 import subprocess
 
 from rig import KEPLER, Exporter, Sensors, balanced, run_tests
@@ -14,8 +14,18 @@ def watts(metrics, zone, mode):
     return float(metrics.value(f"kepler_node_{zone}_watts", mode=mode, source=SOURCE))
 
 
+def contains_its_parts(metrics, level, label, zones):
+    """Each row's total is what it was charged for the parts together, and so no less than one of them."""
+    total, *parts = ({labels[label]: joules for labels, joules in metrics.select(f"kepler_{level}_{name}joules_total",
+                                                                                mode="dynamic", source=SOURCE)}
+                     for name in ("", *(f"{zone}_" for zone in zones)))
+    assert any(total.values()) and all(row in total for part in parts for row in part), (level, total, parts)
+    for row, joules in total.items():
+        assert joules == sum(part.get(row, 0) for part in parts), (level, row, joules, parts)
+
+
 def a_server():
-    """Package and dram have idle and dynamic power, whose sums stay within the platform's; the total is the platform alone."""
+    """Package and dram have idle and dynamic power, whose sums stay within the platform's; with other, they are the total."""
     with Sensors([]) as sensors:
         options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false", "--model.parts=all"]
         with Exporter(*OPTIONS, *options) as exporter:
@@ -26,6 +36,10 @@ def a_server():
                 names = ("kepler_node_joules_total", "kepler_node_platform_joules_total")
                 joules = [float(metrics.value(name, mode=mode, source=SOURCE)) for name in names]
                 assert joules[0] == joules[1], (mode, joules)
+            for level, label in (("process", "pid"), ("container", "container_id")):
+                contains_its_parts(metrics, level, label, ("package", "dram", "other"))
+            assert metrics.select("kepler_zone_info", zone="other", quality="estimated", in_total="true")
+            assert metrics.select("kepler_zone_info", zone="platform", quality="estimated", in_total="false")
             for zone in ("package", "dram"):
                 assert metrics.select("kepler_zone_info", zone=zone, quality="estimated", path="rapl-components-1"), zone
                 assert metrics.sum(f"kepler_process_{zone}_joules_total", mode="dynamic", source=SOURCE) > 0, zone

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/num.h"
+#include "energy/total.h"
 #include "tests/unit/attribution/house.h"
 
 static void spans_are_in_the_order_of_zones(void **state)
@@ -68,13 +69,13 @@ static void drew(struct house *house, uint64_t machine_uj, uint64_t package_uj)
 						     .to_ns = house->now_ns,
 						     .energy_uj = drawn_uj[z] });
 	books_begin(&house->books, house->now_ns, SETTLE_NS);
-	books_advance_remainder(&house->books);
+	books_advance_remainders(&house->books);
 }
 
 static const struct energy_span *span_of_remainder(const struct books *books)
 {
 	for (size_t i = 0; i < books->span_count; i++) {
-		if (books->spans[i].zone == books->remainder_at)
+		if (books->spans[i].zone == books->rest[QUALITY_MEASURED].at)
 			return &books->spans[i];
 	}
 	return NULL;
@@ -88,13 +89,13 @@ static void what_no_part_counts_is_a_zone(void **state)
 
 	(void)state;
 	set_up_house(&house);
-	assert_int_equal(books_find_remainder(books, 0), 0);
-	assert_int_equal(books->remainder_at, SIZE_MAX);
+	assert_int_equal(books_find_remainders(books, 0), 0);
+	assert_int_equal(books->rest[QUALITY_MEASURED].at, SIZE_MAX);
 	assert_int_equal(books_adopt(books, &platform, 0), 2);
 	assert_int_equal(books_choose_totals(books), 0);
-	assert_int_equal(books_find_remainder(books, 0), 0);
+	assert_int_equal(books_find_remainders(books, 0), 0);
 	assert_int_equal(books_choose_totals(books), 0);
-	assert_int_equal(books->remainder_at, 3);
+	assert_int_equal(books->rest[QUALITY_MEASURED].at, 3);
 	drew(&house, 90, 20);
 	drew(&house, 90, 20);
 	assert_non_null(span_of_remainder(books));
@@ -108,6 +109,98 @@ static void what_no_part_counts_is_a_zone(void **state)
 	assert_int_equal(books->status[3].state, ZONE_ERROR);
 	assert_int_equal(books->status[3].error, -EIO);
 	assert_int_equal(books->status[3].errors, 1);
+	tear_down_house(&house);
+}
+
+enum { PLATFORM, DRAM, OTHER };
+
+/* A second in which A has nine tenths of the CPU time, and B has nine tenths of the misses. */
+static void run_second(struct house *house)
+{
+	struct parties *parties = &house->books.parties;
+	const uint64_t drawn_j[] = { 40, 30 }, idle_j[] = { 10, 5 }, from_ns = house->now_ns;
+	struct interval interval;
+
+	begin(house, 0);
+	house->books.span_count = 0;
+	for (size_t z = 0; z < 2; z++)
+		books_put_span(&house->books, z,
+			       (struct energy_span){ .known = from_ns > NSEC_PER_SEC,
+						     .from_ns = from_ns,
+						     .to_ns = house->now_ns,
+						     .energy_uj = drawn_j[z] * UJ_PER_J,
+						     .idle_uj = idle_j[z] * UJ_PER_J });
+	books_advance_remainders(&house->books);
+	parties_know(parties, SIGNAL_BIT(SIGNAL_CACHE_MISSES) | SIGNAL_BIT(SIGNAL_COUNTED_TIME));
+	assert_int_equal(parties_reserve(parties, 8), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const uint64_t tenths = i ? 1 : 9, ns = tenths * NSEC_PER_SEC / 10;
+
+		ran(house, i, 0, ns);
+		parties_add_signal(parties, SIGNAL_CACHE_MISSES, 10 - tenths);
+		parties_add_signal(parties, SIGNAL_COUNTED_TIME, ns);
+	}
+	interval = books_interval(&house->books, house->now_ns);
+	interval.work.busy_ns = house->busy_ns;
+	interval.measured = (struct zone_activity){ .dt_ns = NSEC_PER_SEC, .utilisation = 1 };
+	books_book(&house->books, &interval, NULL);
+	ledger_close(house->books.ledger);
+}
+
+/* What is charged to a container of a part is in its total, though it used hardly any CPU time. */
+static void a_total_has_all_of_an_estimated_part(void **state)
+{
+	static const struct zone zones[] = {
+		{ .kind = ZONE_PLATFORM,
+		  .quality = QUALITY_ESTIMATED,
+		  .knows_idle = true,
+		  .source = "model",
+		  .rank = RANK_ESTIMATED },
+		{ .kind = ZONE_DRAM,
+		  .quality = QUALITY_ESTIMATED,
+		  .knows_idle = true,
+		  .source = "model",
+		  .rank = RANK_ESTIMATED },
+	};
+	const struct ledger_options options = { .max_processes = 64,
+						.max_containers = 16,
+						.by_zone = true };
+	const struct idle_options idle = { .mode = IDLE_MODE_LEARNED };
+	const struct share_options share = {
+		.rule = { [ZONE_DRAM] = SHARE_CACHE_MISSES },
+		.smt_ppm = SHARE_SMT_PPM,
+	};
+	struct house house = { .now_ns = NSEC_PER_SEC };
+	struct books *books = &house.books;
+	struct zone_account *accounts = books->accountant.zones;
+
+	(void)state;
+	assert_int_equal(books_open(books, &options), 0);
+	books_configure(books, &idle, &share, 0);
+	for (size_t z = 0; z < 2; z++)
+		assert_int_equal(books_adopt(books, &zones[z], 0), z);
+	assert_int_equal(books_find_remainders(books, 0), 0);
+	assert_int_equal(books_choose_totals(books), 0);
+	assert_int_equal(books->rest[QUALITY_ESTIMATED].at, OTHER);
+	assert_int_equal(books->rest[QUALITY_MEASURED].at, SIZE_MAX);
+	assert_int_equal(accounts[PLATFORM].total, TOTAL_NONE);
+	assert_int_equal(accounts[DRAM].total, 1);
+	assert_int_equal(accounts[OTHER].total, 1);
+	run_second(&house);
+	run_second(&house);
+	assert_int_equal(accounts[OTHER].idle_state, IDLE_MODEL);
+	/* B: of the platform's 30 J 3 J, of the dram's 25 J 22.5 J, of the other 5 J 0.5 J. */
+	assert_int_equal(joules(&house, 1, PLATFORM), 3);
+	assert_int_equal(joules(&house, 1, DRAM), 22);
+	assert_int_equal(joules(&house, 0, OTHER), 4);
+	/* A: 2.5 J and 4.5 J: both together are all that is dynamic of the platform. */
+	assert_int_equal(joules(&house, 0, DRAM), 2);
+	assert_int_equal(ledger_node_value(books->ledger, DRAM, MODE_DYNAMIC) +
+				 ledger_node_value(books->ledger, OTHER, MODE_DYNAMIC),
+			 ledger_node_value(books->ledger, PLATFORM, MODE_DYNAMIC));
+	assert_int_equal(ledger_node_value(books->ledger, DRAM, MODE_IDLE) +
+				 ledger_node_value(books->ledger, OTHER, MODE_IDLE),
+			 ledger_node_value(books->ledger, PLATFORM, MODE_IDLE));
 	tear_down_house(&house);
 }
 
@@ -147,6 +240,7 @@ int main(void)
 		cmocka_unit_test(idle_energy_gets_columns),
 		cmocka_unit_test(a_new_zone_brings_its_columns),
 		cmocka_unit_test(what_no_part_counts_is_a_zone),
+		cmocka_unit_test(a_total_has_all_of_an_estimated_part),
 		cmocka_unit_test(a_zone_goes_on_in_other_books),
 	};
 

@@ -259,6 +259,24 @@ static void energy_that_comes_late_weighs_when_it_comes(void **state)
 	tear_down(&house);
 }
 
+/* A model of a part may lack its signals, and a meter may stand still. */
+static void without_energy_of_parts_it_follows_cpus(void **state)
+{
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, ALICE, 750);
+	ran(&house, BOB, 250);
+	end(&house, 0, 0, 40 * J);
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 30 * J);
+	assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 10 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
 static void what_has_no_name_has_its_part(void **state)
 {
 	struct house house;
@@ -318,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_part_that_nothing_is_known_to_use_has_its_share),
 		cmocka_unit_test(it_follows_them_through_its_gaps),
 		cmocka_unit_test(energy_that_comes_late_weighs_when_it_comes),
+		cmocka_unit_test(without_energy_of_parts_it_follows_cpus),
 		cmocka_unit_test(what_has_no_name_has_its_part),
 		cmocka_unit_test(idle_energy_follows_idle_energy),
 	};

@@ -56,7 +56,7 @@ static void the_best_known_signal_is_used(void **state)
 		{ ZONE_PLATFORM, ALL, SHARE_CYCLES_INSTRUCTIONS },
 		{ ZONE_PLATFORM, PAIRED, SHARE_SMT_TIME },
 		{ ZONE_GPU, ALL, SHARE_CPU_TIME },
-		{ ZONE_OTHER, ALL, SHARE_CPU_TIME },
+		{ ZONE_OTHER, ALL, SHARE_CYCLES_INSTRUCTIONS },
 	};
 	const struct share_options options = all_auto();
 

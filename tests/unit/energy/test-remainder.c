@@ -2,12 +2,13 @@
 #include "energy/remainder.h"
 
 #include "base/num.h"
+#include "energy/rank.h"
 #include "tests/rig/property.h"
 #include "tests/unit/unit.h"
 
 #define J UJ_PER_J
 
-enum { PLATFORM, PACKAGE_0, PACKAGE_1, DRAM, CORE, GPU, PSYS, MODULE, ESTIMATE, ZONES };
+enum { PLATFORM, PACKAGE_0, PACKAGE_1, DRAM, CORE, GPU, PSYS, MODULE, ESTIMATE, GUESS, ZONES };
 
 static const struct zone zones[ZONES] = {
 	[PLATFORM] = { .kind = ZONE_PLATFORM, .source = "bmc" },
@@ -18,7 +19,15 @@ static const struct zone zones[ZONES] = {
 	[GPU] = { .kind = ZONE_GPU, .instance = "GPU-a", .source = "nvml" },
 	[PSYS] = { .kind = ZONE_PSYS, .source = "rapl" },
 	[MODULE] = { .kind = ZONE_PSYS, .source = "module", .has_gpus = true },
-	[ESTIMATE] = { .kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "model" },
+	[ESTIMATE] = { .kind = ZONE_PLATFORM,
+		       .quality = QUALITY_ESTIMATED,
+		       .scope = SCOPE_VM_DYNAMIC,
+		       .source = "model",
+		       .rank = RANK_ESTIMATED },
+	[GUESS] = { .kind = ZONE_PACKAGE,
+		    .quality = QUALITY_ESTIMATED,
+		    .source = "model",
+		    .rank = RANK_ESTIMATED },
 };
 
 struct machine {
@@ -94,7 +103,7 @@ static void what_is_in_it_depends_on_the_machine(void **state)
 		{ BIT(PLATFORM), 0, 0, DOMAIN_NODE },
 		{ BIT(PACKAGE_0) | BIT(DRAM), 0, 0, DOMAIN_NODE },
 		{ BIT(PLATFORM) | BIT(DRAM) | BIT(GPU), BIT(PLATFORM), BIT(DRAM) | BIT(GPU),
-		  DOMAIN_PARTS },
+		  DOMAIN_NODE },
 		{ BIT(PLATFORM) | BIT(GPU), BIT(PLATFORM), BIT(GPU), DOMAIN_NODE },
 		{ BIT(PLATFORM) | BIT(PACKAGE_0) | BIT(CORE), BIT(PLATFORM), BIT(PACKAGE_0),
 		  DOMAIN_PARTS },
@@ -127,10 +136,49 @@ static void what_is_in_it_depends_on_the_machine(void **state)
 		assert_int_equal(in_it[true], table[i].wholes);
 		assert_int_equal(in_it[false], table[i].parts);
 		assert_int_equal(remainder_exists(&machine.remainder), table[i].wholes != 0);
-		assert_int_equal(remainder_zone(&machine.remainder, machine.members)->domain.kind,
+		assert_int_equal(remainder_zone(&machine.remainder, machine.members).domain.kind,
 				 table[i].domain);
 		remainder_release(&machine.remainder);
 	}
+}
+
+/* It is an estimate, in one total with the parts, and has the rest of the idle energy, too. */
+static void estimates_have_one_of_their_own(void **state)
+{
+	const struct energy_span first[] = { { .zone = ESTIMATE, .to_ns = NSEC_PER_SEC },
+					     { .zone = GUESS, .to_ns = NSEC_PER_SEC } };
+	const struct energy_span second[] = {
+		{ ESTIMATE, true, NSEC_PER_SEC, 2 * NSEC_PER_SEC, 0, 100 * J, 60 * J },
+		{ GUESS, true, NSEC_PER_SEC, 2 * NSEC_PER_SEC, 0, 70 * J, 20 * J },
+	};
+	const struct energy_span third[] = {
+		{ ESTIMATE, true, 2 * NSEC_PER_SEC, 3 * NSEC_PER_SEC, 0, 100 * J, 60 * J },
+		{ GUESS, true, 2 * NSEC_PER_SEC, 3 * NSEC_PER_SEC, 0, 90 * J, 20 * J },
+	};
+	struct machine machine;
+	struct energy_span span;
+	struct zone zone;
+
+	set_up(&machine, BIT(ESTIMATE) | BIT(GUESS));
+	assert_false(remainder_exists(&machine.remainder)); /* of what is measured */
+	machine.remainder.quality = QUALITY_ESTIMATED;
+	follow(&machine, BIT(ESTIMATE) | BIT(GUESS));
+	assert_true(remainder_exists(&machine.remainder));
+	zone = remainder_zone(&machine.remainder, machine.members);
+	assert_int_equal(zone.quality, QUALITY_ESTIMATED);
+	assert_int_equal(zone.scope, SCOPE_VM_DYNAMIC);
+	assert_int_equal(zone.domain.kind, DOMAIN_PARTS);
+	assert_string_equal(zone.source, "model");
+	assert_false(rank_are_rivals(&zone, &zones[GUESS]));
+	assert_true(remainder_advance(&machine.remainder, first, 2, &span));
+	assert_false(span.known);
+	assert_true(remainder_advance(&machine.remainder, second, 2, &span));
+	assert_int_equal(span.energy_uj, 30 * J);
+	assert_int_equal(span.idle_uj, 30 * J); /* 40, but it has no more energy */
+	assert_true(remainder_advance(&machine.remainder, third, 2, &span));
+	assert_int_equal(span.energy_uj, 10 * J);
+	assert_int_equal(span.idle_uj, 10 * J);
+	remainder_release(&machine.remainder);
 }
 
 /* The whole is read at 2.5 s, 3.5 s and so on, the part at whole seconds. */
@@ -397,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_in_it_depends_on_the_machine),
+		cmocka_unit_test(estimates_have_one_of_their_own),
 		cmocka_unit_test(it_is_of_the_time_that_all_reach),
 		cmocka_unit_test(what_is_owed_is_taken_off_the_next),
 		cmocka_unit_test(what_is_not_known_of_a_part_is_in_it),

@@ -50,6 +50,8 @@ static const struct machine machines[] = {
 	{ "what the parts leave", { "platform", "package-0", "other@remainder" }, "-12" },
 	{ "found behind them", { "platform", "package-0", "|", "other@remainder" }, "-12" },
 	{ "an estimate alone", { "~platform" }, "1" },
+	{ "estimates of parts", { "~platform", "~package", "~dram", "|", "~other" }, "-111" },
+	{ "an estimate of a part, found later", { "~platform", "|", "~dram" }, "1-" },
 	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-1" },
 	{ "the first source of a kind", { "platform-1@ipmi", "platform-2@redfish" }, "1-" },
 	{ "sockets of two sources", { "package-0@msr", "package-1@tpmi", "dram-0" }, "123" },

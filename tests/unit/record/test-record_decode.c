@@ -163,7 +163,7 @@ static void limits_hold(void **state)
 {
 	MUST_FAIL("\6\4\200\200\200\2", "record of type 6: an id beyond 2^22");
 	MUST_FAIL("\3\5\202\10", "a length beyond the end");
-	MUST_FAIL("\3\2\207\10", "record of type 3: a zone beyond the 1,031th");
+	MUST_FAIL("\3\2\212\10", "record of type 3: a zone beyond the 1,034th");
 	MUST_FAIL("\1\3\2a\0", "record of type 1: a text that is too long, or has a byte 0");
 	MUST_FAIL("\5\5\0\0\0\0\0", "record of type 5: an owner without a container_id");
 	MUST_FAIL("\5\5\0\0\0\0\21", "record of type 5: too many labels");

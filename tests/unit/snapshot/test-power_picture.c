@@ -319,6 +319,15 @@ static void an_estimate_says_so_and_how_wide(void **state)
 	take(&node);
 	assert_text(power_text_total, &node.picture, "3.34 W ± 0.034 W, estimated");
 	assert_text(power_text_uses, &node.picture, "processes 3.34 · unattributed 0.00");
+	/* The total is made of its parts; it is still the estimate of the whole. */
+	node.zones[PSYS].total = TOTAL_NONE;
+	node.zones[PACKAGE].zone.quality = QUALITY_ESTIMATED;
+	node.zones[PACKAGE].model_error_w = 0.5;
+	node.zones[PACKAGE].total = 1;
+	begin(&node);
+	use_zone(&node, PACKAGE, 3340000, 0, 0);
+	take(&node);
+	assert_text(power_text_total, &node.picture, "3.34 W ± 0.034 W, estimated");
 	tear_down(&node);
 }
 
