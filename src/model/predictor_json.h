@@ -13,9 +13,9 @@
 #include "model/predictor.h"
 
 /*
- * Reads the predictor of @component, which has @features and is at @place in the file. 0, -EINVAL
- * or -ENOMEM; *ret is overwritten, and released by the caller in any case.
+ * Reads the predictor of @component, which has @features and is at @component_place in the file. 0,
+ * -EINVAL or -ENOMEM; *predictor is overwritten, and released by the caller in any case.
  */
 int predictor_json_read(const struct json_source *source, const json_t *component,
-			const char *place, size_t features, struct predictor *ret);
+			const char *component_place, size_t features, struct predictor *predictor);
 void predictor_json_write(struct json_writer *writer, const struct predictor *predictor);
