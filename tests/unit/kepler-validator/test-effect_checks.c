@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-validator/effect_checks.h"
+
+#include "tests/unit/unit.h"
+
+#define PHASE_S 10
+
+/* A load of one CPU that takes 20 W between two idle phases of 10 W. */
+struct scene {
+	struct observation observation;
+	struct result_list results;
+};
+
+static void take_page(struct exporter *exporter, double time_s, double joules)
+{
+	char text[512];
+	int len = snprintf(text, sizeof(text),
+			   "# TYPE kepler_node_package_joules_total counter\n"
+			   "kepler_node_package_joules_total{mode=\"dynamic\"} %f\n"
+			   "# TYPE kepler_process_package_joules_total counter\n"
+			   "kepler_process_package_joules_total{mode=\"dynamic\"} %f\n",
+			   joules, joules);
+
+	assert_int_equal(exporter_take_page(exporter, time_s, time_s, text, (size_t)len), 0);
+}
+
+static struct scene *make_scene(const double *watts, const double *busy_cpus)
+{
+	static const struct exporter_options options = { "http://127.0.0.1:1/", 1, NULL };
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct observation *observation = &scene->observation;
+	struct diag diag = { "" };
+
+	plan_make(SCENARIO_SHORT_LIVED, 2, 3 * PHASE_S, &observation->plan);
+	observation->plan.phases[1].load = LOAD_STEADY;
+	observation->truth.zone_count = 1;
+	(void)snprintf(observation->truth.zones[0].kind, TRUTH_KIND_MAX, "package");
+	observation->truth.zones[0].series = series_new("package", "W");
+	observation->cpu = series_new("cpu", "CPUs");
+	for (int i = 0; i < 3; i++) {
+		struct observed_phase *phase = &observation->phases[i];
+
+		(void)snprintf(phase->phase.name, sizeof(phase->phase.name), "load");
+		phase->phase.start_s = i * PHASE_S;
+		phase->phase.end_s = (i + 1) * PHASE_S;
+		assert_int_equal(series_add_window(observation->truth.zones[0].series, i * PHASE_S,
+						   (i + 1) * PHASE_S, watts[i]),
+				 0);
+		assert_int_equal(series_add_window(observation->cpu, i * PHASE_S, (i + 1) * PHASE_S,
+						   busy_cpus[i]),
+				 0);
+	}
+	observation->phase_count = 3;
+	observation->phases[1].load.cpu_s = PHASE_S;
+	observation->phases[1].load.wanted_s = PHASE_S;
+	assert_int_equal(exporter_open(&options, &observation->exporters[0], &diag), 0);
+	observation->exporter_count = 1;
+	take_page(observation->exporters[0], 0, 1);
+	take_page(observation->exporters[0], 1, 2);
+	return scene;
+}
+
+/* The verdict if the load is charged @charged_j; the result stays in the scene. */
+static enum verdict judge(struct scene *scene, double charged_j)
+{
+	const struct check_bounds bounds = { 0.05, 0.1, 10 };
+
+	scene->observation.phases[1].charges[0].process[0] = 5;
+	scene->observation.phases[3].charges[0].process[0] = 5 + charged_j;
+	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
+	assert_int_equal(scene->results.count, 1);
+	return scene->results.items[0]->verdict;
+}
+
+static void free_scene(struct scene **scene)
+{
+	result_list_release(&(*scene)->results);
+	observation_release(&(*scene)->observation);
+	free(*scene);
+}
+
+static const double watts[] = { 10, 30, 10 }, busy_cpus[] = { 0.1, 1.1, 0.1 };
+
+static void the_charge_is_the_effect(void **state)
+{
+	CLEANUP(free_scene) struct scene *right = make_scene(watts, busy_cpus);
+	CLEANUP(free_scene) struct scene *half = make_scene(watts, busy_cpus);
+
+	assert_int_equal(judge(right, 205), VERDICT_PASS);
+	assert_string_equal(right->results.items[0]->name, "process/package/load");
+	assert_true(fabs(right->results.items[0]->error - 0.025) < 1e-9);
+	assert_int_equal(judge(half, 100), VERDICT_FAIL);
+	assert_int_equal(half->results.items[0]->cause, CAUSE_SCALE);
+}
+
+static void a_neighbour_has_its_part(void **state)
+{
+	CLEANUP(free_scene)
+	struct scene *scene = make_scene(watts, (const double[]){ 0.1, 2.1, 0.1 });
+
+	scene->observation.phases[1].load.other_cpu_s = PHASE_S;
+	scene->observation.phases[1].load.wanted_s = 2 * PHASE_S;
+	assert_int_equal(judge(scene, 100), VERDICT_PASS);
+}
+
+static void a_busy_machine_decides_nothing(void **state)
+{
+	CLEANUP(free_scene)
+	struct scene *drifts = make_scene((const double[]){ 10, 30, 18 }, busy_cpus);
+	CLEANUP(free_scene)
+	struct scene *others = make_scene(watts, (const double[]){ 0.1, 1.2, 0.1 });
+	CLEANUP(free_scene) struct scene *crowded = make_scene(watts, busy_cpus);
+
+	assert_int_equal(judge(drifts, 100), VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(drifts->results.items[0]->reason, "drifted"));
+	assert_int_equal(judge(others, 100), VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(others->results.items[0]->reason, "Other work"));
+	crowded->observation.phases[1].load.wanted_s = 1.2 * PHASE_S;
+	assert_int_equal(judge(crowded, 100), VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(crowded->results.items[0]->reason, "too busy"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_charge_is_the_effect),
+		cmocka_unit_test(a_neighbour_has_its_part),
+		cmocka_unit_test(a_busy_machine_decides_nothing),
+	};
+	return unit_run(tests);
+}
