@@ -8,7 +8,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define RANGE_LEAST 0.1  /* of the mean magnitude */
+#define RANGE_LEAST 0.5  /* of the mean magnitude */
 #define AT_LIMIT    0.01 /* of the predicted range: as near as this is at the limit */
 #define LIMIT_TIME  0.05
 #define LIMIT_RANGE 0.2

@@ -3,8 +3,8 @@
  * How predicted values depend on actual ones: predicted = scale × actual + offset, by least squares
  * weighted with the length of each window, and what such a line leaves.
  *
- * Range: the actual series' 99th percentile less its 1st, and at least a tenth of its mean
- * magnitude, since the noise of a steady load is no shape.
+ * Range: the actual series' 99th percentile less its 1st, and at least half of its mean magnitude,
+ * since the noise of two meters at a steady load is no shape.
  * Shape: the root mean square of the actual values around a line through the predicted ones, as a
  * ratio of the range: sd(actual) × √(1 − r²) / range. With r ≤ 0 or a constant prediction it is
  * sd(actual) / range. Neither a scale nor an offset changes it.

@@ -43,8 +43,8 @@ static int look_at(const struct result *result, struct judgement *ret)
 	if (isnan(most_s))
 		most_s = JUDGE_MAX_LAG_S;
 	int r = lag_find(result->actual, result->predicted, LAG_SEARCH * most_s, &ret->lag_s);
-	/* Half a step of the coarser series cannot be seen. */
-	double step_s = fmax(series_step_s(result->actual), series_step_s(result->predicted));
+	/* Half a step of the finer series cannot be seen. */
+	double step_s = fmin(series_step_s(result->actual), series_step_s(result->predicted));
 	ret->lag_is_too_long = fabs(ret->lag_s) > fmax(most_s, step_s / 2);
 	if (r == 0)
 		r = pairs_make(result->actual, result->predicted, 0, SERIES_WINDOWS_MAX,

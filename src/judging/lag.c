@@ -10,9 +10,9 @@
 #include "judging/pairing.h"
 
 #define PAIRS_MOST    4096
-#define PAIRS_LEAST   8
+#define PAIRS_LEAST   16
 #define SHIFTS_MOST   200 /* to each side */
-#define LEFT_MOST     0.8
+#define LEFT_MOST     0.5
 #define GAIN_LEAST    0.001
 #define CORRELATES_AT 0.5
 #define STEADY_MOST   0.01 /* standard deviation, of the mean: nothing to see a lag by */
@@ -46,9 +46,9 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	     double *ret_lag_s)
 {
 	double left[2 * SHIFTS_MOST + 1];
-	double step_s = series_step_s(predicted);
+	double step_s = fmin(series_step_s(actual), series_step_s(predicted));
 	*ret_lag_s = NAN;
-	if (isnan(step_s) || actual->count < PAIRS_LEAST)
+	if (actual->count < PAIRS_LEAST || predicted->count < PAIRS_LEAST)
 		return 0;
 	/* Half of the series is left to compare. */
 	most_s = fmin(most_s, (series_end_s(actual) - series_start_s(actual)) / 2);

@@ -2,11 +2,11 @@
 /*
  * By how much a predicted series is late: the shift with the highest correlation.
  *
- * Shifts are whole steps of the predicted series, so that none of them smooths it more than others,
- * and a parabola through the best three gives the part of a step. A shift other than 0 has to leave
- * less than 80 % of the variance that none leaves, and explain 0.1 % of all variance more, with a
- * correlation of at least 0.5; otherwise noise would be a lag. A series that varies by less than
- * 1 % of its mean shows no lag.
+ * Shifts are whole steps of the finer series, so that none of them smooths it more than others, and
+ * a parabola through the best three gives the part of a step. A shift other than 0 has to leave
+ * less than half of the variance that none leaves, and explain 0.1 % of all variance more, with a
+ * correlation of at least 0.5 and 16 pairs; otherwise noise would be a lag. A series that varies by
+ * less than 1 % of its mean shows no lag.
  */
 #pragma once
 

@@ -51,7 +51,7 @@ struct errors {
 	double actual, predicted; /* amounts over all that is paired, in unit × s (J) */
 	double energy_ratio;
 	double ratio_low, ratio_high; /* its 95 % interval */
-	double range;                 /* of the actual series, without its extremes, in its unit */
+	double range;                 /* of the actual series: judging/fit.h, in its unit */
 	double lag_s;                 /* > 0: the predicted series is late */
 	double scale;
 	double offset;     /* in the series' unit (W) */

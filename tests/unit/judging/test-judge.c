@@ -221,6 +221,54 @@ static void a_bound_within_the_interval_decides_nothing(void **state)
 	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "includes the bound");
 }
 
+/* Idle: the two meters' own noise is no shape. */
+static void a_steady_load_is_judged_by_its_energy(void **state)
+{
+	struct machine noise = { .state = 5 };
+	double actual[SAMPLES], predicted[SAMPLES], high[SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++) {
+		actual[i] = 100 + uniform(&noise);
+		predicted[i] = 100 + uniform(&noise);
+		high[i] = 110 + uniform(&noise);
+	}
+	expect(judged(series_of(actual, SAMPLES, 0), series_of(predicted, SAMPLES, 0), 0.05),
+	       VERDICT_PASS, CAUSE_NONE, "");
+	struct result *result =
+		judged(series_of(actual, SAMPLES, 0), series_of(high, SAMPLES, 0), 0.05);
+	assert_int_equal(result->verdict, VERDICT_FAIL);
+	assert_true(result->cause == CAUSE_SCALE || result->cause == CAUSE_OFFSET);
+	result_free(result);
+}
+
+/* A meter of every second, and a counter that is read each 7 s at other times. */
+static void judge_each_7_s(double late_s)
+{
+	struct machine machine;
+	struct series *counter = series_new("counter", "W");
+	double sum = 0;
+
+	run_machine(&machine, 9);
+	for (int i = 0; i < SAMPLES; i++) {
+		double at = sum + machine.watts[i] / 2;
+		if (i % 7 == 3)
+			assert_int_equal(series_add_counter(counter, i - 0.5 + late_s, at), 0);
+		sum += machine.watts[i];
+	}
+	series_finish(counter);
+	struct result *result = judged(series_of(machine.watts, SAMPLES, 0), counter, 0.02);
+	assert_true(result->errors.pairs > SAMPLES / 7 - 4);
+	assert_true(fabs(result->errors.lag_s - late_s) < 0.5);
+	expect(result, VERDICT_PASS, CAUSE_NONE, "");
+}
+
+static void series_can_have_different_steps(void **state)
+{
+	judge_each_7_s(0);
+	judge_each_7_s(2);
+	judge_each_7_s(-3);
+}
+
 /* Worked out by hand. */
 static void errors_are_those_of_the_field(void **state)
 {
@@ -247,6 +295,9 @@ static void clean_series_pass(void **state)
 		struct series *actual = series_of(machine.watts, SAMPLES, 0);
 		for (int i = 0; i < SAMPLES; i++) /* another meter's noise */
 			predicted[i] = machine.watts[i] * (1 + 0.02 * (uniform(&machine) - 0.5));
+		/* Short ones at a load that hardly changes, too. */
+		expect(judged(series_of(machine.watts, 16, 0), series_of(predicted, 16, 0), 0.05),
+		       VERDICT_PASS, CAUSE_NONE, "");
 		bool itself = seed % 2 == 0;
 		expect(judged(actual,
 			      series_of(itself ? machine.watts : predicted, SAMPLES,
@@ -266,6 +317,8 @@ int main(void)
 		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
+		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
+		cmocka_unit_test(series_can_have_different_steps),
 		cmocka_unit_test(errors_are_those_of_the_field),
 		cmocka_unit_test(clean_series_pass),
 	};
