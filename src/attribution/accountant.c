@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each zone: the part of its span that counts (zone_account.h), the work that it follows (of
- * this interval, of a gap, or of an earlier time), the split over that (attribute.h), and the
- * charges. Work of gaps and histories is collected before, also of gaps that end now.
+ * For each zone: which part of its span counts (zone_account.h), which work used that energy (that
+ * of this interval, of a gap, or of an earlier time), the split over that work (attribute.h), and
+ * the charges. The work of gaps and histories is collected first, also that of gaps that end now.
+ *
+ * The file is long because all of this is one decision for each zone, made from the same state.
  */
 #include "attribution/accountant.h"
 
@@ -13,7 +15,7 @@
 #include "energy/total.h"
 
 #define LATE_SPAN_NS (60 * NSEC_PER_SEC)
-/* For how long the work is kept of the time since a zone was read last that is gone. */
+/* How long the work since its last reading is kept for a zone that is gone. */
 #define GONE_GAP_NS (60 * NSEC_PER_SEC)
 
 void accountant_release(struct accountant *accountant)
@@ -132,7 +134,7 @@ bool accountant_has_ended(const struct accountant *accountant, size_t zone)
 	return accountant->contenders[zone].standing == STANDING_ENDED;
 }
 
-/* Without a column or parties there is nothing to charge. */
+/* Nothing is charged without a column or without parties. */
 static void charge(struct ledger *ledger, const struct party *party, size_t count, uint32_t column,
 		   const uint64_t *amounts)
 {
@@ -167,7 +169,7 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
 }
 
-/* Only users and holders of a device have a part of its idle energy, however large others are. */
+/* Only users and holders of a device have a part of its idle energy, not others by their size. */
 static enum idle_share device_share_at(struct accountant *accountant, uint64_t now_ns)
 {
 	enum idle_share share = share_at(accountant, now_ns);
@@ -216,7 +218,7 @@ static void weigh_idle_memory(const struct accountant *accountant, uint32_t z,
 		work->idle_weights = parties->held[place];
 }
 
-/* All that ran since zone @z was read last; nothing is known of that without a gap. */
+/* All work since the last reading of zone @z; without a gap it is not known. */
 static struct domain_work gap_work(struct accountant *accountant, uint32_t z, const struct gap *gap)
 {
 	struct parties *parties = &accountant->gap_parties;
@@ -318,7 +320,7 @@ static void collect_histories(struct accountant *accountant, bool follows_zones)
 	}
 }
 
-/* Notes the span of zone @z for every row that was asked about, before the span is booked. */
+/* Notes the span of zone @z, before it is booked, for every row that is to be explained. */
 static void explain_span(struct accountant *accountant, uint32_t z, const struct energy_span *span,
 			 bool is_late)
 {
@@ -385,7 +387,7 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	input.idle_uj = flow->idle_uj;
 	if (ledger_column(ledger, z, MODE_IDLE) == COLUMN_NONE)
 		input.idle_share = IDLE_SHARE_NODE;
-	/* On failure all of it is in unattributed, and so still accounted for. */
+	/* On failure all energy is unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &accountant->scratch);
 	explain_split(accountant, z, &split);
 	if (accountant->is_part[z])
@@ -403,7 +405,7 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	}
 }
 
-/* When the work began that used the energy of @span. */
+/* The start of the work that used the energy of @span. */
 static uint64_t work_since(const struct energy_span *span)
 {
 	return span->since_ns ? span->since_ns : span->from_ns;
@@ -422,7 +424,7 @@ static bool is_late(const struct accountant *accountant, uint32_t z, const struc
 	       (span->since_ns || span->to_ns + dt_ns < interval->time_ns);
 }
 
-/* How far back work has to be kept. A long span after an outage is an exception. */
+/* How far back work is to be kept. The length of a span counts up to LATE_SPAN_NS. */
 static uint64_t reach_of(const struct interval *interval, const struct energy_span *span)
 {
 	uint64_t length_ns = span->from_ns ? span->to_ns - span->from_ns : 0;
@@ -434,7 +436,7 @@ static uint64_t reach_of(const struct interval *interval, const struct energy_sp
 	return interval->time_ns - span->to_ns + length_ns + interval->measured.dt_ns;
 }
 
-/* For metrics and pages: how late the zone's span is, if it is. */
+/* For metrics and pages: by how much the zone's span is late, if it is. */
 static void note_lateness(struct zone_account *state, uint64_t now_ns,
 			  const struct energy_span *span, bool is_late)
 {
@@ -445,8 +447,8 @@ static void note_lateness(struct zone_account *state, uint64_t now_ns,
 }
 
 /*
- * Collects the work of the time of a late @span into @ret, by its rule. False: it is not known any
- * more, or not yet.
+ * Collects the work in the time of a late @span into @ret, by its rule. False: that work is no
+ * longer known, or not yet kept.
  */
 static bool find_past(struct accountant *accountant, uint32_t z, const struct energy_span *span,
 		      struct gap *ret)
@@ -466,7 +468,7 @@ static bool find_past(struct accountant *accountant, uint32_t z, const struct en
 	return true;
 }
 
-/* What the machine did while the energy of @span flowed, whose work is that of @gap, NULL: none. */
+/* The machine's activity while the energy of @span flowed; @gap: the work of that time, or NULL. */
 static struct zone_activity activity_of(const struct accountant *accountant, uint32_t z,
 					const struct energy_span *span, const struct gap *gap,
 					bool is_past)
@@ -492,7 +494,7 @@ static struct zone_activity activity_of(const struct accountant *accountant, uin
 	return seen;
 }
 
-/* Whether a regression of the power of zone @z is allowed: it is measured, and not overruled. */
+/* Whether zone @z may have a regression: its power is measured, and no option sets its rule. */
 static bool may_fit(const struct accountant *accountant, uint32_t z)
 {
 	const struct zone *zone = accountant->zones[z].zone;
@@ -524,7 +526,7 @@ static bool work_by_fit(struct accountant *accountant, uint32_t z, struct domain
 	return ret->input.rule == SHARE_FIT;
 }
 
-/* Negative: it is not known. */
+/* Negative: not known. */
 static double known_idle_w(const struct zone_account *state, const struct zone_interval *flow)
 {
 	if (state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED)
@@ -534,7 +536,7 @@ static double known_idle_w(const struct zone_account *state, const struct zone_i
 	return -1;
 }
 
-/* From @flow, whose energy the work of this interval used. */
+/* Learns from @flow, the energy of which was used by the work of this interval. */
 static void learn_fit(struct accountant *accountant, uint32_t z, const struct zone_interval *flow)
 {
 	const struct interval *interval = accountant->work.interval;

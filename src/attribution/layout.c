@@ -60,7 +60,7 @@ uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t sign
 	return layout->columns + (uint32_t)__builtin_popcount(signals & ~layout->counters);
 }
 
-/* It takes the place of the one of CPU time, which moves on. */
+/* The new column takes the place of CPU time, which moves to the end. */
 static uint32_t take_column(struct layout *layout)
 {
 	return layout->columns++ - 1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which columns a row has: of energy one a kind and not one a zone, so that a process costs the
- * same on a machine of eight sockets as on one of one.
+ * Which columns a row has. Energy has one column for each kind of zone and not for each zone, so
+ * that a process costs the same on a machine with eight sockets as on one with a single socket.
  *
- * An account is all zones of one kind that the same source counts with the same quality: the
- * packages of all sockets, say. Their energies are of different parts, so that a sum of them is
- * energy, too. Each zone is split by itself, by its own shares; what a row gets of it is added to
- * the account's column of that mode. So what holds for each of its zones (ledger.h) holds for their
- * sum. Where zones are to be told apart on rows, an account is one zone.
+ * An account is all zones of one kind that the same source counts with the same quality, such as
+ * the packages of all sockets. They measure different parts, so that their energies can be added
+ * up. Each zone is split by itself, by its own shares; the part of a row is added to the account's
+ * column of that mode. So what holds for each of its zones (ledger.h) holds for their sum. Where
+ * rows tell zones apart, an account is one zone.
  *
- * Columns of idle energy are there only once rows can have any, and those of counters (signals of
- * work, energy/signal.h: instructions, packets) once they are known. The last column is CPU time;
- * new ones come before it, and the others keep their number. Pure.
+ * Columns of idle energy exist only once rows can have any, and those of counters (SIGNALS_COUNTERS
+ * of energy/signal.h: instructions, packets) once they are known. The last column is CPU time: a
+ * new column is put before it, and all others keep their number. Pure.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct account {
 	uint32_t first_zone; /* the others have its kind, source and quality */
 	uint32_t last_zone;
 	uint32_t zones;              /* how many */
-	uint32_t ended;              /* how many of them have */
+	uint32_t ended;              /* how many of these have ended */
 	uint32_t column[MODE_COUNT]; /* COLUMN_NONE: rows have no energy of this mode */
 };
 
@@ -49,9 +49,9 @@ struct layout {
 	struct layout_zone *zones; /* [zone_count] */
 	uint32_t zone_count, zone_room;
 	uint32_t columns;               /* > 0 */
-	uint32_t ended;                 /* times that a zone has, or was revived */
-	uint32_t counters;              /* SIGNAL_BIT() of those that rows have a column of */
-	uint32_t counter[SIGNAL_COUNT]; /* where; of others undefined */
+	uint32_t ended;                 /* times that a zone has ended or was revived */
+	uint32_t counters;              /* SIGNAL_BIT()s that rows have a column of */
+	uint32_t counter[SIGNAL_COUNT]; /* their columns; of other signals undefined */
 };
 
 void layout_init(struct layout *layout, bool by_zone);
@@ -59,17 +59,17 @@ void layout_release(struct layout *layout);
 /* Makes room for one more zone: layout_add_zone() cannot fail then. 0 or -ENOMEM. */
 int layout_reserve(struct layout *layout);
 /*
- * How many columns there are with @zone, too; how many once rows bear idle energy; how many once
- * they have counters of @signals, as SIGNAL_BIT().
+ * The number of columns after each of the changes below: with @zone added; once rows bear idle
+ * energy; once they have counters of @signals, as SIGNAL_BIT()s.
  */
 uint32_t layout_columns_with(const struct layout *layout, const struct zone *zone);
 uint32_t layout_columns_with_idle(const struct layout *layout);
 uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t signals);
 /* @zone lives as long as the layout; its number is zone_count before the call. */
 void layout_add_zone(struct layout *layout, const struct zone *zone);
-/* Its energy is charged by another source from now on. Again without effect. */
+/* Another source is charged for its energy from now on. A second call has no effect. */
 void layout_end_zone(struct layout *layout, uint32_t zone);
-/* It is charged again, in place of what it gave way to. Likewise. */
+/* It is charged again, in place of the source that had taken over. Likewise. */
 void layout_revive_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
@@ -81,14 +81,14 @@ static inline const struct account *layout_account_of(const struct layout *layou
 	return &layout->accounts[layout->zones[zone].account];
 }
 
-/* Where a row has its part of @zone in @mode; COLUMN_NONE: no row can have any. */
+/* The column of a row's part of @zone in @mode; COLUMN_NONE: no row can have any. */
 static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
 				     enum energy_mode mode)
 {
 	return layout_account_of(layout, zone)->column[mode];
 }
 
-/* Where a row has its counter of @signal; COLUMN_NONE: no row has one. */
+/* The column of a row's counter of @signal; COLUMN_NONE: no row has one. */
 static inline uint32_t layout_counter(const struct layout *layout, enum signal signal)
 {
 	return layout->counters & SIGNAL_BIT(signal) ? layout->counter[signal] : COLUMN_NONE;
@@ -100,20 +100,20 @@ static inline const struct zone *layout_account_zone(const struct layout *layout
 	return layout->zones[layout->accounts[account].first_zone].zone;
 }
 
-/* Whether no zone of it counts any more. */
+/* Whether all of its zones have ended. */
 static inline bool account_has_ended(const struct account *account)
 {
 	return account->ended == account->zones;
 }
 
-/* Of a row's @values in @mode; 0 where rows have none. */
+/* The energy in @mode among a row's @values; 0 where rows have none. */
 static inline uint64_t account_value(const struct account *account, enum energy_mode mode,
 				     const uint64_t *values)
 {
 	return account->column[mode] == COLUMN_NONE ? 0 : values[account->column[mode]];
 }
 
-/* Of all modes. */
+/* The same in all modes. */
 static inline uint64_t account_sum(const struct account *account, const uint64_t *values)
 {
 	return account_value(account, MODE_DYNAMIC, values) +

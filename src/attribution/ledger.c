@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Five level tables, the kinds of their rows, and the node's own lines.
+ * A table of rows for each level, and the node's own sums. Each charge to a process is added to its
+ * container at once, so that the sums agree at every moment and a row can be released without
+ * touching any total.
  *
- * Each charge to a process is added to its container at once, so that the sums agree at every
- * moment and a row can be released without touching any total.
- *
- * Processes. All rows of one process (same pid and start) are in one chain of the index: at most
- * one lives, the others ended when its labels changed and are kept for the publisher. A chain is
- * short, because only changes of labels add to it.
- *
- * Containers. The key is a hash of the container's id (FNV-1a, 64 bits), which is then compared in
- * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. If a
- * container's names changed after its series could be seen, it has several rows in the chain, one
- * of which is not `replaced`. An owner's names are compared only when they are not the row's; else
- * one look at the index finds the row, because names carry the hash of their id.
- *
- * Groups: pods, VMs, namespaces. All its names together identify one, so that a pod with changed
- * labels continues in another row, and returns to the old one if they change back while it is kept.
- * Row 0 is "other": it always has memory and is used from the first overflow on. A container that
- * joins its first group of a kind, as it does when its names come, brings all its earlier use;
- * later it brings only its use from then on. So each microjoule is in one row of each kind.
+ * The file is long because a row of one level can change only together with its rows of the others:
+ * a process with its container's members, a container with its groups.
  */
 #include "attribution/ledger.h"
 
@@ -51,7 +37,7 @@ struct ledger {
 	struct names_table *names;
 	/* Containers that stand for many, have older names, or await them. */
 	uint32_t others, replaced, waiting;
-	uint32_t refused_processes; /* in this interval, for want of a row */
+	uint32_t refused_processes; /* in this interval, because no row was free */
 	uint32_t refused_count;
 	uint64_t refused[LEDGER_REFUSED_MAX]; /* hashes of containers' ids, in this interval */
 	bool closed;                          /* this interval's charges are in the groups */
@@ -88,9 +74,16 @@ static bool has_room(const struct ledger *ledger, enum level level)
 	return ledger_limited_rows(ledger, level) < ledger->max_rows[level];
 }
 
-/* Groups. */
+/*
+ * Groups: pods, VMs, namespaces. All names of a group together identify it, so that a pod with
+ * changed labels continues in another row, and returns to the old row if the labels change back
+ * while that is kept. Row 0 is "other": it always has memory and is used from the first overflow
+ * on. A container that joins its first group of a level, as it does when its names arrive, brings
+ * all of its earlier use; later it brings only its use from then on. So each microjoule is in one
+ * row of each level.
+ */
 
-/* The row holds its names, so that no other set has that address. */
+/* The row has a reference to its names, so that no other set has their address. */
 static struct map_key group_key(const struct owner_names *names)
 {
 	return (struct map_key){ .lo = (uintptr_t)names };
@@ -170,7 +163,7 @@ static bool may_join(const struct ledger_container *container, enum level level)
 	return info->takes_all || container->names->text[info->id][0];
 }
 
-/* Without memory it stays where it is, if it is anywhere, and is to be joined again. */
+/* Without memory the container stays in its group, if it has one, and joins again later. */
 static uint32_t find_group(struct ledger *ledger, struct ledger_container *container,
 			   enum level level)
 {
@@ -204,7 +197,7 @@ static void move_to_group(struct ledger *ledger, struct ledger_container *contai
 	container->group[level - LEVEL_GROUPS] = row;
 }
 
-/* Makes a container belong to the groups that its owner names, and to no other. */
+/* Puts a container into the groups that its names call for, and takes it out of all others. */
 static void join_groups(struct ledger *ledger, struct ledger_container *container)
 {
 	container->is_misplaced = false;
@@ -249,14 +242,20 @@ static void book_to_groups(struct ledger *ledger)
 	}
 }
 
-/* Containers. */
+/*
+ * Containers. The key is a hash of the container's id (FNV-1a, 64 bits), which is then compared in
+ * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. A
+ * container with names that changed after its series could be seen has several rows in the chain,
+ * one of which is not `replaced`. One look at the index finds a row, because names carry the hash
+ * of their id; names are compared only if they are not the row's own.
+ */
 
 static struct map_key id_key(const struct owner_names *names)
 {
 	return (struct map_key){ .lo = HOSTILE_OR(0, owner_names_id_hash(names)) };
 }
 
-/* No id: the "other" of a namespace. */
+/* The row "other" of a namespace has no id. */
 static struct map_key other_key(const char *container_namespace)
 {
 	return (struct map_key){ .hi = 1,
@@ -268,7 +267,7 @@ static struct map_key container_key(const struct ledger_container *row)
 	return row->is_other ? other_key(row->names->text[LABEL_NAMESPACE]) : id_key(row->names);
 }
 
-/* The row that has those @keys of @names: the one that goes on, or one that is kept. */
+/* The row with the same @keys as @names: the current row, or a @replaced row that is kept. */
 static uint32_t find_container(const struct ledger *ledger, const struct owner_names *names,
 			       uint32_t keys, bool replaced)
 {
@@ -284,10 +283,10 @@ static uint32_t find_container(const struct ledger *ledger, const struct owner_n
 	return LEDGER_NONE;
 }
 
-/* One that is kept and had just these labels. */
+/* A row that is kept and has exactly these labels. */
 static uint32_t find_replaced(const struct ledger *ledger, const struct ledger_owner *owner)
 {
-	/* One that waits has no names of its own: any that it had will do until it has. */
+	/* An owner that waits has no names yet: until then, any row of its id will do. */
 	return find_container(ledger, owner->names,
 			      owner->waiting ? LABEL_BIT(LABEL_CONTAINER_ID) : LABELS_CONTAINER,
 			      true);
@@ -305,7 +304,7 @@ static uint32_t find_other(const struct ledger *ledger, const char *container_na
 	return container;
 }
 
-/* Makes a row whatever the limit says. LEDGER_NONE without memory. */
+/* Makes a row regardless of the limit. LEDGER_NONE without memory. */
 static uint32_t add_container(struct ledger *ledger, const struct ledger_owner *owner,
 			      bool is_other)
 {
@@ -358,7 +357,7 @@ static uint32_t add_other(struct ledger *ledger, const char *container_namespace
 	return container;
 }
 
-/* Where the work of an owner goes that has no row. */
+/* The row that is charged for an owner without a row of its own. */
 static uint32_t other_container(struct ledger *ledger, const struct owner_names *names)
 {
 	const char *container_namespace = names->text[LABEL_NAMESPACE];
@@ -392,7 +391,7 @@ static void end_long_waits(struct ledger *ledger)
 	}
 }
 
-/* Its series was never seen, or stays the same. */
+/* For a row that has no series yet, or keeps the labels of its series. */
 static void rename_row(struct ledger *ledger, uint32_t container, const struct ledger_owner *owner)
 {
 	struct ledger_container *row = container_at(ledger, container);
@@ -415,7 +414,7 @@ static void revive_row(struct ledger *ledger, uint32_t container)
 	ledger->replaced--;
 }
 
-/* The row of @owner that goes on where @container, which has been seen with others, ends. */
+/* The row that continues @owner: the series of @container has other labels and ends. */
 static uint32_t replace_row(struct ledger *ledger, uint32_t container,
 			    const struct ledger_owner *owner)
 {
@@ -428,13 +427,13 @@ static uint32_t replace_row(struct ledger *ledger, uint32_t container,
 		next = add_container(ledger, owner, false);
 	}
 	if (next == LEDGER_NONE)
-		return container; /* goes on under its old names, and asks again */
+		return container; /* it keeps its old names, and is tried again */
 	container_at(ledger, container)->replaced = true;
 	ledger->replaced++;
 	return next;
 }
 
-/* A new row, or the last of those that are kept from when it was there before. */
+/* A new row, or the latest row that is kept from the owner's earlier life. */
 static uint32_t begin_row(struct ledger *ledger, const struct ledger_owner *owner)
 {
 	uint32_t kept = find_replaced(ledger, owner);
@@ -453,7 +452,7 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	const struct ledger_container *row = container_at(ledger, container);
 
 	if (owner->waiting && (!row->waiting || (row->has_pod_names && !owner->has_pod_names)))
-		return container; /* what it was called stands until there is better */
+		return container; /* it keeps its names until better ones arrive */
 	if (container != 0 && !row->waiting &&
 	    !owner_names_agree(row->names, owner->names, LABELS_CONTAINER))
 		return replace_row(ledger, container, owner);
@@ -507,7 +506,11 @@ void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there)
 	container_at(ledger, container)->is_there = is_there;
 }
 
-/* Processes. */
+/*
+ * Processes. All rows of one process (same pid and start) are in one chain of the index: at most
+ * one lives, the others ended when its labels changed and are kept for the publisher. A chain is
+ * short, because only changes of labels add to it.
+ */
 
 static struct map_key process_key(uint32_t pid, uint64_t start_ns)
 {
@@ -604,7 +607,7 @@ void ledger_end_process(struct ledger *ledger, uint32_t process)
 		return;
 	row->row.ended = true;
 	if (--container_at(ledger, row->container)->living == 0)
-		touch(ledger, LEVEL_CONTAINER, row->container); /* whether it is there is asked */
+		touch(ledger, LEVEL_CONTAINER, row->container); /* its cgroup is to be checked */
 	touch(ledger, LEVEL_PROCESS, process);
 }
 
@@ -672,7 +675,7 @@ void ledger_free(struct ledger *ledger)
 	free(ledger);
 }
 
-/* The layout has fewer until it follows. */
+/* The layout follows afterwards, which cannot fail. */
 static int widen_rows(struct ledger *ledger, uint32_t columns)
 {
 	struct value_table_use uses[2 * LEVEL_COUNT];
@@ -879,7 +882,7 @@ void ledger_limit_containers(struct ledger *ledger, uint32_t rows)
 	ledger->max_rows[LEVEL_CONTAINER] = rows < most ? rows : most;
 }
 
-/* Of the rows in use, those that have a place whatever the limit are left out. */
+/* Rows that exist regardless of the limit do not count. */
 uint32_t ledger_limited_rows(const struct ledger *ledger, enum level level)
 {
 	uint32_t used = ledger->level[level].used;
