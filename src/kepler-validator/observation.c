@@ -111,7 +111,7 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	observation->cpu = series_new("cpu", "CPUs");
 	if (!observation->cpu)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	load_cgroup_make(&observation->cgroup);
+	load_cgroup_make("/proc/self/mounts", &observation->cgroup);
 	observation->has_cgroup = observation->cgroup.count > 0;
 	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
 		const struct plan_phase *phase = &observation->plan.phases[i];

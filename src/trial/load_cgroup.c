@@ -5,15 +5,43 @@
 #include <fcntl.h>
 #include <mntent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/macro.h"
 
-#define MOUNTS "/proc/self/mounts"
-#define SLICE  "system.slice"
+#define SLICE "system.slice"
+
+static bool join(const char *cgroup)
+{
+	char path[LOAD_CGROUP_PATH + 16];
+
+	if (path_join(path, sizeof(path), cgroup, "cgroup.procs") < 0)
+		return false;
+	CLEANUP_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, "0", 1) == 1;
+}
+
+/*
+ * A cgroup that can be made need not take a process: not a cpuset without CPUs, nor one outside
+ * this process's cgroup namespace. A child tries.
+ */
+static bool takes_processes(const char *cgroup)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(join(cgroup) ? EXIT_SUCCESS : EXIT_FAILURE);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
 
 static void add_hierarchy(struct load_cgroup *cgroup, const char *mount)
 {
@@ -24,23 +52,26 @@ static void add_hierarchy(struct load_cgroup *cgroup, const char *mount)
 	    path_join(cgroup->paths[i], LOAD_CGROUP_PATH, slice, LOAD_CGROUP) < 0)
 		return;
 	cgroup->parent_is_ours[i] = mkdir(slice, 0755) == 0;
-	if (mkdir(cgroup->paths[i], 0755) == 0 || errno == EEXIST)
-		cgroup->count++;
-	else if (cgroup->parent_is_ours[i])
+	if (mkdir(cgroup->paths[i], 0755) == 0 || errno == EEXIST) {
+		if (takes_processes(cgroup->paths[i])) {
+			cgroup->count++;
+			return;
+		}
+		(void)rmdir(cgroup->paths[i]);
+	}
+	if (cgroup->parent_is_ours[i])
 		(void)rmdir(slice);
 }
 
-void load_cgroup_make(struct load_cgroup *ret)
+void load_cgroup_make(const char *mounts_path, struct load_cgroup *ret)
 {
 	*ret = (struct load_cgroup){ 0 };
-	FILE *mounts = setmntent(MOUNTS, "re");
+	FILE *mounts = setmntent(mounts_path, "re");
 	struct mntent entry;
 	char text[4096];
 
 	while (mounts && getmntent_r(mounts, &entry, text, sizeof(text)))
-		/* A cpuset without CPUs takes no process. */
-		if (strcmp(entry.mnt_type, "cgroup2") == 0 ||
-		    (strcmp(entry.mnt_type, "cgroup") == 0 && !strstr(entry.mnt_opts, "cpuset")))
+		if (strcmp(entry.mnt_type, "cgroup2") == 0 || strcmp(entry.mnt_type, "cgroup") == 0)
 			add_hierarchy(ret, entry.mnt_dir);
 	if (mounts)
 		(void)endmntent(mounts);
@@ -48,16 +79,9 @@ void load_cgroup_make(struct load_cgroup *ret)
 
 void load_cgroup_join(const struct load_cgroup *cgroup)
 {
-	char path[LOAD_CGROUP_PATH + 16];
-
-	for (size_t i = 0; i < cgroup->count; i++) {
-		if (path_join(path, sizeof(path), cgroup->paths[i], "cgroup.procs") < 0)
-			continue;
-		CLEANUP_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
-		/* One hierarchy that refuses is enough of a name elsewhere. */
-		if (fd >= 0 && write(fd, "0", 1) < 0)
-			continue;
-	}
+	/* One hierarchy that refuses later is enough of a name elsewhere. */
+	for (size_t i = 0; i < cgroup->count; i++)
+		(void)join(cgroup->paths[i]);
 }
 
 void load_cgroup_remove(struct load_cgroup *cgroup)

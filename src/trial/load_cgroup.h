@@ -18,7 +18,11 @@ struct load_cgroup {
 	size_t count;
 };
 
-void load_cgroup_make(struct load_cgroup *ret);
+/*
+ * In the hierarchies of @mounts_path ("/proc/self/mounts"), as far as they let a process in: with
+ * none, the load stays where this program is.
+ */
+void load_cgroup_make(const char *mounts_path, struct load_cgroup *ret);
 /* Moves the calling process there. */
 void load_cgroup_join(const struct load_cgroup *cgroup);
 /* Removes what was made. No process may be in it any more. */
