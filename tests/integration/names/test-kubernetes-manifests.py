@@ -60,7 +60,7 @@ def check_server_takes_all(cluster):
         cluster.kubectl("apply", "-f", "-", given=json.dumps(definition(kind)))
     cluster.kubectl("create", "namespace", "kepler")
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [DEPLOY/overlays/{}]\n"
-    plain = [DEPLOY / "overlays" / mode for mode in ("kubelet", "apiserver")]
+    plain = [DEPLOY / "overlays/kubelet", DEPLOY / "overlays/apiserver", DEPLOY / "validator"]
     with_parts = [folder(cluster.dir, head.format(mode) + f"components: [DEPLOY/components/{part.name}]\n")
                   for mode in ("kubelet", "apiserver") for part in sorted((DEPLOY / "components").iterdir())]
     for path in plain + with_parts:
