@@ -33,7 +33,7 @@ enum counter_use {
 	COUNTER_USES
 };
 
-/* Whether @text has the form of an event; PMUs are not looked for. 0 or -EINVAL with @diag. */
+/* Checks the form of an event, without a search for PMUs. 0 or -EINVAL with @diag. */
 int counter_event_check(const char *text, struct diag *diag);
 /*
  * Finds the event @text below @sysfs. 0; -EINVAL if the text is not an event, -ENOENT if this

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether time in interrupts and softirqs is part of the run time of the task that was interrupted.
- * With CONFIG_IRQ_TIME_ACCOUNTING the scheduler takes it out. The kernel's types tell: a structure
- * exists only then. Reading them takes 10 ms, so only doctor asks.
+ * Finds out if time in interrupts and softirqs is part of the run time of the interrupted task.
+ * With CONFIG_IRQ_TIME_ACCOUNTING the scheduler takes it out, and only then a certain structure is
+ * among the kernel's types. Reading them takes 10 ms, so only doctor does it.
  */
 #pragma once
 

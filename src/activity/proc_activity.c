@@ -156,7 +156,7 @@ static int read_stat(struct proc_reader *self, struct proc_row *row, struct proc
 	return proc_stat_parse(self->text, (size_t)n, ret);
 }
 
-/* Whether the run time of a new row's process was reported as unseen: the last pass had no room. */
+/* True if the run time of a new row's process was reported as unseen: the last pass had no room. */
 static bool was_unseen(const struct proc_reader *self, const struct proc_stat *stat)
 {
 	const struct unseen_time *account = &self->base.unseen_time;
@@ -190,7 +190,7 @@ static void take_stat(struct proc_reader *self, struct proc_row *row, const stru
 }
 
 /*
- * Whether @row's process still exists; a failed read of a living one is counted and retried in the
+ * True if @row's process still exists; a failed read of a living one is counted and retried in the
  * next pass.
  */
 static bool read_process(struct proc_reader *self, struct proc_row *row)

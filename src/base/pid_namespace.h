@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * Whether this process is in a pid namespace other than the host's, as in a container: its /proc
+ * True if this process is in a pid namespace other than the host's, as in a container: its /proc
  * and the kernel's iterator over tasks then show only a part of the machine. False where that
  * cannot be determined (no /proc).
  */

@@ -12,7 +12,7 @@
 #include "base/file.h"
 
 /*
- * Whether @path, with the status @st, is a credential that systemd passes to this service.
+ * True if @path, with the status @st, is a credential that systemd passes to this service.
  * Credentials are in one flat directory. From systemd 254 on they are owned by root, with an ACL
  * entry for the service's user: stat() then shows the ACL's mask in place of the group's rights,
  * mode 0440, although only root and this user can read the file.

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * Whether colours are wanted there: @fd is a terminal, $NO_COLOR is unset or empty
+ * True if colours are wanted there: @fd is a terminal, $NO_COLOR is unset or empty
  * (https://no-color.org), and $TERM is not "dumb".
  */
 bool terminal_wants_colour(int fd);

@@ -26,7 +26,7 @@ struct ipmi_answer {
 };
 
 /*
- * Whether an answer is one, by its completion code (IPMI 2.0, table 5-2): 0, or with the reason
+ * Checks an answer by its completion code (IPMI 2.0, table 5-2): 0, or with the reason
  * -EBUSY (it may be asked again), -EOPNOTSUPP (the BMC has no such command), -ENODATA (it has, but
  * nothing to say now), -ETIMEDOUT, -EKEYREJECTED (privilege), -ESTALE (a reservation has ended),
  * -EBADMSG (no completion code), or

@@ -115,7 +115,7 @@ void redfish_power_control_read(const json_t *power, struct redfish_reading *ret
 /* A bay without a power supply. */
 bool redfish_supply_is_absent(const json_t *supply);
 /*
- * Whether a supply need not have a value, by its state: it is absent, without mains, disabled or a
+ * True if a supply need not have a value, by its state: it is absent, without mains, disabled or a
  * spare that stands by. A supply in any other state must have one for a sum to be known.
  */
 bool redfish_supply_is_off(const json_t *supply);

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
-/* Whether @url is of one file (its path ends in .json), else of a server. */
+/* True if @url is of one file (its path ends in .json), else of a server. */
 bool model_url_is_file(const char *url);
 /* 0; -EINVAL with diag. */
 int model_url_check(const char *url, struct diag *diag);

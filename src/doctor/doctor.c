@@ -103,7 +103,7 @@ static bool can_compare(const struct interval_engine *engine)
 	return some;
 }
 
-/* Whether each of these is compared: a meter with its rival, and some whole with its parts. */
+/* True if each of these is compared: a meter with its rival, and some whole with its parts. */
 static bool has_compared(const struct interval_engine *engine)
 {
 	bool some_whole = false, has_remainder = false;

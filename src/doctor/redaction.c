@@ -135,7 +135,7 @@ static bool is_word_char(char c)
 }
 
 /*
- * Whether @known stands at @text + @at. A short name, such as "vm", and a user's, such as "work",
+ * True if @known stands at @text + @at. A short name, such as "vm", and a user's, such as "work",
  * can be a part of any word: it has to be one itself, and a short one in these very letters.
  */
 static bool stands(const struct known *known, const char *text, size_t at)

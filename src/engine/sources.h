@@ -61,11 +61,11 @@ struct meter_options sources_meter_options(const struct config *config,
 /* Why zones that were found are left out here (meter_table_ignored()), for people. */
 const char *sources_why_left_out(const struct sources *sources);
 /*
- * Whether there is a meter of the machine or its parts, devices apart, so that none is estimated;
+ * True if there is a meter of the machine or its parts, devices apart, so that none is estimated;
  * where none was at start, one may still be found.
  */
 bool sources_have_meters(const struct sources *sources);
-/* Whether the first search for meters is still going on: until it ends, energy is estimated. */
+/* True if the first search for meters is still going on: until it ends, energy is estimated. */
 bool sources_are_searched(const struct sources *sources);
 /*
  * Where energy comes from now, as a line for people: "measured (rapl-sysfs): package-0, dram-0", or

@@ -31,7 +31,7 @@ struct cpu_sockets {
 int cpu_sockets_read(const char *sysfs, struct cpu_sockets *sockets);
 void cpu_sockets_release(struct cpu_sockets *sockets);
 /*
- * Whether work is to be counted per socket: there are several, and a place for each. If some had no
+ * True if work is to be counted per socket: there are several, and a place for each. If some had no
  * place, their work would be counted for the others. False for NULL.
  */
 bool cpu_sockets_differ(const struct cpu_sockets *sockets);

@@ -150,7 +150,7 @@ static void take_model(struct cpuinfo *info, const struct entry *entry)
 			       implementer_name(info->family));
 }
 
-/* Whether what follows is of another CPU. s390x calls them so, behind lines of all of them. */
+/* True if what follows is of another CPU. s390x calls them so, behind lines of all of them. */
 static bool begins_cpu(const struct entry *entry)
 {
 	return key_is(entry, "processor") || key_is(entry, "cpu number");

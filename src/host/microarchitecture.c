@@ -149,7 +149,7 @@ static bool find_family(const struct family *families, size_t count, unsigned fa
 	return false;
 }
 
-/* Whether the numbers are newer than the table; false when they are in its range, but unknown. */
+/* True if the numbers are newer than the table; false when they are in its range, but unknown. */
 static bool find_newer(const struct family *families, size_t count, bool families_grow,
 		       unsigned family, unsigned model, const char **ret_name, unsigned *ret_year)
 {

@@ -39,7 +39,7 @@ void open_device_list_add(struct open_device_list *list, const struct open_devic
 		list->found.beyond++;
 }
 
-/* Whether the descriptor @name of the folder @dir_fd is such a device; 0 or -errno: not known. */
+/* *ret_found: the descriptor @name of the folder @dir_fd is such a device. 0, or -errno. */
 static int find_device(const struct search *search, int dir_fd, const char *name,
 		       struct open_device *ret, bool *ret_found)
 {

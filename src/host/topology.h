@@ -30,7 +30,7 @@ struct cpu_place {
 bool topology_place(const char *sysfs, unsigned cpu, struct cpu_place *ret);
 
 /*
- * Whether @cpu is the first of its core's CPUs that are online (thread_siblings_list). False where
+ * True if @cpu is the first of its core's CPUs that are online (thread_siblings_list). False where
  * that is not known.
  */
 bool topology_is_first_of_core(const char *sysfs, unsigned cpu);

@@ -188,7 +188,7 @@ static int ask_at(struct question *question, const char *address)
 	return r;
 }
 
-/* Whether the 404 is about the name asked for; other programs and older versions send others. */
+/* True if the 404 is about the name asked for; other programs and older versions send others. */
 static bool is_answer(const struct question *question, const char *body)
 {
 	CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT;

@@ -21,7 +21,7 @@ extern const struct meter_ops *const meter_sources[];
 int meter_check_sources(const char *list, struct diag *diag);
 /* True if "auto" is in the list, so that every source that the machine has is opened. */
 bool meter_takes_any(const struct meter_options *options);
-/* Whether @ops is opened: the list names it, or has "auto" and it is wanted. */
+/* True if @ops is opened: the list names it, or has "auto" and it is wanted. */
 bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options);
 
 /* Options of the @index-th source, relative to struct meter_options; NULL after the last source. */

@@ -401,7 +401,7 @@ static void hand_over(struct reader *reader)
 }
 
 /*
- * Whether the worker in charge has used up the patience with its slot, on which others wait.
+ * True if the worker in charge has used up the patience with its slot, on which others wait.
  * Patience runs from the start of its call, not from our own: a worker that the scheduler keeps
  * waiting is not stuck.
  */
@@ -476,7 +476,7 @@ static void end_pass(struct reader *reader, struct read_result *results)
 	reader->reading = false;
 }
 
-/* Whether the expected pass is as good as one that begins at @now_ns; the next one is expected. */
+/* True if the expected pass is as good as one that begins at @now_ns; the next one is expected. */
 static bool take_expected(struct reader *reader, uint64_t now_ns)
 {
 	struct expected_pass *expected = &reader->expected;

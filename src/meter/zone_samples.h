@@ -41,7 +41,7 @@ struct energy_span zone_samples_span(struct zone_samples *samples);
 /* MONOTONIC time by which the zone must be read again; UINT64_MAX: there is nothing to lose. */
 uint64_t zone_samples_due_ns(const struct zone_samples *samples);
 /*
- * Whether the zone should be read at @now_ns when some other is due: half of the time is over, so
+ * True if the zone should be read at @now_ns when some other is due: half of the time is over, so
  * that zones that were read together stay together and cost one wake-up.
  */
 bool zone_samples_may_join(const struct zone_samples *samples, uint64_t now_ns);

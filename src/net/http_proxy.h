@@ -16,7 +16,7 @@
 /* A text of the environment; NULL: no proxy. */
 const char *http_proxy_find(const char *url);
 /*
- * Whether @list, as in no_proxy, names @host, of @host_len bytes: a name, or an address (IPv6 in
+ * True if @list, as in no_proxy, names @host, of @host_len bytes: a name, or an address (IPv6 in
  * brackets or not). The list has commas or blanks between "*" (every host), names (they and what is
  * below them, with or without a dot before), addresses, and networks as ADDRESS/BITS.
  */

@@ -173,7 +173,7 @@ int options_load_or_print(const struct option_set *set, const struct option_args
 	return r;
 }
 
-/* Checks the whole of what the file @name said. */
+/* Checks the rules that concern several values of the file @name. */
 static int check_file(const struct option_set *set, const struct option_values *values,
 		      const char *name, struct diag *diag)
 {

@@ -48,7 +48,7 @@ void scan_release(struct scan *scan);
 
 /* ---- for the sources ---- */
 
-/* Whether one more container may be read: 0; -E2BIG the budget is spent, -ECANCELED. */
+/* 0 if one more container may be read; -E2BIG: the budget is spent; -ECANCELED. */
 int scan_take(struct scan *scan);
 /* A names_fn; userdata is a struct scan_put. A lack of room never ends a reading. */
 struct scan_put {

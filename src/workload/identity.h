@@ -126,7 +126,7 @@ struct names_table *identity_resolver_names(const struct identity_resolver *reso
  * v1.
  */
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
-/* Whether only a container's own cgroups are mounted: then this process's own owner is unknown. */
+/* True if only a container's own cgroups are mounted: then this process's own owner is unknown. */
 bool identity_resolver_sees_part(const struct identity_resolver *resolver);
 /* Once per interval, before the first identity_resolve() of it: CLOCK_BOOTTIME. */
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns);
@@ -164,7 +164,7 @@ uint32_t identity_machine_pid(const struct identity_resolver *resolver, const st
  */
 const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);
 /*
- * Whether the owner's cgroup is known to exist, whether processes run in it or not: one system
+ * True if the owner's cgroup is known to exist, whether processes run in it or not: one system
  * call. It stays cached for as long as this is called.
  */
 bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id);

@@ -58,7 +58,7 @@ int directory_put(struct directory *directory, enum directory_source source,
 		  const struct container_names *names);
 void directory_remove(struct directory *directory, enum directory_source source,
 		      const char *container_id, uint64_t now_ns);
-/* Whether the source answers now. A source that is not configured never calls it. */
+/* True if the source answers now. A source that is not configured never calls it. */
 void directory_set_reachable(struct directory *directory, enum directory_source source, bool yes);
 /* A descriptor that is readable once unknown ids were asked for (poll by demand); -1 on failure. */
 int directory_wanted_fd(struct directory *directory, enum directory_source source);

@@ -74,7 +74,7 @@ static bool ask(struct owner *owner, const struct name_lookup *lookup)
 	return found;
 }
 
-/* Whether its own names are known; in a pod they are those of Kubernetes, if it can be asked. */
+/* True if its own names are known; in a pod they are those of Kubernetes, if it can be asked. */
 static bool is_named(const struct owner *owner, bool found, const struct directory *directory)
 {
 	if (owner->is_stale || !owner->record.names ||

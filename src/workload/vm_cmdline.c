@@ -81,7 +81,7 @@ static bool is_shared_word(struct part word)
 	return word.len == 0;
 }
 
-/* Whether sockets of all machines have that: "clh-api", "firecracker". */
+/* True if sockets of all machines have that: "clh-api", "firecracker". */
 static bool is_shared_name(struct part name)
 {
 	for (size_t from = 0, i = 0; i <= name.len; i++) {

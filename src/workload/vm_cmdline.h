@@ -17,7 +17,7 @@ struct vm_description {
 };
 
 /*
- * Whether a process of that name (comm, at most 15 bytes) may be a virtual machine: its command
+ * True if a process of that name (comm, at most 15 bytes) may be a virtual machine: its command
  * line is worth reading.
  */
 bool vm_comm_is_candidate(const char *comm);

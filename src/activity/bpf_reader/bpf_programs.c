@@ -153,7 +153,7 @@ static bool is_hopeless(int err)
 	return err == -EPERM || err == -ENOMEM || err == -ESRCH || err == -ENOSYS;
 }
 
-/* Whether the kernel accepts this program of a part. 0 or -errno. */
+/* Asks the kernel if it accepts this program of a part. 0 or -errno. */
 static int try_alone(const struct activity_options *options, int part, int way,
 		     const struct switch_reader *switches)
 {

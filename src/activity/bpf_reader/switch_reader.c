@@ -354,7 +354,7 @@ static void follow_places(struct switch_reader *reader)
 	}
 }
 
-/* Whether something may run there that is to be charged; or it is not known yet what does. */
+/* True if something may run there that is to be charged; or it is not known yet what does. */
 static bool is_busy(const struct kepler_cpu *cpu)
 {
 	const volatile struct kepler_cpu *now = cpu;

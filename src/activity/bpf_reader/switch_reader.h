@@ -44,7 +44,7 @@ uint32_t switch_reader_signals(const struct switch_reader *reader); /* SIGNAL_BI
 void switch_reader_flush(struct switch_reader *reader);
 /* Online CPUs on which some event is not counted. */
 unsigned switch_reader_uncounted_cpus(const struct switch_reader *reader);
-/* Whether a running thread is charged only when it leaves its CPU: before Linux 5.10. */
+/* True if a running thread is charged only when it leaves its CPU: before Linux 5.10. */
 bool switch_reader_is_late(const struct switch_reader *reader);
 /* Cores have more than two threads; two at a time are taken as a pair. */
 bool switch_reader_has_wide_cores(const struct switch_reader *reader);

@@ -199,7 +199,7 @@ void thread_swept_init(struct thread_swept *swept, uint32_t limit);
 void thread_swept_release(struct thread_swept *swept);
 /* Remembers a row that is about to be removed; without room that is counted in `overflows`. */
 void thread_swept_keep(struct thread_table *table, const struct thread_row *thread);
-/* Whether @record is of a swept thread, and its reported time; the thread is then forgotten. */
+/* True if @record is of a swept thread, and its reported time; the thread is then forgotten. */
 bool thread_swept_take(struct thread_table *table, const struct kepler_thread *record,
 		       uint64_t *ret_reported_ns);
 void thread_swept_expire(struct thread_table *table);

@@ -34,7 +34,7 @@ static inline bool json_is_blank(char c)
 size_t json_scan_next(struct json_scan *scan, const char *text, size_t len, enum json_piece *ret);
 
 /*
- * Whether more than JSON_DEPTH_MAX brackets are open anywhere in @text, JSON or not. Untrusted JSON
+ * True if more than JSON_DEPTH_MAX brackets are open anywhere in @text, JSON or not. Untrusted JSON
  * that is deeper is not parsed: a parser recurses (jansson up to 2,048 times), and so does freeing
  * its result; the stack of a thread may be too small for that.
  */

@@ -14,7 +14,7 @@ struct counter_family {
 
 void counter_family(const struct family *family, enum signal signal, struct counter_family *ret);
 /*
- * Whether a page of @schemas has the counter of @signal under the names of @family. The classic
+ * True if a page of @schemas has the counter of @signal under the names of @family. The classic
  * names of events begin with bpf_; rows have an event under another name only on a page that has
  * current names as well.
  */

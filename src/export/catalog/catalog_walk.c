@@ -314,7 +314,7 @@ static uint32_t total_of(const struct snapshot *snapshot, uint32_t account)
 }
 
 /*
- * Whether the power of @total is known, and of all other totals that draw any: people add up the
+ * True if the power of @total is known, and of all other totals that draw any: people add up the
  * sources' totals, and a sum without one of them would be too low.
  */
 static bool total_has_power(const struct snapshot *snapshot, uint32_t total)

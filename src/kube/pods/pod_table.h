@@ -35,7 +35,7 @@ void pod_table_release(struct pod_table *table);
 
 void pod_table_begin(struct pod_table *table);
 void pod_table_end(struct pod_table *table, uint64_t now_ns);
-/* Whether a pod of exactly this text is known; it then counts as seen. */
+/* True if a pod of exactly this text is known; it then counts as seen. */
 bool pod_table_seen(struct pod_table *table, const char *text, size_t len);
 /*
  * New or changed; @text as above, or NULL. Containers that the pod no longer has are withdrawn. 0;

@@ -65,7 +65,7 @@ static uint32_t read_startup(int dir_fd)
 	return (uint32_t)startup;
 }
 
-/* Whether the sample is new; the first one is. */
+/* Checks that the sample is new, as the first one is. */
 static int check_time(struct cray_zone *zone, uint64_t time_us)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -140,7 +140,7 @@ static bool is_known(const struct meter *meter, const char *name)
 	return false;
 }
 
-/* Whether the file is there; it is a zone from then on. */
+/* True if the file is there; it is a zone from then on. */
 static bool take(struct meter *meter, int dir_fd, const char *name, enum zone_kind kind,
 		 const char *instance)
 {

@@ -235,7 +235,7 @@ static bool has_twin(const struct rapl_found *zones, size_t count, size_t i)
 	       (i + 1 < count && same_zone(&zones[i], &zones[i + 1]));
 }
 
-/* Whether those that stood still do so after a moment, too: RAPL counts every millisecond. */
+/* True if those that stood still do so after a moment, too: RAPL counts every millisecond. */
 static bool look_again(struct rapl_found *zones, const uint64_t *first_uj, size_t count)
 {
 	const struct timespec moment = { .tv_nsec = TWIN_WAIT_NS };

@@ -62,11 +62,11 @@ uint64_t remote_timeout_ms(const struct remote *remote);
 /* ---- on the poller's thread ---- */
 
 /*
- * Whether the file with the password at @path is another one than at the last call that said so,
+ * True if the file with the password at @path is another one than at the last call that said so,
  * or the first. Then the service is asked at once.
  */
 bool remote_settings_changed(struct remote *remote, const char *path);
-/* Whether the service is to be left alone now: remote->error stands. */
+/* True if the service is to be left alone now: remote->error stands. */
 bool remote_rests(const struct remote *remote);
 /*
  * An attempt has failed with @r, and the service asked to be left alone for @retry_after_ns (0: it

@@ -111,7 +111,7 @@ unsigned http_connections_ended(struct http_connections *connections);
 /* Cuts connections that exceeded their deadline; returns how many. */
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns);
 /*
- * Whether the peer of @fd, which was just accepted, has waited in the backlog for HTTP_PATIENCE
+ * True if the peer of @fd, which was just accepted, has waited in the backlog for HTTP_PATIENCE
  * without sending what it has to send first (http_opening.h). A unix socket's is not known: false.
  */
 bool http_connections_was_silent(int fd, bool tls);

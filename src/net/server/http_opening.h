@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /*
- * Whether all of it is in @bytes. True as well for what can never become that, which is refused at
+ * True if all of it is in @bytes. True as well for what can never become that, which is refused at
  * once. Pure.
  */
 bool http_opening_is_whole(const char *bytes, size_t len, bool tls);

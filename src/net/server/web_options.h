@@ -54,7 +54,7 @@ extern const struct option web_rows_of_options[WEB_OPTION_COUNT];
 				"clients lose theirs first."                                       \
 	}
 
-/* Whether the values go together: 0 or -EINVAL with a diagnosis. */
+/* Checks that the values go together: 0 or -EINVAL with a diagnosis. */
 int web_options_check(const struct web_values *values, struct diag *diag);
 /*
  * The text of a PEM file, given in *ret; a @secret one only its owner may read. 0 or -errno with a

@@ -12,7 +12,7 @@ struct cgroup_job {
 };
 
 /*
- * Whether the scheduler made @part, which lies in @parent in @grandparent; a length of 0 is above
+ * True if the scheduler made @part, which lies in @parent in @grandparent; a length of 0 is above
  * the root. All steps of a job, and all that they make, belong to the job.
  */
 bool cgroup_job_find(struct part part, struct part parent, struct part grandparent,

@@ -34,7 +34,7 @@ void hierarchy_release(struct hierarchy *hierarchy);
  */
 int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, size_t size);
 /*
- * Whether the cgroup at @path, as hierarchy_path() returns it, exists; false if only a part is
+ * True if the cgroup at @path, as hierarchy_path() returns it, exists; false if only a part is
  * mounted.
  */
 bool hierarchy_has(const struct hierarchy *hierarchy, const char *path);
