@@ -12,6 +12,7 @@
 #include "judging/judge.h"
 #include "kepler-validator/checks.h"
 #include "kepler-validator/percent.h"
+#include "kepler-validator/report_output.h"
 #include "kepler-validator/validator_options.h"
 #include "options/layers.h"
 #include "options/operands.h"
@@ -24,7 +25,7 @@ struct run_config {
 	char *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
 	int scenario, source;
-	char *sysfs, *procfs, *file;
+	char *sysfs, *procfs, *file, *output;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
 	char *max_error, *max_effect_error;
 };
@@ -76,6 +77,7 @@ static const struct option rows[] = {
 	TEXT_FLAG("truth.file", OWN(file), "", "FILE",
 		  "For --truth=file: a file with the power of the whole machine in W, which "
 		  "another program keeps up to date, such as from a PDU."),
+	TEXT_FLAG("output", OWN(output), "", "DIR", REPORT_OUTPUT_HELP),
 	TEXT_FLAG("host.sysfs", OWN(sysfs), "/sys", "FOLDER", "Where sysfs is mounted."),
 	TEXT_FLAG("host.procfs", OWN(procfs), "/proc", "FOLDER", "Where procfs is mounted."),
 	{ "max-error", NULL, OPTION_STRING, OWN(max_error), .default_text = "5%",
@@ -200,7 +202,8 @@ static int prepare(const struct run_config *config, struct observation *observat
 	return r;
 }
 
-static int judge(const struct run_config *config, struct observation *observation)
+static int judge(const struct run_config *config, const struct option_args *args,
+		 struct observation *observation)
 {
 	struct check_bounds bounds = { .max_lag_s = S_PER_NS * (double)config->max_lag_ns };
 	CLEANUP(result_list_release) struct result_list list = { 0 };
@@ -213,10 +216,15 @@ static int judge(const struct run_config *config, struct observation *observatio
 		return EXIT_FAILURE;
 	}
 	print_results(observation, &list);
+	struct diag diag = { "" };
+	if (report_output_write(config->output, &list, "run", args, &diag) < 0) {
+		diag_print(&diag, validator_program.name, stderr);
+		return PROGRAM_USAGE;
+	}
 	return verdict_exit_code(result_list_verdict(&list));
 }
 
-static int run(const struct run_config *config)
+static int run(const struct run_config *config, const struct option_args *args)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 	CLEANUP(observation_release)
@@ -243,7 +251,7 @@ static int run(const struct run_config *config)
 		diag_print(&diag, validator_program.name, stderr);
 		return EXIT_FAILURE;
 	}
-	return judge(config, &observation);
+	return judge(config, args, &observation);
 }
 
 int run_main(int argc, char *const *argv, char *const *environ_)
@@ -253,7 +261,7 @@ int run_main(int argc, char *const *argv, char *const *environ_)
 
 	if (options_load_or_print(&run_command_options, &args, &config.options, stderr) < 0)
 		return PROGRAM_USAGE;
-	int status = run(&config);
+	int status = run(&config, &args);
 	options_release(&run_command_options, &config.options);
 	return status;
 }

@@ -8,10 +8,12 @@ inconclusive; nothing else depends on it.
 """
 import http.server
 import itertools
+import json
 import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.request
@@ -179,7 +181,12 @@ def loads():
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, run_exporter(sensors) as exporter, \
             Proxy(exporter.url) as proxy:
         exporter.intervals(2)
-        status, output = judge(sensors, f"--exporter={exporter.url}/metrics", "--scenario=quick", "--duration=30s")
+        with tempfile.TemporaryDirectory() as folder:
+            status, output = judge(sensors, f"--exporter={exporter.url}/metrics", "--scenario=quick", "--duration=30s",
+                                   f"--output={folder}")
+            report = json.loads(pathlib.Path(folder, "report.json").read_text())
+            assert any(result["name"] == "node/package" and result["verdict"] == "pass" for result in report["results"]), report
+            assert pathlib.Path(folder, "report.html").exists()
         own = {name: result for (_, name), result in results(output).items()}
         check_own(own)
         assert {"process/package/half", "container/package/half", "container/package/short-lived"} <= own.keys(), own
