@@ -25,9 +25,9 @@ static void set_text(json_t *object, const char *key, const char *text)
 
 	if (!value) {
 		char plain[RESULT_REASON_MAX];
-		size_t len = strnlen(text, sizeof(plain) - 1);
-		for (size_t i = 0; i < len; i++)
-			plain[i] = (text[i] & 0x80) ? '?' : text[i];
+		size_t len = 0;
+		for (; text[len] && len + 1 < sizeof(plain); len++)
+			plain[len] = (text[len] & 0x80) ? '?' : text[len];
 		plain[len] = '\0';
 		value = json_string(plain);
 	}
