@@ -28,7 +28,7 @@ int http_header_list_add_line(const struct curl_library *curl, const char *line,
 }
 
 int http_header_list_add(const struct curl_library *curl, const char *name, const char *value,
-			 struct curl_slist **headers)
+			 struct curl_slist **list)
 {
 	size_t name_len = strlen(name), len = strlen(value);
 	char *line = malloc(name_len + len + 1);
@@ -38,7 +38,7 @@ int http_header_list_add(const struct curl_library *curl, const char *name, cons
 		return -ENOMEM;
 	memcpy(line, name, name_len);
 	memcpy(line + name_len, value, len + 1);
-	r = http_header_list_add_line(curl, line, headers);
+	r = http_header_list_add_line(curl, line, list);
 	explicit_bzero(line, name_len + len);
 	free(line);
 	return r;
