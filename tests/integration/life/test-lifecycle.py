@@ -98,7 +98,7 @@ def kill_at_random():
     seed = random.randrange(1 << 30)
     print(f"seed {seed}")
     rng = random.Random(seed)
-    kills = int(os.environ.get("KEPLER_KILLS", "1000" if LONG else "24"))
+    kills = int(os.environ.get("KEPLER_KILLS", "1000" if LONG else "12"))
     events = [Directory.CREATE, Directory.MODIFY, Directory.CLOSE_WRITE, Directory.MOVED_TO]
     found = written = 0
     slowest = 0.0

@@ -138,9 +138,12 @@ static void test_threads_that_end(void **state)
 	truth_ns = rig_wait(tally.pid);
 	rig_pass_until(&tally, 1);
 	assert_int_equal(tally.ended, 1);
-	/* 32 threads: one that is told of by its exit lacks up to 4 ms, of some 250. */
+	/*
+	 * A thread that is told of by its exit lacks up to a tick of 4 ms, of some 490 ms. The four
+	 * of a round may be freed together, on top of the process that is guarded: two rounds.
+	 */
 	rig_assert_between("ending threads", tally.named_ns, truth_ns,
-			   rig_is_guarded(tally.reader) ? 25 : 5, 5);
+			   rig_is_guarded(tally.reader) ? 65 : 5, 5);
 	stop(&tally);
 }
 

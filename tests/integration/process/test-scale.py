@@ -17,9 +17,9 @@ from rig import (Exporter, Sensors, Service, balanced, check_machine, close, loa
                    run_tests, seen_with_truth)
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
-STORM_SECONDS = 600 if LONG else 8
+STORM_SECONDS = 600 if LONG else 5
 FORKS_PER_S = 2000
-BOMB_SECONDS, BOMB_PIDS = 5, 200
+BOMB_SECONDS, BOMB_PIDS = 4, 200
 OF_THE_FORKS = 1 / 20  # the exporter's CPU time for forks, by that of the forks themselves; 1/100 here
 ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
 LIMITED = tuple(f"kepler_{level}_" for level in ("process", "container", "pod", "vm", "namespace"))
