@@ -148,7 +148,7 @@ static void replace_still(struct contender *contenders, size_t count)
 	} while (best);
 }
 
-/* In any order: what has taken over is ended by a better one that is ready, too. */
+/* The order does not matter: a zone that has just taken over is ended by a better one. */
 void rank_settle(struct contender *contenders, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -2,22 +2,22 @@
 /*
  * Which of several sources of the same energy is charged: the best that counts.
  *
- * Rivals are two zones of different sources, or of models that are trained and built in, of which
- * only one may be charged: they have the same kind and instance, or one of them has none and is of
- * all there are of the kind, or one is estimated for the whole machine, where it is no trained
- * model's, and the other is measured. A part that the built-in model estimates is a rival of all
- * that is measured, and of all that trained models estimate. Of rivals the one with the lower rank
- * of its source is better; with the same rank, the one found first.
+ * Rivals are two zones of different sources (trained and built-in models count as two) of which
+ * only one may be charged. They have the same kind and instance, or one of them has no instance and
+ * covers the whole kind. An estimate of the whole machine, unless it is a trained model's, is a
+ * rival of every meter except those of devices. The built-in estimate of a part is also a rival of
+ * every trained model. The better of two rivals has the lower rank; with the same rank, it is the
+ * one that was found first.
  *
  * All are read; one of them counts. A better one takes over at the end of an interval in which it
  * was read and was due to count, if the worse one has counted up to that end, or is down. So no
  * time is charged twice, and none is lost between the two. A takeover is permanent: the worse one
  * has ended, and if the better one fails later, its own next reading covers the gap.
  *
- * One that is read and stands still is no failure that its own reading shows: a register that a
- * hypervisor answers with a constant, a sensor that nothing feeds. Where a rival moves meanwhile,
- * that one is charged in its place, though it had ended: after a few seconds where the other has
- * never moved, so that hardly anything is lost, else after a minute.
+ * A counter that stands still is read without an error: a hypervisor may answer a register with a
+ * constant, or nothing may feed a sensor. If a rival moves meanwhile, the rival is charged instead,
+ * even if it had ended: after a few seconds if the counter has never moved, so that hardly any
+ * energy is lost, otherwise after a minute.
  */
 #pragma once
 

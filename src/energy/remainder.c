@@ -121,7 +121,7 @@ static bool has_same_wholes(const struct remainder *remainder, const struct rema
 	return true;
 }
 
-/* Curves that stay keep their points; what a part that goes still has of the whole is owed. */
+/* Curves that stay keep their points. The pending energy of a part that goes is owed. */
 static void replace_curves(struct remainder *remainder, struct remainder_curve *curves,
 			   size_t count)
 {
@@ -243,7 +243,7 @@ double remainder_coverage(const struct remainder *remainder, size_t zone, bool *
 
 /* ---- curves ---- */
 
-/* Of a full curve every second point; the first and the last stay. */
+/* Drops every second point of a full curve, but not the first and the last. */
 static void thin_out(struct remainder_curve *curve)
 {
 	size_t kept = 1;

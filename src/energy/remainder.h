@@ -10,16 +10,16 @@
  * Meters are read at times of their own, and between two readings a counter is taken to be a
  * straight line. The remainder is known up to where all of them are: its spans follow each other
  * without a hole, and each reading is used in full, now or in the next span. A part that lags
- * behind by more than a minute is not waited for: what it counts of that time is owed, and taken
- * off later.
+ * behind by more than a minute is not waited for: the energy that it counts for that time is owed,
+ * and subtracted later.
  *
- * A whole may read less than its parts. For a moment it does so because its sensor averages and is
- * late: the remainder is 0 then, and what was too much is a debt, taken off the next spans. Where
- * it did so over a whole minute it does not see all of its parts, and the debt is written off: the
- * total is the larger of both, minute by minute. remainder_coverage() says which it is.
+ * A whole may read less than its parts. For a moment, the reason is a sensor that averages and is
+ * late: the remainder is 0 then, and the excess is a debt, which is subtracted from the next spans.
+ * If it lasts for a whole minute, the whole does not measure all of its parts, and the debt is
+ * written off: the total is the larger of both, minute by minute. remainder_coverage() shows it.
  *
- * A machine with both a psys and a platform has two levels: what psys has beside its parts is a
- * part of the platform. The remainder is the sum of both levels.
+ * A machine with both a psys and a platform has two levels: the energy of psys outside its parts is
+ * a part of the platform. The remainder is the sum of both levels.
  */
 #pragma once
 

@@ -15,16 +15,16 @@
  *
  * An estimate is in it only where nothing but GPUs is measured, for it does not contain them.
  *
- * Zones that are alike (energy/zone.h) are in it together or not at all, as a row has but their
- * sum. So the tree is one of kinds, and not of each socket's zones: a core is not in it where any
- * socket has a package.
+ * Zones that are alike (energy/zone.h) are in it together or not at all, because a row has only
+ * their sum. So the tree is one of kinds, and not of each socket's zones: a core is not in it if
+ * any socket has a package.
  *
- * A total is a counter of each source that has zones in it: it never falls and has no energy of
- * another. So a zone that is in the total stays there for good: one whose source has been taken
- * over from stands still. A zone that is found later joins where nothing of it is counted yet:
- * another socket does, and a dram beside a package; a package below a platform that counts does
- * not, until the program is started again. Measured zones join beside an estimate, which ends when
- * they begin to count (attribution/accountant.h).
+ * Each source with zones in the total has a counter of its own, which never falls and contains no
+ * energy of another source. So a zone that is in the total stays there for good; after a takeover
+ * by another source it stands still. A zone that is found later joins if none of its energy is
+ * counted yet: another socket does, and a dram in addition to a package. A package inside a
+ * platform that counts does not, until the program is started again. Measured zones join in
+ * addition to an estimate, which ends when they begin to count (attribution/accountant.h).
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A zone: something whose energy is counted. What it is, in words that all rooms share: a meter
- * finds it, attribution splits its energy, a snapshot shows it, an exporter names it.
+ * A zone: something that uses energy which is counted. All rooms share this description: a meter
+ * finds the zone, attribution splits its energy, a snapshot shows it, an exporter names it.
  *
  * Zones overlap: core and uncore are inside a package, package, dram and GPUs are inside psys and
  * platform. So the energies of two kinds are never added up; those of one kind, of several sockets
@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 /*
- * Of one node's meters; what is beyond is counted, not read. Tables of zones have that many places,
- * on zeroed memory of which only the places that are taken become resident.
+ * The zones of one node's meters; zones beyond the limit are counted, not read. Tables of zones
+ * have that many places, in zeroed memory, so that only the places in use become resident.
  */
 #define METER_ZONES_MAX 1024
-/* And three estimates, five of trained models, and what meters and estimates leave. */
+/* In addition: three estimates, five by trained models, and the remainders of both qualities. */
 #define ZONES_MAX         (METER_ZONES_MAX + 10)
 #define ZONE_INSTANCE_MAX 48 /* "0", "1-die-0", a GPU's UUID */
 #define ZONE_PACKAGE_MAX  16 /* of them, the numbers of packages */
@@ -40,10 +40,10 @@ enum zone_kind {
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 
 /*
- * Of a source: a counter that the part itself keeps, as RAPL (by way of powercap, perf or MSRs, of
- * which the first needs the least), goes before one that the board's controller keeps, that before
- * a sensor, a counter before a power that is read now and then, what is read in the machine before
- * what is asked for over a network, and what measures before what estimates.
+ * The ranks of sources. The best is a counter that the part itself keeps, as RAPL does (through
+ * powercap, perf or MSRs; powercap needs the fewest rights). A counter of the board's controller
+ * follows, then a sensor. A counter goes before a power that is read from time to time, a source in
+ * the machine before one on the network, and a meter before an estimate.
  */
 #define RANK_MEASURED      0
 #define RANK_MEASURED_PERF 1
@@ -51,18 +51,18 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 #define RANK_BOARD_ENERGY  10
 #define RANK_SENSOR_ENERGY 20
 #define RANK_SENSOR_POWER  30
-#define RANK_CONTROLLER    40 /* of what a BMC says in the machine */
+#define RANK_CONTROLLER    40 /* a BMC, asked from inside the machine */
 #define RANK_REMOTE        50
-#define RANK_SHARE         60 /* estimated from what is measured of more than the machine */
+#define RANK_SHARE         60 /* a share of a meter that covers more than the machine */
 #define RANK_REST          (UINT8_MAX - 2) /* what estimates of parts leave of that of the whole */
-/* A trained model of one kind: it stands beside what is measured of others. */
+/* A trained model of one kind of zone; other kinds may be measured. */
 #define RANK_MODEL     (UINT8_MAX - 1)
-#define RANK_ESTIMATED UINT8_MAX /* the machine and its parts, where nothing is measured */
+#define RANK_ESTIMATED UINT8_MAX /* the built-in models, if nothing is measured */
 
 /*
- * Whose work a zone's energy follows: that of all CPUs, of those in one package, or the use of one
- * device (energy/work.h), which its meter reads with its energy; or what has used the energy of the
- * parts, as that of the remainder does.
+ * The work that a zone's energy follows: the work of all CPUs, the work of the CPUs in one package,
+ * or the use of one device (energy/work.h), which its meter reads with its energy. The energy of a
+ * remainder follows the use of the machine's parts.
  */
 enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET, DOMAIN_DEVICE, DOMAIN_PARTS };
 struct domain {
@@ -71,7 +71,7 @@ struct domain {
 	uint32_t number;
 };
 
-/* Whose energy it is: the machine's, or what a virtual machine's own CPUs add to its host's. */
+/* The energy of the machine, or the energy that a virtual machine's CPUs add to its host's. */
 enum zone_scope { SCOPE_NODE, SCOPE_VM_DYNAMIC };
 
 enum zone_state {
@@ -79,7 +79,7 @@ enum zone_state {
 	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
 	ZONE_ERROR,   /* readings fail or make no sense */
 	ZONE_STALLED, /* a reading has not come back by its deadline */
-	ZONE_MISSED,  /* not asked in time: other zones took it, or no thread could be made */
+	ZONE_MISSED,  /* not read: other zones took the time, or no thread could be made */
 	/*
 	 * Read, but not to be believed: more power than the zone can draw, or so long after the
 	 * last that its counter may have gone round unseen. What flowed since is unknown.
@@ -87,7 +87,7 @@ enum zone_state {
 	ZONE_REFUSED,
 };
 
-/* In which respect a zone's values, although they count, are not what they should be. */
+/* Why a zone's values are not quite what they should be, although they count. */
 enum zone_caveat {
 	CAVEAT_NONE,
 	CAVEAT_INACTIVE, /* the source says that it does not measure now, yet has a value */
@@ -158,8 +158,8 @@ struct domain zone_domain(enum zone_kind kind, const char *instance);
 /* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /*
- * Reads what zone_id() writes of a zone that a meter may have and that is no device, as people name
- * one: a kind, and "" or a number as its instance.
+ * Reads a name as zone_id() writes it, of a zone that is metered and no device: a kind, and "" or a
+ * number as its instance.
  */
 bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 		   char ret_instance[static ZONE_INSTANCE_MAX]);
@@ -170,8 +170,8 @@ bool zone_has_id(const struct zone *zone, const char *id);
 /* Whether the zone is a model's; an estimate may also be a part of what is measured. */
 bool zone_is_modelled(const struct zone *zone);
 /*
- * Of one kind, source and quality. The energies of such zones are of different parts: they are
- * added up.
+ * Whether both have one kind, source and quality. Such zones are different parts of the machine, so
+ * their energies are added up.
  */
 bool zone_are_alike(const struct zone *a, const struct zone *b);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */

@@ -23,7 +23,7 @@ struct zone_sums {
 	bool exceeded[ZONES_MAX]; /* in the last whole window, this package's parts counted more */
 };
 
-/* What the meters told in one interval, which ended at @now_ns (MONOTONIC). */
+/* The readings of one interval, which ended at @now_ns (MONOTONIC). */
 struct zone_sums_input {
 	size_t count;                            /* zones; they keep their index */
 	const struct zone *const *zones;         /* [count] */

@@ -56,7 +56,7 @@ struct model_zone {
 	size_t component;
 	struct model_columns columns; /* of features[] */
 	uint32_t needed;              /* bits of the signals behind them */
-	struct model_choice choice;   /* what the model is worth on this machine */
+	struct model_choice choice;   /* the expected error of the model on this machine */
 	double no_work_w;             /* its answer for a machine that does nothing */
 	uint64_t changes;
 };
