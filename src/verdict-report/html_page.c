@@ -32,6 +32,7 @@ static const char own_style[] =
 	".verdict{font-size:1.5rem;border-left:.4rem solid currentColor;padding:.1rem 0 .1rem "
 	".8rem}"
 	"h3{font-size:1.15rem;margin:2rem 0 .2rem}h4{font-size:1rem;margin:0 0 .3rem}"
+	".results td:nth-child(2){min-width:10rem}"
 	"a{color:inherit}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1.4rem}"
 	"dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
 	"@media(max-width:44rem){.results thead{display:none}.results td{display:block;border:0;"
@@ -192,13 +193,14 @@ static void add_phases(struct strbuf *out, const struct result *result)
 {
 	if (result->phase_count == 0)
 		return;
-	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr><th>phase</th>"
-			    "<th class=\"n\">actual</th><th class=\"n\">predicted</th>"
-			    "<th class=\"n\">error</th><th>verdict</th></tr></thead><tbody>\n");
+	strbuf_add_str(
+		out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">no.</th><th>phase</th>"
+		     "<th class=\"n\">actual</th><th class=\"n\">predicted</th>"
+		     "<th class=\"n\">error</th><th>verdict</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < result->phase_count; i++) {
 		const struct phase_result *phase = &result->phases[i];
 
-		strbuf_add_str(out, "<tr><td>");
+		strbuf_addf(out, "<tr><td class=\"n\">%zu</td><td>", i + 1);
 		html_add_text(out, phase->phase.name, sizeof(phase->phase.name));
 		if (isfinite(phase->actual) && isfinite(phase->predicted))
 			strbuf_addf(out, "</td><td class=\"n\">%.6g</td><td class=\"n\">%.6g</td>",

@@ -174,25 +174,35 @@ static int add_scatter(struct strbuf *out, const struct result *result)
 	return values ? 0 : -ENOMEM;
 }
 
-/* The signed error of each phase as a bar. */
+/* The signed error of each phase as a bar, over the bounds: without them any error looks large. */
 static void add_ladder(struct strbuf *out, const struct result *result)
 {
 	double edges[LADDER_PHASES], errors[LADDER_PHASES];
 	size_t count = result->phase_count < LADDER_PHASES ? result->phase_count : LADDER_PHASES;
-	const struct chart_series series = {
-		.name = "error",
-		.form = CHART_BARS,
-		.x = edges,
-		.y = errors,
-		.count = count,
-		.bar_width = 0.8,
+	const double bound = 100 * result->threshold.max_error;
+	const double ends[2] = { 0.5, (double)count + 0.5 };
+	const double high[2] = { bound, bound }, low[2] = { -bound, -bound };
+	const struct chart_series series[] = {
+		{ .name = "error",
+		  .form = CHART_BARS,
+		  .x = edges,
+		  .y = errors,
+		  .count = count,
+		  .bar_width = 0.8 },
+		{ .name = "bound",
+		  .form = CHART_BAND,
+		  .colour = CHART_MEASURED,
+		  .x = ends,
+		  .y = low,
+		  .y2 = high,
+		  .count = 2 },
 	};
 	const struct chart chart = {
 		.title = "Error of each phase's energy in percent",
 		.x_label = "phase",
 		.y_label = "error, %",
-		.series = &series,
-		.series_count = 1,
+		.series = series,
+		.series_count = isfinite(bound) ? 2 : 1,
 		.zero_line = true,
 	};
 

@@ -94,6 +94,7 @@ def files_are_well_formed():
         assert suite.get("failures") == "1" and suite.find("testcase/failure").get("type") == "scale"
         text = (folder / "report.html").read_text()
         page = Page(text)
+        assert ">bound<" in text, "errors of phases are shown without their bound"
         assert text.count("<svg") == 4 and "<script" not in text
         for address in page.addresses:
             assert address[1:] in page.ids if address.startswith("#") else (folder / address).exists(), address
