@@ -20,7 +20,7 @@
 
 #define GZIP_WINDOW (15 + 16) /* zlib: the format gzip */
 
-static int say(struct diag *diag, const char *path, int r)
+static int write_failed(struct diag *diag, const char *path, int r)
 {
 	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerror(-r)) : 0;
 }
@@ -34,8 +34,8 @@ static int write_text(const char *folder, const char *name, const struct strbuf 
 	if (r == 0)
 		r = path_join(path, sizeof(path), folder, name);
 	if (r < 0)
-		return say(diag, name, r);
-	return say(diag, path, write_file_atomic(path, text->data, text->len, 0644));
+		return write_failed(diag, name, r);
+	return write_failed(diag, path, write_file_atomic(path, text->data, text->len, 0644));
 }
 
 static int compress_text(const struct strbuf *text, struct strbuf *out)
@@ -76,7 +76,7 @@ static int write_series(const char *folder, size_t index, const char *which,
 		strbuf_addf(&text, "%.3f,%.9g\n", series->windows[i].end_s,
 			    series->windows[i].rate);
 	int r = compress_text(&text, &packed);
-	return r < 0 ? say(diag, name, r) : write_text(folder, name, &packed, diag);
+	return r < 0 ? write_failed(diag, name, r) : write_text(folder, name, &packed, diag);
 }
 
 /* Those of an earlier report with more results would pass as belonging to this one. */
@@ -104,13 +104,13 @@ static int make_folders(const char *folder, struct diag *diag)
 
 	int r = path_join(path, sizeof(path), folder, "report.json");
 	if (r < 0)
-		return say(diag, folder, r);
+		return write_failed(diag, folder, r);
 	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-		return say(diag, folder, -errno);
+		return write_failed(diag, folder, -errno);
 	if (unlink(path) < 0 && errno != ENOENT)
-		return say(diag, path, -errno);
+		return write_failed(diag, path, -errno);
 	r = path_join(path, sizeof(path), folder, "series");
-	return say(diag, path, r < 0 ? r : make_series_folder(path));
+	return write_failed(diag, path, r < 0 ? r : make_series_folder(path));
 }
 
 static int write_all_series(const char *folder, const struct result_list *results,
@@ -133,7 +133,8 @@ static int write_html(const char *folder, const struct verdict_report *report, s
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	int r = html_page_add(&text, report);
-	return r < 0 ? say(diag, "report.html", r) : write_text(folder, "report.html", &text, diag);
+	return r < 0 ? write_failed(diag, "report.html", r)
+		     : write_text(folder, "report.html", &text, diag);
 }
 
 int report_folder_write(const char *folder, const struct verdict_report *report, struct diag *diag)
