@@ -4,6 +4,7 @@
  * it judges. Each command is a function in a file of its own.
  */
 #include "base/macro.h"
+#include "kepler-validator/compare_command.h"
 #include "kepler-validator/judge_command.h"
 #include "kepler-validator/run_command.h"
 #include "options/program.h"
@@ -26,6 +27,15 @@ static const struct command commands[] = {
 		  "verdict is \"pass\"; 1: fail; 2: wrong usage;\n3: inconclusive, or nothing to "
 		  "judge. Options:",
 	  .options = &run_command_options },
+	{ .name = "compare",
+	  .run = compare_main,
+	  .summary = "what changed from one report to a later one",
+	  .what = "Compares two reports (report.json, or the folder of --output), the earlier one "
+		  "first. Exits with status 0\nif no result is worse; 1: one is; 2: wrong usage, "
+		  "or a "
+		  "report that cannot be read; 3: nothing can be\ncompared. Options:",
+	  .operands = "A B",
+	  .options = &compare_options },
 };
 
 static const struct program kepler_validator = {

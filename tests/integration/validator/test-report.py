@@ -112,6 +112,27 @@ def series_of_a_report_are_judged_alike():
         assert energies[0] == energies[1], energies
 
 
+def two_reports_are_compared():
+    with tempfile.TemporaryDirectory() as name:
+        folders = []
+        for word, factor, status in (("before", 1, 0), ("after", 0.5, 1)):
+            at = pathlib.Path(name) / word
+            at.mkdir()
+            folders.append(a_report(at, factor, status)[1])
+
+        def compare(*words, status):
+            done = subprocess.run([BUILD / "kepler-validator", "compare", *words], capture_output=True, text=True, timeout=60,
+                                  check=False)
+            assert done.returncode == status, (words, done.stdout, done.stderr)
+            return done.stdout + done.stderr
+        out = compare(*folders, status=1)
+        assert out.startswith("worse ") and "pass" in out and "a factor of 0.5 (" in out and "\nRegression: 1 worse" in out, out
+        assert "No regression: 0 worse, 1 better" in compare(folders[1], folders[0] / "report.json", status=0)
+        assert "two reports are needed" in compare(folders[0], status=2)
+        (folders[0] / "report.json").write_text('{"format": 1,\n "results": [}')
+        assert "report.json:2:" in compare(*folders, status=2)
+
+
 def a_folder_that_cannot_be_written_is_named():
     with tempfile.TemporaryDirectory() as name:
         at = pathlib.Path(name)
@@ -120,4 +141,5 @@ def a_folder_that_cannot_be_written_is_named():
 
 
 if __name__ == "__main__":
-    run_tests([files_are_well_formed, series_of_a_report_are_judged_alike, a_folder_that_cannot_be_written_is_named])
+    run_tests([files_are_well_formed, series_of_a_report_are_judged_alike, two_reports_are_compared,
+               a_folder_that_cannot_be_written_is_named])
