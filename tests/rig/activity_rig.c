@@ -145,6 +145,14 @@ static bool is_wanted(const struct rig_tally *tally, const struct activity_sampl
 	       (!tally->comm || strcmp(sample->comm, tally->comm) == 0);
 }
 
+static bool has_ended(const struct rig_tally *tally, const struct process_key *key)
+{
+	for (size_t i = 0; i < tally->ended && i < RIG_GONE_MAX; i++)
+		if (tally->gone[i].pid == key->pid && tally->gone[i].start_ns == key->start_ns)
+			return true;
+	return false;
+}
+
 void rig_pass(struct rig_tally *tally)
 {
 	struct activity activity;
@@ -160,7 +168,8 @@ void rig_pass(struct rig_tally *tally)
 		tally->samples++;
 		tally->named_ns += sample->cpu_ns;
 		tally->flags = sample->flags;
-		tally->ended += !!(sample->flags & ACTIVITY_ENDED);
+		if (sample->flags & ACTIVITY_ENDED && !has_ended(tally, &sample->key))
+			tally->gone[tally->ended++ % RIG_GONE_MAX] = sample->key;
 	}
 	for (size_t i = 0; i < activity.dropped_cgroup_count; i++) {
 		if (activity.dropped_cgroups[i].cgroup_id == tally->cgroup_id)

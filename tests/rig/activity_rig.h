@@ -49,6 +49,8 @@ struct activity_reader *rig_open(const struct activity_options *options);
  */
 bool rig_is_guarded(struct activity_reader *reader);
 
+#define RIG_GONE_MAX 512
+
 /* What passes told so far of the processes that are looked for. */
 struct rig_tally {
 	struct activity_reader *reader;
@@ -56,8 +58,10 @@ struct rig_tally {
 	const char *comm;   /* NULL: any */
 	uint64_t cgroup_id; /* of the dropped, 0: none */
 	uint64_t named_ns, dropped_ns, dropped_cgroup_ns, busy_ns;
-	unsigned int samples, ended;
-	uint32_t flags; /* of the last sample */
+	unsigned int samples;
+	unsigned int ended; /* processes, also if the end of a thread comes later, with a sample */
+	struct process_key gone[RIG_GONE_MAX]; /* those that ended last */
+	uint32_t flags;                        /* of the last sample */
 };
 void rig_pass(struct rig_tally *tally);
 /* Passes until @ended processes have ended, 8 s at most; then a few more, for what comes late. */
