@@ -149,17 +149,15 @@ static int judge_phase(const struct pairs *pairs, double range, double max_error
 	ret->predicted = stretch.predicted;
 	ret->error = (stretch.predicted - stretch.actual) / fmax(fabs(stretch.actual), small);
 	ret->verdict = isnan(max_error) ? VERDICT_NOT_APPLICABLE : VERDICT_PASS;
-	double low = ret->error, high = ret->error;
 	if (fabs(stretch.actual) > small) {
 		int r = ratio_interval(&pairs->items[stretch.first], stretch.count, &ret->ratio_low,
 				       &ret->ratio_high);
 		if (r < 0)
 			return r;
 	}
-	if (!isnan(ret->ratio_low)) {
-		low = ret->ratio_low - 1;
-		high = ret->ratio_high - 1;
-	}
+	/* Without an interval, the error itself decides. */
+	double low = isnan(ret->ratio_low) ? ret->error : ret->ratio_low - 1;
+	double high = isnan(ret->ratio_low) ? ret->error : ret->ratio_high - 1;
 	if (low > max_error || high < -max_error)
 		ret->verdict = VERDICT_FAIL;
 	else if (low < -max_error || high > max_error)

@@ -257,7 +257,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 int run_main(int argc, char *const *argv, char *const *environ_)
 {
 	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
-	struct run_config config;
+	struct run_config config = { .exporter_count = 0 };
 
 	if (options_load_or_print(&run_command_options, &args, &config.options, stderr) < 0)
 		return PROGRAM_USAGE;

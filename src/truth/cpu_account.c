@@ -2,9 +2,9 @@
 #include "truth/cpu_account.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -12,7 +12,7 @@
 double cpu_account_busy_s(const char *procfs)
 {
 	char path[512], text[256];
-	uint64_t user, nice, system, irq, softirq;
+	uint64_t ticks = 0;
 
 	if (path_join(path, sizeof(path), procfs, "stat") < 0)
 		return -1;
@@ -25,8 +25,17 @@ double cpu_account_busy_s(const char *procfs)
 	if (len <= 0)
 		return -1;
 	text[len] = '\0';
-	if (sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64,
-		   &user, &nice, &system, &irq, &softirq) != 5)
+	if (strncmp(text, "cpu ", 4) != 0)
 		return -1;
-	return (double)(user + nice + system + irq + softirq) / (double)sysconf(_SC_CLK_TCK);
+	/* user, nice, system, idle, iowait, irq, softirq */
+	const char *at = text + 4;
+	for (int field = 0; field < 7; field++) {
+		char *end;
+		uint64_t value = strtoull(at, &end, 10);
+		if (end == at)
+			return -1;
+		ticks += field == 3 || field == 4 ? 0 : value;
+		at = end;
+	}
+	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }

@@ -118,10 +118,10 @@ static void add_left(struct strbuf *out, const struct course *course, size_t cou
 static void draw_pairs(struct strbuf *out, const double *actual, const double *predicted,
 		       size_t count, const struct result *result)
 {
-	double low = INFINITY, high = -INFINITY;
+	double low = actual[0], high = actual[0];
 	char x_label[64], y_label[64];
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		low = fmin(low, actual[i]);
 		high = fmax(high, actual[i]);
 	}
