@@ -108,7 +108,7 @@ def main():
         # It is asked again, for the same.
         server.faults = [(503, b"busy"), (429, {"status": "error", "error": "too many requests"})]
         said = collect(ca, f"--token-file={token}", ends=1100)
-        assert said.count("asking again") == 2 and out.exists(), said
+        assert said.count("retrying in") == 2 and out.exists(), said
 
         good = (ca, f"--token-file={token}")
         for args, fault, why in (

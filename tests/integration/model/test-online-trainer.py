@@ -100,7 +100,7 @@ def a_machine_that_changes():
     # What was learned survives; a server that is away is waited for.
     online.machine.is_away = True
     with online.start():
-        online.program.wait_for("asking again")
+        online.program.wait_for("retrying in")
         assert online.metric("kepler_model_online_up") == 0
         assert online.metric("kepler_model_online_rows_total", machine=KEY) > 11000
         assert online.metric("kepler_model_online_blocks_held_out", machine=KEY) == 8
