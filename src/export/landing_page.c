@@ -10,6 +10,7 @@
 #include "base/text/html.h"
 #include "base/text/watts_text.h"
 #include "snapshot/power_text.h"
+#include "snapshot/zone_picture.h"
 
 #define TOP_MAX 10
 
@@ -49,17 +50,6 @@ static void add_watts(struct strbuf *out, double watts)
 	strbuf_add_str(out, " W");
 }
 
-static double zone_watts(const struct snapshot_zone *zone)
-{
-	double watts = 0;
-
-	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-		if (zone->has_mode[mode])
-			watts += zone->watts[mode];
-	}
-	return watts;
-}
-
 static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 {
 	if (snapshot->zone_count == 0) {
@@ -83,7 +73,7 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		strbuf_addf(out, "</td><td>%s</td><td>%s", zone->zone.source,
 			    zone_quality_name(zone->zone.quality));
 		strbuf_add_str(out, "</td><td class=\"n\">");
-		add_watts(out, zone_watts(zone));
+		add_watts(out, snapshot_zone_watts(zone));
 		if (zone->zone.quality == QUALITY_ESTIMATED && zone->model_error_w > 0) {
 			watts_bound_text(bound, zone->model_error_w);
 			strbuf_addf(out, " ± %s W", bound);

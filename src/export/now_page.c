@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "snapshot/zone_picture.h"
 
 static void add_key(struct strbuf *out, const char *key)
 {
@@ -48,17 +49,6 @@ static void begin_item(struct strbuf *out)
 	strbuf_add_str(out, out->data && out->data[out->len - 1] == '}' ? ",\n{" : "\n{");
 }
 
-static double zone_watts(const struct snapshot_zone *zone)
-{
-	double watts = 0;
-
-	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-		if (zone->has_mode[mode])
-			watts += zone->watts[mode];
-	}
-	return watts;
-}
-
 /* One that another source has taken over from has no power any more. */
 static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 {
@@ -74,7 +64,7 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		add_text(out, "package", zone->zone.instance);
 		add_text(out, "source", zone->zone.source);
 		add_text(out, "quality", zone_quality_name(zone->zone.quality));
-		add_number(out, "watts", zone_watts(zone));
+		add_number(out, "watts", snapshot_zone_watts(zone));
 		add_flag(out, "in_total", zone->total != TOTAL_NONE);
 		strbuf_add_char(out, '}');
 	}

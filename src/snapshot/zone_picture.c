@@ -44,3 +44,14 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		ret->watts[mode] = account->watts[mode];
 	}
 }
+
+double snapshot_zone_watts(const struct snapshot_zone *zone)
+{
+	double watts = 0;
+
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+		if (zone->has_mode[mode])
+			watts += zone->watts[mode];
+	}
+	return watts;
+}

@@ -11,3 +11,5 @@
  */
 void zone_picture(const struct zone_account *account, bool ended, uint64_t now_ns,
 		  struct snapshot_zone *ret);
+/* The power of a zone in all modes that it has; NaN while it is not known. */
+double snapshot_zone_watts(const struct snapshot_zone *zone);
