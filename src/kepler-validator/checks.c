@@ -197,11 +197,11 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 	result->threshold.max_lag_s = checking->bounds->max_lag_s;
 	if (zone && zone->is_difference)
 		result_set_verdict(result, VERDICT_FAIL,
-				   "The series has the energy since the value before: what is "
-				   "between two scrapes is lost.");
+				   "Each value is only the energy since the value before it: "
+				   "energy between two scrapes is lost.");
 	else if (!series)
 		result_set_verdict(result, VERDICT_FAIL,
-				   "The machine has this zone, and the exporter has no series of "
+				   "The machine has this zone, but the exporter has no series of "
 				   "it.");
 	else
 		return compare(checking, result, truth->series, series);

@@ -24,8 +24,8 @@ static const struct command commands[] = {
 	  .summary = "judge exporters by this machine's own meters",
 	  .what = "Runs loads, reads this machine's meters and the pages of exporters meanwhile, "
 		  "and judges whether\nthe exporters are right. Exits with status 0 only if the "
-		  "verdict is \"pass\"; 1: fail; 2: wrong usage;\n3: inconclusive, or nothing to "
-		  "judge. Options:",
+		  "verdict is \"pass\"; 1: fail; 2: wrong usage, or\na load that cannot be "
+		  "started; 3: inconclusive, or nothing to judge. Options:",
 	  .options = &run_command_options },
 	{ .name = "compare",
 	  .run = compare_main,
@@ -40,7 +40,7 @@ static const struct command commands[] = {
 
 static const struct program kepler_validator = {
 	.name = "kepler-validator",
-	.about = "How right an exporter of energy is, judged independently of it.",
+	.about = "Judges how accurate an exporter of energy metrics is.",
 	.commands = commands,
 	.count = ARRAY_SIZE(commands),
 };

@@ -142,7 +142,7 @@ static void print_plan(const struct run_config *config, const struct observation
 	if (truth->source == TRUTH_NONE)
 		printf("Truth: none; only what must always hold is judged.\n");
 	else
-		printf("Truth: %s, %zu meters, with an error of ±%g %% of its own.\n",
+		printf("Truth: %s, %zu meters, with an assumed error of ±%g %%.\n",
 		       truth_source_name(truth->source), truth->meter_count, 100 * truth->error);
 	(void)fflush(stdout);
 }
@@ -213,7 +213,7 @@ static int judge(const struct run_config *config, const struct option_args *args
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
 	if (check_observation(observation, &bounds, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
-		return EXIT_FAILURE;
+		return PROGRAM_USAGE;
 	}
 	print_results(observation, &list);
 	struct diag diag = { "" };
@@ -238,7 +238,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 
 	if (r < 0) {
 		diag_print(&diag, validator_program.name, stderr);
-		return r == -ENOENT ? PROGRAM_USAGE : EXIT_FAILURE;
+		return PROGRAM_USAGE;
 	}
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
@@ -249,7 +249,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 		(void)fputs("\r\033[K", stderr);
 	if (r < 0) {
 		diag_print(&diag, validator_program.name, stderr);
-		return EXIT_FAILURE;
+		return PROGRAM_USAGE;
 	}
 	return judge(config, args, &observation);
 }

@@ -9,6 +9,7 @@ inconclusive; nothing else depends on it.
 import http.server
 import itertools
 import json
+import os
 import pathlib
 import re
 import signal
@@ -18,7 +19,7 @@ import threading
 import time
 import urllib.request
 
-from rig import BUILD, Exporter, Sensors, rapl_zone
+from rig import BUILD, Exporter, Sensors, Service, rapl_zone
 
 VALIDATOR = BUILD / "kepler-validator"
 RANGE_UJ = 262143328850
@@ -216,5 +217,19 @@ def no_truth_and_an_end(exporter, proxy):
     assert not list(pathlib.Path("/sys/fs/cgroup").glob("**/kepler-validator-load.service"))
 
 
+def no_load():
+    """A load that cannot be started is not a verdict on the exporter: status 2, with the reason."""
+    with Service("kepler-test-no-load.service") as service:
+        service.limit_pids(1)
+        # The search for leaks at the end needs a thread, too.
+        done = subprocess.run(validator("--exporter=http://127.0.0.1:1/", "--truth=none", "--scenario=churn", "--duration=10s"),
+                              preexec_fn=service.join, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}, text=True,
+                              capture_output=True, check=False, timeout=60)
+    print(done.stdout, done.stderr)
+    assert "phase churn: its load cannot be started" in done.stderr, done.stderr
+    assert done.returncode == 2, done.returncode
+
+
 changed_pages()
 loads()
+no_load()
