@@ -77,20 +77,22 @@ static uint64_t fixed_idle_uw(const struct books *books, enum zone_kind kind)
 }
 
 /*
- * A fixed idle power of the whole machine is that of its parts and their remainder. Estimates
- * report their idle power.
+ * A fixed idle power of the whole machine is that of its parts and their remainder, which other
+ * books may have found. Estimates report their idle power.
  */
 static void derive_idle(struct books *books)
 {
 	struct zone_account *zones = books->accountant.zones;
-	size_t at = books->rest[QUALITY_MEASURED].at;
 	uint64_t parts_uw = fixed_idle_uw(books, ZONE_OTHER);
 	uint64_t whole_uw = fixed_idle_uw(books, ZONE_PLATFORM);
 
 	if (!whole_uw)
 		whole_uw = fixed_idle_uw(books, ZONE_PSYS);
-	if (whole_uw && at != SIZE_MAX)
-		zone_account_derive_idle(&zones[at], whole_uw > parts_uw ? whole_uw - parts_uw : 0);
+	for (size_t z = 0; whole_uw && z < books->accountant.zone_count; z++) {
+		if (zones[z].zone->kind == ZONE_OTHER && zones[z].zone->quality == QUALITY_MEASURED)
+			zone_account_derive_idle(&zones[z],
+						 whole_uw > parts_uw ? whole_uw - parts_uw : 0);
+	}
 }
 
 static void describe_members(const struct books *books,
@@ -236,7 +238,7 @@ void books_put_span(struct books *books, size_t zone, struct energy_span span)
 	books->span_count++;
 }
 
-/* It is known as far as all wholes are that it is made of. */
+/* It is known as far as all wholes are that it is made of. Without a whole, no reading is due. */
 static void follow_status(struct books *books, const struct books_remainder *rest)
 {
 	struct zone_status *status = &books->status[rest->at];
@@ -251,7 +253,7 @@ static void follow_status(struct books *books, const struct books_remainder *res
 		status->state = one->state;
 		status->error = one->error;
 	}
-	status->errors += status->state != ZONE_UP;
+	status->errors += status->state != ZONE_UP && status->state != ZONE_ABSENT;
 }
 
 void books_advance_remainders(struct books *books)

@@ -112,6 +112,72 @@ static void what_no_part_counts_is_a_zone(void **state)
 	tear_down_house(&house);
 }
 
+/* A replay adopts the zone from the recording; a fixed idle power of the whole holds there, too. */
+static void a_recorded_remainder_has_its_idle_power(void **state)
+{
+	const struct zone platform = { .kind = ZONE_PLATFORM, .source = "bmc" };
+	const struct zone measured = { .kind = ZONE_OTHER,
+				       .source = "remainder",
+				       .rank = RANK_SENSOR_POWER };
+	const struct zone estimated = { .kind = ZONE_OTHER,
+					.quality = QUALITY_ESTIMATED,
+					.source = "model",
+					.rank = RANK_REST };
+	const struct idle_options fixed = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "platform", 100 }, { "package", 20 } },
+		.watts_count = 2,
+	};
+	struct house house;
+	struct books *books = &house.books;
+
+	(void)state;
+	set_up_house(&house);
+	books_configure(books, &fixed, &by_cpu_time, SETTLE_NS);
+	assert_int_equal(books_adopt(books, &platform, 0), 2);
+	assert_int_equal(books_adopt(books, &measured, 0), 3);
+	assert_int_equal(books_adopt(books, &estimated, 0), 4);
+	assert_int_equal(books_choose_totals(books), 0);
+	for (size_t z = 0; z < 3; z++)
+		books->accountant.contenders[z].standing = STANDING_COUNTS;
+	books_begin(books, house.now_ns, SETTLE_NS);
+	assert_int_equal(books->accountant.zones[3].idle_state, IDLE_FIXED);
+	assert_int_equal(books->accountant.zones[3].idle_power_uw, (100 - 2 * 20) * UJ_PER_J);
+	assert_int_equal(books->accountant.zones[4].idle_state, IDLE_OFF);
+	tear_down_house(&house);
+}
+
+/* Another source has taken over from the whole of the estimates: their remainder has no errors. */
+static void a_remainder_without_a_whole_has_no_errors(void **state)
+{
+	const struct zone zones[] = {
+		{ .kind = ZONE_PLATFORM,
+		  .quality = QUALITY_ESTIMATED,
+		  .source = "model",
+		  .rank = RANK_MODEL },
+		{ .kind = ZONE_DRAM,
+		  .quality = QUALITY_ESTIMATED,
+		  .source = "model",
+		  .rank = RANK_MODEL },
+	};
+	const struct ledger_options options = { .max_processes = 64, .max_containers = 16 };
+	struct books books = { 0 };
+
+	(void)state;
+	assert_int_equal(books_open(&books, &options), 0);
+	books_configure(&books, &all_dynamic, &by_cpu_time, 0);
+	for (size_t z = 0; z < 2; z++)
+		assert_int_equal(books_adopt(&books, &zones[z], 0), z);
+	assert_int_equal(books_find_remainders(&books, 0), 0);
+	assert_int_equal(books.rest[QUALITY_ESTIMATED].at, 2);
+	books.accountant.contenders[0].standing = STANDING_ENDED;
+	books_begin(&books, NSEC_PER_SEC, 0);
+	books_advance_remainders(&books);
+	assert_int_equal(books.status[2].state, ZONE_ABSENT);
+	assert_int_equal(books.status[2].errors, 0);
+	books_release(&books);
+}
+
 enum { PLATFORM, DRAM, OTHER };
 
 /* A second in which A has nine tenths of the CPU time, and B has nine tenths of the misses. */
@@ -240,6 +306,8 @@ int main(void)
 		cmocka_unit_test(idle_energy_gets_columns),
 		cmocka_unit_test(a_new_zone_brings_its_columns),
 		cmocka_unit_test(what_no_part_counts_is_a_zone),
+		cmocka_unit_test(a_recorded_remainder_has_its_idle_power),
+		cmocka_unit_test(a_remainder_without_a_whole_has_no_errors),
 		cmocka_unit_test(a_total_has_all_of_an_estimated_part),
 		cmocka_unit_test(a_zone_goes_on_in_other_books),
 	};
