@@ -415,9 +415,18 @@ static void check_without(const char *program, bool is_counted)
 	options.spoil_program = program;
 	printf("# without %s\n", program);
 	reader = open_counting(&options);
-	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
-	add_ends(reader, &sums, 1);
-	activity_get_info(reader, &info);
+	/*
+	 * What is freed on top of a process that is guarded from BPF is told of by its exit alone,
+	 * without counts. What counts wrong does so each time.
+	 */
+	for (int i = 0; i < 4; i++) {
+		sums = (struct sums){ 0 };
+		(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+		add_ends(reader, &sums, 1);
+		activity_get_info(reader, &info);
+		if (!info.unseen || sums.named[SIGNAL_COUNTED_TIME] > 0)
+			break;
+	}
 	assert_int_equal(info.counts_switches, is_counted);
 	assert_int_equal(info.why_not_counted[0] != '\0', !is_counted);
 	if (is_counted && strcmp(program, "ended") != 0)

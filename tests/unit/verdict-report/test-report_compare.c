@@ -84,5 +84,5 @@ int main(void)
 		cmocka_unit_test(results_are_matched_by_name_and_order),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -161,5 +161,5 @@ int main(void)
 		cmocka_unit_test(a_new_report_replaces_an_old_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }
