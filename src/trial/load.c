@@ -2,7 +2,8 @@
 /*
  * A worker that wants a part of a CPU computes for that part of each 20 ms. Short processes are
  * children of a worker, which waits for each before it starts the next, so that the kernel's
- * account of the worker has theirs as well. SIGTERM ends a worker between two chunks of work.
+ * account of the worker has theirs as well. SIGTERM ends a worker between two chunks of work; it is
+ * blocked until the worker handles it, because the handler that it inherits does not end it.
  */
 #include "trial/load.h"
 
@@ -29,6 +30,7 @@
 struct load_work {
 	_Atomic uint64_t chunks, processes;
 	double wanted_cpus;
+	pid_t parent;
 	size_t own; /* the first workers are the load, the others its neighbour */
 };
 
@@ -95,15 +97,26 @@ static void run_processes(struct load_work *work, uint64_t life_ns)
 	}
 }
 
+static void fill_with_sigterm(sigset_t *ret)
+{
+	(void)sigemptyset(ret);
+	(void)sigaddset(ret, SIGTERM);
+}
+
 __attribute__((noreturn)) static void be_worker(const struct plan_phase *phase, double part,
 						bool is_neighbour, struct load_work *work,
 						const struct load_cgroup *cgroup)
 {
 	const struct sigaction end = { .sa_handler = end_worker };
+	sigset_t signals;
 
 	(void)sigaction(SIGTERM, &end, NULL);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != work->parent)
+		_exit(0);
+	fill_with_sigterm(&signals);
+	(void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
 	(void)prctl(PR_SET_NAME, is_neighbour ? LOAD_NEIGHBOUR : LOAD_COMM);
 	if (!is_neighbour)
 		load_cgroup_join(cgroup);
@@ -116,10 +129,29 @@ __attribute__((noreturn)) static void be_worker(const struct plan_phase *phase, 
 	_exit(0);
 }
 
+static int start_workers(const struct plan_phase *phase, const struct load_cgroup *cgroup,
+			 size_t count, struct load *load)
+{
+	size_t own = load->work->own;
+
+	while (load->count < count) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			be_worker(phase, phase->cpus / (double)own, load->count >= own, load->work,
+				  cgroup);
+		if (pid < 0)
+			return -errno;
+		load->pids[load->count++] = pid;
+	}
+	return 0;
+}
+
 int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup, struct load *ret)
 {
 	size_t own = (size_t)ceil(phase->cpus);
 	size_t count = phase->load == LOAD_SHARED ? 2 * own : own;
+	sigset_t signals, before;
 
 	*ret = (struct load){ 0 };
 	if (phase->load == LOAD_NONE)
@@ -133,22 +165,18 @@ int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup,
 		return -ENOMEM;
 	}
 	ret->work->own = own;
+	ret->work->parent = getpid();
 	ret->work->wanted_cpus = phase->cpus * (phase->load == LOAD_SHARED ? 2 : 1);
-	for (size_t i = 0; i < count; i++) {
-		pid_t pid = fork();
+	fill_with_sigterm(&signals);
+	(void)sigprocmask(SIG_BLOCK, &signals, &before);
+	int r = start_workers(phase, cgroup, count, ret);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	if (r < 0) {
+		struct load_result ignored;
 
-		if (pid == 0)
-			be_worker(phase, phase->cpus / (double)own, i >= own, ret->work, cgroup);
-		if (pid < 0) {
-			struct load_result ignored;
-			int r = -errno;
-
-			load_stop(ret, 0, &ignored);
-			return r;
-		}
-		ret->pids[ret->count++] = pid;
+		load_stop(ret, 0, &ignored);
 	}
-	return 0;
+	return r;
 }
 
 static double cpu_seconds(const struct rusage *usage)

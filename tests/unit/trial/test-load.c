@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/load.h"
 
+#include <signal.h>
 #include <time.h>
 
 #include "tests/unit/unit.h"
@@ -35,6 +36,29 @@ static void work_is_counted(void **state)
 	assert_true(fabs(result.wanted_s - 0.4) < 1e-9);
 }
 
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/* A program that handles SIGTERM itself has workers that inherit its handler. */
+static void a_load_ends_before_it_has_begun(void **state)
+{
+	const struct plan_phase phase = { "x", LOAD_STEADY, 4, 1 };
+	const struct sigaction ignore = { .sa_handler = ignore_signal };
+	const struct load_cgroup none = { .count = 0 };
+	struct load_result result;
+	struct sigaction before;
+	struct load load;
+
+	assert_int_equal(sigaction(SIGTERM, &ignore, &before), 0);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(load_start(&phase, &none, &load), 0);
+		load_stop(&load, 0, &result); /* which waits for the workers */
+	}
+	assert_int_equal(sigaction(SIGTERM, &before, NULL), 0);
+}
+
 static void without_a_load_nothing_runs(void **state)
 {
 	const struct plan_phase phase = { "x", LOAD_NONE, 0, 1 };
@@ -52,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_counted),
+		cmocka_unit_test(a_load_ends_before_it_has_begun),
 		cmocka_unit_test(without_a_load_nothing_runs),
 	};
 	return unit_run(tests);
