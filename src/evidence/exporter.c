@@ -18,7 +18,7 @@
 
 #define CONNECT_MS 2000
 #define SNAPSHOT   "kepler_exporter_snapshot_timestamp_seconds"
-#define MICRO_MAX  9e12 /* in J: values beyond are not summed */
+#define JOULES_MAX 3e12 /* values beyond are no amount; three of them in µJ fit into 63 bits */
 
 struct row {
 	double last;
@@ -183,6 +183,17 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	return 0;
 }
 
+static void add_micro(struct exporter *exporter, const char *name, int64_t micro, int64_t *sum)
+{
+	const int64_t most = (int64_t)(JOULES_MAX * 1e6);
+
+	*sum += micro;
+	if (*sum >= -most && *sum <= most)
+		return;
+	note(&exporter->not_finite, "%s: its series together are beyond %g J", name, JOULES_MAX);
+	*sum = *sum > 0 ? most : -most;
+}
+
 static int take_energy(struct exporter *exporter, const struct page_series *series,
 		       const struct energy_metric *metric)
 {
@@ -196,7 +207,7 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 		     EXPORTER_ZONES_MAX);
 		return 0;
 	}
-	if (!isfinite(series->value) || fabs(series->value * metric->unit) > MICRO_MAX) {
+	if (!isfinite(series->value) || fabs(series->value * metric->unit) > JOULES_MAX) {
 		note(&exporter->not_finite, "%s is %g", series->name, series->value);
 		return 0;
 	}
@@ -205,10 +216,9 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 	     strcmp(state->type, "counter") != 0))
 		note(&exporter->type, "%s has the type \"%s\"", series->name, state->type);
 	micro = (int64_t)llround(series->value * metric->unit * 1e6);
-	if (metric->part == ENERGY_UNATTRIBUTED)
-		zone->unattributed_micro += micro;
-	else
-		zone->sums[metric->level].page_micro += micro;
+	add_micro(exporter, series->name, micro,
+		  metric->part == ENERGY_UNATTRIBUTED ? &zone->unattributed_micro
+						      : &zone->sums[metric->level].page_micro);
 	return metric->part == ENERGY_ROW && !metric->is_difference
 		       ? count_row(exporter, series, metric, zone)
 		       : 0;

@@ -79,6 +79,23 @@ static int check_answers(const struct checking *checking)
 	return result_list_add(checking->results, result);
 }
 
+/* Series that are not followed make sums too small, which is not the exporter's fault. */
+static int check_size(const struct checking *checking)
+{
+	const struct exporter_fault *fault = &checking->exporter->no_room;
+
+	if (fault->count == 0)
+		return 0;
+	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "size");
+	if (!result)
+		return -ENOMEM;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE,
+			   "The exporter has more series than can be followed, so its sums are "
+			   "not complete; the first: %s.",
+			   fault->example);
+	return result_list_add(checking->results, result);
+}
+
 static int check_faults(const struct checking *checking)
 {
 	const struct exporter *exporter = checking->exporter;
@@ -297,6 +314,8 @@ int check_observation(struct observation *observation, const struct check_bounds
 			continue;
 		if (r == 0)
 			r = check_faults(&checking);
+		if (r == 0)
+			r = check_size(&checking);
 		if (r == 0)
 			r = check_zones(&checking);
 		if (r == 0)

@@ -89,6 +89,17 @@ static void contradictions_are_counted(void **state)
 	assert_int_equal(exporter->no_page.count, 1);
 }
 
+static void sums_are_bounded(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take_own(exporter, 100, 2e12, 2e12, 2e12);
+	assert_int_equal(exporter->not_finite.count, 1);
+	assert_non_null(strstr(exporter->not_finite.example, "together are beyond 3e+12 J"));
+	take_own(exporter, 101, 4e12, 1, 1);
+	assert_int_equal(exporter->not_finite.count, 2);
+}
+
 static void an_unknown_page_is_none(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -105,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
 		cmocka_unit_test(contradictions_are_counted),
+		cmocka_unit_test(sums_are_bounded),
 		cmocka_unit_test(an_unknown_page_is_none),
 	};
 	return unit_run(tests);
