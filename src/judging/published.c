@@ -48,14 +48,20 @@ void published_recompute(const struct series *actual, const struct series *predi
 	ret->swapped_mape /= (double)ret->pairs;
 }
 
-static bool agrees(double published, double recomputed)
+/* As a ratio, beyond what rounding explains; NAN: nothing was published. */
+static double disagreement(double published, double recomputed)
 {
 	if (isnan(published))
-		return true;
+		return NAN;
 	if (isinf(published))
-		return recomputed > ENDLESS;
-	double most = fmax(fabs(published), fabs(recomputed));
-	return fabs(published - recomputed) <= TOLERANCE * most + ROUNDING;
+		return recomputed > ENDLESS ? 0 : INFINITY;
+	double apart = fabs(published - recomputed);
+	return apart <= ROUNDING ? 0 : (apart - ROUNDING) / fmax(fabs(published), fabs(recomputed));
+}
+
+static bool agrees(double published, double recomputed)
+{
+	return isnan(published) || disagreement(published, recomputed) <= TOLERANCE;
 }
 
 bool published_follows(const struct published *published, const struct recomputed *recomputed)
@@ -106,6 +112,10 @@ void published_judge(struct result *result, const struct published *published,
 				   "No sample has a counterpart of the same time.");
 		return;
 	}
+	/* fmax() ignores NAN. */
+	result->error = fmax(fmax(disagreement(published->mse, found.mse),
+				  disagreement(published->mae, found.mae)),
+			     disagreement(published->mape, found.mape));
 	if (!published_follows(published, &found)) {
 		explain_difference(result, published, &found);
 		return;

@@ -30,8 +30,8 @@ void published_recompute(const struct series *actual, const struct series *predi
 /* Does @published follow from @recomputed, within 1 % and its rounding? */
 bool published_follows(const struct published *published, const struct recomputed *recomputed);
 /*
- * Sets threshold and verdict of @result, which is of the kind RESULT_PUBLISHED. Both series are
- * borrowed.
+ * Sets threshold, error and verdict of @result, which is of the kind RESULT_PUBLISHED. Both series
+ * are borrowed. The error is the largest disagreement of a published number, beyond its rounding.
  */
 void published_judge(struct result *result, const struct published *published,
 		     const struct series *actual, const struct series *predicted);

@@ -10,12 +10,24 @@
 #include "base/array.h"
 #include "base/macro.h"
 
+/* Text from outside must not control a terminal: neither C0, DEL nor C1 (in UTF-8) is left. */
+static void make_plain(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+			c[0] = c[1] = '?';
+		else if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+}
+
 struct result *result_new(const char *name, enum result_kind kind)
 {
 	struct result *result = calloc(1, sizeof(*result));
 	if (!result)
 		return NULL;
 	(void)snprintf(result->name, sizeof(result->name), "%s", name);
+	make_plain(result->name);
 	result->kind = kind;
 	result->verdict = VERDICT_NOT_APPLICABLE;
 	result->threshold = (struct threshold){ .max_error = NAN, .max_lag_s = NAN };
@@ -39,6 +51,7 @@ void result_set_verdict(struct result *result, enum verdict verdict, const char 
 	va_start(args, format);
 	int len = vsnprintf(result->reason, sizeof(result->reason), format, args);
 	va_end(args);
+	make_plain(result->reason);
 	bool needs_one = verdict == VERDICT_PASS || verdict == VERDICT_FAIL;
 	result->verdict = verdict;
 	if (!needs_one || !isnan(result->threshold.max_error))

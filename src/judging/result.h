@@ -101,7 +101,10 @@ struct result_list {
 	size_t size;
 };
 
-/* A result that is "not applicable" so far, without a threshold. NULL without memory. */
+/*
+ * A result that is "not applicable" so far, without a threshold. NULL without memory. Control
+ * characters in its name, and later in its reason, become "?".
+ */
 struct result *result_new(const char *name, enum result_kind kind);
 void result_free(struct result *result);
 /*

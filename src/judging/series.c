@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/macro.h"
@@ -259,6 +260,11 @@ static size_t window_at(const struct series *series, double time_s)
 			high = middle;
 	}
 	return low;
+}
+
+const char *amount_unit(const char *unit)
+{
+	return strcmp(unit, "W") == 0 ? "J" : strcmp(unit, "units/s") == 0 ? "units" : unit;
 }
 
 struct amount series_amount(const struct series *series, double start_s, double end_s)

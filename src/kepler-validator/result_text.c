@@ -7,12 +7,6 @@
 
 #define LABEL "  %-16s "
 
-/* The unit of an amount whose rate has @unit: J for W. */
-static const char *amount_unit(const char *unit)
-{
-	return strcmp(unit, "W") == 0 ? "J" : strcmp(unit, "units/s") == 0 ? "units" : unit;
-}
-
 static void add_count(struct strbuf *out, uint64_t count, const char *what)
 {
 	if (count > 0)

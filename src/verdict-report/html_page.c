@@ -193,10 +193,15 @@ static void add_phases(struct strbuf *out, const struct result *result)
 {
 	if (result->phase_count == 0)
 		return;
-	strbuf_add_str(
-		out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">no.</th><th>phase</th>"
-		     "<th class=\"n\">actual</th><th class=\"n\">predicted</th>"
-		     "<th class=\"n\">error</th><th>verdict</th></tr></thead><tbody>\n");
+	const char *unit = result->actual ? amount_unit(result->actual->unit) : "";
+
+	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">no.</th>"
+			    "<th>phase</th><th class=\"n\">actual, ");
+	html_add_text(out, unit, SERIES_TEXT_MAX);
+	strbuf_add_str(out, "</th><th class=\"n\">predicted, ");
+	html_add_text(out, unit, SERIES_TEXT_MAX);
+	strbuf_add_str(out,
+		       "</th><th class=\"n\">error</th><th>verdict</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < result->phase_count; i++) {
 		const struct phase_result *phase = &result->phases[i];
 

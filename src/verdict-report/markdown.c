@@ -90,8 +90,13 @@ static void add_phases(struct strbuf *out, const struct result *result)
 {
 	if (result->phase_count == 0)
 		return;
-	strbuf_add_str(out, "\n| Phase | Actual | Predicted | Error % | Verdict |\n"
-			    "|---|---:|---:|---:|---|\n");
+	const char *unit = result->actual ? amount_unit(result->actual->unit) : "";
+
+	strbuf_add_str(out, "\n| Phase | Actual ");
+	add_text(out, unit);
+	strbuf_add_str(out, " | Predicted ");
+	add_text(out, unit);
+	strbuf_add_str(out, " | Error % | Verdict |\n|---|---:|---:|---:|---|\n");
 	for (size_t i = 0; i < result->phase_count; i++) {
 		const struct phase_result *phase = &result->phases[i];
 

@@ -21,7 +21,7 @@ static void make_series(struct series **actual, struct series **predicted, bool 
 }
 
 static void expect(const struct published *published, bool zeros, enum verdict verdict,
-		   const char *words)
+		   const char *words, double error)
 {
 	struct result *result = result_new("published", RESULT_PUBLISHED);
 	struct series *actual, *predicted;
@@ -30,6 +30,7 @@ static void expect(const struct published *published, bool zeros, enum verdict v
 	published_judge(result, published, actual, predicted);
 	if (result->verdict != verdict || !strstr(result->reason, words))
 		fail_msg("%s: %s", verdict_name(result->verdict), result->reason);
+	assert_true(isinf(error) ? isinf(result->error) : fabs(result->error - error) < 1e-9);
 	series_free(actual);
 	series_free(predicted);
 	result_free(result);
@@ -55,22 +56,27 @@ static void errors_are_recomputed(void **state)
 	series_free(predicted);
 	const struct published right = { .mse = 4.0, .mae = NAN, .mape = mape };
 	const struct published exchanged = { .mse = 4.0, .mae = 2.0, .mape = swapped };
-	expect(&right, false, VERDICT_PASS, "1 samples left out");
-	expect(&exchanged, false, VERDICT_FAIL, "arguments are swapped");
+	expect(&right, false, VERDICT_PASS, "1 samples left out", 0);
+	expect(&exchanged, false, VERDICT_FAIL, "arguments are swapped",
+	       (swapped - mape - 0.006) / swapped);
 }
 
 static void differences_are_named(void **state)
 {
+	double right = 0;
+
+	for (int i = 1; i < SAMPLES; i++)
+		right += 100 * 2.0 / (10 + i) / (SAMPLES - 1);
 	const struct published mape = { .mse = 4.0, .mae = 2.0, .mape = 120 };
 	const struct published mse = { .mse = 40, .mae = NAN, .mape = NAN };
 	const struct published mae = { .mse = NAN, .mae = 3, .mape = NAN };
 	const struct published endless = { .mse = NAN, .mae = NAN, .mape = INFINITY };
 
-	expect(&mape, false, VERDICT_FAIL, "Published MAPE 120 %");
-	expect(&mse, false, VERDICT_FAIL, "these are other series");
-	expect(&mae, false, VERDICT_FAIL, "Published MAE 3");
-	expect(&endless, false, VERDICT_FAIL, "MAPE inf");
-	expect(&endless, true, VERDICT_PASS, "0 in 9 of 39 pairs, so MAPE means nothing");
+	expect(&mape, false, VERDICT_FAIL, "Published MAPE 120 %", (120 - right - 0.006) / 120);
+	expect(&mse, false, VERDICT_FAIL, "these are other series", (36 - 0.006) / 40);
+	expect(&mae, false, VERDICT_FAIL, "Published MAE 3", (1 - 0.006) / 3);
+	expect(&endless, false, VERDICT_FAIL, "MAPE inf", INFINITY);
+	expect(&endless, true, VERDICT_PASS, "0 in 9 of 39 pairs, so MAPE means nothing", 0);
 }
 
 int main(void)

@@ -22,6 +22,16 @@ static void a_verdict_has_a_threshold(void **state)
 	result_free(result);
 }
 
+static void text_from_outside_is_plain(void **state)
+{
+	struct result *result = result_new("node/\x1b[2J\n\xc2\x9b±", RESULT_ACCURACY);
+
+	result_set_verdict(result, VERDICT_INCONCLUSIVE, "%s", "\x1b]0;x\a\x7f, ±5 %");
+	assert_string_equal(result->name, "node/?[2J???±");
+	assert_string_equal(result->reason, "?]0;x??, ±5 %");
+	result_free(result);
+}
+
 static void the_worst_result_decides(void **state)
 {
 	struct result_list list = { 0 };
@@ -56,6 +66,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_verdict_has_a_threshold),
+		cmocka_unit_test(text_from_outside_is_plain),
 		cmocka_unit_test(the_worst_result_decides),
 		cmocka_unit_test(the_list_is_bounded),
 	};
