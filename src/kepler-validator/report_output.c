@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler-validator/report_output.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "options/version.h"
 #include "truth/machine_facts.h"
 #include "verdict-report/report_folder.h"
+
+int report_output_check(const char *folder, struct diag *diag)
+{
+	char inside[PATH_MAX];
+
+	if (!*folder)
+		return 0;
+	int r = path_join(inside, sizeof(inside), folder, ".");
+	if (r == 0 && ((mkdir(folder, 0755) < 0 && errno != EEXIST) || access(inside, W_OK) < 0))
+		r = -errno;
+	return r < 0 ? diag_set(diag, r, "output: %s cannot be written: %s", folder, strerror(-r))
+		     : 0;
+}
 
 int report_output_write(const char *folder, const struct result_list *results, const char *command,
 			const struct option_args *args, struct diag *diag)

@@ -10,6 +10,8 @@
 	"Write the report into this folder, which is made unless it exists: report.json, "         \
 	"report.html, report.md, junit.xml, and the series as compressed CSV."
 
+/* Makes the folder unless it exists. 0, also for "", or a negative errno: it cannot be written. */
+int report_output_check(const char *folder, struct diag *diag);
 /*
  * Writes the report of @command ("judge") with its arguments. 0, also for a @folder of "", or a
  * negative errno.

@@ -25,6 +25,7 @@ struct run_config {
 	char *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
 	int scenario, source;
+	bool quick, full;
 	char *sysfs, *procfs, *file, *output;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
 	char *max_error, *max_effect_error;
@@ -37,6 +38,7 @@ static const struct option_choice scenario_choices[] = { { "quick", SCENARIO_QUI
 							 { "churn", SCENARIO_CHURN },
 							 { "short-lived", SCENARIO_SHORT_LIVED },
 							 { "alone-shared", SCENARIO_ALONE_SHARED },
+							 { "full", SCENARIO_FULL },
 							 { NULL, 0 } };
 static const struct option_choice truth_choices[] = { { "auto", TRUTH_AUTO },
 						      { "rapl-sysfs", TRUTH_RAPL_SYSFS },
@@ -57,11 +59,18 @@ static const struct option rows[] = {
 	{ "scenario", NULL, OPTION_ENUM, OWN(scenario), .choices = scenario_choices,
 	  .default_text = "quick", .metavar = "NAME", .only_flag = true,
 	  .help = "The loads to run. node and idle run none; quick runs half of the CPUs and "
-		  "short-lived processes; the others do what their names say." },
+		  "short-lived processes; full runs the ladder upwards and then every other "
+		  "load; the others do what their names say." },
 	{ "duration", NULL, OPTION_DURATION, OWN(duration_ns),
 	  OPTION_RANGE(10 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "3m",
 	  .metavar = "DURATION", .only_flag = true,
 	  .help = "The time that all phases take together." },
+	SWITCH_FLAG("quick", OWN(quick),
+		    "Short for --scenario=quick --duration=3m, which are the defaults. An option "
+		    "that is given as well takes precedence."),
+	SWITCH_FLAG("full", OWN(full),
+		    "Short for --scenario=full --duration=40m. An option that is given as well "
+		    "takes precedence."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .only_flag = true,
@@ -105,6 +114,8 @@ static int check(const struct option_values *values, struct diag *diag)
 					config->exporters[i]);
 	if (config->exporter_count == 0)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
+	if (config->quick && config->full)
+		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
 	if ((config->source == TRUTH_FILE) != (*config->file != '\0'))
 		return diag_set(diag, -EINVAL,
 				"truth.file: must be given with --truth=file, and only then");
@@ -155,6 +166,24 @@ static void show_progress(const struct observation *observation, double left_s)
 		      observation->phases[at].phase.name, at + 1, observation->plan.count, left_s);
 }
 
+static void print_loads(const struct observation *observation)
+{
+	for (size_t i = 0; i < observation->phase_count; i++) {
+		const struct load_result *load = &observation->phases[i].load;
+
+		if (load->chunks == 0)
+			continue;
+		printf("Load in %s: %llu chunks of work, %.2f s of CPU time",
+		       observation->phases[i].phase.name, (unsigned long long)load->chunks,
+		       load->cpu_s);
+		if (load->other_cpu_s > 0)
+			printf(", its neighbour %.2f s", load->other_cpu_s);
+		if (load->processes > 0)
+			printf(", %llu processes", (unsigned long long)load->processes);
+		printf(".\n");
+	}
+}
+
 static void print_results(const struct observation *observation, const struct result_list *list)
 {
 	if (observation->phase_count < observation->plan.count)
@@ -163,6 +192,7 @@ static void print_results(const struct observation *observation, const struct re
 	if (observation->truth.skipped > 0)
 		printf("The truth could not be read %llu times: %s.\n",
 		       (unsigned long long)observation->truth.skipped, observation->truth.failure);
+	print_loads(observation);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct result *result = list->items[i];
 
@@ -234,6 +264,12 @@ static int run(const struct run_config *config, const struct option_args *args)
 		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	struct diag diag = { "" };
+
+	/* Before the run, not after it. */
+	if (report_output_check(config->output, &diag) < 0) {
+		diag_print(&diag, validator_program.name, stderr);
+		return PROGRAM_USAGE;
+	}
 	int r = prepare(config, &observation, &diag);
 
 	if (r < 0) {
@@ -254,6 +290,22 @@ static int run(const struct run_config *config, const struct option_args *args)
 	return judge(config, args, &observation);
 }
 
+static bool is_given(const struct run_config *config, const char *name)
+{
+	const enum option_origin *origins = config->options.origins;
+
+	return origins && origins[option_find(&run_command_options, name)] != ORIGIN_DEFAULT;
+}
+
+/* What --full stands for; --quick stands for the defaults. */
+static void use_preset(struct run_config *config)
+{
+	if (config->full && !is_given(config, "scenario"))
+		config->scenario = SCENARIO_FULL;
+	if (config->full && !is_given(config, "duration"))
+		config->duration_ns = 40 * 60 * NSEC_PER_SEC;
+}
+
 int run_main(int argc, char *const *argv, char *const *environ_)
 {
 	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
@@ -261,6 +313,7 @@ int run_main(int argc, char *const *argv, char *const *environ_)
 
 	if (options_load_or_print(&run_command_options, &args, &config.options, stderr) < 0)
 		return PROGRAM_USAGE;
+	use_preset(&config);
 	int status = run(&config, &args);
 	options_release(&run_command_options, &config.options);
 	return status;

@@ -43,6 +43,20 @@ static const struct row scenarios[][PLAN_PHASES_MAX] = {
 			     { "between", LOAD_NONE, 0 },
 			     { "short-lived", LOAD_SHORT_LIVED, 0.5 },
 			     { "after", LOAD_NONE, 0 } },
+	[SCENARIO_FULL] = { { "before", LOAD_NONE, 0 },
+			    { "25 %", LOAD_STEADY, 0.25 },
+			    { "50 %", LOAD_STEADY, 0.5 },
+			    { "75 %", LOAD_STEADY, 0.75 },
+			    { "100 %", LOAD_STEADY, 1 },
+			    { "before alone", LOAD_NONE, 0 },
+			    { "alone", LOAD_STEADY, 0.5 },
+			    { "before shared", LOAD_NONE, 0 },
+			    { "shared", LOAD_SHARED, 0.5 },
+			    { "before short-lived", LOAD_NONE, 0 },
+			    { "short-lived", LOAD_SHORT_LIVED, 0.5 },
+			    { "before churn", LOAD_NONE, 0 },
+			    { "churn", LOAD_CHURN, 0.5 },
+			    { "after", LOAD_NONE, 0 } },
 };
 
 void plan_make(enum scenario scenario, unsigned cpus, double duration_s, struct plan *ret)

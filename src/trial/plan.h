@@ -21,6 +21,7 @@ enum scenario {
 	SCENARIO_CHURN,        /* processes of 1 s */
 	SCENARIO_ALONE_SHARED, /* half of the CPUs alone, then beside a neighbour */
 	SCENARIO_QUICK,        /* a step to half of the CPUs, and short-lived processes */
+	SCENARIO_FULL,         /* the ladder upwards, and all other loads */
 };
 
 enum load_kind {

@@ -190,6 +190,8 @@ def loads():
             assert pathlib.Path(folder, "report.html").exists()
         own = {name: result for (_, name), result in results(output).items()}
         check_own(own)
+        for phase in ("half", "short-lived"):
+            assert re.search(rf"^Load in {phase}: [1-9]\d* chunks of work, \d+\.\d+ s of CPU time", output, re.MULTILINE), output
         assert {"process/package/half", "container/package/half", "container/package/short-lived"} <= own.keys(), own
         assert status == (3 if any(verdict == "inconclusive" for verdict, _, _ in own.values()) else 0), status
         no_truth_and_an_end(exporter, proxy)
@@ -230,6 +232,27 @@ def no_load():
     assert done.returncode == 2, done.returncode
 
 
+def what_is_said_before_a_run():
+    """A folder that cannot be written is found before the run; --full is a plan of 40 minutes unless its length is given."""
+    done = subprocess.run(validator("--full", "--output=/proc/none"), text=True, capture_output=True, check=False, timeout=20)
+    assert done.returncode == 2 and not done.stdout and "/proc/none cannot be written" in done.stderr, done
+    done = subprocess.run(validator("--full", "--quick"), text=True, capture_output=True, check=False, timeout=20)
+    assert done.returncode == 2 and "cannot be given together" in done.stderr, done
+    for options, plan in ((["--full"], "Plan, 2400 s:"), (["--full", "--duration=10m"], "Plan, 600 s:"),
+                          (["--quick"], "Plan, 180 s:")):
+        with subprocess.Popen(validator("--truth=none", "--exporter=http://127.0.0.1:1/", *options), stdout=subprocess.PIPE,
+                              text=True) as process:
+            lines = [process.stdout.readline().rstrip() for _ in range(3)]
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        assert lines[0] == plan and "before (no load)" in lines[1], lines
+        assert ("25 %" in lines[2]) == ("--full" in options), lines
+
+
+what_is_said_before_a_run()
+
+
 changed_pages()
 loads()
 no_load()
+what_is_said_before_a_run()
