@@ -11,6 +11,7 @@
 #include "kepler-validator/effect_checks.h"
 
 #define NO_PAGE_MOST 0.1 /* of all requests */
+#define STALE_STEPS  5   /* an exporter whose last new page is older has stopped */
 
 /* The check of one exporter. */
 struct checking {
@@ -173,12 +174,22 @@ static void allow_jitter(struct result *result, double jitter_s)
 	}
 }
 
+/* The truth's last moment that the exporter must have shown. */
+static double comparison_end_s(const struct series *actual, const struct series *predicted)
+{
+	double actual_s = series_end_s(actual), predicted_s = series_end_s(predicted);
+	bool has_stopped = actual_s - predicted_s > STALE_STEPS * series_step_s(predicted);
+
+	return has_stopped ? actual_s : predicted_s;
+}
+
 static int compare(const struct checking *checking, struct result *result,
 		   const struct series *actual, const struct series *predicted)
 {
 	struct phase phases[PLAN_PHASES_MAX];
 
-	result->actual = series_cut(actual, series_start_s(predicted), series_end_s(predicted));
+	result->actual =
+		series_cut(actual, series_start_s(predicted), comparison_end_s(actual, predicted));
 	result->predicted = series_cut(predicted, series_start_s(actual), series_end_s(actual));
 	int r = -ENOMEM;
 	if (result->actual && result->predicted) {
