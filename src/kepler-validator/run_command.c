@@ -186,9 +186,6 @@ static void print_loads(const struct observation *observation)
 
 static void print_results(const struct observation *observation, const struct result_list *list)
 {
-	if (observation->phase_count < observation->plan.count)
-		printf("Interrupted: %zu of %zu phases have run.\n", observation->phase_count,
-		       observation->plan.count);
 	if (observation->truth.skipped > 0)
 		printf("The truth could not be read %llu times: %s.\n",
 		       (unsigned long long)observation->truth.skipped, observation->truth.failure);
@@ -199,7 +196,7 @@ static void print_results(const struct observation *observation, const struct re
 		printf("%-14s %s", verdict_name(result->verdict), result->name);
 		if (result->cause != CAUSE_NONE)
 			printf(" (%s)", cause_name(result->cause));
-		if (observation->exporter_count > 1)
+		if (observation->exporter_count > 1 && result->exporter[0])
 			printf(" of %s", result->exporter);
 		printf(": %s\n", result->reason);
 	}
@@ -232,6 +229,19 @@ static int prepare(const struct run_config *config, struct observation *observat
 	return r;
 }
 
+/* A run that was ended early is not a pass, whatever it has found so far. */
+static int add_interruption(const struct observation *observation, struct result_list *list)
+{
+	struct result *result = stop ? result_new("run/complete", RESULT_CORRECTNESS) : NULL;
+
+	if (!result)
+		return stop ? -ENOMEM : 0;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE,
+			   "The run was interrupted in phase %zu of %zu.", observation->phase_count,
+			   observation->plan.count);
+	return result_list_add(list, result);
+}
+
 static int judge(const struct run_config *config, const struct option_args *args,
 		 struct observation *observation)
 {
@@ -241,7 +251,8 @@ static int judge(const struct run_config *config, const struct option_args *args
 	/* The options' checks have read them before. */
 	(void)percent_parse(config->max_error, &bounds.max_error);
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
-	if (check_observation(observation, &bounds, &list) < 0) {
+	if (check_observation(observation, &bounds, &list) < 0 ||
+	    add_interruption(observation, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
 		return PROGRAM_USAGE;
 	}
