@@ -22,6 +22,7 @@
 
 struct row {
 	double last;
+	uint64_t page; /* the last one that had it, counted from 0 */
 };
 
 /* What is known while one page is read, and between pages. */
@@ -129,12 +130,18 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 	if (index != MAP_NONE) {
 		struct row *row = &state->rows[index];
 
-		if (series->value < row->last)
+		bool has_returned = row->page + 1 < exporter->pages;
+
+		/* A series that went away and begins again, as that of a pid that is used again. */
+		if (series->value < row->last && has_returned)
+			*ret = series->value;
+		else if (series->value < row->last)
 			note(&exporter->decrease, "%s went from %.9g to %.9g", series->name,
 			     row->last, series->value);
 		else
 			*ret = series->value - row->last;
 		row->last = series->value;
+		row->page = exporter->pages;
 		return 0;
 	}
 	if (state->row_count == EXPORTER_ROWS_MAX) {
@@ -145,7 +152,8 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 	if (ARRAY_RESERVE(state->rows, state->row_size, state->row_count + 1) < 0 ||
 	    map_put(&state->map, key, state->row_count) < 0)
 		return -ENOMEM;
-	state->rows[state->row_count++] = (struct row){ .last = series->value };
+	state->rows[state->row_count++] =
+		(struct row){ .last = series->value, .page = exporter->pages };
 	*ret = series->value;
 	return 0;
 }

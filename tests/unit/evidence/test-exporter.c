@@ -69,6 +69,23 @@ static void energy_is_what_rows_grow_by(void **state)
 			 0);
 }
 
+static void a_series_that_went_away_begins_again(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take_own(exporter, 100, 10, 4, 6);
+	take(exporter, 101,
+	     "# TYPE kepler_node_package_joules_total counter\n"
+	     "kepler_node_package_joules_total{mode=\"dynamic\"} 12\n"
+	     "kepler_exporter_snapshot_timestamp_seconds 101\n");
+	take_own(exporter, 102, 20, 1, 7);
+	exporter_finish(exporter);
+	const struct exporter_zone *zone = exporter_find_zone(exporter, "package");
+	assert_int_equal(exporter->decrease.count, 0);
+	assert_true(fabs(zone->sums[ENERGY_PROCESS].mine - 1) < 1e-9);
+	assert_true(fabs(zone->sums[ENERGY_PROCESS].joules - 2) < 1e-9);
+}
+
 static void contradictions_are_counted(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -115,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
+		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(contradictions_are_counted),
 		cmocka_unit_test(sums_are_bounded),
 		cmocka_unit_test(an_unknown_page_is_none),
