@@ -14,6 +14,7 @@
 #include "kepler-validator/percent.h"
 #include "kepler-validator/report_output.h"
 #include "kepler-validator/validator_options.h"
+#include "net/http_url.h"
 #include "options/layers.h"
 #include "options/operands.h"
 #include "options/program.h"
@@ -106,12 +107,17 @@ static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct run_config *config = (const struct run_config *)(const void *)values;
 
-	for (size_t i = 0; i < config->exporter_count; i++)
+	for (size_t i = 0; i < config->exporter_count; i++) {
+		if (http_url_has_user(config->exporters[i]))
+			return diag_set(diag, -EINVAL,
+					"exporter: must not contain a user or password, since the "
+					"report names the URL");
 		if (strncmp(config->exporters[i], "http://", 7) != 0 &&
 		    strncmp(config->exporters[i], "https://", 8) != 0)
 			return diag_set(diag, -EINVAL,
 					"exporter: must begin with http:// or https://, not \"%s\"",
 					config->exporters[i]);
+	}
 	if (config->exporter_count == 0)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)

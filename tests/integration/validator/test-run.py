@@ -238,6 +238,9 @@ def what_is_said_before_a_run():
     assert done.returncode == 2 and not done.stdout and "/proc/none cannot be written" in done.stderr, done
     done = subprocess.run(validator("--full", "--quick"), text=True, capture_output=True, check=False, timeout=20)
     assert done.returncode == 2 and "cannot be given together" in done.stderr, done
+    done = subprocess.run(validator("--exporter=http://me:secret@localhost/"), text=True, capture_output=True, check=False,
+                          timeout=20)
+    assert done.returncode == 2 and "must not contain a user" in done.stderr and "secret" not in done.stderr, done
     for options, plan in ((["--full"], "Plan, 2400 s:"), (["--full", "--duration=10m"], "Plan, 600 s:"),
                           (["--quick"], "Plan, 180 s:")):
         with subprocess.Popen(validator("--truth=none", "--exporter=http://127.0.0.1:1/", *options), stdout=subprocess.PIPE,
