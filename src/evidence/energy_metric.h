@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a series of a known exporter is: whose energy, in which zone, in which unit. The names are
- * those of the exporters' own documentation. CPU time is a zone called "cpu", in s instead of J.
+ * What a series of a known exporter is: the level, the zone and the unit of its energy. Names are
+ * taken from the exporters' own documentation. CPU time is a zone called "cpu", in s instead of J.
  */
 #pragma once
 

@@ -33,7 +33,7 @@ struct exporter_state {
 	struct map map; /* hash of name and labels → rows */
 	struct row *rows;
 	uint32_t row_count, row_size;
-	enum exporter_kind names; /* whose names the zones have */
+	enum exporter_kind names; /* the exporter that names zones this way */
 	/* Of the page that is read: */
 	bool has_own, has_classic, has_grown, is_malformed;
 	enum exporter_kind seen;

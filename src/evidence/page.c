@@ -26,7 +26,7 @@ static char *take_word(char **at)
 	return word;
 }
 
-/* The text between quotes, whose escapes are resolved in place; NULL: it has no end. */
+/* The text between quotes, its escapes resolved in place; NULL: it has no end. */
 static char *take_quoted(char **at)
 {
 	char *text = *at + 1, *to = text;

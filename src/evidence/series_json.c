@@ -91,7 +91,7 @@ static int add_sample(struct reading *reading, double time_s, double value)
 	return r < 0 ? diag_set(reading->diag, r, "out of memory") : 0;
 }
 
-/* The rest of "values": [[time, value], …], whose first bracket inside is read. */
+/* The rest of "values": [[time, value], …] after the first bracket inside. */
 static int read_points(struct reading *reading, bool is_wanted)
 {
 	int token = JSON_ARRAY_BEGIN;
@@ -137,7 +137,7 @@ static int find_times(struct reading *reading)
 	}
 }
 
-/* The rest of "values": [value, …], whose first token inside, @token, is read. */
+/* The rest of "values": [value, …]; @token is the first one inside. */
 static int read_values(struct reading *reading, int token, bool is_wanted)
 {
 	double time_s = 0, value = 0;

@@ -81,7 +81,7 @@ struct phase_result {
 
 struct result {
 	char name[RESULT_NAME_MAX];     /* "node/package", "conservation/pod" */
-	char exporter[RESULT_NAME_MAX]; /* whose numbers are judged: a URL or a file; "" */
+	char exporter[RESULT_NAME_MAX]; /* source of the judged numbers: a URL or a file; "" */
 	char reason[RESULT_REASON_MAX]; /* a sentence */
 	enum result_kind kind;
 	enum verdict verdict;

@@ -85,7 +85,7 @@ double series_end_s(const struct series *series);
 /* The median length of its windows, in seconds; NAN for none. */
 double series_step_s(const struct series *series);
 
-/* The unit of an amount whose rate has @unit: J for W. */
+/* The unit of an amount that flows with a rate in @unit: J for W. */
 const char *amount_unit(const char *unit);
 
 /* What flowed between two times, in unit × s (J), and how much of the time was covered. */

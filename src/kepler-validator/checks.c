@@ -11,7 +11,7 @@
 #include "kepler-validator/effect_checks.h"
 
 #define NO_PAGE_MOST 0.1 /* of all requests */
-#define STALE_STEPS  5   /* an exporter whose last new page is older has stopped */
+#define STALE_STEPS  5   /* with an older last page, an exporter has stopped */
 
 /* The check of one exporter. */
 struct checking {
@@ -113,7 +113,7 @@ static int check_faults(const struct checking *checking)
 		  all },
 		{ "finite", "Values that are no amount", RESULT_CORRECTNESS, &exporter->not_finite,
 		  all },
-		{ "rows", "Levels whose rows do not sum to the node, to the microjoule",
+		{ "rows", "Levels with rows that do not sum to the node, to the microjoule",
 		  RESULT_CONSERVATION, &exporter->imbalance, exporter->balances_checked },
 	};
 	int r = 0;

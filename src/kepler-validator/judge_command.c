@@ -77,7 +77,7 @@ static const struct option rows[] = {
 		  "series." },
 	{ "published-name", NULL, OPTION_STRING, OWN(published_name), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true, .only_flag = true,
-	  .help = "The result in that report. Default: the one whose MSE is nearest." },
+	  .help = "The result in that report. Default: the one with the nearest MSE." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/machine_facts.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,21 +80,27 @@ static int write_series(const char *folder, size_t index, const char *which,
 	return r < 0 ? write_failed(diag, name, r) : write_text(folder, name, &packed, diag);
 }
 
-/* Those of an earlier report with more results would pass as belonging to this one. */
+/*
+ * Series of an earlier report with more results would pass as belonging to this one. A link in the
+ * folder's place may be another user's: nothing is removed behind it.
+ */
 static int make_series_folder(const char *path)
 {
 	if (mkdir(path, 0755) == 0)
 		return 0;
 	if (errno != EEXIST)
 		return -errno;
-	DIR *dir = opendir(path);
-	if (!dir)
-		return -errno;
-	for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-		size_t len = strlen(entry->d_name);
-		if (len > 7 && strcmp(entry->d_name + len - 7, ".csv.gz") == 0)
-			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		int r = -errno;
+		if (fd >= 0)
+			(void)close(fd);
+		return r;
 	}
+	for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
+		if (report_owns_series_file(entry->d_name))
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	(void)closedir(dir);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void widen(const struct series *series, double *start_s, double *end_s)
 {
@@ -24,6 +25,14 @@ void report_time(const struct verdict_report *report, double *ret_start_s, doubl
 void report_series_file(size_t index, const char *which, char *buf)
 {
 	(void)snprintf(buf, REPORT_FILE_MAX, "series/%03zu-%s.csv.gz", index + 1, which);
+}
+
+bool report_owns_series_file(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits >= 3 && (strcmp(name + digits, "-actual.csv.gz") == 0 ||
+			       strcmp(name + digits, "-predicted.csv.gz") == 0);
 }
 
 void report_time_text(double time_s, char *buf)

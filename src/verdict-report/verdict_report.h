@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "judging/result.h"
@@ -26,5 +27,7 @@ void report_time(const struct verdict_report *report, double *ret_start_s, doubl
  */
 #define REPORT_FILE_MAX 48
 void report_series_file(size_t index, const char *which, char *buf);
+/* Returns true if @name, without its folder, is one that report_series_file() makes. */
+bool report_owns_series_file(const char *name);
 /* "2026-03-01T12:00:00Z"; "" for a time that is none. @buf has 32 bytes. */
 void report_time_text(double time_s, char *buf);

@@ -150,6 +150,22 @@ static void a_new_report_replaces_an_old_one(void **state)
 		(void)snprintf(path, sizeof(path), "%s/report/%s", folder, files[i]);
 		assert_int_equal(access(path, R_OK), 0);
 	}
+	/* What is not of a report stays, and a link is not followed. */
+	(void)snprintf(path, sizeof(path), "%s/report/series/mine.csv.gz", folder);
+	assert_int_equal(write_file_atomic(path, "mine", 4, 0644), 0);
+	(void)snprintf(path, sizeof(path), "%s/report", folder);
+	assert_int_equal(report_folder_write(path, &report, &diag), 0);
+	(void)snprintf(path, sizeof(path), "%s/report/series/mine.csv.gz", folder);
+	assert_int_equal(access(path, F_OK), 0);
+	(void)snprintf(path, sizeof(path), "%s/linked", folder);
+	assert_int_equal(mkdir(path, 0755), 0);
+	(void)snprintf(path, sizeof(path), "%s/linked/series", folder);
+	assert_int_equal(symlink("../report/series", path), 0);
+	(void)snprintf(path, sizeof(path), "%s/linked", folder);
+	assert_true(report_folder_write(path, &report, &diag) < 0);
+	assert_non_null(strstr(diag.text, "linked/series: cannot be written"));
+	(void)snprintf(path, sizeof(path), "%s/report/series/001-actual.csv.gz", folder);
+	assert_int_equal(access(path, F_OK), 0);
 	/* A folder that cannot be made is named. */
 	(void)snprintf(path, sizeof(path), "%s/report/junit.xml/x", folder);
 	assert_int_equal(report_folder_write(path, &report, &diag), -ENOTDIR);
