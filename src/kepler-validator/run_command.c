@@ -27,7 +27,11 @@ struct run_config {
 	size_t exporter_count;
 	int scenario, source;
 	bool quick, full;
-	char *sysfs, *procfs, *file, *output;
+	char *sysfs, *procfs, *file, *law, *output;
+	struct {
+		char *url, *user, *password_file, *token_file, *ca_file;
+		bool insecure;
+	} redfish;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
 	char *max_error, *max_effect_error;
 };
@@ -41,13 +45,14 @@ static const struct option_choice scenario_choices[] = { { "quick", SCENARIO_QUI
 							 { "alone-shared", SCENARIO_ALONE_SHARED },
 							 { "full", SCENARIO_FULL },
 							 { NULL, 0 } };
-static const struct option_choice truth_choices[] = { { "auto", TRUTH_AUTO },
-						      { "rapl-sysfs", TRUTH_RAPL_SYSFS },
-						      { "hwmon", TRUTH_HWMON },
-						      { "acpi", TRUTH_ACPI },
-						      { "file", TRUTH_FILE },
-						      { "none", TRUTH_NONE },
-						      { NULL, 0 } };
+static const struct option_choice truth_choices[] = {
+	{ "auto", TRUTH_AUTO },       { "rapl-sysfs", TRUTH_RAPL_SYSFS },
+	{ "perf", TRUTH_PERF },       { "msr", TRUTH_MSR },
+	{ "hwmon", TRUTH_HWMON },     { "acpi", TRUTH_ACPI },
+	{ "redfish", TRUTH_REDFISH }, { "ipmi", TRUTH_IPMI },
+	{ "pdu-file", TRUTH_FILE },   { "law", TRUTH_LAW },
+	{ "none", TRUTH_NONE },       { NULL, 0 }
+};
 
 #define OWN(member) OPTION_MEMBER(struct run_config, member)
 
@@ -82,11 +87,30 @@ static const struct option rows[] = {
 	  .help = "The time that an exporter may take to answer." },
 	{ "truth", NULL, OPTION_ENUM, OWN(source), .choices = truth_choices, .default_text = "auto",
 	  .metavar = "SOURCE", .only_flag = true,
-	  .help = "The meters of this machine to compare with. auto uses rapl-sysfs, else acpi. "
-		  "Without any, only what must always hold is judged." },
+	  .help = "The meters of this machine to compare with. auto uses the first that it finds: "
+		  "rapl-sysfs, perf, msr, acpi, ipmi. Without any, only what must always hold is "
+		  "judged." },
 	TEXT_FLAG("truth.file", OWN(file), "", "FILE",
-		  "For --truth=file: a file with the power of the whole machine in W, which "
-		  "another program keeps up to date, such as from a PDU."),
+		  "For --truth=pdu-file: a file with the power of the whole machine in W, which "
+		  "another program writes at least once a minute, such as from a PDU."),
+	TEXT_FLAG("truth.law", OWN(law), "", "FORMULA",
+		  "For --truth=law, in a laboratory: the power as a formula of the machine's CPU "
+		  "time, such as idle=20,cpu=10 for 20 W, and 10 W for each busy CPU. "
+		  "zone=NAME names another zone than package."),
+	TEXT_FLAG("truth.redfish-url", OWN(redfish.url), "", "URL",
+		  "For --truth=redfish: the management controller, https://HOST, or the chassis of "
+		  "this machine, https://HOST/redfish/v1/Chassis/ID."),
+	TEXT_FLAG("truth.redfish-user", OWN(redfish.user), "", "NAME",
+		  "The user for --truth=redfish."),
+	TEXT_FLAG("truth.redfish-password-file", OWN(redfish.password_file), "", "FILE",
+		  "A file with the password of that user."),
+	TEXT_FLAG("truth.redfish-token-file", OWN(redfish.token_file), "", "FILE",
+		  "A file with a token for --truth=redfish, instead of a user."),
+	TEXT_FLAG("truth.redfish-ca-file", OWN(redfish.ca_file), "", "FILE",
+		  "The authorities that verify the management controller's certificate, as PEM; "
+		  "the system's by default."),
+	SWITCH_FLAG("truth.redfish-insecure", OWN(redfish.insecure),
+		    "Do not verify the management controller's certificate."),
 	TEXT_FLAG("output", OWN(output), "", "DIR", REPORT_OUTPUT_HELP),
 	TEXT_FLAG("host.sysfs", OWN(sysfs), "/sys", "FOLDER", "Where sysfs is mounted."),
 	TEXT_FLAG("host.procfs", OWN(procfs), "/proc", "FOLDER", "Where procfs is mounted."),
@@ -102,6 +126,39 @@ static const struct option rows[] = {
 	  .help = "The longest delay of an exporter behind the meters." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+/* Options of a source are given with it, and only then. */
+static int check_truth(const struct run_config *config, struct diag *diag)
+{
+	const struct {
+		const char *option, *source, *value;
+		bool is_chosen;
+	} needed[] = {
+		{ "truth.file", "pdu-file", config->file, config->source == TRUTH_FILE },
+		{ "truth.law", "law", config->law, config->source == TRUTH_LAW },
+		{ "truth.redfish-url", "redfish", config->redfish.url,
+		  config->source == TRUTH_REDFISH },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (needed[i].is_chosen != (*needed[i].value != '\0'))
+			return diag_set(diag, -EINVAL,
+					"%s: must be given with --truth=%s, and only then",
+					needed[i].option, needed[i].source);
+	if (config->source != TRUTH_REDFISH)
+		return 0;
+	if (http_url_has_user(config->redfish.url) ||
+	    strncmp(config->redfish.url, "https://", 8) != 0)
+		return diag_set(
+			diag, -EINVAL,
+			"truth.redfish-url: must begin with https:// and must not contain a "
+			"user or password");
+	if ((*config->redfish.user != '\0') != (*config->redfish.password_file != '\0'))
+		return diag_set(diag, -EINVAL,
+				"truth.redfish-user: must be given together with "
+				"truth.redfish-password-file");
+	return 0;
+}
 
 static int check(const struct option_values *values, struct diag *diag)
 {
@@ -122,10 +179,7 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
 		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
-	if ((config->source == TRUTH_FILE) != (*config->file != '\0'))
-		return diag_set(diag, -EINVAL,
-				"truth.file: must be given with --truth=file, and only then");
-	return 0;
+	return check_truth(config, diag);
 }
 
 const struct option_set run_command_options = {
@@ -161,6 +215,8 @@ static void print_plan(const struct run_config *config, const struct observation
 	else
 		printf("Truth: %s, %zu meters, with an assumed error of ±%g %%.\n",
 		       truth_source_name(truth->source), truth->meter_count, 100 * truth->error);
+	for (size_t i = 0; i < truth->zone_count; i++)
+		printf("  %s: %s\n", truth->zones[i].kind, truth->zones[i].series->query);
 	(void)fflush(stdout);
 }
 
@@ -194,7 +250,8 @@ static void print_results(const struct observation *observation, const struct re
 {
 	if (observation->truth.skipped > 0)
 		printf("The truth could not be read %llu times: %s.\n",
-		       (unsigned long long)observation->truth.skipped, observation->truth.failure);
+		       (unsigned long long)observation->truth.skipped,
+		       observation->truth.failure.text);
 	print_loads(observation);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct result *result = list->items[i];
@@ -216,8 +273,17 @@ static int prepare(const struct run_config *config, struct observation *observat
 		   struct diag *diag)
 {
 	static const char *const mine[] = { LOAD_COMM, LOAD_CGROUP, NULL };
-	const struct truth_options truth = { (enum truth_source)config->source, config->sysfs,
-					     config->file };
+	const struct truth_options truth = {
+		.source = (enum truth_source)config->source,
+		.sysfs = config->sysfs,
+		.procfs = config->procfs,
+		.devices = "/dev",
+		.file = config->file,
+		.law = config->law,
+		.redfish = { config->redfish.url, config->redfish.user,
+			     config->redfish.password_file, config->redfish.token_file,
+			     config->redfish.ca_file, config->redfish.insecure },
+	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int r = truth_open(&truth, &observation->truth, diag);
 

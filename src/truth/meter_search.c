@@ -2,15 +2,20 @@
 #include "truth/meter_search.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "truth/meter_list.h"
 
-#define UNIT_MICRO 1e-6
+#define UNIT_MICRO     1e-6
+#define FILE_AGE_MAX_S 60
 
 static void cleanup_dir(DIR **dir)
 {
@@ -25,24 +30,56 @@ static bool read_text(const char *dir, const char *name, char *buf, size_t size)
 
 	if (path_join(path, sizeof(path), dir, name) < 0)
 		return false;
-	ssize_t len = read_file_at(AT_FDCWD, path, buf, size);
+	ssize_t len = read_file_nowait_at(AT_FDCWD, path, buf, size);
 	if (len < 0)
 		return false;
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
 }
 
+static int read_number(struct truth_meter *meter, double now_s, struct truth_value *ret,
+		       struct diag *diag)
+{
+	char text[64];
+	ssize_t len = read_file_nowait_at(AT_FDCWD, meter->path, text, sizeof(text));
+
+	(void)now_s;
+	if (len < 0)
+		return diag_set(diag, (int)len, "%s: it cannot be read: %s", meter->path,
+				strerror((int)-len));
+	if (!meter->is_power && parse_u64(text, (size_t)len, &ret->raw) == 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	if (meter->is_power && parse_double(text, &ret->power) == 0)
+		return 0;
+	return diag_set(diag, -EBADMSG, "%s: it contains no number", meter->path);
+}
+
+/* A file that another program keeps up to date: the number is true as long as that program runs. */
+static int read_kept_file(struct truth_meter *meter, double now_s, struct truth_value *ret,
+			  struct diag *diag)
+{
+	struct stat status;
+	double age_s = 0;
+
+	if (stat(meter->path, &status) == 0)
+		age_s = difftime(time(NULL), status.st_mtime);
+	if (age_s > FILE_AGE_MAX_S)
+		return diag_set(diag, -ESTALE, "%s: it has not been written for %.0f s",
+				meter->path, age_s);
+	return read_number(meter, now_s, ret, diag);
+}
+
 static void add_meter(struct truth *truth, const char *kind, const char *dir, const char *name,
 		      const struct truth_meter *like)
 {
-	if (truth->meter_count == TRUTH_METERS_MAX)
-		return;
-	struct truth_meter *meter = &truth->meters[truth->meter_count];
+	struct truth_meter meter = *like;
+	char path[TRUTH_PATH_MAX];
 
-	*meter = *like;
-	(void)snprintf(meter->kind, sizeof(meter->kind), "%.*s", TRUTH_KIND_MAX - 1, kind);
-	if (path_join(meter->path, sizeof(meter->path), dir, name) == 0)
-		truth->meter_count++;
+	meter.read = read_number;
+	meter.fd = -1;
+	if (path_join(path, sizeof(path), dir, name) == 0)
+		truth_add_meter(truth, kind, path, &meter);
 }
 
 /* A zone of powercap, "intel-rapl:0" or "intel-rapl:0:1". */
@@ -122,13 +159,11 @@ void search_hwmon(const char *sysfs, bool acpi, struct truth *truth)
 
 void search_file(const char *path, struct truth *truth)
 {
-	struct truth_meter *meter = &truth->meters[0];
+	const struct truth_meter like = {
+		.read = read_kept_file, .unit = 1, .is_power = true, .fd = -1
+	};
 	char text[64];
 
-	*meter = (struct truth_meter){ .kind = "platform", .unit = 1, .is_power = true };
-	if (strlen(path) < sizeof(meter->path) &&
-	    read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0) {
-		memcpy(meter->path, path, strlen(path) + 1);
-		truth->meter_count = 1;
-	}
+	if (read_file_nowait_at(AT_FDCWD, path, text, sizeof(text)) > 0)
+		truth_add_meter(truth, "platform", path, &like);
 }

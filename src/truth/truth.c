@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A counter that is lower than before has wrapped if its range is known; without a range, or with
- * more in it than its range allows, it was reset, and the energy between is not known. Gauges are
- * integrated between two readings as a trapezium, which is what sampling gives.
+ * A counter that is lower than before has wrapped if its range is known. Energy is not known, so
+ * that the series has a gap, where a counter without a range went back, where it would take more
+ * power than there is, and where a counter was read so late that it may have wrapped twice. Gauges
+ * are integrated between two readings as a trapezium, which is what sampling gives.
  */
 #include "truth/truth.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/macro.h"
-#include "base/num.h"
+#include "truth/ipmi_meter.h"
+#include "truth/law_meter.h"
+#include "truth/meter_list.h"
 #include "truth/meter_search.h"
+#include "truth/msr_meter.h"
+#include "truth/perf_meter.h"
+#include "truth/redfish_meter.h"
+
+/* A package draws up to 1 kW today, a machine of eight packages up to 10 kW. */
+#define PART_WATTS_MAX    2000.0
+#define MACHINE_WATTS_MAX 20000.0
+#define WRAP_WATTS_MAX    1000.0 /* of a counter that wraps */
 
 struct source_row {
 	const char *name;
@@ -26,9 +35,14 @@ static const struct source_row sources[] = {
 	[TRUTH_AUTO] = { "auto", NAN },
 	[TRUTH_NONE] = { "none", NAN },
 	[TRUTH_RAPL_SYSFS] = { "rapl-sysfs", 0.01 },
+	[TRUTH_PERF] = { "perf", 0.01 },
+	[TRUTH_MSR] = { "msr", 0.01 },
 	[TRUTH_HWMON] = { "hwmon", 0.03 },
 	[TRUTH_ACPI] = { "acpi", 0.05 },
-	[TRUTH_FILE] = { "file", 0.02 },
+	[TRUTH_REDFISH] = { "redfish", 0.05 },
+	[TRUTH_IPMI] = { "ipmi", 0.05 },
+	[TRUTH_FILE] = { "pdu-file", 0.02 },
+	[TRUTH_LAW] = { "law", 0.01 },
 };
 
 const char *truth_source_name(enum truth_source source)
@@ -36,25 +50,44 @@ const char *truth_source_name(enum truth_source source)
 	return sources[source].name;
 }
 
-static void search(const struct truth_options *options, enum truth_source source,
-		   struct truth *truth)
+/* 0, also where there is no meter; or -errno with a diagnosis. */
+static int search(const struct truth_options *options, enum truth_source source,
+		  struct truth *truth, struct diag *diag)
 {
+	int r = 0;
+
 	switch (source) {
 	case TRUTH_RAPL_SYSFS:
 		search_rapl_sysfs(options->sysfs, truth);
+		break;
+	case TRUTH_PERF:
+		truth_search_perf(options->sysfs, truth);
+		break;
+	case TRUTH_MSR:
+		truth_search_msr(options, truth);
 		break;
 	case TRUTH_HWMON:
 	case TRUTH_ACPI:
 		search_hwmon(options->sysfs, source == TRUTH_ACPI, truth);
 		break;
+	case TRUTH_REDFISH:
+		r = truth_search_redfish(&options->redfish, truth, diag);
+		break;
+	case TRUTH_IPMI:
+		truth_search_ipmi(options->devices, truth);
+		break;
 	case TRUTH_FILE:
 		search_file(options->file, truth);
+		break;
+	case TRUTH_LAW:
+		r = truth_search_law(options, truth, diag);
 		break;
 	case TRUTH_AUTO:
 	case TRUTH_NONE:
 		break;
 	}
 	truth->source = truth->meter_count > 0 ? source : TRUTH_NONE;
+	return r;
 }
 
 static struct truth_zone *find_zone(struct truth *truth, const char *kind)
@@ -65,10 +98,26 @@ static struct truth_zone *find_zone(struct truth *truth, const char *kind)
 	return NULL;
 }
 
+/* The names of all meters of the zone. */
+static void name_meters(const struct truth *truth, struct truth_zone *zone)
+{
+	char *query = zone->series->query;
+	size_t len = 0, size = sizeof(zone->series->query);
+
+	for (size_t i = 0; i < truth->meter_count && len < size; i++)
+		if (strcmp(truth->meters[i].kind, zone->kind) == 0)
+			len += (size_t)snprintf(query + len, size - len, "%s%s", len ? ", " : "",
+						truth->meters[i].path);
+}
+
 static int add_zone(struct truth *truth, const struct truth_meter *meter)
 {
-	if (find_zone(truth, meter->kind) || truth->zone_count == TRUTH_ZONES_MAX)
+	if (find_zone(truth, meter->kind))
 		return 0;
+	if (truth->zone_count == TRUTH_ZONES_MAX) {
+		truth->left_out++;
+		return 0;
+	}
 	struct truth_zone *zone = &truth->zones[truth->zone_count];
 
 	zone->series = series_new(meter->kind, "W");
@@ -78,26 +127,40 @@ static int add_zone(struct truth *truth, const struct truth_meter *meter)
 	zone->series->error = truth->error;
 	(void)snprintf(zone->series->source, sizeof(zone->series->source), "%s",
 		       truth_source_name(truth->source));
-	(void)snprintf(zone->series->query, sizeof(zone->series->query), "%s", meter->path);
+	name_meters(truth, zone);
 	truth->zone_count++;
 	return 0;
 }
 
+static const char *place_of(const struct truth_options *options)
+{
+	return options->source == TRUTH_FILE   ? options->file
+	       : options->source == TRUTH_MSR  ? "/dev/cpu"
+	       : options->source == TRUTH_IPMI ? "/dev/ipmi0"
+					       : options->sysfs;
+}
+
 int truth_open(const struct truth_options *options, struct truth *ret, struct diag *diag)
 {
-	static const enum truth_source automatic[] = { TRUTH_RAPL_SYSFS, TRUTH_ACPI };
+	static const enum truth_source automatic[] = { TRUTH_RAPL_SYSFS, TRUTH_PERF, TRUTH_MSR,
+						       TRUTH_ACPI, TRUTH_IPMI };
+	int r = 0;
 
 	*ret = (struct truth){ .source = TRUTH_NONE, .error = NAN };
 	if (options->source != TRUTH_AUTO)
-		search(options, options->source, ret);
+		r = search(options, options->source, ret, diag);
 	for (size_t i = 0; i < ARRAY_SIZE(automatic) && options->source == TRUTH_AUTO; i++)
 		if (ret->source == TRUTH_NONE)
-			search(options, automatic[i], ret);
+			(void)search(options, automatic[i], ret, diag);
+	if (r < 0)
+		return r;
 	if (ret->source == TRUTH_NONE && options->source != TRUTH_AUTO &&
 	    options->source != TRUTH_NONE)
-		return diag_set(diag, -ENOENT, "truth: this machine has no meter of %s below %s",
-				truth_source_name(options->source),
-				options->source == TRUTH_FILE ? options->file : options->sysfs);
+		return diag_set(diag, -ENOENT,
+				"truth: %s has no meter that can be read below %s%s%s",
+				truth_source_name(options->source), place_of(options),
+				ret->failure.text[0] ? ": " : "", ret->failure.text);
+	ret->failure.text[0] = '\0';
 	ret->error = sources[ret->source].error;
 	for (size_t i = 0; i < ret->meter_count; i++)
 		if (add_zone(ret, &ret->meters[i]) < 0)
@@ -105,88 +168,104 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 	return 0;
 }
 
-static void count_energy(struct truth_meter *meter, uint64_t raw)
+/* What came of a reading. */
+enum outcome { OUTCOME_READ, OUTCOME_NOT_DUE, OUTCOME_FAILED, OUTCOME_UNKNOWN_ENERGY };
+
+static double watts_max(const struct truth_meter *meter)
 {
-	if (meter->has_last && raw >= meter->last_raw) {
-		meter->joules += meter->unit * (double)(raw - meter->last_raw);
-	} else if (meter->has_last && meter->range >= meter->last_raw) {
-		meter->joules += meter->unit * (double)(meter->range - meter->last_raw + 1 + raw);
-		meter->wraps++;
-	} else if (meter->has_last) {
-		meter->failures++;
-	}
-	meter->last_raw = raw;
-	meter->has_last = true;
+	return strcmp(meter->kind, "psys") == 0 || strcmp(meter->kind, "platform") == 0
+		       ? MACHINE_WATTS_MAX
+		       : PART_WATTS_MAX;
 }
 
-static bool read_meter(struct truth_meter *meter, double span_s)
+static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double span_s)
 {
-	char text[64];
-	ssize_t len = read_file_at(AT_FDCWD, meter->path, text, sizeof(text));
-	uint64_t raw;
-	double value;
+	bool is_lower = raw < meter->last_raw, has_range = meter->range >= meter->last_raw;
+	uint64_t counts = is_lower && has_range ? meter->range - meter->last_raw + 1 + raw
+						: raw - meter->last_raw;
+	double joules = meter->unit * (double)counts;
 
-	if (len <= 0)
-		return false;
-	if (!meter->is_power) {
-		if (parse_u64(text, (size_t)len, &raw) < 0)
-			return false;
-		count_energy(meter, raw);
-		return true;
+	if (meter->range > 0 && span_s * WRAP_WATTS_MAX > meter->unit * (double)meter->range) {
+		meter->late++;
+		return OUTCOME_UNKNOWN_ENERGY;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	if (parse_double(text, &value) < 0)
-		return false;
-	value *= meter->unit;
-	if (meter->has_last)
-		meter->joules += span_s * (meter->last + value) / 2;
-	meter->last = value;
-	meter->has_last = true;
-	return true;
+	if ((is_lower && !has_range) || joules > span_s * watts_max(meter)) {
+		meter->resets++;
+		return OUTCOME_UNKNOWN_ENERGY;
+	}
+	meter->joules += joules;
+	meter->wraps += is_lower;
+	meter->still_s += counts == 0 ? span_s : 0;
+	return OUTCOME_READ;
 }
 
-/* A zone's energy so far; false: one of its meters was not read now. */
-static bool zone_energy(const struct truth *truth, const struct truth_zone *zone,
-			const bool *is_read, double *ret_j)
+static enum outcome count_power(struct truth_meter *meter, double watts, double span_s)
 {
-	*ret_j = 0;
+	meter->joules += span_s * (meter->last + watts) / 2;
+	meter->still_s += watts >= meter->last && watts <= meter->last ? span_s : 0;
+	return OUTCOME_READ;
+}
+
+static enum outcome read_meter(struct truth_meter *meter, double now_s, struct diag *diag)
+{
+	enum outcome outcome = OUTCOME_READ;
+	struct truth_value value = { 0 };
+	double span_s = now_s - meter->last_s;
+	int r = meter->read(meter, now_s, &value, diag);
+
+	if (r != 0) {
+		meter->failures += r < 0;
+		return r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
+	}
+	double watts = meter->unit * value.power;
+	if (meter->has_last && meter->is_power)
+		outcome = count_power(meter, watts, span_s);
+	else if (meter->has_last)
+		outcome = count_energy(meter, value.raw, span_s);
+	meter->last = watts;
+	meter->last_raw = value.raw;
+	meter->last_s = now_s;
+	meter->has_last = true;
+	return outcome;
+}
+
+/* A sample of the zone, if all of its meters were read now. */
+static int add_sample(const struct truth *truth, const struct truth_zone *zone,
+		      const enum outcome *outcomes, double now_s)
+{
+	double joules = 0;
+
 	for (size_t i = 0; i < truth->meter_count; i++) {
 		if (strcmp(truth->meters[i].kind, zone->kind) != 0)
 			continue;
-		if (!is_read[i])
-			return false;
-		*ret_j += truth->meters[i].joules;
+		if (outcomes[i] == OUTCOME_FAILED || outcomes[i] == OUTCOME_NOT_DUE)
+			return 0;
+		if (outcomes[i] == OUTCOME_UNKNOWN_ENERGY)
+			zone->series->has_last = false; /* the next window begins here */
+		joules += truth->meters[i].joules;
 	}
-	return true;
+	return series_add_counter(zone->series, now_s, joules);
 }
 
 int truth_read(struct truth *truth, double now_s)
 {
-	bool is_read[TRUTH_METERS_MAX];
-	double joules;
+	enum outcome outcomes[TRUTH_METERS_MAX];
 	int r = 0;
 
 	for (size_t i = 0; i < truth->meter_count; i++) {
-		struct truth_meter *meter = &truth->meters[i];
-
-		is_read[i] = read_meter(meter, now_s - truth->last_s);
-		if (is_read[i])
-			continue;
-		meter->failures++;
-		truth->skipped++;
-		(void)snprintf(truth->failure, sizeof(truth->failure), "%s: it cannot be read",
-			       meter->path);
+		outcomes[i] = read_meter(&truth->meters[i], now_s, &truth->failure);
+		truth->skipped += outcomes[i] == OUTCOME_FAILED;
 	}
 	for (size_t i = 0; i < truth->zone_count && r == 0; i++)
-		if (zone_energy(truth, &truth->zones[i], is_read, &joules))
-			r = series_add_counter(truth->zones[i].series, now_s, joules);
-	truth->last_s = now_s;
+		r = add_sample(truth, &truth->zones[i], outcomes, now_s);
 	truth->readings++;
 	return r;
 }
 
 void truth_close(struct truth *truth)
 {
+	for (size_t i = 0; i < truth->meter_count; i++)
+		truth_meter_release(&truth->meters[i]);
 	for (size_t i = 0; i < truth->zone_count; i++)
 		series_free(truth->zones[i].series);
 	*truth = (struct truth){ 0 };

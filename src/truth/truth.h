@@ -5,11 +5,18 @@
  *
  * Sources, and the error that is assumed of each (as a ratio):
  * rapl-sysfs: /sys/class/powercap, counters in µJ that wrap (Documentation/power/powercap): 1 %.
+ * perf: the same counters as events of the PMU "power" (truth/perf_meter.h): 1 %.
+ * msr: the same counters as registers (truth/msr_meter.h): 1 %.
  * hwmon: energy1_input (µJ), power1_average or power1_input (µW) of each hwmon device that is
  * neither a GPU nor the ACPI meter (Documentation/hwmon/sysfs-interface): 3 %. Only if it is asked
  * for: the machine's owner alone knows what such a device measures.
  * acpi: the ACPI 4.0 power meter, which hwmon shows as "power_meter": 5 %.
- * file: a file with the power in W, as a script writes that reads a PDU: 2 %.
+ * redfish, ipmi: the management controller, over the network or by the kernel's driver
+ * (truth/redfish_meter.h, truth/ipmi_meter.h): 5 %.
+ * pdu-file: a file with the power in W, as a script writes that reads a PDU, and that is not older
+ * than a minute: 2 %.
+ * law: a formula instead of a meter, for a laboratory (truth/law_meter.h): 1 %, which is what the
+ * kernel's ticks lose.
  *
  * Zones have the names that exporters use: package, core, uncore, dram, psys, platform. All zones
  * of one kind are one truth: the sum over sockets.
@@ -19,15 +26,9 @@
 #include "base/diag.h"
 #include "truth/truth_meters.h"
 
-struct truth_options {
-	enum truth_source source;
-	const char *sysfs; /* "/sys" */
-	const char *file;  /* of TRUTH_FILE */
-};
-
 /*
  * Finds the meters. 0, also where TRUTH_AUTO finds none; -ENOENT with a diagnosis where a named
- * source has none; -ENOMEM. truth_close() in any case.
+ * source has none; -ENOMEM; or what a request to a service failed with. truth_close() in any case.
  */
 int truth_open(const struct truth_options *options, struct truth *ret, struct diag *diag);
 /*

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "judging/series.h"
 
 #define TRUTH_METERS_MAX 256
@@ -14,26 +15,71 @@
 #define TRUTH_PATH_MAX   512
 
 enum truth_source {
-	TRUTH_AUTO, /* rapl-sysfs, else acpi, else none */
+	TRUTH_AUTO, /* the first of rapl-sysfs, perf, msr, acpi and ipmi that has a meter */
 	TRUTH_NONE,
 	TRUTH_RAPL_SYSFS,
+	TRUTH_PERF,
+	TRUTH_MSR,
 	TRUTH_HWMON,
 	TRUTH_ACPI,
+	TRUTH_REDFISH,
+	TRUTH_IPMI,
 	TRUTH_FILE,
+	TRUTH_LAW,
 };
 
-/* One file with a number. */
+/* The service of a management controller, and how to log in to it. "" where it is not given. */
+struct truth_redfish {
+	const char *url; /* of the service, or of one chassis */
+	const char *user, *password_file, *token_file;
+	const char *ca_file;
+	bool insecure;
+};
+
+struct truth_options {
+	enum truth_source source;
+	const char *sysfs, *procfs, *devices; /* "/sys", "/proc", "/dev" */
+	const char *file;                     /* of TRUTH_FILE */
+	const char *law;                      /* of TRUTH_LAW */
+	struct truth_redfish redfish;
+};
+
+/* What a meter shows: a count of energy, or a power, in the units of the meter. */
+struct truth_value {
+	uint64_t raw; /* of a counter */
+	double power; /* of a meter that shows power */
+};
+
+struct truth_meter;
+/*
+ * Reads @meter at @now_s. 0; 1 if it is not due yet, so that there is nothing new; or -errno with a
+ * diagnosis.
+ */
+typedef int truth_read_fn(struct truth_meter *meter, double now_s, struct truth_value *ret,
+			  struct diag *diag);
+
 struct truth_meter {
 	char kind[TRUTH_KIND_MAX];
-	char path[TRUTH_PATH_MAX];
-	bool is_power;     /* else a counter of energy */
-	double unit;       /* W or J of 1 in the file */
-	uint64_t range;    /* a counter's largest value, after which comes 0; 0: not known */
-	double last;       /* of a power: in W */
-	uint64_t last_raw; /* of a counter */
-	double joules;     /* since the first reading */
+	char path[TRUTH_PATH_MAX]; /* its name in reports */
+	truth_read_fn *read;
+	bool is_power;    /* else a counter of energy */
+	double unit;      /* W or J of 1 in a reading */
+	uint64_t range;   /* a counter's largest value, after which comes 0; 0: not known */
+	int fd;           /* of the source; -1: none */
+	uint32_t address; /* of the source: a register */
+	void *state;      /* of the source; released by @release, which may be NULL */
+	void (*release)(void *state);
+	double last_s, last; /* last: of a power, in W */
+	uint64_t last_raw;   /* of a counter */
+	double joules;       /* since the first reading */
 	bool has_last;
-	uint64_t wraps, failures;
+	/*
+	 * resets: a counter went back although it cannot have wrapped, or its energy could not be
+	 * drawn in the time; late: it was read so late that it may have wrapped more than once. The
+	 * energy of these times is not known. still_s: for how long readings were equal.
+	 */
+	uint64_t wraps, failures, resets, late;
+	double still_s;
 };
 
 /* All meters of one kind together. */
@@ -47,9 +93,9 @@ struct truth {
 	double error;
 	struct truth_meter meters[TRUTH_METERS_MAX];
 	size_t meter_count;
+	size_t left_out; /* meters beyond TRUTH_METERS_MAX, or of a kind beyond TRUTH_ZONES_MAX */
 	struct truth_zone zones[TRUTH_ZONES_MAX];
 	size_t zone_count;
-	uint64_t readings, skipped;        /* skipped: a meter could not be read */
-	char failure[TRUTH_PATH_MAX + 64]; /* the last one; "": none */
-	double last_s;
+	uint64_t readings, skipped; /* skipped: a meter could not be read */
+	struct diag failure;        /* the last one; "": none */
 };

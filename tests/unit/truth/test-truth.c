@@ -1,41 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/truth.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fcntl.h>
+#include <math.h>
 
-#include "tests/rig/remove_tree.h"
-#include "tests/unit/unit.h"
-
-static char root[] = "/tmp/kepler-truth-XXXXXX";
-
-static void write_text(const char *path, const char *text)
-{
-	char full[256];
-
-	(void)snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		(void)mkdir(full, 0755);
-		*slash = '/';
-	}
-	FILE *file = fopen(full, "w");
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-static int make_root(void **state)
-{
-	(void)snprintf(root, sizeof(root), "/tmp/kepler-truth-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	remove_tree(root);
-	return 0;
-}
+#include "tests/unit/truth/truth_root.h"
 
 static void write_package(unsigned index, const char *name, const char *energy_uj)
 {
@@ -47,14 +16,19 @@ static void write_package(unsigned index, const char *name, const char *energy_u
 	write_text(path, energy_uj);
 	(void)snprintf(path, sizeof(path), "class/powercap/intel-rapl:%u/max_energy_range_uj",
 		       index);
-	write_text(path, "9999999\n");
+	write_text(path, "262143328850\n");
 }
 
 static void open_truth(enum truth_source source, struct truth *ret)
 {
 	char file[256];
 	(void)snprintf(file, sizeof(file), "%s/pdu", root);
-	const struct truth_options options = { source, root, file };
+	const struct truth_options options = { .source = source,
+					       .sysfs = root,
+					       .procfs = root,
+					       .devices = root,
+					       .file = file,
+					       .law = "zone=platform,idle=20,cpu=10" };
 	struct diag diag = { "" };
 
 	assert_int_equal(truth_open(&options, ret, &diag), 0);
@@ -65,7 +39,7 @@ static void counters_are_summed(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
 
-	write_package(0, "package-0\n", "9000000\n");
+	write_package(0, "package-0\n", "262142328850\n");
 	write_package(1, "package-1\n", "1000000\n");
 	write_text("class/powercap/intel-rapl-mmio:0/name", "package-0\n");
 	write_text("class/powercap/intel-rapl-mmio:0/energy_uj", "5\n");
@@ -74,7 +48,7 @@ static void counters_are_summed(void **state)
 	assert_int_equal(truth.meter_count, 2);
 	assert_int_equal(truth.zone_count, 1);
 	assert_int_equal(truth_read(&truth, 100), 0);
-	write_package(0, "package-0\n", "1000000\n"); /* +2 J: it has wrapped */
+	write_package(0, "package-0\n", "999999\n"); /* +2 J: it has wrapped */
 	write_package(1, "package-1\n", "4000000\n");
 	assert_int_equal(truth_read(&truth, 101), 0);
 	write_package(1, "package-1\n", "");
@@ -85,7 +59,80 @@ static void counters_are_summed(void **state)
 	assert_true(fabs(series_amount(truth.zones[0].series, 100, 101).amount - 5) < 1e-6);
 	assert_true(fabs(series_amount(truth.zones[0].series, 101, 103).amount - 2) < 1e-6);
 	assert_int_equal(truth.skipped, 1);
-	assert_non_null(strstr(truth.failure, "intel-rapl:1/energy_uj"));
+	assert_non_null(strstr(truth.failure.text, "intel-rapl:1/energy_uj"));
+	assert_non_null(strstr(truth.zones[0].series->query, "intel-rapl:0/energy_uj"));
+	assert_non_null(strstr(truth.zones[0].series->query, ", "));
+}
+
+/* Energy that is not known is a gap: neither 0 J nor what the counter seems to have counted. */
+static void a_reset_is_no_wrap(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+
+	write_package(0, "package-0\n", "200000000000\n");
+	open_truth(TRUTH_AUTO, &truth);
+	assert_int_equal(truth_read(&truth, 100), 0);
+	write_package(0, "package-0\n", "5000000\n"); /* a wrap would be 62 kJ in a second */
+	assert_int_equal(truth_read(&truth, 101), 0);
+	write_package(0, "package-0\n", "9000000\n");
+	assert_int_equal(truth_read(&truth, 102), 0);
+	write_package(0, "package-0\n", "19000000\n"); /* 262 kJ may have been between */
+	assert_int_equal(truth_read(&truth, 402), 0);
+	series_finish(truth.zones[0].series);
+	struct amount known = series_amount(truth.zones[0].series, 100, 402);
+	assert_true(fabs(known.amount - 4) < 1e-6 && fabs(known.covered_s - 1) < 1e-6);
+	assert_int_equal(truth.meters[0].resets, 1);
+	assert_int_equal(truth.meters[0].late, 1);
+}
+
+static void kinds_beyond_the_limit_are_counted(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+	char name[32];
+
+	for (unsigned i = 0; i < TRUTH_ZONES_MAX + 3; i++) {
+		(void)snprintf(name, sizeof(name), "zone-%u\n", i);
+		write_package(i, name, "1\n");
+	}
+	open_truth(TRUTH_AUTO, &truth);
+	assert_int_equal(truth.zone_count, TRUTH_ZONES_MAX);
+	assert_int_equal(truth.left_out, 3);
+}
+
+/* While nobody writes the file, its number is not the power of now. */
+static void an_old_file_is_no_reading(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	char file[256];
+
+	write_text("pdu", "12.5\n");
+	open_truth(TRUTH_FILE, &truth);
+	assert_int_equal(truth_read(&truth, 10), 0);
+	assert_int_equal(truth.skipped, 0);
+	(void)snprintf(file, sizeof(file), "%s/pdu", root);
+	assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+	assert_int_equal(truth_read(&truth, 11), 0);
+	assert_int_equal(truth.skipped, 1);
+	assert_non_null(strstr(truth.failure.text, "has not been written for"));
+}
+
+/* A formula of CPU time; its name says what it is. */
+static void a_law_follows_cpu_time(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+	double tick_s = 1 / (double)sysconf(_SC_CLK_TCK);
+
+	write_text("stat", "cpu  100 0 0 500 0 0 0 0 0 0\n");
+	open_truth(TRUTH_LAW, &truth);
+	assert_int_equal(truth_read(&truth, 10), 0);
+	write_text("stat", "cpu  200 0 100 900 0 0 0 0 0 0\n");
+	assert_int_equal(truth_read(&truth, 12), 0);
+	series_finish(truth.zones[0].series);
+	assert_string_equal(truth.zones[0].kind, "platform");
+	assert_non_null(strstr(truth.zones[0].series->query, "a law, and not a meter"));
+	assert_true(fabs(series_amount(truth.zones[0].series, 10, 12).amount -
+			 (2 * 20 + 200 * tick_s * 10)) < 1e-4);
 }
 
 static void powers_are_integrated(void **state)
@@ -121,19 +168,26 @@ static void powers_are_integrated(void **state)
 static void none_is_said(void **state)
 {
 	CLEANUP(truth_close) struct truth none, missing;
-	const struct truth_options options = { TRUTH_RAPL_SYSFS, root, "" };
+	const struct truth_options options = {
+		.source = TRUTH_RAPL_SYSFS, .sysfs = root, .procfs = root, .devices = root
+	};
 	struct diag diag = { "" };
 
 	open_truth(TRUTH_AUTO, &none);
 	assert_int_equal(none.source, TRUTH_NONE);
 	assert_int_equal(truth_open(&options, &missing, &diag), -ENOENT);
-	assert_non_null(strstr(diag.text, "no meter of rapl-sysfs"));
+	assert_non_null(strstr(diag.text, "rapl-sysfs has no meter"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counters_are_summed, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_reset_is_no_wrap, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(kinds_beyond_the_limit_are_counted, make_root,
+						remove_root),
+		cmocka_unit_test_setup_teardown(an_old_file_is_no_reading, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_law_follows_cpu_time, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(powers_are_integrated, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(none_is_said, make_root, remove_root),
 	};
