@@ -136,8 +136,8 @@ static struct stretch stretch_of(const struct pairs *pairs, const struct phase *
 }
 
 /* The verdict on one phase of which at least @least_s are paired, else "inconclusive". */
-static int judge_phase(const struct pairs *pairs, double range, double max_error, double least_s,
-		       struct phase_result *ret)
+static int judge_phase(const struct pairs *pairs, double range, const struct threshold *threshold,
+		       double least_s, struct phase_result *ret)
 {
 	struct stretch stretch = stretch_of(pairs, &ret->phase);
 	ret->verdict = VERDICT_INCONCLUSIVE;
@@ -148,7 +148,6 @@ static int judge_phase(const struct pairs *pairs, double range, double max_error
 	ret->actual = stretch.actual;
 	ret->predicted = stretch.predicted;
 	ret->error = (stretch.predicted - stretch.actual) / fmax(fabs(stretch.actual), small);
-	ret->verdict = isnan(max_error) ? VERDICT_NOT_APPLICABLE : VERDICT_PASS;
 	if (fabs(stretch.actual) > small) {
 		int r = ratio_interval(&pairs->items[stretch.first], stretch.count, &ret->ratio_low,
 				       &ret->ratio_high);
@@ -158,10 +157,7 @@ static int judge_phase(const struct pairs *pairs, double range, double max_error
 	/* Without an interval, the error itself decides. */
 	double low = isnan(ret->ratio_low) ? ret->error : ret->ratio_low - 1;
 	double high = isnan(ret->ratio_low) ? ret->error : ret->ratio_high - 1;
-	if (low > max_error || high < -max_error)
-		ret->verdict = VERDICT_FAIL;
-	else if (low < -max_error || high > max_error)
-		ret->verdict = VERDICT_INCONCLUSIVE;
+	ret->verdict = threshold_verdict(threshold, low, high);
 	return 0;
 }
 
@@ -243,6 +239,8 @@ static void explain(struct result *result, const struct judgement *judgement)
 	const struct fit *fit = &judgement->fit;
 	const char *unit = result->actual->unit, *hint = factor_hint(errors->energy_ratio);
 	double most = result->threshold.max_error * 100;
+	char bound[THRESHOLD_TEXT_MAX];
+	threshold_text(&result->threshold, bound);
 	switch (result->cause) {
 	case CAUSE_LAG:
 		result_set_verdict(result, VERDICT_FAIL,
@@ -265,14 +263,14 @@ static void explain(struct result *result, const struct judgement *judgement)
 		else
 			result_set_verdict(result, VERDICT_FAIL,
 					   "The prediction is %+.4g %s off on average, whatever "
-					   "the load; energy ratio %.4g (bound ±%g %%).",
-					   errors->bias, unit, errors->energy_ratio, most);
+					   "the load; energy ratio %.4g (bound %s).",
+					   errors->bias, unit, errors->energy_ratio, bound);
 		return;
 	case CAUSE_SCALE:
 		result_set_verdict(result, VERDICT_FAIL,
-				   "The prediction is %.4g times the actual energy (bound ±%g "
-				   "%%)%s%s.",
-				   errors->energy_ratio, most, hint ? ", " : "", hint ? hint : "");
+				   "The prediction is %.4g times the actual energy (bound "
+				   "%s)%s%s.",
+				   errors->energy_ratio, bound, hint ? ", " : "", hint ? hint : "");
 		return;
 	case CAUSE_SHAPE:
 		result_set_verdict(result, VERDICT_FAIL,
@@ -306,6 +304,31 @@ static const struct phase_result *undecided(const struct result *result,
 	return whole->verdict == VERDICT_INCONCLUSIVE ? whole : NULL;
 }
 
+static void explain_open(struct result *result, const struct phase_result *open)
+{
+	const struct threshold *threshold = &result->threshold;
+	double most = threshold->max_error;
+	char bound[THRESHOLD_TEXT_MAX];
+
+	threshold_text(threshold, bound);
+	if (threshold->truth_error > most && fabs(open->error) <= most)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "Energies differ by %+.2f %%, but the truth's own error of ±%g "
+				   "%% is larger than the bound (±%g %%): a better truth or a "
+				   "larger bound is needed.",
+				   100 * open->error, 100 * threshold->truth_error, 100 * most);
+	else if (fabs(open->error) > most && fabs(open->error) <= most + threshold->truth_error)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The energy in \"%s\" differs by %+.2f %%, which is beyond the "
+				   "bound, but not by more than the truth's own error (bound %s).",
+				   open->phase.name, 100 * open->error, bound);
+	else
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The 95 %% interval of the energy ratio in \"%s\" (%.4g to "
+				   "%.4g) includes the bound (%s): more data are needed.",
+				   open->phase.name, open->ratio_low, open->ratio_high, bound);
+}
+
 static void decide(struct result *result, const struct judgement *judgement,
 		   const struct phase_result *whole)
 {
@@ -334,29 +357,27 @@ static void decide(struct result *result, const struct judgement *judgement,
 		return;
 	}
 	if (open) {
-		result_set_verdict(result, VERDICT_INCONCLUSIVE,
-				   "The 95 %% interval of the energy ratio in \"%s\" (%.4g to "
-				   "%.4g) includes the bound (±%g %%): more data are needed.",
-				   open->phase.name, open->ratio_low, open->ratio_high,
-				   100 * max_error);
+		explain_open(result, open);
 		return;
 	}
+	char bound[THRESHOLD_TEXT_MAX];
+	threshold_text(&result->threshold, bound);
 	result_set_verdict(result, VERDICT_PASS,
-			   "Energies differ by %+.2f %%, in no phase by more than the bound (±%g "
-			   "%%); %.1f %% of the range remain after lag, scale and offset.",
-			   100 * whole->error, 100 * max_error, 100 * errors->shape);
+			   "Energies differ by %+.2f %%, in no phase by more than the bound (%s); "
+			   "%.1f %% of the range remain after lag, scale and offset.",
+			   100 * whole->error, bound, 100 * errors->shape);
 }
 
 /* The whole time, and each phase. An own part that a gap falls into is not judged. */
 static int judge_phases(struct result *result, const struct pairs *pairs, double range,
 			bool are_given, struct phase_result *whole)
 {
-	double max_error = result->threshold.max_error;
-	int r = judge_phase(pairs, range, max_error, 0, whole);
+	const struct threshold *threshold = &result->threshold;
+	int r = judge_phase(pairs, range, threshold, 0, whole);
 	for (size_t i = 0; r == 0 && i < result->phase_count; i++) {
 		struct phase_result *phase = &result->phases[i];
 		double length_s = phase->phase.end_s - phase->phase.start_s;
-		r = judge_phase(pairs, range, max_error, (1 - UNPAIRED_MOST) * length_s, phase);
+		r = judge_phase(pairs, range, threshold, (1 - UNPAIRED_MOST) * length_s, phase);
 		if (!are_given && isnan(phase->error))
 			phase->verdict = VERDICT_NOT_APPLICABLE;
 	}

@@ -3,9 +3,8 @@
  * The verdict on a predicted series, given the actual one, and the cause of a failure.
  *
  * Energies decide. The error of a phase is (predicted − actual) / actual, where an actual energy
- * below 5 % of the range × time counts as that much. It is too large if it exceeds max_error, and
- * if the 95 % interval of the ratio, where there is one, is beyond it as a whole; if the interval
- * has the bound inside, the phase is inconclusive. The same goes for the whole series. Without
+ * below 5 % of the range × time counts as that much. It, or the 95 % interval of the ratio, where
+ * there is one, is judged by threshold_verdict(). The same goes for the whole series. Without
  * phases, the series is judged in up to ten equal parts. The shape (judging/fit.h) may not exceed
  * max_error, nor the lag max_lag. A permitted lag is taken out before energies are compared.
  *

@@ -21,6 +21,28 @@ static void make_plain(char *text)
 	}
 }
 
+enum verdict threshold_verdict(const struct threshold *threshold, double low, double high)
+{
+	double most = threshold->max_error, beyond = most + threshold->truth_error;
+
+	if (isnan(most))
+		return VERDICT_NOT_APPLICABLE;
+	if (low > beyond || high < -beyond)
+		return VERDICT_FAIL;
+	return low >= -most && high <= most && threshold->truth_error <= most
+		       ? VERDICT_PASS
+		       : VERDICT_INCONCLUSIVE;
+}
+
+void threshold_text(const struct threshold *threshold, char ret[static THRESHOLD_TEXT_MAX])
+{
+	int len = snprintf(ret, THRESHOLD_TEXT_MAX, "±%g %%", 100 * threshold->max_error);
+
+	if (threshold->truth_error > 0 && len > 0)
+		(void)snprintf(ret + len, THRESHOLD_TEXT_MAX - (size_t)len,
+			       ", own error of the truth ±%g %%", 100 * threshold->truth_error);
+}
+
 struct result *result_new(const char *name, enum result_kind kind)
 {
 	struct result *result = calloc(1, sizeof(*result));

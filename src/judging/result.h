@@ -44,6 +44,7 @@ enum cause {
 struct threshold {
 	double max_error; /* of energies, and of the shape in parts of the range: a ratio, 0.05 */
 	double max_lag_s;
+	double truth_error; /* of the actual energies themselves, as a ratio; 0: not known */
 };
 
 /* How two series differ. Ratios are predicted / actual. Formulas: judging/judge.h. */
@@ -100,6 +101,18 @@ struct result_list {
 	size_t count;
 	size_t size;
 };
+
+/*
+ * The verdict on an energy with an error between @low and @high (signed ratios) by simple
+ * acceptance and guarded rejection, as ILAC-G8 calls it. A pass: the whole interval is within
+ * max_error. A failure: the whole interval is beyond max_error by more than truth_error, so that
+ * the truth's own error cannot be the reason. Else it is inconclusive; so is what would be a pass,
+ * if truth_error is larger than max_error. Not applicable without max_error.
+ */
+enum verdict threshold_verdict(const struct threshold *threshold, double low, double high);
+/* "±5 %", or "±5 %, own error of the truth ±1 %". */
+#define THRESHOLD_TEXT_MAX 96
+void threshold_text(const struct threshold *threshold, char ret[static THRESHOLD_TEXT_MAX]);
 
 /*
  * A result that is "not applicable" so far, without a threshold. NULL without memory. Control

@@ -60,6 +60,20 @@ static void set_errors(struct result *result, double actual_j, double charged_j)
 	result->error = charged_j / actual_j - 1;
 }
 
+static void judge_charge(struct result *result, double charged_j, double actual_j)
+{
+	enum verdict verdict = threshold_verdict(&result->threshold, result->error, result->error);
+	char bound[THRESHOLD_TEXT_MAX];
+
+	threshold_text(&result->threshold, bound);
+	if (verdict == VERDICT_FAIL)
+		result->cause = CAUSE_SCALE;
+	result_set_verdict(result, verdict,
+			   "The load was charged %.2f J, its effect was %.2f J: %+.2f %% (bound "
+			   "%s).",
+			   charged_j, actual_j, 100 * result->error, bound);
+}
+
 static void judge_effect(struct result *result, const struct effect *effect)
 {
 	double watts = bracket_effect(&effect->bracket);
@@ -82,18 +96,8 @@ static void judge_effect(struct result *result, const struct effect *effect)
 				   "the load: it drifted by more than a third of the effect.",
 				   effect->bracket.before, effect->bracket.with,
 				   effect->bracket.after);
-	else if (fabs(result->error) <= result->threshold.max_error)
-		result_set_verdict(result, VERDICT_PASS,
-				   "The load was charged %.2f J, its effect was %.2f J (%+.2f %%).",
-				   effect->charged_j, actual_j, 100 * result->error);
-	else {
-		result->cause = CAUSE_SCALE;
-		result_set_verdict(result, VERDICT_FAIL,
-				   "The load was charged %.2f J, its effect was %.2f J: %+.1f %%, "
-				   "with a bound of ±%g %%.",
-				   effect->charged_j, actual_j, 100 * result->error,
-				   100 * result->threshold.max_error);
-	}
+	else
+		judge_charge(result, effect->charged_j, actual_j);
 }
 
 static const double *charges_of(const struct load_charge *charge, bool is_container)
@@ -138,6 +142,7 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s", RESULT_NAME_MAX - 1,
 		       judged->url);
 	result->threshold.max_error = bounds->max_effect_error;
+	result->threshold.truth_error = observation->truth.error;
 	/* Only Kepler in C shows services as containers. */
 	if (is_container && effect.charged_j <= 0 && judged->kind != EXPORTER_KEPLER_C)
 		result_set_verdict(result, VERDICT_NOT_APPLICABLE,

@@ -24,7 +24,8 @@
 
 struct judge_config {
 	struct option_values options;
-	char *actual, *predicted, *name, *max_error, *phases, *published, *published_name, *output;
+	char *actual, *predicted, *name, *max_error, *actual_error, *phases, *published,
+		*published_name, *output;
 	uint64_t max_lag_ns;
 	int actual_kind, predicted_kind;
 };
@@ -51,6 +52,10 @@ static const struct option rows[] = {
 	  .help = "The largest permitted error of each phase's energy, and of the shape as part of "
 		  "the range, such as 5%. Without it, errors are printed but there is no "
 		  "verdict." },
+	{ "actual-error", NULL, OPTION_STRING, OWN(actual_error), .default_text = "0%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "The own error of the actual series' meter. An energy fails only if it is beyond "
+		  "--max-error by more than this." },
 	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 3600 * NSEC_PER_SEC),
 	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
 	  .help = "The longest permitted delay of one series against the other. A delay up to "
@@ -121,6 +126,7 @@ static int judge_files(const struct judge_config *config, struct result *result,
 	if (r < 0)
 		return r;
 	(void)percent_parse(config->max_error, &result->threshold.max_error);
+	(void)percent_parse(config->actual_error, &result->threshold.truth_error);
 	result->threshold.max_lag_s = (double)config->max_lag_ns / (double)NSEC_PER_SEC;
 	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", config->predicted);
 	r = judge_series(result, phases, phase_count);

@@ -106,6 +106,9 @@ static void add_row(struct strbuf *out, const struct result *result, size_t inde
 		    result->cause == CAUSE_NONE ? "" : cause_name(result->cause));
 	add_cell(out, "error", result->error, false);
 	add_cell(out, "bound", result->threshold.max_error, false);
+	add_cell(out, "truth",
+		 result->threshold.truth_error > 0 ? result->threshold.truth_error : (double)NAN,
+		 false);
 	strbuf_add_str(out, "<td>");
 	html_add_text(out, result->reason, sizeof(result->reason));
 	strbuf_add_str(out, "</td></tr>\n");
@@ -115,7 +118,8 @@ static void add_table(struct strbuf *out, const struct result_list *results)
 {
 	strbuf_add_str(out, "<h2>Results</h2>\n<table class=\"results\"><thead><tr><th>verdict</th>"
 			    "<th>name</th><th>cause</th><th class=\"n\">error</th>"
-			    "<th class=\"n\">bound</th><th>reason</th></tr></thead><tbody>\n");
+			    "<th class=\"n\">bound</th><th class=\"n\">own error of the truth</th>"
+			    "<th>reason</th></tr></thead><tbody>\n");
 	for (size_t v = 0; v < sizeof(worst_first) / sizeof(worst_first[0]); v++)
 		for (size_t i = 0; i < results->count; i++)
 			if (results->items[i]->verdict == worst_first[v])

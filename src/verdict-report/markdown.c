@@ -52,8 +52,8 @@ static void add_machine(struct strbuf *out, const struct verdict_report *report)
 static void add_summary(struct strbuf *out, const struct result_list *results)
 {
 	strbuf_add_str(out,
-		       "\n### Summary\n\n| Name | MSE | MAPE % | MAE | Error % | Bound % | Cause "
-		       "| Pass / Fail |\n|---|---:|---:|---:|---:|---:|---|---|\n");
+		       "\n### Summary\n\n| Name | MSE | MAPE % | MAE | Error % | Bound % | Truth % "
+		       "| Cause | Pass / Fail |\n|---|---:|---:|---:|---:|---:|---:|---|---|\n");
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result *result = results->items[i];
 		bool has_errors = result->has_errors;
@@ -70,6 +70,10 @@ static void add_summary(struct strbuf *out, const struct result_list *results)
 		add_number(out, 4, 100 * result->error);
 		strbuf_add_str(out, " | ");
 		add_number(out, 4, 100 * result->threshold.max_error);
+		strbuf_add_str(out, " | ");
+		add_number(out, 4,
+			   result->threshold.truth_error > 0 ? 100 * result->threshold.truth_error
+							     : (double)NAN);
 		strbuf_addf(out, " | %s | %s |\n", cause_name(result->cause),
 			    verdict_name(result->verdict));
 	}

@@ -126,6 +126,7 @@ static json_t *result_object(const struct result *result, size_t index)
 	set_text(object, "reason", result->reason);
 	set_number(threshold, "max_error", result->threshold.max_error);
 	set_number(threshold, "max_lag_s", result->threshold.max_lag_s);
+	set_number(threshold, "truth_error", result->threshold.truth_error);
 	set(object, "threshold", threshold);
 	set_number(object, "error", result->error);
 	if (result->has_errors)

@@ -202,6 +202,40 @@ static void phases_decide(void **state)
 	result_free(result);
 }
 
+/* Only what the truth's own error does not explain is a failure. */
+static void the_truths_own_error_is_part_of_the_verdict(void **state)
+{
+	static const struct {
+		double factor, truth_error;
+		enum verdict verdict;
+		const char *word;
+	} rows[] = {
+		{ 1.04, 0.03, VERDICT_PASS, "(±5 %, own error of the truth ±3 %)" },
+		{ 1.07, 0.03, VERDICT_INCONCLUSIVE, "not by more than the truth's own error" },
+		{ 1.07, 0, VERDICT_FAIL, "(bound ±5 %)" },
+		{ 1.10, 0.03, VERDICT_FAIL, "(bound ±5 %, own error of the truth ±3 %)" },
+		{ 1.00, 0.06, VERDICT_INCONCLUSIVE, "is larger than the bound" },
+		{ 0.85, 0.06, VERDICT_FAIL, "0.85 times" },
+	};
+	struct machine machine;
+	double predicted[SAMPLES];
+
+	run_machine(&machine, 3);
+	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
+		for (int i = 0; i < SAMPLES; i++)
+			predicted[i] = machine.watts[i] * rows[k].factor;
+		struct result *result = result_new("node/package", RESULT_ACCURACY);
+		result->actual = series_of(machine.watts, SAMPLES, 0);
+		result->predicted = series_of(predicted, SAMPLES, 0);
+		result->threshold = (struct threshold){ .max_error = 0.05,
+							.max_lag_s = 10,
+							.truth_error = rows[k].truth_error };
+		assert_int_equal(judge_series(result, NULL, 0), 0);
+		expect(result, rows[k].verdict,
+		       rows[k].verdict == VERDICT_FAIL ? CAUSE_SCALE : CAUSE_NONE, rows[k].word);
+	}
+}
+
 static void a_bound_within_the_interval_decides_nothing(void **state)
 {
 	struct machine machine, noise;
@@ -316,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
 		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
 		cmocka_unit_test(phases_decide),
+		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
 		cmocka_unit_test(series_can_have_different_steps),
