@@ -20,9 +20,10 @@
 struct effect {
 	struct bracket bracket; /* W */
 	double length_s;
-	double part;      /* the load's, of the effect */
+	double part;      /* the load's, of the effect; NAN: not known */
 	double charged_j; /* by the exporter */
 	bool is_crowded;
+	unsigned processes_missing;
 	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
 	double load_cpus;
 };
@@ -85,6 +86,15 @@ static void judge_effect(struct result *result, const struct effect *effect)
 				   "The machine was too busy: the load got less than %.0f %% of "
 				   "the CPU time that it wanted.",
 				   100 * BUSY_LEAST);
+	else if (effect->processes_missing > 0)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The machine was too busy: %u processes of the load have not "
+				   "run.",
+				   effect->processes_missing);
+	else if (isnan(effect->part))
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The load's part of the effect is not known, because its "
+				   "effect or its neighbour's alone was not conclusive.");
 	else if (fabs(effect->other_cpus - effect->usual_cpus) > OTHER_MOST * effect->load_cpus)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Other work took %.3f CPUs with the load, and %.3f CPUs before "
@@ -98,6 +108,48 @@ static void judge_effect(struct result *result, const struct effect *effect)
 				   effect->bracket.after);
 	else
 		judge_charge(result, effect->charged_j, actual_j);
+}
+
+static struct bracket bracket_of(const struct observation *observation, size_t index,
+				 const struct series *truth)
+{
+	const struct observed_phase *phase = &observation->phases[index];
+
+	return (struct bracket){ mean_rate(truth, &phase[-1].phase),
+				 mean_rate(truth, &phase->phase),
+				 mean_rate(truth, &phase[1].phase) };
+}
+
+/* What a second of CPU time of @load took where it ran alone as in phase @index; NAN: unknown. */
+static double joules_per_cpu_s(const struct observation *observation, size_t index,
+			       const struct load_kind *load, const struct series *truth)
+{
+	size_t alone = plan_find_alone(&observation->plan, index, load);
+
+	if (alone + 1 >= observation->phase_count)
+		return NAN;
+	const struct observed_phase *phase = &observation->phases[alone];
+	struct bracket bracket = bracket_of(observation, alone, truth);
+	double length_s = phase->phase.end_s - phase->phase.start_s;
+	if (!bracket_is_conclusive(&bracket) || bracket_effect(&bracket) <= 0)
+		return NAN;
+	return bracket_effect(&bracket) * length_s / phase->load.cpu_s;
+}
+
+static double part_of_load(const struct observation *observation, size_t index,
+			   const struct series *truth)
+{
+	const struct plan_phase *plan = &observation->plan.phases[index];
+	const struct load_result *load = &observation->phases[index].load;
+	double own = load->cpu_s, other = load->other_cpu_s;
+
+	if (!plan->neighbour)
+		return 1;
+	if (!plan->load->is_arithmetic || !plan->neighbour->is_arithmetic) {
+		own *= joules_per_cpu_s(observation, index, plan->load, truth);
+		other *= joules_per_cpu_s(observation, index, plan->neighbour, truth);
+	}
+	return own / (own + other);
 }
 
 static const double *charges_of(const struct load_charge *charge, bool is_container)
@@ -120,19 +172,20 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	size_t at = (size_t)(zone - judged->zones);
 	double length_s = phase->phase.end_s - phase->phase.start_s;
 	struct effect effect = {
-		.bracket = { mean_rate(truth->series, &phase[-1].phase),
-			     mean_rate(truth->series, &phase->phase),
-			     mean_rate(truth->series, &phase[1].phase) },
+		.bracket = bracket_of(observation, index, truth->series),
 		.length_s = length_s,
 		.load_cpus = (load->cpu_s + load->other_cpu_s) / length_s,
 		.usual_cpus = (mean_rate(observation->cpu, &phase[-1].phase) +
 			       mean_rate(observation->cpu, &phase[1].phase)) /
 			      2,
-		.part = load->cpu_s / (load->cpu_s + load->other_cpu_s),
+		.part = part_of_load(observation, index, truth->series),
 		.charged_j = charges_of(&phase[2].charges[exporter], is_container)[at] -
 			     charges_of(&phase->charges[exporter], is_container)[at],
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
+	if (load->processes < observation->plan.phases[index].processes)
+		effect.processes_missing =
+			observation->plan.phases[index].processes - (unsigned)load->processes;
 	effect.other_cpus = mean_rate(observation->cpu, &phase->phase) - effect.load_cpus;
 	(void)snprintf(name, sizeof(name), "%s/%s/%s", is_container ? "container" : "process",
 		       truth->kind, phase->phase.name);
@@ -159,15 +212,13 @@ int check_effects(const struct observation *observation, size_t exporter,
 
 	for (size_t i = 0; i + 1 < observation->phase_count && r == 0; i++) {
 		/* Without all processes of a load that starts many, only the cgroup has it. */
-		bool is_steady = observation->plan.phases[i].load == LOAD_STEADY ||
-				 observation->plan.phases[i].load == LOAD_SHARED;
-
 		if (!plan_is_bracket(&observation->plan, i))
 			continue;
+		bool has_rows = observation->plan.phases[i].load->is_workers_only;
 		for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++) {
 			const struct truth_zone *truth = &observation->truth.zones[zone];
 
-			if (is_steady)
+			if (has_rows)
 				r = check_effect(observation, exporter, i, truth, false, bounds,
 						 ret);
 			if (r == 0 && observation->has_cgroup)

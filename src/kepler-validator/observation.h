@@ -28,6 +28,7 @@ struct observed_phase {
 };
 
 struct observation {
+	struct host_cpus cpus;
 	struct plan plan;
 	const char *procfs;
 	double step_s;

@@ -2,8 +2,10 @@
 #include "kepler-validator/run_command.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,7 +27,9 @@ struct run_config {
 	struct option_values options;
 	char *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
-	int scenario, source;
+	char *scenario;
+	const struct scenario *chosen;
+	int source;
 	bool quick, full;
 	char *sysfs, *procfs, *file, *law, *output;
 	struct {
@@ -36,15 +40,6 @@ struct run_config {
 	char *max_error, *max_effect_error;
 };
 
-static const struct option_choice scenario_choices[] = { { "quick", SCENARIO_QUICK },
-							 { "node", SCENARIO_NODE },
-							 { "idle", SCENARIO_IDLE },
-							 { "ladder", SCENARIO_LADDER },
-							 { "churn", SCENARIO_CHURN },
-							 { "short-lived", SCENARIO_SHORT_LIVED },
-							 { "alone-shared", SCENARIO_ALONE_SHARED },
-							 { "full", SCENARIO_FULL },
-							 { NULL, 0 } };
 static const struct option_choice truth_choices[] = {
 	{ "auto", TRUTH_AUTO },       { "rapl-sysfs", TRUTH_RAPL_SYSFS },
 	{ "perf", TRUTH_PERF },       { "msr", TRUTH_MSR },
@@ -54,6 +49,16 @@ static const struct option_choice truth_choices[] = {
 	{ "none", TRUTH_NONE },       { NULL, 0 }
 };
 
+#define SCENARIO_LIST "list"
+
+static int check_scenario(const char *text, struct diag *diag)
+{
+	if (scenario_find(text) || strcmp(text, SCENARIO_LIST) == 0)
+		return 0;
+	return diag_set(diag, -EINVAL, "must be a scenario that --scenario=list names, not \"%s\"",
+			text);
+}
+
 #define OWN(member) OPTION_MEMBER(struct run_config, member)
 
 static const struct option rows[] = {
@@ -62,11 +67,9 @@ static const struct option rows[] = {
 	  .default_text = "http://localhost:28282/metrics", .metavar = "URL", .only_flag = true,
 	  .help = "The page of an exporter to judge. Repeat it to judge several at once. The kind "
 		  "of exporter is recognized by its metrics." },
-	{ "scenario", NULL, OPTION_ENUM, OWN(scenario), .choices = scenario_choices,
-	  .default_text = "quick", .metavar = "NAME", .only_flag = true,
-	  .help = "The loads to run. node and idle run none; quick runs half of the CPUs and "
-		  "short-lived processes; full runs the ladder upwards and then every other "
-		  "load; the others do what their names say." },
+	{ "scenario", NULL, OPTION_STRING, OWN(scenario), .default_text = "quick",
+	  .metavar = "NAME", .only_flag = true, .check = check_scenario,
+	  .help = "The loads to run; \"list\" prints the scenarios and runs none." },
 	{ "duration", NULL, OPTION_DURATION, OWN(duration_ns),
 	  OPTION_RANGE(10 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "3m",
 	  .metavar = "DURATION", .only_flag = true,
@@ -199,6 +202,22 @@ static void on_signal(int number)
 	stop = 1;
 }
 
+static void print_scenarios(void)
+{
+	for (const struct scenario *scenario = scenarios; scenario->name; scenario++)
+		printf("%-16s %s\n", scenario->name, scenario->help);
+}
+
+static void print_phase(const struct plan_phase *phase)
+{
+	printf("  %5.0f s  %s", phase->length_s, phase->name);
+	if (!phase->load)
+		printf(" (no load)");
+	if (phase->processes > 0)
+		printf(", %u processes", phase->processes);
+	printf("\n");
+}
+
 static void print_plan(const struct run_config *config, const struct observation *observation)
 {
 	const struct plan *plan = &observation->plan;
@@ -206,8 +225,10 @@ static void print_plan(const struct run_config *config, const struct observation
 
 	printf("Plan, %.0f s:\n", plan_length_s(plan));
 	for (size_t i = 0; i < plan->count; i++)
-		printf("  %5.0f s  %s%s\n", plan->phases[i].length_s, plan->phases[i].name,
-		       plan->phases[i].load == LOAD_NONE ? " (no load)" : "");
+		print_phase(&plan->phases[i]);
+	for (size_t i = 0; i < plan->left_out_count; i++)
+		printf("Left out: %s. %s\n", plan->left_out[i].scenario->name,
+		       plan->left_out[i].reason);
 	for (size_t i = 0; i < config->exporter_count; i++)
 		printf("Exporter: %s\n", config->exporters[i]);
 	if (truth->source == TRUTH_NONE)
@@ -233,10 +254,10 @@ static void print_loads(const struct observation *observation)
 	for (size_t i = 0; i < observation->phase_count; i++) {
 		const struct load_result *load = &observation->phases[i].load;
 
-		if (load->chunks == 0)
+		if (load->units == 0)
 			continue;
-		printf("Load in %s: %llu chunks of work, %.2f s of CPU time",
-		       observation->phases[i].phase.name, (unsigned long long)load->chunks,
+		printf("Load in %s: %llu %s, %.2f s of CPU time", observation->phases[i].phase.name,
+		       (unsigned long long)load->units, observation->plan.phases[i].load->unit,
 		       load->cpu_s);
 		if (load->other_cpu_s > 0)
 			printf(", its neighbour %.2f s", load->other_cpu_s);
@@ -284,11 +305,15 @@ static int prepare(const struct run_config *config, struct observation *observat
 			     config->redfish.password_file, config->redfish.token_file,
 			     config->redfish.ca_file, config->redfish.insecure },
 	};
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int r = truth_open(&truth, &observation->truth, diag);
+	cpu_set_t allowed;
 
-	plan_make((enum scenario)config->scenario, cpus > 0 ? (unsigned)cpus : 1,
-		  S_PER_NS * (double)config->duration_ns, &observation->plan);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return diag_set(diag, -errno, "the CPUs of this process cannot be read: %s",
+				strerror(errno));
+	host_cpus_read(config->sysfs, &allowed, &observation->cpus);
+	plan_make(config->chosen, &observation->cpus, S_PER_NS * (double)config->duration_ns,
+		  &observation->plan);
 	for (size_t i = 0; i < config->exporter_count && r == 0; i++) {
 		const struct exporter_options options = { config->exporters[i],
 							  config->timeout_ns / NSEC_PER_MSEC,
@@ -314,6 +339,24 @@ static int add_interruption(const struct observation *observation, struct result
 	return result_list_add(list, result);
 }
 
+/* A scenario that this machine cannot run is "not applicable", with its reason. */
+static int add_left_out(const struct plan *plan, struct result_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < plan->left_out_count && r == 0; i++) {
+		char name[RESULT_NAME_MAX];
+
+		(void)snprintf(name, sizeof(name), "scenario/%s", plan->left_out[i].scenario->name);
+		struct result *result = result_new(name, RESULT_ACCURACY);
+		if (!result)
+			return -ENOMEM;
+		result_set_verdict(result, VERDICT_NOT_APPLICABLE, "%s", plan->left_out[i].reason);
+		r = result_list_add(list, result);
+	}
+	return r;
+}
+
 static int judge(const struct run_config *config, const struct option_args *args,
 		 struct observation *observation)
 {
@@ -323,7 +366,8 @@ static int judge(const struct run_config *config, const struct option_args *args
 	/* The options' checks have read them before. */
 	(void)percent_parse(config->max_error, &bounds.max_error);
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
-	if (check_observation(observation, &bounds, &list) < 0 ||
+	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
+	    add_left_out(&observation->plan, &list) < 0 ||
 	    add_interruption(observation, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
 		return PROGRAM_USAGE;
@@ -383,8 +427,9 @@ static bool is_given(const struct run_config *config, const char *name)
 /* What --full stands for; --quick stands for the defaults. */
 static void use_preset(struct run_config *config)
 {
-	if (config->full && !is_given(config, "scenario"))
-		config->scenario = SCENARIO_FULL;
+	bool is_full = config->full && !is_given(config, "scenario");
+
+	config->chosen = scenario_find(is_full ? "full" : config->scenario);
 	if (config->full && !is_given(config, "duration"))
 		config->duration_ns = 40 * 60 * NSEC_PER_SEC;
 }
@@ -397,7 +442,11 @@ int run_main(int argc, char *const *argv, char *const *environ_)
 	if (options_load_or_print(&run_command_options, &args, &config.options, stderr) < 0)
 		return PROGRAM_USAGE;
 	use_preset(&config);
-	int status = run(&config, &args);
+	int status = EXIT_SUCCESS;
+	if (config.chosen)
+		status = run(&config, &args);
+	else
+		print_scenarios();
 	options_release(&run_command_options, &config.options);
 	return status;
 }

@@ -1,101 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A worker that wants a part of a CPU computes for that part of each 20 ms. Short processes are
- * children of a worker, which waits for each before it starts the next, so that the kernel's
- * account of the worker has theirs as well. SIGTERM ends a worker between two chunks of work; it is
- * blocked until the worker handles it, because the handler that it inherits does not end it.
+ * SIGTERM ends a worker between two chunks of work; it is blocked until the worker handles it,
+ * because the handler that it inherits does not end it.
  */
 #include "trial/load.h"
 
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/macro.h"
-#include "trial/load_cgroup.h"
+#include "trial/load_worker.h"
 
-#define CHUNK_TURNS   300000U /* about 1 ms */
-#define PERIOD_NS     (20 * NSEC_PER_MSEC)
-#define SHORT_LIFE_NS (10 * NSEC_PER_MSEC)
-#define CHURN_LIFE_NS NSEC_PER_SEC
-
-struct load_work {
-	_Atomic uint64_t chunks, processes;
+struct load_works {
+	struct load_work own, neighbour;
 	double wanted_cpus;
 	pid_t parent;
-	size_t own; /* the first workers are the load, the others its neighbour */
 };
-
-static volatile sig_atomic_t is_over;
-
-static void end_worker(int number)
-{
-	(void)number;
-	is_over = 1;
-}
-
-static void do_chunk(struct load_work *work)
-{
-	volatile uint64_t value = 88172645463325252ULL;
-
-	for (unsigned i = 0; i < CHUNK_TURNS; i++) {
-		uint64_t x = value;
-
-		x ^= x << 13;
-		x ^= x >> 7;
-		value = x ^ (x << 17);
-	}
-	atomic_fetch_add_explicit(&work->chunks, 1, memory_order_relaxed);
-}
-
-static void sleep_until(uint64_t ns)
-{
-	const struct timespec time = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
-
-	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-}
-
-static void run_steady(struct load_work *work, double part)
-{
-	uint64_t period = clock_ns(CLOCK_MONOTONIC);
-
-	while (!is_over) {
-		do_chunk(work);
-		if (part >= 1)
-			continue;
-		if (clock_ns(CLOCK_MONOTONIC) - period >= (uint64_t)(part * (double)PERIOD_NS)) {
-			period += PERIOD_NS;
-			sleep_until(period);
-		}
-	}
-}
-
-/* One process after another, each with @life_ns of CPU time. */
-static void run_processes(struct load_work *work, uint64_t life_ns)
-{
-	while (!is_over) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			while (!is_over && clock_ns(CLOCK_PROCESS_CPUTIME_ID) < life_ns)
-				do_chunk(work);
-			_exit(0);
-		}
-		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			(void)kill(pid, SIGTERM);
-		if (pid < 0)
-			return;
-		atomic_fetch_add_explicit(&work->processes, 1, memory_order_relaxed);
-	}
-}
 
 static void fill_with_sigterm(sigset_t *ret)
 {
@@ -103,43 +30,54 @@ static void fill_with_sigterm(sigset_t *ret)
 	(void)sigaddset(ret, SIGTERM);
 }
 
-__attribute__((noreturn)) static void be_worker(const struct plan_phase *phase, double part,
-						bool is_neighbour, struct load_work *work,
-						const struct load_cgroup *cgroup)
+/* To the CPU with number @index among @cpus, counted in a circle. */
+static bool pin(const cpu_set_t *cpus, size_t index)
 {
-	const struct sigaction end = { .sa_handler = end_worker };
+	size_t left = index % (size_t)CPU_COUNT(cpus);
+	cpu_set_t one;
+	size_t cpu = 0;
+
+	for (; !CPU_ISSET(cpu, cpus) || left > 0; cpu++)
+		if (CPU_ISSET(cpu, cpus))
+			left--;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+__attribute__((noreturn)) static void
+be_worker(const struct plan_phase *phase, const struct load *load, const struct load_cgroup *cgroup)
+{
+	bool is_neighbour = load->count >= load->own;
+	struct load_work *work = is_neighbour ? &load->works->neighbour : &load->works->own;
+	const struct load_worker worker = { work, phase->cpus / (double)load->own };
 	sigset_t signals;
 
-	(void)sigaction(SIGTERM, &end, NULL);
+	load_worker_begin();
 	(void)signal(SIGINT, SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != work->parent)
-		_exit(0);
+	if (getppid() != load->works->parent)
+		_exit(EXIT_SUCCESS);
 	fill_with_sigterm(&signals);
 	(void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
 	(void)prctl(PR_SET_NAME, is_neighbour ? LOAD_NEIGHBOUR : LOAD_COMM);
 	if (!is_neighbour)
 		load_cgroup_join(cgroup);
-	if (phase->load == LOAD_SHORT_LIVED)
-		run_processes(work, SHORT_LIFE_NS);
-	else if (phase->load == LOAD_CHURN)
-		run_processes(work, CHURN_LIFE_NS);
-	else
-		run_steady(work, part);
-	_exit(0);
+	/* A worker that is elsewhere would prove something else: its CPU time is missing. */
+	if (phase->pinned && !pin(phase->pinned, load->count))
+		_exit(EXIT_FAILURE);
+	(is_neighbour ? phase->neighbour : phase->load)->run(&worker);
+	_exit(EXIT_SUCCESS);
 }
 
 static int start_workers(const struct plan_phase *phase, const struct load_cgroup *cgroup,
 			 size_t count, struct load *load)
 {
-	size_t own = load->work->own;
-
 	while (load->count < count) {
 		pid_t pid = fork();
 
 		if (pid == 0)
-			be_worker(phase, phase->cpus / (double)own, load->count >= own, load->work,
-				  cgroup);
+			be_worker(phase, load, cgroup);
 		if (pid < 0)
 			return -errno;
 		load->pids[load->count++] = pid;
@@ -147,26 +85,38 @@ static int start_workers(const struct plan_phase *phase, const struct load_cgrou
 	return 0;
 }
 
+static double wanted_cpus(const struct plan_phase *phase)
+{
+	double own = phase->load->duty * phase->cpus;
+
+	if (phase->processes > 0)
+		own = phase->processes * phase->load->process_s / phase->length_s;
+	return own + (phase->neighbour ? phase->neighbour->duty * phase->cpus : 0);
+}
+
 int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup, struct load *ret)
 {
 	size_t own = (size_t)ceil(phase->cpus);
-	size_t count = phase->load == LOAD_SHARED ? 2 * own : own;
+	size_t count = phase->neighbour ? 2 * own : own;
 	sigset_t signals, before;
 
-	*ret = (struct load){ 0 };
-	if (phase->load == LOAD_NONE)
+	*ret = (struct load){ .own = own };
+	if (!phase->load)
 		return 0;
 	if (count > LOAD_WORKERS_MAX)
 		return -E2BIG;
-	ret->work = mmap(NULL, sizeof(*ret->work), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (ret->work == MAP_FAILED) {
-		ret->work = NULL;
+	ret->works = mmap(NULL, sizeof(*ret->works), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (ret->works == MAP_FAILED) {
+		ret->works = NULL;
 		return -ENOMEM;
 	}
-	ret->work->own = own;
-	ret->work->parent = getpid();
-	ret->work->wanted_cpus = phase->cpus * (phase->load == LOAD_SHARED ? 2 : 1);
+	ret->works->own.processes_wanted = phase->processes;
+	ret->works->own.length_s = phase->length_s;
+	ret->works->own.began_ns = clock_ns(CLOCK_MONOTONIC);
+	ret->works->neighbour.began_ns = ret->works->own.began_ns;
+	ret->works->wanted_cpus = wanted_cpus(phase);
+	ret->works->parent = getpid();
 	fill_with_sigterm(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, &before);
 	int r = start_workers(phase, cgroup, count, ret);
@@ -197,16 +147,16 @@ void load_stop(struct load *load, double ran_s, struct load_result *ret)
 		do
 			pid = wait4(load->pids[i], NULL, 0, &usage);
 		while (pid < 0 && errno == EINTR);
-		if (pid > 0 && i < load->work->own)
+		if (pid > 0 && i < load->own)
 			ret->cpu_s += cpu_seconds(&usage);
 		else if (pid > 0)
 			ret->other_cpu_s += cpu_seconds(&usage);
 	}
-	if (!load->work)
+	if (!load->works)
 		return;
-	ret->chunks = load->work->chunks;
-	ret->processes = load->work->processes;
-	ret->wanted_s = ran_s * load->work->wanted_cpus;
-	(void)munmap(load->work, sizeof(*load->work));
+	ret->units = load->works->own.units;
+	ret->processes = load->works->own.processes;
+	ret->wanted_s = ran_s * load->works->wanted_cpus;
+	(void)munmap(load->works, sizeof(*load->works));
 	*load = (struct load){ 0 };
 }

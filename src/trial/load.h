@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A load of counted work: processes that compute, in a cgroup of their own where one can be made.
- * They end with the program, however it ends.
+ * Starts and ends the load of a phase: processes whose work is counted, in a cgroup of their own
+ * where one can be made. They end with the program, however it ends.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,12 +21,13 @@
 struct load {
 	pid_t pids[LOAD_WORKERS_MAX];
 	size_t count;
-	struct load_work *work; /* shared with the workers */
+	size_t own;               /* the first workers are the load, the others its neighbour */
+	struct load_works *works; /* shared with the workers */
 };
 
 /* What a load has done. */
 struct load_result {
-	uint64_t chunks;    /* of work, each about 1 ms */
+	uint64_t units;     /* of work, as load_kind.unit names them */
 	uint64_t processes; /* short ones that have ended */
 	double cpu_s;       /* as the kernel says of all of its processes */
 	double other_cpu_s; /* the neighbour's */
@@ -36,5 +36,5 @@ struct load_result {
 
 /* Starts the load of @phase. 0 or -errno; nothing runs then. @cgroup may have none. */
 int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup, struct load *ret);
-/* Ends it and waits for it. Does nothing to a load that was not started. */
+/* Ends it after @ran_s and waits for it. Does nothing to a load that was not started. */
 void load_stop(struct load *load, double ran_s, struct load_result *ret);

@@ -5,78 +5,94 @@
  */
 #include "trial/plan.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
-#include "base/macro.h"
+#define USABLE 0.9 /* of the CPU time of a phase, by short processes and what starts them */
 
-struct row {
-	const char *name; /* NULL ends a scenario */
-	enum load_kind load;
-	double part; /* of the machine's CPUs */
-};
-
-static const struct row scenarios[][PLAN_PHASES_MAX] = {
-	[SCENARIO_NODE] = { { "node", LOAD_NONE, 0 } },
-	[SCENARIO_IDLE] = { { "idle", LOAD_NONE, 0 } },
-	[SCENARIO_LADDER] = { { "before", LOAD_NONE, 0 },
-			      { "25 %", LOAD_STEADY, 0.25 },
-			      { "50 %", LOAD_STEADY, 0.5 },
-			      { "75 %", LOAD_STEADY, 0.75 },
-			      { "100 %", LOAD_STEADY, 1 },
-			      { "75 % again", LOAD_STEADY, 0.75 },
-			      { "50 % again", LOAD_STEADY, 0.5 },
-			      { "25 % again", LOAD_STEADY, 0.25 },
-			      { "after", LOAD_NONE, 0 } },
-	[SCENARIO_SHORT_LIVED] = { { "before", LOAD_NONE, 0 },
-				   { "short-lived", LOAD_SHORT_LIVED, 0.5 },
-				   { "after", LOAD_NONE, 0 } },
-	[SCENARIO_CHURN] = { { "before", LOAD_NONE, 0 },
-			     { "churn", LOAD_CHURN, 0.5 },
-			     { "after", LOAD_NONE, 0 } },
-	[SCENARIO_ALONE_SHARED] = { { "before", LOAD_NONE, 0 },
-				    { "alone", LOAD_STEADY, 0.5 },
-				    { "between", LOAD_NONE, 0 },
-				    { "shared", LOAD_SHARED, 0.5 },
-				    { "after", LOAD_NONE, 0 } },
-	[SCENARIO_QUICK] = { { "before", LOAD_NONE, 0 },
-			     { "half", LOAD_STEADY, 0.5 },
-			     { "between", LOAD_NONE, 0 },
-			     { "short-lived", LOAD_SHORT_LIVED, 0.5 },
-			     { "after", LOAD_NONE, 0 } },
-	[SCENARIO_FULL] = { { "before", LOAD_NONE, 0 },
-			    { "25 %", LOAD_STEADY, 0.25 },
-			    { "50 %", LOAD_STEADY, 0.5 },
-			    { "75 %", LOAD_STEADY, 0.75 },
-			    { "100 %", LOAD_STEADY, 1 },
-			    { "before alone", LOAD_NONE, 0 },
-			    { "alone", LOAD_STEADY, 0.5 },
-			    { "before shared", LOAD_NONE, 0 },
-			    { "shared", LOAD_SHARED, 0.5 },
-			    { "before short-lived", LOAD_NONE, 0 },
-			    { "short-lived", LOAD_SHORT_LIVED, 0.5 },
-			    { "before churn", LOAD_NONE, 0 },
-			    { "churn", LOAD_CHURN, 0.5 },
-			    { "after", LOAD_NONE, 0 } },
-};
-
-void plan_make(enum scenario scenario, unsigned cpus, double duration_s, struct plan *ret)
+static struct plan_phase *add_phase(struct plan *plan)
 {
-	const struct row *rows = scenarios[scenario];
+	assert(plan->count < PLAN_PHASES_MAX);
+	return &plan->phases[plan->count++];
+}
 
-	*ret = (struct plan){ 0 };
-	for (size_t i = 0; i < PLAN_PHASES_MAX && rows[i].name; i++) {
-		struct plan_phase *phase = &ret->phases[ret->count++];
+/* A phase in which no load runs, before the load @next; NULL: after the last one. */
+static void add_pause(struct plan *plan, const char *next)
+{
+	struct plan_phase *phase = add_phase(plan);
 
-		(void)snprintf(phase->name, sizeof(phase->name), "%s", rows[i].name);
-		phase->load = rows[i].load;
-		phase->cpus = rows[i].part * cpus;
-		/* Processes that follow each other need a whole CPU each. */
-		if ((phase->load == LOAD_SHORT_LIVED || phase->load == LOAD_CHURN) &&
-		    phase->cpus < 1)
-			phase->cpus = 1;
+	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%s", next ? "before" : "after",
+		       next && plan->count > 1 ? " " : "", next && plan->count > 1 ? next : "");
+}
+
+static void add_load(struct plan *plan, const struct scenario_load *load,
+		     const struct host_cpus *host)
+{
+	if (load->load && !load->follows)
+		add_pause(plan, load->name);
+	struct plan_phase *phase = add_phase(plan);
+	const cpu_set_t *place = &host->places[load->place];
+
+	(void)snprintf(phase->name, sizeof(phase->name), "%s", load->name);
+	phase->load = load->load;
+	phase->neighbour = load->neighbour;
+	phase->cpus = load->part * CPU_COUNT(place);
+	phase->pinned = load->place == PLACE_ANYWHERE ? NULL : place;
+	/* Processes that follow each other need a whole CPU each. */
+	if (phase->load && phase->load->process_s > 0)
+		phase->cpus = fmax(1, floor(phase->cpus));
+}
+
+/* Why the machine cannot run it; NULL: it can. */
+static const char *find_obstacle(const struct scenario *scenario, const struct host_cpus *host)
+{
+	static const char *const obstacles[PLACES] = {
+		[PLACE_ONE_CORE] = "This machine has no core with two CPUs that may be used here.",
+		[PLACE_TWO_CORES] = "This machine has no second core that may be used here.",
+		[PLACE_FIRST_SOCKET] = "This machine has no second socket that may be used here.",
+		[PLACE_SECOND_SOCKET] = "This machine has no second socket that may be used here.",
+	};
+
+	for (const struct scenario_load *load = scenario->loads; load->name; load++)
+		if (load->place != PLACE_ANYWHERE && CPU_COUNT(&host->places[load->place]) == 0)
+			return obstacles[load->place];
+	return NULL;
+}
+
+static void add_scenario(struct plan *plan, const struct scenario *scenario,
+			 const struct host_cpus *host)
+{
+	const char *obstacle = find_obstacle(scenario, host);
+
+	if (obstacle) {
+		assert(plan->left_out_count < PLAN_LEFT_OUT_MAX);
+		plan->left_out[plan->left_out_count++] =
+			(struct plan_left_out){ scenario, obstacle };
+		return;
 	}
-	for (size_t i = 0; i < ret->count; i++)
-		ret->phases[i].length_s = duration_s / (double)ret->count;
+	for (const struct scenario_load *load = scenario->loads; load->name; load++)
+		add_load(plan, load, host);
+}
+
+void plan_make(const struct scenario *scenario, const struct host_cpus *host, double duration_s,
+	       struct plan *ret)
+{
+	*ret = (struct plan){ 0 };
+	add_scenario(ret, scenario, host);
+	for (size_t i = 0; i < SCENARIO_PARTS_MAX && scenario->parts[i]; i++)
+		add_scenario(ret, scenario_find(scenario->parts[i]), host);
+	if (ret->count > 0 && ret->phases[ret->count - 1].load)
+		add_pause(ret, NULL);
+	for (size_t i = 0; i < ret->count; i++) {
+		struct plan_phase *phase = &ret->phases[i];
+
+		phase->length_s = duration_s / (double)ret->count;
+		if (phase->load && phase->load->processes > 0)
+			phase->processes = (unsigned)fmin(
+				phase->load->processes, ceil(USABLE * phase->length_s *
+							     phase->cpus / phase->load->process_s));
+	}
 }
 
 double plan_length_s(const struct plan *plan)
@@ -90,7 +106,18 @@ double plan_length_s(const struct plan *plan)
 
 bool plan_is_bracket(const struct plan *plan, size_t index)
 {
-	return index > 0 && index + 1 < plan->count && plan->phases[index].load != LOAD_NONE &&
-	       plan->phases[index - 1].load == LOAD_NONE &&
-	       plan->phases[index + 1].load == LOAD_NONE;
+	return index > 0 && index + 1 < plan->count && plan->phases[index].load &&
+	       !plan->phases[index - 1].load && !plan->phases[index + 1].load;
+}
+
+size_t plan_find_alone(const struct plan *plan, size_t index, const struct load_kind *load)
+{
+	size_t i;
+
+	for (i = 0; i < plan->count; i++)
+		if (plan->phases[i].load == load && !plan->phases[i].neighbour &&
+		    fabs(plan->phases[i].cpus - plan->phases[index].cpus) < 1e-9 &&
+		    plan_is_bracket(plan, i))
+			break;
+	return i;
 }

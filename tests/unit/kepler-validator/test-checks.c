@@ -17,7 +17,8 @@ static enum verdict judge(int until_s)
 	struct diag diag = { "" };
 
 	assert_non_null(observation);
-	plan_make(SCENARIO_NODE, 2, LENGTH_S, &observation->plan);
+	observation->cpus.count = 2;
+	plan_make(scenario_find("node"), &observation->cpus, LENGTH_S, &observation->plan);
 	observation->phase_count = 1;
 	observation->phases[0].phase = (struct phase){ "node", 0, LENGTH_S };
 	observation->truth.zone_count = 1;

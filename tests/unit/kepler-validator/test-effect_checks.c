@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler-validator/effect_checks.h"
 
+#include "base/macro.h"
 #include "tests/unit/unit.h"
+#include "trial/load_arithmetic.h"
 
 #define PHASE_S 10
 
@@ -31,8 +33,9 @@ static struct scene *make_scene(const double *watts, const double *busy_cpus)
 	struct observation *observation = &scene->observation;
 	struct diag diag = { "" };
 
-	plan_make(SCENARIO_SHORT_LIVED, 2, 3 * PHASE_S, &observation->plan);
-	observation->plan.phases[1].load = LOAD_STEADY;
+	observation->cpus.count = 2;
+	plan_make(scenario_find("noisy-neighbour"), &observation->cpus, 3 * PHASE_S,
+		  &observation->plan);
 	observation->truth.zone_count = 1;
 	(void)snprintf(observation->truth.zones[0].kind, TRUTH_KIND_MAX, "package");
 	observation->truth.zones[0].series = series_new("package", "W");
@@ -52,6 +55,7 @@ static struct scene *make_scene(const double *watts, const double *busy_cpus)
 	}
 	observation->phase_count = 3;
 	observation->phases[1].load.cpu_s = PHASE_S;
+	observation->plan.phases[1].neighbour = NULL;
 	observation->phases[1].load.wanted_s = PHASE_S;
 	assert_int_equal(exporter_open(&options, &observation->exporters[0], &diag), 0);
 	observation->exporter_count = 1;
@@ -98,6 +102,7 @@ static void a_neighbour_has_its_part(void **state)
 	CLEANUP(free_scene)
 	struct scene *scene = make_scene(watts, (const double[]){ 0.1, 2.1, 0.1 });
 
+	scene->observation.plan.phases[1].neighbour = &load_alternating;
 	scene->observation.phases[1].load.other_cpu_s = PHASE_S;
 	scene->observation.phases[1].load.wanted_s = 2 * PHASE_S;
 	assert_int_equal(judge(scene, 100), VERDICT_PASS);
@@ -120,12 +125,68 @@ static void a_busy_machine_decides_nothing(void **state)
 	assert_non_null(strstr(crowded->results.items[0]->reason, "too busy"));
 }
 
+static void all_processes_must_have_run(void **state)
+{
+	CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+
+	scene->observation.plan.phases[1].processes = 3000;
+	scene->observation.phases[1].load.processes = 2999;
+	assert_int_equal(judge(scene, 200), VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(scene->results.items[0]->reason, "1 processes"));
+}
+
+/* Memory takes 30 W where arithmetic takes 10 W. */
+static void the_part_of_another_kind_follows_from_both_alone(void **state)
+{
+	static const double with[] = { 10, 20, 10, 40, 10, 50, 10, 50, 10 };
+	CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+	struct observation *observation = &scene->observation;
+	const struct check_bounds bounds = { 0.05, 0.1, 10 };
+
+	series_free(observation->truth.zones[0].series);
+	series_free(observation->cpu);
+	observation->truth.zones[0].series = series_new("package", "W");
+	observation->cpu = series_new("cpu", "CPUs");
+	plan_make(scenario_find("memory-bound"), &observation->cpus, 9 * PHASE_S,
+		  &observation->plan);
+	assert_int_equal(observation->plan.count, ARRAY_SIZE(with));
+	for (int i = 0; i < 9; i++) {
+		struct observed_phase *phase = &observation->phases[i];
+		double busy = i % 2 == 0 ? 0.1 : i < 4 ? 1.1 : 2.1;
+
+		phase->phase.start_s = i * PHASE_S;
+		phase->phase.end_s = (i + 1) * PHASE_S;
+		assert_int_equal(series_add_window(observation->truth.zones[0].series, i * PHASE_S,
+						   (i + 1) * PHASE_S, with[i]),
+				 0);
+		assert_int_equal(
+			series_add_window(observation->cpu, i * PHASE_S, (i + 1) * PHASE_S, busy),
+			0);
+		phase->load.cpu_s = i % 2 == 0 ? 0 : PHASE_S;
+		phase->load.other_cpu_s = i % 2 == 1 && i > 4 ? PHASE_S : 0;
+		phase->load.wanted_s = phase->load.cpu_s + phase->load.other_cpu_s;
+		/* By CPU time, which is wrong where the two differ. */
+		phase[1].charges[0].process[0] =
+			phase->charges[0].process[0] +
+			(i % 2 == 0 ? 0 : PHASE_S * (i < 4 ? with[i] - 10 : 20));
+	}
+	observation->phase_count = 9;
+	assert_int_equal(check_effects(observation, 0, &bounds, &scene->results), 0);
+	assert_int_equal(scene->results.count, 4);
+	assert_int_equal(scene->results.items[0]->verdict, VERDICT_PASS);
+	assert_int_equal(scene->results.items[1]->verdict, VERDICT_PASS);
+	assert_true(fabs(scene->results.items[2]->error - 1) < 1e-9); /* 200 J instead of 100 J */
+	assert_true(fabs(scene->results.items[3]->error + 1. / 3) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_charge_is_the_effect),
 		cmocka_unit_test(a_neighbour_has_its_part),
 		cmocka_unit_test(a_busy_machine_decides_nothing),
+		cmocka_unit_test(all_processes_must_have_run),
+		cmocka_unit_test(the_part_of_another_kind_follows_from_both_alone),
 	};
 	return unit_run(tests);
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a load does: one constant of this type, in a file of its own, for each kind of load. Its
+ * function runs in a worker, which is a process that load.c starts and ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the workers of one load share. */
+struct load_work {
+	_Atomic uint64_t units;     /* of counted work */
+	_Atomic uint64_t processes; /* short ones that have ended */
+	_Atomic uint64_t taken;     /* short ones that a worker has taken on */
+	uint64_t processes_wanted;  /* 0: as many as there is time for */
+	uint64_t began_ns;          /* of CLOCK_MONOTONIC */
+	double length_s;            /* of the phase */
+};
+
+struct load_worker {
+	struct load_work *work;
+	double cpus; /* that this worker uses: 0 to 1 */
+};
+
+struct load_kind {
+	const char *name;
+	const char *unit; /* of the counted work, in the plural */
+	/* All of its CPU time is that of its workers, which live as long as the load. */
+	bool is_workers_only;
+	/* A second of its CPU time takes the power that one of load_steady takes. */
+	bool is_arithmetic;
+	double duty;      /* the part of the time in which it runs */
+	double process_s; /* CPU time of each of its short processes; 0: it starts none */
+	unsigned processes;
+	/* Returns when load_worker_is_over(). */
+	void (*run)(const struct load_worker *worker);
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/scenario.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "trial/load_arithmetic.h"
+#include "trial/load_memory.h"
+#include "trial/load_processes.h"
+
+/* clang-format off: one row of the table, one line for each load */
+const struct scenario scenarios[] = {
+	{ "quick",
+	  "Half of the CPUs, then short-lived processes.",
+	  { { "half", &load_steady, 0.5 }, { "short-lived", &load_short_lived, 0.5 } },
+	  {} },
+	{ "full",
+	  "The ladder upwards, then the loads of most other scenarios.",
+	  { { "25 %", &load_steady, 0.25 },
+	    { "50 %", &load_steady, 0.5, .follows = true },
+	    { "75 %", &load_steady, 0.75, .follows = true },
+	    { "100 %", &load_steady, 1, .follows = true } },
+	  { "alone-shared", "short-lived", "churn", "memory-bound", "noisy-neighbour", "smt",
+	    "sockets" } },
+	{ "node", "No load.", { { "node", NULL, 0 } }, {} },
+	{ "idle", "No load; the machine should be idle.", { { "idle", NULL, 0 } }, {} },
+	{ "ladder",
+	  "25, 50, 75 and 100 % of the CPUs, and down again.",
+	  { { "25 %", &load_steady, 0.25 },
+	    { "50 %", &load_steady, 0.5, .follows = true },
+	    { "75 %", &load_steady, 0.75, .follows = true },
+	    { "100 %", &load_steady, 1, .follows = true },
+	    { "75 % again", &load_steady, 0.75, .follows = true },
+	    { "50 % again", &load_steady, 0.5, .follows = true },
+	    { "25 % again", &load_steady, 0.25, .follows = true } },
+	  {} },
+	{ "short-lived",
+	  "3,000 processes of 10 ms of CPU time, spread over the phase.",
+	  { { "short-lived", &load_short_lived, 0.5 } },
+	  {} },
+	{ "churn",
+	  "Processes of 1 s on half of the CPUs, one after another.",
+	  { { "churn", &load_churn, 0.5 } },
+	  {} },
+	{ "alone-shared",
+	  "Half of the CPUs alone, then next to a neighbour of the same size.",
+	  { { "alone", &load_steady, 0.5 }, { "shared", &load_steady, 0.5, &load_steady } },
+	  {} },
+	{ "memory-bound",
+	  "Arithmetic and a pointer chase through memory, with the same CPU time: "
+	  "each alone, then both at once.",
+	  { { "arithmetic", &load_steady, 0.5 },
+	    { "memory", &load_memory, 0.5 },
+	    { "arithmetic next to memory", &load_steady, 0.5, &load_memory },
+	    { "memory next to arithmetic", &load_memory, 0.5, &load_steady } },
+	  {} },
+	{ "noisy-neighbour",
+	  "A steady load next to one that runs for 2 s of each 4 s.",
+	  { { "steady", &load_steady, 0.5, &load_alternating } },
+	  {} },
+	{ "smt",
+	  "Two CPUs of one core, then one of each of two cores.",
+	  { { "one core", &load_steady, 1, .place = PLACE_ONE_CORE },
+	    { "two cores", &load_steady, 1, .place = PLACE_TWO_CORES } },
+	  {} },
+	{ "sockets",
+	  "All CPUs of one socket, then all of another.",
+	  { { "first socket", &load_steady, 1, .place = PLACE_FIRST_SOCKET },
+	    { "second socket", &load_steady, 1, .place = PLACE_SECOND_SOCKET } },
+	  {} },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct scenario *scenario_find(const char *name)
+{
+	for (const struct scenario *scenario = scenarios; scenario->name; scenario++)
+		if (strcmp(scenario->name, name) == 0)
+			return scenario;
+	return NULL;
+}
