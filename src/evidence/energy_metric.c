@@ -10,6 +10,7 @@
 #define CURRENT_END "_cpu_joules_total"
 #define ACTIVE_END  "_cpu_active_joules_total"
 #define CPU_END     "_bpf_cpu_time_ms_total"
+#define SECONDS_END "_cpu_seconds_total"
 
 static const char *const levels[ENERGY_LEVELS] = {
 	[ENERGY_NODE] = "node",
@@ -52,8 +53,18 @@ enum exporter_kind exporter_kind_of(const char *metric)
 		return EXPORTER_KEPLER_CLASSIC;
 	if (strncmp(metric, "scaph_", 6) == 0)
 		return EXPORTER_SCAPHANDRE;
-	if (strncmp(metric, "rapl_consumed_energy", 20) == 0)
+	if (strstr(metric, "rapl_consumed_energy"))
 		return EXPORTER_ALUMET;
+	return EXPORTER_UNKNOWN;
+}
+
+enum exporter_kind exporter_kind_hint(const char *metric)
+{
+	if (strcmp(metric, "kepler_exporter_build_info") == 0 ||
+	    strcmp(metric, "kepler_node_info") == 0)
+		return EXPORTER_KEPLER_CLASSIC;
+	if (strcmp(metric, "kepler_build_info") == 0 || strcmp(metric, "kepler_node_cpu_info") == 0)
+		return EXPORTER_KEPLER;
 	return EXPORTER_UNKNOWN;
 }
 
@@ -148,6 +159,10 @@ static bool find_current(const struct page_series *series, struct energy_metric 
 	const char *rest = take_level(series->name, &ret->level);
 	const char *zone = page_label(series, "zone");
 
+	if (rest && ret->level == ENERGY_PROCESS && strcmp(rest, SECONDS_END) == 0) {
+		set_zone(ret, "cpu", 3);
+		return true;
+	}
 	if (!rest || !*zone)
 		return false;
 	set_zone(ret, zone, strlen(zone));
@@ -178,14 +193,31 @@ static bool find_scaphandre(const struct page_series *series, struct energy_metr
 	return *domain;
 }
 
+/*
+ * The agent's configuration adds a prefix and a suffix to names, and the unit is behind them. The
+ * plugin of RAPL has the sum of each domain as another one, "DOMAIN_total".
+ */
 static bool find_alumet(const struct page_series *series, struct energy_metric *ret)
 {
-	const char *domain = page_label(series, "domain");
+	const char *domain = page_label(series, "domain"), *end;
+	bool is_process = strcmp(page_label(series, "resource_consumer_kind"), "process") == 0;
 
-	ret->level = ENERGY_NODE;
+	ret->level = is_process ? ENERGY_PROCESS : ENERGY_NODE;
 	ret->is_difference = true;
+	if (strstr(series->name, "cpu_time_delta") && is_process) {
+		ret->unit = strstr(series->name, "_nanoseconds") ? 1e-9 : 1;
+		set_zone(ret, "cpu", 3);
+		return true;
+	}
+	if (strstr(series->name, "attributed_energy") && is_process) {
+		set_zone(ret, "total", 5);
+		return true;
+	}
+	if (is_process || !strstr(series->name, "rapl_consumed_energy") || !*domain ||
+	    ends_with(domain, "_total", &end))
+		return false;
 	set_zone(ret, domain, strlen(domain));
-	return strncmp(series->name, "rapl_consumed_energy", 20) == 0 && *domain;
+	return true;
 }
 
 bool energy_metric_find(enum exporter_kind kind, const struct page_series *series,

@@ -50,6 +50,8 @@ struct energy_metric {
 /* EXPORTER_UNKNOWN: this metric alone does not show it. The highest of a page's metrics is it. */
 enum exporter_kind exporter_kind_of(const char *metric);
 const char *exporter_kind_name(enum exporter_kind kind);
+/* The exporter that has this metric also on a page without energy; or EXPORTER_UNKNOWN. */
+enum exporter_kind exporter_kind_hint(const char *metric);
 /* False: the series is neither energy nor CPU time, or it is in others of the page as well. */
 bool energy_metric_find(enum exporter_kind kind, const struct page_series *series,
 			struct energy_metric *ret);

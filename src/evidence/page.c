@@ -95,8 +95,14 @@ static const char *take_series(char *line, struct page_series *series)
 static int read_comment(char *line, const struct page_sink *sink)
 {
 	char *at = line + 1;
+	const char *word = take_word(&at);
 
-	if (strcmp(take_word(&at), "TYPE") != 0 || !sink->type)
+	if (strcmp(word, "HELP") == 0 && sink->help) {
+		const char *metric = take_word(&at);
+
+		return sink->help(sink->userdata, metric, at + strspn(at, BLANKS));
+	}
+	if (strcmp(word, "TYPE") != 0 || !sink->type)
 		return 0;
 	const char *metric = take_word(&at);
 	return sink->type(sink->userdata, metric, take_word(&at));

@@ -23,6 +23,7 @@ struct page_sink {
 	void *userdata;
 	int (*type)(void *userdata, const char *metric, const char *type);
 	int (*series)(void *userdata, const struct page_series *series);
+	int (*help)(void *userdata, const char *metric, const char *text); /* NULL: left out */
 };
 
 /*

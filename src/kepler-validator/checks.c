@@ -8,57 +8,19 @@
 
 #include "base/macro.h"
 #include "judging/judge.h"
+#include "kepler-validator/checking.h"
 #include "kepler-validator/effect_checks.h"
+#include "kepler-validator/page_checks.h"
+#include "kepler-validator/upstream_specs.h"
 
 #define NO_PAGE_MOST 0.1 /* of all requests */
 #define STALE_STEPS  5   /* with an older last page, an exporter has stopped */
 
-/* The check of one exporter. */
-struct checking {
-	struct observation *observation;
-	struct exporter *exporter;
-	const struct check_bounds *bounds;
-	struct result_list *results;
-};
-
-static struct result *begin(const struct checking *checking, enum result_kind kind,
-			    const char *group, const char *name)
-{
-	char text[RESULT_NAME_MAX];
-
-	(void)snprintf(text, sizeof(text), "%s/%s", group, name);
-	struct result *result = result_new(text, kind);
-	if (result)
-		(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s",
-			       RESULT_NAME_MAX - 1, checking->exporter->url);
-	return result;
-}
-
-/* A check that must hold exactly: it has failed if the fault has been seen. */
-static int check_fault(const struct checking *checking, enum result_kind kind, const char *name,
-		       const struct exporter_fault *fault, uint64_t of, const char *what)
-{
-	struct result *result = begin(checking, kind, result_kind_name(kind), name);
-
-	if (!result)
-		return -ENOMEM;
-	result->threshold.max_error = 0;
-	if (fault->count > 0)
-		result_set_verdict(result, VERDICT_FAIL, "%s: %llu of %llu; the first: %s.", what,
-				   (unsigned long long)fault->count, (unsigned long long)of,
-				   fault->example);
-	else if (of == 0)
-		result_set_verdict(result, VERDICT_NOT_APPLICABLE, "There was nothing to check.");
-	else
-		result_set_verdict(result, VERDICT_PASS, "%s: none of %llu.", what,
-				   (unsigned long long)of);
-	return result_list_add(checking->results, result);
-}
-
 static int check_answers(const struct checking *checking)
 {
 	const struct exporter *exporter = checking->exporter;
-	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "answers");
+	struct result *result =
+		checking_begin(checking, RESULT_CORRECTNESS, "correctness", "answers");
 	uint64_t asked = exporter->pages + exporter->no_page.count;
 
 	if (!result)
@@ -87,7 +49,7 @@ static int check_size(const struct checking *checking)
 
 	if (fault->count == 0)
 		return 0;
-	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "size");
+	struct result *result = checking_begin(checking, RESULT_CORRECTNESS, "correctness", "size");
 	if (!result)
 		return -ENOMEM;
 	result_set_verdict(result, VERDICT_INCONCLUSIVE,
@@ -119,8 +81,8 @@ static int check_faults(const struct checking *checking)
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && r == 0; i++)
-		r = check_fault(checking, rows[i].kind, rows[i].name, rows[i].fault, rows[i].of,
-				rows[i].what);
+		r = checking_fault(checking, rows[i].kind, rows[i].name, rows[i].fault, rows[i].of,
+				   rows[i].what);
 	return r;
 }
 
@@ -217,7 +179,7 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 {
 	const struct series *series = node_series(checking, truth->kind);
 	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, truth->kind);
-	struct result *result = begin(checking, RESULT_ACCURACY, "node", truth->kind);
+	struct result *result = checking_begin(checking, RESULT_ACCURACY, "node", truth->kind);
 
 	if (!result)
 		return -ENOMEM;
@@ -246,7 +208,7 @@ static int check_zones(const struct checking *checking)
 		r = check_zone(checking, &truth->zones[i]);
 	if (truth->zone_count > 0 || r < 0)
 		return r;
-	struct result *result = begin(checking, RESULT_ACCURACY, "node", "energy");
+	struct result *result = checking_begin(checking, RESULT_ACCURACY, "node", "energy");
 	if (!result)
 		return -ENOMEM;
 	result_set_verdict(result, VERDICT_NOT_APPLICABLE,
@@ -262,7 +224,8 @@ static int check_cpu(const struct checking *checking)
 			    *actual = checking->observation->cpu;
 	if (!series || series->count == 0)
 		return 0;
-	struct result *result = begin(checking, RESULT_CORRECTNESS, "correctness", "cpu-time");
+	struct result *result =
+		checking_begin(checking, RESULT_CORRECTNESS, "correctness", "cpu-time");
 	if (!result)
 		return -ENOMEM;
 	double start_s = fmax(series_start_s(series), series_start_s(actual));
@@ -297,7 +260,7 @@ static int check_active(const struct checking *checking, const struct exporter_z
 	if (!node->series || !rows->series || node->joules <= 0)
 		return 0;
 	struct result *result =
-		begin(checking, RESULT_CONSERVATION, "conservation/process", zone->name);
+		checking_begin(checking, RESULT_CONSERVATION, "conservation/process", zone->name);
 	if (!result)
 		return -ENOMEM;
 	result->threshold.max_error = checking->bounds->max_error;
@@ -328,6 +291,10 @@ int check_observation(struct observation *observation, const struct check_bounds
 			r = check_faults(&checking);
 		if (r == 0)
 			r = check_size(&checking);
+		if (r == 0)
+			r = check_pages(&checking);
+		if (r == 0)
+			r = check_upstream_specs(&checking);
 		if (r == 0)
 			r = check_zones(&checking);
 		if (r == 0)

@@ -102,10 +102,22 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	return r < 0 ? diag_set(diag, r, "%s", strerror(-r)) : 0;
 }
 
+/*
+ * Twice, at least the permitted lag apart: when the rest of the plan is just that long, and at the
+ * end.
+ */
+static void look_at_processes(struct observation *observation)
+{
+	for (size_t i = 0; i < observation->exporter_count; i++)
+		process_rows_look(&observation->exporters[i]->processes, now_s(),
+				  observation->max_lag_s);
+}
+
 int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
 		    struct diag *diag)
 {
 	double later_s = plan_length_s(&observation->plan);
+	bool has_looked = false;
 	int r = 0;
 
 	observation->cpu = series_new("cpu", "CPUs");
@@ -117,9 +129,14 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 		const struct plan_phase *phase = &observation->plan.phases[i];
 
 		later_s -= phase->length_s;
+		if (later_s < observation->max_lag_s && !has_looked) {
+			look_at_processes(observation);
+			has_looked = true;
+		}
 		r = run_phase(observation, phase, later_s, stop, diag);
 	}
 	load_cgroup_remove(&observation->cgroup);
+	look_at_processes(observation);
 	if (r == 0 && look(observation) < 0)
 		r = diag_set(diag, -ENOMEM, "out of memory");
 	begin_phase(observation, "end");

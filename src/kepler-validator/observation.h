@@ -31,7 +31,7 @@ struct observation {
 	struct host_cpus cpus;
 	struct plan plan;
 	const char *procfs;
-	double step_s;
+	double step_s, max_lag_s;
 	struct truth truth;
 	struct exporter *exporters[EXPORTERS_MAX];
 	size_t exporter_count;

@@ -15,6 +15,7 @@
 #include "kepler-validator/checks.h"
 #include "kepler-validator/percent.h"
 #include "kepler-validator/report_output.h"
+#include "kepler-validator/required_levels.h"
 #include "kepler-validator/validator_options.h"
 #include "net/http_url.h"
 #include "options/layers.h"
@@ -38,6 +39,8 @@ struct run_config {
 	} redfish;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
 	char *max_error, *max_effect_error;
+	char *required[ENERGY_LEVELS];
+	size_t required_count;
 };
 
 static const struct option_choice truth_choices[] = {
@@ -127,6 +130,11 @@ static const struct option rows[] = {
 	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
 	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
 	  .help = "The longest delay of an exporter behind the meters." },
+	{ "require", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct run_config, required, required_count, ENERGY_LEVELS),
+	  .default_text = "", .may_be_empty = true, .metavar = "LEVEL", .only_flag = true,
+	  .help = "A level that each exporter must have series of, such as process, container, pod "
+		  "or vm. Repeat it for several." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
@@ -182,7 +190,9 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
 		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
-	return check_truth(config, diag);
+	unsigned levels;
+	int r = required_levels_parse(config->required, config->required_count, &levels, diag);
+	return r < 0 ? r : check_truth(config, diag);
 }
 
 const struct option_set run_command_options = {
@@ -315,9 +325,14 @@ static int prepare(const struct run_config *config, struct observation *observat
 	plan_make(config->chosen, &observation->cpus, S_PER_NS * (double)config->duration_ns,
 		  &observation->plan);
 	for (size_t i = 0; i < config->exporter_count && r == 0; i++) {
-		const struct exporter_options options = { config->exporters[i],
-							  config->timeout_ns / NSEC_PER_MSEC,
-							  mine };
+		const struct exporter_options options = {
+			.url = config->exporters[i],
+			.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
+			.mine = mine,
+			.procfs = config->procfs,
+			.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN),
+			.max_lag_s = observation->max_lag_s,
+		};
 
 		r = exporter_open(&options, &observation->exporters[i], diag);
 		if (r == 0)
@@ -366,6 +381,8 @@ static int judge(const struct run_config *config, const struct option_args *args
 	/* The options' checks have read them before. */
 	(void)percent_parse(config->max_error, &bounds.max_error);
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
+	(void)required_levels_parse(config->required, config->required_count,
+				    &bounds.required_levels, &(struct diag){ "" });
 	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
 	    add_left_out(&observation->plan, &list) < 0 ||
 	    add_interruption(observation, &list) < 0) {
@@ -388,6 +405,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 	struct observation observation = {
 		.procfs = config->procfs,
 		.step_s = S_PER_NS * (double)config->step_ns,
+		.max_lag_s = S_PER_NS * (double)config->max_lag_ns,
 		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	struct diag diag = { "" };

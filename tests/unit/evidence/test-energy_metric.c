@@ -40,6 +40,12 @@ static const struct metric_case cases[] = {
 	{ EXPORTER_SCAPHANDRE, "scaph_domain_energy_microjoules", "domain_name", "dram", "dram",
 	  ENERGY_NODE, ENERGY_ROW, 1e-6 },
 	{ EXPORTER_SCAPHANDRE, "scaph_host_power_microwatts", "x", "", NULL, 0, 0, 0 },
+	{ CURRENT, "kepler_process_cpu_seconds_total", "pid", "1", "cpu", ENERGY_PROCESS,
+	  ENERGY_ROW, 1 },
+	{ EXPORTER_ALUMET, "cpu_time_delta_alumet_nanoseconds", "resource_consumer_kind", "process",
+	  "cpu", ENERGY_PROCESS, ENERGY_ROW, 1e-9 },
+	{ EXPORTER_ALUMET, "rapl_consumed_energy_joules", "domain", "package_total", NULL, 0, 0,
+	  0 },
 	{ EXPORTER_ALUMET, "rapl_consumed_energy_J", "domain", "package", "package", ENERGY_NODE,
 	  ENERGY_ROW, 1 },
 };

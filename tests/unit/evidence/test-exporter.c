@@ -86,6 +86,61 @@ static void a_series_that_went_away_begins_again(void **state)
 	assert_true(fabs(zone->sums[ENERGY_PROCESS].joules - 2) < 1e-9);
 }
 
+static void labels_have_no_order(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take(exporter, 1, "scaph_domain_energy_microjoules{domain_name=\"dram\",id=\"0\"} 1e6\n");
+	take(exporter, 2, "scaph_domain_energy_microjoules{id=\"0\",domain_name=\"dram\"} 4e6\n");
+	assert_true(fabs(exporter_find_zone(exporter, "dram")->sums[ENERGY_NODE].joules - 3) <
+		    1e-9);
+}
+
+static void a_power_that_is_the_same_is_not_new(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const char *const page =
+		"scaph_process_power_consumption_microwatts{pid=\"7\"} 2e6\n";
+
+	take(exporter, 1, page);
+	take(exporter, 3, page);
+	take(exporter, 6, page);
+	assert_int_equal(exporter->new_pages, 1);
+	assert_true(fabs(exporter->still_s - 5) < 1e-9);
+	assert_true(fabs(exporter_find_zone(exporter, "total")->sums[ENERGY_PROCESS].joules - 10) <
+		    1e-9);
+}
+
+static void a_page_without_energy_is_none(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take(exporter, 1, "kepler_build_info 1\nkepler_node_cpu_info{processor=\"0\"} 1\n");
+	assert_string_equal(exporter->no_page.example,
+			    "a page of Kepler has 2 series, and none of energy");
+	take_own(exporter, 100, 10, 4, 6);
+	take(exporter, 101, "");
+	assert_int_equal(exporter->no_page.count, 2);
+	assert_int_equal(exporter->pages, 1);
+}
+
+static void differences_are_no_energy(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	for (int i = 0; i < 2; i++)
+		take(exporter, i,
+		     "rapl_consumed_energy_alumet_joules{domain=\"dram\"} 5\n"
+		     "rapl_consumed_energy_alumet_joules{domain=\"dram_total\"} 5\n"
+		     "attributed_energy_alumet_joules{resource_consumer_kind=\"process\"} 5\n");
+	exporter_finish(exporter);
+	assert_int_equal(exporter->kind, EXPORTER_ALUMET);
+	assert_int_equal(exporter->zone_count, 2);
+	assert_true(exporter->zones[0].is_difference);
+	assert_null(exporter->zones[0].sums[ENERGY_NODE].series);
+	assert_int_equal(exporter->new_pages, 1);
+}
+
 static void contradictions_are_counted(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -133,6 +188,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
+		cmocka_unit_test(labels_have_no_order),
+		cmocka_unit_test(a_power_that_is_the_same_is_not_new),
+		cmocka_unit_test(a_page_without_energy_is_none),
+		cmocka_unit_test(differences_are_no_energy),
 		cmocka_unit_test(contradictions_are_counted),
 		cmocka_unit_test(sums_are_bounded),
 		cmocka_unit_test(an_unknown_page_is_none),

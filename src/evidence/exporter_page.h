@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an exporter's pages have said so far, and what one more page adds to it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evidence/energy_metric.h"
+#include "evidence/fault.h"
+#include "evidence/page_help.h"
+#include "evidence/process_rows.h"
+#include "judging/series.h"
+
+#define EXPORTER_ROWS_MAX  200000U
+#define EXPORTER_ZONES_MAX 16
+
+/* One zone at one level. */
+struct exporter_sum {
+	uint64_t rows;      /* series that are in it, on the last page */
+	int64_t page_micro; /* all of their values, on the last page, in µJ or µs */
+	int64_t most_micro; /* the most of them on a page */
+	double joules;      /* since the first page */
+	bool was_there;     /* it had rows on a page */
+	double gone_s;      /* when it had none any more; NAN: it has */
+	struct series *series;
+	double mine; /* the part of @joules of rows that have a word of exporter_options.mine */
+};
+
+struct exporter_zone {
+	char name[ENERGY_ZONE_MAX];
+	struct exporter_sum sums[ENERGY_LEVELS];
+	int64_t unattributed_micro;
+	bool is_difference;
+	bool is_estimated; /* its series name a source other than RAPL */
+};
+
+struct exporter_options {
+	const char *url;
+	uint64_t timeout_ms;
+	const char *const
+		*mine;      /* words in values of labels of the validator's own load; NULL ends */
+	const char *procfs; /* where the processes of its rows are looked for; NULL: nowhere */
+	double cpus;        /* of this machine; 0: not known */
+	double max_lag_s;   /* how old its numbers may be */
+};
+
+struct exporter {
+	char url[SERIES_TEXT_MAX];
+	enum exporter_kind kind;
+	struct exporter_zone zones[EXPORTER_ZONES_MAX];
+	size_t zone_count;
+	uint64_t pages, new_pages, series_checked, balances_checked;
+	double first_s, last_s;
+	double page_s;         /* when the last page was asked for */
+	double still_s;        /* the longest time over which its pages had the same numbers */
+	char architecture[64]; /* of the processor, as it says; "": it does not */
+	/*
+	 * no_page: a request without a usable page; type: energy that is no counter; decrease: a
+	 * counter that went down; not_finite: a value that is no number; no_room: a row or zone
+	 * beyond the limits; imbalance: the rows of a level that do not sum to the node;
+	 * excess: a row with more CPU time than all CPUs have.
+	 */
+	struct exporter_fault no_page, type, decrease, not_finite, no_room, imbalance, excess;
+	uint64_t cpu_rows_checked;
+	struct page_help help;
+	struct process_rows processes;
+	struct exporter_state *state;
+};
+
+/*
+ * A page that was asked for at @now_s and has come at @came_s; @text is terminated and is changed.
+ * One that cannot be used is counted in no_page. 0 or -ENOMEM.
+ */
+int exporter_take_page(struct exporter *exporter, double now_s, double came_s, char *text,
+		       size_t len);
+/* NULL: its pages have no such zone. */
+struct exporter_zone *exporter_find_zone(struct exporter *exporter, const char *name);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an exporter keeps between its pages: for exporter.c and exporter_page.c alone. */
+#pragma once
+
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "evidence/exporter_page.h"
+#include "net/http_client.h"
+
+struct row {
+	double last;
+	uint64_t page; /* the last one that had it, counted from 0 */
+};
+
+/* What is known while one page is read, and between pages. */
+struct exporter_state {
+	struct exporter_options options;
+	struct http_client *http;
+	struct strbuf page;
+	struct map map; /* hash of name and labels → rows */
+	struct row *rows;
+	uint32_t row_count, row_size;
+	enum exporter_kind names; /* the exporter that names zones this way */
+	/* Of the page that is read: */
+	bool has_own, has_classic, has_grown;
+	enum exporter_kind seen, hint;
+	uint64_t series, energies;
+	double named_s, span_s;
+	char typed[256], type[32];
+	/* Of the pages before: */
+	double asked_s, changed_s;
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes that an exporter's rows name, and those that this machine has. A process that ends
+ * or changes its name is shown late, which is no fault. So the rows are looked at twice, and a
+ * fault is what was so both times: the process does not exist, or it has another name. A row with
+ * state="terminated" says itself that its process has ended.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "evidence/fault.h"
+#include "evidence/page.h"
+
+#define PROCESS_ROWS_MAX 4096 /* faults of the first look that are remembered */
+
+struct process_rows {
+	const char *procfs; /* "/proc"; NULL: nothing is looked at */
+	bool is_looking;
+	unsigned looks;
+	double looked_s;        /* when the last look began */
+	uint64_t rows, strange; /* of the last look; strange: no such process, or another name */
+	uint64_t first[PROCESS_ROWS_MAX]; /* hashes, in order of appearance */
+	size_t first_count;
+	struct exporter_fault dead, renamed;
+};
+
+/* The next page is looked at, unless the look before was less than @least_s ago. */
+void process_rows_look(struct process_rows *rows, double now_s, double least_s);
+/* A row of a process on the page; a page may have several of a process. */
+void process_rows_take(struct process_rows *rows, const struct page_series *series);
+/* The page has ended. */
+void process_rows_end(struct process_rows *rows);
+/* False: most rows are strange, so the exporter does not see the processes of this machine. */
+bool process_rows_are_ours(const struct process_rows *rows);

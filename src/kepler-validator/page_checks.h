@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an exporter's pages must not say, whatever the energy is: numbers that stand still, levels
+ * that vanish, more CPU time than the machine has, processes that do not exist or have another
+ * name, and descriptions of something else.
+ */
+#pragma once
+
+#include "kepler-validator/checking.h"
+
+/* 0, -ENOMEM or -ENOSPC. */
+int check_pages(const struct checking *checking);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/process_rows.h"
+
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+#define NOBODY "999999999" /* no kernel gives this pid */
+
+static void take(struct process_rows *rows, const char *pid, const char *name, const char *status)
+{
+	const struct page_series series = { .name = "x",
+					    .label_count = 3,
+					    .label_name = { "pid", "comm", "state" },
+					    .label_value = { pid, name, status } };
+
+	process_rows_take(rows, &series);
+}
+
+/* A page with this process, one that does not exist, and one that has said that it ended. */
+static void take_page(struct process_rows *rows, const char *own_name, const char *dead)
+{
+	char pid[16];
+
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	take(rows, pid, own_name, "running");
+	take(rows, pid, own_name, "running");
+	take(rows, dead, "x", "running");
+	take(rows, NOBODY, "y", "terminated");
+	process_rows_end(rows);
+}
+
+static struct process_rows *new_rows(void)
+{
+	struct process_rows *rows = calloc(1, sizeof(*rows));
+
+	assert_non_null(rows);
+	rows->procfs = "/proc";
+	return rows;
+}
+
+static void what_is_so_twice_is_a_fault(void **state)
+{
+	struct process_rows *rows = new_rows();
+
+	take_page(rows, "not-my-name", NOBODY);
+	assert_int_equal(rows->rows, 0);
+	process_rows_look(rows, 100, 10);
+	take_page(rows, "not-my-name", NOBODY);
+	take_page(rows, "not-my-name", NOBODY);
+	assert_int_equal(rows->rows, 3);
+	process_rows_look(rows, 109, 10);
+	take_page(rows, "not-my-name", NOBODY);
+	assert_int_equal(rows->dead.count + rows->renamed.count, 0);
+	process_rows_look(rows, 110, 10);
+	take_page(rows, "not-my-name", NOBODY);
+	assert_int_equal(rows->looks, 2);
+	assert_int_equal(rows->dead.count, 1);
+	assert_string_equal(rows->dead.example, "process " NOBODY);
+	assert_int_equal(rows->renamed.count, 2);
+	assert_non_null(strstr(rows->renamed.example, "not not-my-name"));
+	assert_false(process_rows_are_ours(rows));
+	free(rows);
+}
+
+static void what_is_so_once_is_late(void **state)
+{
+	struct process_rows *rows = new_rows();
+
+	process_rows_look(rows, 100, 10);
+	take_page(rows, "test-evidence-p", NOBODY);
+	process_rows_look(rows, 110, 10);
+	take_page(rows, "not-my-name", "999999998");
+	assert_int_equal(rows->dead.count + rows->renamed.count, 0);
+	free(rows);
+}
+
+static void a_name_that_may_be_cut_or_escaped_is_not_compared(void **state)
+{
+	struct process_rows *rows = new_rows();
+
+	for (int i = 0; i < 2; i++) {
+		process_rows_look(rows, 100 + 10 * i, 10);
+		take_page(rows, i ? "a name with blanks" : "", "0"); /* the idle task */
+	}
+	assert_int_equal(rows->renamed.count, 0);
+	assert_true(process_rows_are_ours(rows));
+	free(rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_so_twice_is_a_fault),
+		cmocka_unit_test(what_is_so_once_is_late),
+		cmocka_unit_test(a_name_that_may_be_cut_or_escaped_is_not_compared),
+	};
+	return unit_run(tests);
+}
