@@ -90,7 +90,13 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	double start_s = now_s();
 
 	begin_phase(observation, phase->name);
-	int r = load_start(phase, &observation->cgroup, &load);
+	int r = observation->plan.limits_frequency
+			? frequency_limit(&observation->frequency, phase->max_frequency)
+			: 0;
+	if (r < 0)
+		return diag_set(diag, r, "phase %s: the frequency cannot be limited: %s",
+				phase->name, strerror(-r));
+	r = load_start(phase, &observation->cgroup, &load);
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,
 				strerror(-r));
@@ -123,6 +129,10 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	observation->cpu = series_new("cpu", "CPUs");
 	if (!observation->cpu)
 		return diag_set(diag, -ENOMEM, "out of memory");
+	if (observation->plan.limits_frequency)
+		r = frequency_open(observation->sysfs, &observation->frequency);
+	if (r < 0)
+		return diag_set(diag, r, "the frequency limits cannot be read: %s", strerror(-r));
 	load_cgroup_make("/proc/self/mounts", &observation->cgroup);
 	observation->has_cgroup = observation->cgroup.count > 0;
 	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
@@ -136,6 +146,11 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 		r = run_phase(observation, phase, later_s, stop, diag);
 	}
 	load_cgroup_remove(&observation->cgroup);
+	if (frequency_restore(&observation->frequency) < 0 && r == 0)
+		r = diag_set(diag, -EIO,
+			     "the frequency limits could not be restored; write the "
+			     "wanted one to scaling_max_freq of each policy in "
+			     "/sys/devices/system/cpu/cpufreq");
 	look_at_processes(observation);
 	if (r == 0 && look(observation) < 0)
 		r = diag_set(diag, -ENOMEM, "out of memory");

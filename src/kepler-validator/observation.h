@@ -10,6 +10,7 @@
 
 #include "evidence/exporter.h"
 #include "judging/result.h"
+#include "trial/frequency.h"
 #include "trial/load.h"
 #include "trial/plan.h"
 #include "truth/truth.h"
@@ -30,7 +31,8 @@ struct observed_phase {
 struct observation {
 	struct host_cpus cpus;
 	struct plan plan;
-	const char *procfs;
+	const char *sysfs, *procfs;
+	struct frequency frequency;
 	double step_s, max_lag_s;
 	struct truth truth;
 	struct exporter *exporters[EXPORTERS_MAX];
@@ -45,7 +47,7 @@ struct observation {
 
 /*
  * Runs the plan, until it is over or @stop is set, which ends it with what there is; the load has
- * ended in any case. 0, or -errno with a diagnosis.
+ * ended in any case, and what was changed is restored. 0, or -errno with a diagnosis.
  */
 int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
 		    struct diag *diag);

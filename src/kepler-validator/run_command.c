@@ -239,6 +239,9 @@ static void print_plan(const struct run_config *config, const struct observation
 	for (size_t i = 0; i < plan->left_out_count; i++)
 		printf("Left out: %s. %s\n", plan->left_out[i].scenario->name,
 		       plan->left_out[i].reason);
+	if (plan->limits_frequency)
+		printf("Changes: scaling_max_freq of all CPUs, until the end of the run. A process "
+		       "of its own restores it, also if this one is killed.\n");
 	for (size_t i = 0; i < config->exporter_count; i++)
 		printf("Exporter: %s\n", config->exporters[i]);
 	if (truth->source == TRUTH_NONE)
@@ -403,6 +406,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 	const struct sigaction action = { .sa_handler = on_signal };
 	CLEANUP(observation_release)
 	struct observation observation = {
+		.sysfs = config->sysfs,
 		.procfs = config->procfs,
 		.step_s = S_PER_NS * (double)config->step_ns,
 		.max_lag_s = S_PER_NS * (double)config->max_lag_ns,

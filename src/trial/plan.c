@@ -17,20 +17,39 @@ static struct plan_phase *add_phase(struct plan *plan)
 	return &plan->phases[plan->count++];
 }
 
-/* A phase in which no load runs, before the load @next; NULL: after the last one. */
-static void add_pause(struct plan *plan, const char *next)
+/* A phase in which no load runs: "before half". */
+static void add_pause(struct plan *plan, const char *when, const char *name, double max_frequency)
 {
 	struct plan_phase *phase = add_phase(plan);
 
-	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%s", next ? "before" : "after",
-		       next && plan->count > 1 ? " " : "", next && plan->count > 1 ? next : "");
+	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%s", when, name ? " " : "",
+		       name ? name : "");
+	phase->max_frequency = max_frequency;
+}
+
+/* The last phase, if it has a load that nothing follows at its frequency; else NULL. */
+static const struct plan_phase *find_open_load(const struct plan *plan, double max_frequency)
+{
+	const struct plan_phase *last = plan->count > 0 ? &plan->phases[plan->count - 1] : NULL;
+
+	return last && last->load && fabs(last->max_frequency - max_frequency) > 0 ? last : NULL;
+}
+
+/* Both phases without a load around one with a load have its frequency. */
+static void add_pauses(struct plan *plan, const struct scenario_load *load)
+{
+	const struct plan_phase *open = find_open_load(plan, load->max_frequency);
+
+	if (open)
+		add_pause(plan, "after", open->name, open->max_frequency);
+	add_pause(plan, "before", plan->count > 0 ? load->name : NULL, load->max_frequency);
 }
 
 static void add_load(struct plan *plan, const struct scenario_load *load,
 		     const struct host_cpus *host)
 {
 	if (load->load && !load->follows)
-		add_pause(plan, load->name);
+		add_pauses(plan, load);
 	struct plan_phase *phase = add_phase(plan);
 	const cpu_set_t *place = &host->places[load->place];
 
@@ -38,6 +57,8 @@ static void add_load(struct plan *plan, const struct scenario_load *load,
 	phase->load = load->load;
 	phase->neighbour = load->neighbour;
 	phase->cpus = load->part * CPU_COUNT(place);
+	phase->max_frequency = load->max_frequency;
+	plan->limits_frequency = plan->limits_frequency || load->max_frequency > 0;
 	phase->pinned = load->place == PLACE_ANYWHERE ? NULL : place;
 	/* Processes that follow each other need a whole CPU each. */
 	if (phase->load && phase->load->process_s > 0)
@@ -57,6 +78,8 @@ static const char *find_obstacle(const struct scenario *scenario, const struct h
 	for (const struct scenario_load *load = scenario->loads; load->name; load++)
 		if (load->place != PLACE_ANYWHERE && CPU_COUNT(&host->places[load->place]) == 0)
 			return obstacles[load->place];
+		else if (load->max_frequency > 0 && host->frequency_obstacle)
+			return host->frequency_obstacle;
 	return NULL;
 }
 
@@ -83,7 +106,7 @@ void plan_make(const struct scenario *scenario, const struct host_cpus *host, do
 	for (size_t i = 0; i < SCENARIO_PARTS_MAX && scenario->parts[i]; i++)
 		add_scenario(ret, scenario_find(scenario->parts[i]), host);
 	if (ret->count > 0 && ret->phases[ret->count - 1].load)
-		add_pause(ret, NULL);
+		add_pause(ret, "after", NULL, ret->phases[ret->count - 1].max_frequency);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct plan_phase *phase = &ret->phases[i];
 

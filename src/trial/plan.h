@@ -23,6 +23,7 @@ struct plan_phase {
 	double cpus;             /* how many CPUs the load wants; its neighbour wants as many */
 	unsigned processes;      /* short ones that it starts; 0: as many as there is time for */
 	const cpu_set_t *pinned; /* each worker to one of them, in order; NULL: to none */
+	double max_frequency;    /* the limit, as a part of the highest one; 0: as it is */
 	double length_s;
 };
 
@@ -33,6 +34,7 @@ struct plan_left_out {
 };
 
 struct plan {
+	bool limits_frequency;
 	struct plan_phase phases[PLAN_PHASES_MAX];
 	size_t count;
 	struct plan_left_out left_out[PLAN_LEFT_OUT_MAX];

@@ -68,6 +68,12 @@ const struct scenario scenarios[] = {
 	  { { "first socket", &load_steady, 1, .place = PLACE_FIRST_SOCKET },
 	    { "second socket", &load_steady, 1, .place = PLACE_SECOND_SOCKET } },
 	  {} },
+	{ "frequency",
+	  "All CPUs, limited to 40, 70 and 100 % of their highest frequency.",
+	  { { "40 % of the frequency", &load_steady, 1, .max_frequency = 0.4 },
+	    { "70 % of the frequency", &load_steady, 1, .max_frequency = 0.7 },
+	    { "highest frequency", &load_steady, 1, .max_frequency = 1 } },
+	  {} },
 	{ .name = NULL },
 };
 /* clang-format on */

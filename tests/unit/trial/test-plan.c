@@ -123,6 +123,32 @@ static void places_that_the_machine_lacks_are_left_out(void **state)
 	assert_false(CPU_ISSET(3, plan.phases[3].pinned));
 }
 
+/* Each load has a phase without a load at its own frequency on both sides. */
+static void frequencies_do_not_mix(void **state)
+{
+	const struct host_cpus can = host_of(4);
+	struct host_cpus cannot = can;
+	struct plan plan;
+
+	make("frequency", &can, 90, &plan);
+	assert_true(plan.limits_frequency);
+	assert_int_equal(plan.count, 9);
+	for (size_t i = 1; i < 9; i += 3) {
+		assert_true(plan_is_bracket(&plan, i));
+		assert_true(fabs(plan.phases[i - 1].max_frequency - plan.phases[i].max_frequency) <
+			    1e-9);
+		assert_true(fabs(plan.phases[i + 1].max_frequency - plan.phases[i].max_frequency) <
+			    1e-9);
+	}
+	assert_string_equal(plan.phases[2].name, "after 40 % of the frequency");
+	assert_string_equal(plan.phases[3].name, "before 70 % of the frequency");
+	cannot.frequency_obstacle = "It has none.";
+	make("frequency", &cannot, 90, &plan);
+	assert_int_equal(plan.count, 0);
+	assert_false(plan.limits_frequency);
+	assert_string_equal(plan.left_out[0].reason, "It has none.");
+}
+
 static void a_load_beside_another_is_found_alone(void **state)
 {
 	const struct host_cpus host = host_of(4);
@@ -142,6 +168,7 @@ int main(void)
 		cmocka_unit_test(all_scenarios_but_ladders_bracket_each_load),
 		cmocka_unit_test(processes_are_as_many_as_fit),
 		cmocka_unit_test(places_that_the_machine_lacks_are_left_out),
+		cmocka_unit_test(frequencies_do_not_mix),
 		cmocka_unit_test(a_load_beside_another_is_found_alone),
 	};
 	return unit_run(tests);
