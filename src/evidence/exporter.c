@@ -34,8 +34,10 @@ int exporter_scrape(struct exporter *exporter, double now_s)
 	struct diag diag = { "" };
 
 	strbuf_reset(&state->page);
+	uint64_t asked_ns = clock_ns(CLOCK_BOOTTIME);
 	int r = http_client_get(state->http, &request, take_body, state, &reply, &diag);
-	double came_s = (double)clock_ns(CLOCK_REALTIME) / (double)NSEC_PER_SEC;
+	double came_s =
+		now_s + (double)(clock_ns(CLOCK_BOOTTIME) - asked_ns) / (double)NSEC_PER_SEC;
 	if (r < 0) {
 		exporter_fault_note(&exporter->no_page, "%s", diag.text);
 		return 0;

@@ -202,6 +202,14 @@ static void add_micro(struct exporter *exporter, const char *name, int64_t micro
 	*sum = *sum > 0 ? most : -most;
 }
 
+static void note_source(struct exporter_zone *zone, const char *source)
+{
+	if (strstr(source, "model") || zone->is_measured)
+		return;
+	zone->is_measured = true;
+	(void)snprintf(zone->source, sizeof(zone->source), "%s", source);
+}
+
 static int take_energy(struct exporter *exporter, const struct page_series *series,
 		       const struct energy_metric *metric)
 {
@@ -225,6 +233,8 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 	     strcmp(state->type, "counter") != 0))
 		exporter_fault_note(&exporter->type, "%s has the type \"%s\"", series->name,
 				    state->type);
+	if (metric->level == ENERGY_NODE && metric->part == ENERGY_ROW)
+		note_source(zone, page_label(series, "source"));
 	micro = (int64_t)llround(series->value * metric->unit * 1e6);
 	add_micro(exporter, series->name, micro,
 		  metric->part == ENERGY_UNATTRIBUTED ? &zone->unattributed_micro
@@ -349,8 +359,10 @@ static double page_time(const struct exporter *exporter, double now_s, double ca
 	const struct exporter_state *state = exporter->state;
 	double before_s = exporter->pages > 0 ? state->asked_s : now_s;
 
-	if (state->named_s > exporter->last_s && state->named_s <= came_s)
-		return state->named_s;
+	double named_s = state->named_s - exporter->wall_ahead_s;
+
+	if (named_s > exporter->last_s && named_s <= came_s)
+		return named_s;
 	/* It reads its meters when it is asked. */
 	if (exporter->kind == EXPORTER_SCAPHANDRE)
 		return now_s;

@@ -32,6 +32,8 @@ struct exporter_zone {
 	int64_t unattributed_micro;
 	bool is_difference;
 	bool is_estimated; /* its series name a source other than RAPL */
+	bool is_measured;  /* a row of the node is not marked as the estimate of a model */
+	char source[32];   /* the label "source" of that row; "": none */
 };
 
 struct exporter_options {
@@ -51,6 +53,11 @@ struct exporter {
 	size_t zone_count;
 	uint64_t pages, new_pages, series_checked, balances_checked;
 	double first_s, last_s;
+	/*
+	 * How far the wall clock, by which pages name their times, is ahead of the times that are
+	 * given here: set before each page.
+	 */
+	double wall_ahead_s;
 	double page_s;         /* when the last page was asked for */
 	double still_s;        /* the longest time over which its pages had the same numbers */
 	char architecture[64]; /* of the processor, as it says; "": it does not */

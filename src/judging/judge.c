@@ -281,6 +281,7 @@ static void explain(struct result *result, const struct judgement *judgement)
 					   : "The prediction does not follow the actual values",
 				   100 * errors->shape, most);
 		return;
+	case CAUSE_FROZEN:
 	case CAUSE_NONE:
 		break;
 	}

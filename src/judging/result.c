@@ -143,8 +143,10 @@ const char *verdict_name(enum verdict verdict)
 const char *cause_name(enum cause cause)
 {
 	static const char *const names[] = {
-		[CAUSE_NONE] = "none",   [CAUSE_SCALE] = "scale", [CAUSE_OFFSET] = "offset",
-		[CAUSE_SHAPE] = "shape", [CAUSE_LAG] = "lag",     [CAUSE_SATURATION] = "saturation",
+		[CAUSE_NONE] = "none",     [CAUSE_SCALE] = "scale",
+		[CAUSE_OFFSET] = "offset", [CAUSE_SHAPE] = "shape",
+		[CAUSE_LAG] = "lag",       [CAUSE_SATURATION] = "saturation",
+		[CAUSE_FROZEN] = "frozen",
 	};
 	return names[cause];
 }

@@ -38,6 +38,7 @@ enum cause {
 	CAUSE_SHAPE,
 	CAUSE_LAG,
 	CAUSE_SATURATION,
+	CAUSE_FROZEN, /* its numbers do not change any more */
 };
 
 /* NAN: not bounded. A check that must hold exactly has a max_error of 0. */

@@ -11,9 +11,12 @@
 #include "kepler-validator/checking.h"
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/page_checks.h"
+#include "kepler-validator/truth_checks.h"
 #include "kepler-validator/upstream_specs.h"
+#include "kepler-validator/zone_checks.h"
 
 #define NO_PAGE_MOST 0.1 /* of all requests */
+#define NOISE_MOST   0.5 /* of the range: beyond it, rare readings are no excuse */
 #define STALE_STEPS  5   /* with an older last page, an exporter has stopped */
 
 static int check_answers(const struct checking *checking)
@@ -123,17 +126,20 @@ static void allow_jitter(struct result *result, double jitter_s)
 {
 	const struct errors *errors = &result->errors;
 	double mean_w = fabs(errors->actual) / errors->paired_s;
-	double noise =
-		M_SQRT2 * jitter_s / series_step_s(result->predicted) * mean_w / errors->range;
+	double noise = fmin(NOISE_MOST, M_SQRT2 * jitter_s / series_step_s(result->predicted) *
+						mean_w / errors->range);
 
-	if (result->verdict == VERDICT_FAIL && result->cause == CAUSE_SHAPE &&
-	    energies_are_right(result) && errors->shape <= result->threshold.max_error + noise) {
-		result->cause = CAUSE_NONE;
-		result_set_verdict(result, VERDICT_PASS,
-				   "Energies differ by %+.2f %%, in no phase by more than the "
-				   "bound; the shape is as good as readings every %.2f s show it.",
-				   100 * (errors->energy_ratio - 1), jitter_s);
-	}
+	if (result->verdict != VERDICT_FAIL || result->cause != CAUSE_SHAPE ||
+	    !energies_are_right(result) || errors->shape > result->threshold.max_error + noise)
+		return;
+	result->cause = CAUSE_NONE;
+	result_set_verdict(
+		result, VERDICT_PASS,
+		"Energies differ by %+.2f %%, in no phase by more than the bound. Only "
+		"they decide here: readings every %.2f s show the shape no better than to "
+		"%.0f %% of the range, and %.0f %% remain.",
+		100 * (errors->energy_ratio - 1), jitter_s,
+		100 * (result->threshold.max_error + noise), 100 * errors->shape);
 }
 
 /* The truth's last moment that the exporter must have shown. */
@@ -146,8 +152,9 @@ static double comparison_end_s(const struct series *actual, const struct series 
 }
 
 static int compare(const struct checking *checking, struct result *result,
-		   const struct series *actual, const struct series *predicted)
+		   const struct truth_zone *truth, const struct series *predicted)
 {
+	const struct series *actual = truth->series;
 	struct phase phases[PLAN_PHASES_MAX];
 
 	result->actual =
@@ -164,6 +171,7 @@ static int compare(const struct checking *checking, struct result *result,
 		return r;
 	}
 	allow_jitter(result, checking->observation->step_s);
+	truth_doubt_apply(truth, result);
 	return result_list_add(checking->results, result);
 }
 
@@ -194,8 +202,9 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 		result_set_verdict(result, VERDICT_FAIL,
 				   "The machine has this zone, but the exporter has no series of "
 				   "it.");
-	else
-		return compare(checking, result, truth->series, series);
+	else if (!check_frozen(checking->exporter, truth, checking->bounds, result))
+		return compare(checking, result, truth, series);
+	truth_doubt_apply(truth, result);
 	return result_list_add(checking->results, result);
 }
 
@@ -278,7 +287,7 @@ static int check_active(const struct checking *checking, const struct exporter_z
 int check_observation(struct observation *observation, const struct check_bounds *bounds,
 		      struct result_list *ret)
 {
-	int r = 0;
+	int r = check_truth(observation, ret);
 
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
 		const struct checking checking = { observation, observation->exporters[i], bounds,
@@ -295,6 +304,8 @@ int check_observation(struct observation *observation, const struct check_bounds
 			r = check_pages(&checking);
 		if (r == 0)
 			r = check_upstream_specs(&checking);
+		if (r == 0)
+			r = check_invented_zones(observation, observation->exporters[i], ret);
 		if (r == 0)
 			r = check_zones(&checking);
 		if (r == 0)

@@ -12,6 +12,7 @@
 
 #include "base/macro.h"
 #include "judging/bracket.h"
+#include "kepler-validator/truth_checks.h"
 
 #define BUSY_LEAST    0.9  /* of the CPU time that the load wanted */
 #define COVERED_LEAST 0.9  /* of a phase, by the truth */
@@ -26,6 +27,7 @@ struct effect {
 	unsigned processes_missing;
 	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
 	double load_cpus;
+	const char *busy; /* other commands that ran with the load; "": none is known */
 };
 
 static double mean_rate(const struct series *series, const struct phase *phase)
@@ -84,8 +86,9 @@ static void judge_effect(struct result *result, const struct effect *effect)
 	if (effect->is_crowded)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The machine was too busy: the load got less than %.0f %% of "
-				   "the CPU time that it wanted.",
-				   100 * BUSY_LEAST);
+				   "the CPU time that it wanted.%s%s",
+				   100 * BUSY_LEAST, *effect->busy ? " Others that ran: " : "",
+				   effect->busy);
 	else if (effect->processes_missing > 0)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The machine was too busy: %u processes of the load have not "
@@ -98,8 +101,9 @@ static void judge_effect(struct result *result, const struct effect *effect)
 	else if (fabs(effect->other_cpus - effect->usual_cpus) > OTHER_MOST * effect->load_cpus)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Other work took %.3f CPUs with the load, and %.3f CPUs before "
-				   "and after it: the effect is not the load's alone.",
-				   effect->other_cpus, effect->usual_cpus);
+				   "and after it: the effect is not the load's alone.%s%s",
+				   effect->other_cpus, effect->usual_cpus,
+				   *effect->busy ? " Others that ran: " : "", effect->busy);
 	else if (!bracket_is_conclusive(&effect->bracket) || watts <= 0)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The machine drew %.2f W before, %.2f W with and %.2f W after "
@@ -181,6 +185,7 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		.part = part_of_load(observation, index, truth->series),
 		.charged_j = charges_of(&phase[2].charges[exporter], is_container)[at] -
 			     charges_of(&phase->charges[exporter], is_container)[at],
+		.busy = phase->busy,
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
 	if (load->processes < observation->plan.phases[index].processes)
@@ -202,6 +207,7 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 				   "This exporter has no series of the load's service.");
 	else
 		judge_effect(result, &effect);
+	truth_doubt_apply(truth, result);
 	return result_list_add(ret, result);
 }
 

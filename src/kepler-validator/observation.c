@@ -16,9 +16,9 @@
 
 #define S_PER_NS 1e-9
 
-static double now_s(void)
+static double now_s(const struct observation *observation)
 {
-	return S_PER_NS * (double)clock_ns(CLOCK_REALTIME);
+	return run_clock_now_s(&observation->clock);
 }
 
 static void sleep_s(double seconds)
@@ -33,12 +33,15 @@ static void sleep_s(double seconds)
 static int look(struct observation *observation)
 {
 	double busy_s = cpu_account_busy_s(observation->procfs);
-	int r = truth_read(&observation->truth, now_s());
+	int r = truth_read(&observation->truth, now_s(observation));
 
 	if (r == 0 && busy_s >= 0)
-		r = series_add_counter(observation->cpu, now_s(), busy_s);
-	for (size_t i = 0; i < observation->exporter_count && r == 0; i++)
-		r = exporter_scrape(observation->exporters[i], now_s());
+		r = series_add_counter(observation->cpu, now_s(observation), busy_s);
+	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
+		observation->exporters[i]->wall_ahead_s =
+			run_clock_wall_ahead_s(&observation->clock);
+		r = exporter_scrape(observation->exporters[i], now_s(observation));
+	}
 	return r;
 }
 
@@ -47,7 +50,7 @@ static void begin_phase(struct observation *observation, const char *name)
 	struct observed_phase *observed = &observation->phases[observation->phase_count++];
 
 	(void)snprintf(observed->phase.name, sizeof(observed->phase.name), "%s", name);
-	observed->phase.start_s = now_s();
+	observed->phase.start_s = now_s(observation);
 	for (size_t i = 0; i < observation->exporter_count; i++) {
 		const struct exporter *exporter = observation->exporters[i];
 
@@ -82,12 +85,16 @@ static int step_until(struct observation *observation, uint64_t end_ns, double l
 	return r;
 }
 
+/* The commands of the load, and of this program. */
+static const char *const mine[] = { LOAD_COMM, LOAD_NEIGHBOUR, "kepler-validato", NULL };
+
 static int run_phase(struct observation *observation, const struct plan_phase *phase,
 		     double later_s, const volatile sig_atomic_t *stop, struct diag *diag)
 {
 	struct observed_phase *observed = &observation->phases[observation->phase_count];
+	CLEANUP(busy_look_release) struct busy_look before = { 0 }, after = { 0 };
 	struct load load;
-	double start_s = now_s();
+	double start_s = now_s(observation);
 
 	begin_phase(observation, phase->name);
 	int r = observation->plan.limits_frequency
@@ -96,6 +103,7 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: the frequency cannot be limited: %s",
 				phase->name, strerror(-r));
+	busy_look_take(observation->procfs, &before);
 	r = load_start(phase, &observation->cgroup, &load);
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,
@@ -103,7 +111,9 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	r = step_until(observation,
 		       clock_ns(CLOCK_MONOTONIC) + (uint64_t)(phase->length_s / S_PER_NS), later_s,
 		       stop);
-	observed->phase.end_s = now_s();
+	observed->phase.end_s = now_s(observation);
+	busy_look_take(observation->procfs, &after);
+	busy_commands_text(&before, &after, mine, observed->busy);
 	load_stop(&load, observed->phase.end_s - start_s, &observed->load);
 	return r < 0 ? diag_set(diag, r, "%s", strerror(-r)) : 0;
 }
@@ -115,7 +125,7 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 static void look_at_processes(struct observation *observation)
 {
 	for (size_t i = 0; i < observation->exporter_count; i++)
-		process_rows_look(&observation->exporters[i]->processes, now_s(),
+		process_rows_look(&observation->exporters[i]->processes, now_s(observation),
 				  observation->max_lag_s);
 }
 
@@ -129,11 +139,19 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	observation->cpu = series_new("cpu", "CPUs");
 	if (!observation->cpu)
 		return diag_set(diag, -ENOMEM, "out of memory");
+	run_clock_start(&observation->clock);
+	if (plan_has_load(&observation->plan) &&
+	    load_cgroup_make("/proc/self/mounts", &observation->cgroup) < 0)
+		return diag_set(diag, -EBUSY,
+				"another kepler-validator runs its load in %s: both would be "
+				"charged for it; wait until it has ended",
+				LOAD_CGROUP);
 	if (observation->plan.limits_frequency)
 		r = frequency_open(observation->sysfs, &observation->frequency);
-	if (r < 0)
+	if (r < 0) {
+		load_cgroup_remove(&observation->cgroup);
 		return diag_set(diag, r, "the frequency limits cannot be read: %s", strerror(-r));
-	load_cgroup_make("/proc/self/mounts", &observation->cgroup);
+	}
 	observation->has_cgroup = observation->cgroup.count > 0;
 	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
 		const struct plan_phase *phase = &observation->plan.phases[i];

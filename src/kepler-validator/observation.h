@@ -10,9 +10,12 @@
 
 #include "evidence/exporter.h"
 #include "judging/result.h"
+#include "kepler-validator/run_clock.h"
 #include "trial/frequency.h"
 #include "trial/load.h"
 #include "trial/plan.h"
+#include "truth/busy_commands.h"
+#include "truth/inventory.h"
 #include "truth/truth.h"
 
 #define EXPORTERS_MAX 8
@@ -26,6 +29,7 @@ struct observed_phase {
 	struct phase phase;
 	struct load_result load;
 	struct load_charge charges[EXPORTERS_MAX]; /* when the phase began */
+	char busy[BUSY_TEXT_MAX];                  /* other commands with the most CPU time */
 };
 
 struct observation {
@@ -34,7 +38,9 @@ struct observation {
 	const char *sysfs, *procfs;
 	struct frequency frequency;
 	double step_s, max_lag_s;
+	struct run_clock clock; /* of all times here */
 	struct truth truth;
+	struct truth_inventory inventory;
 	struct exporter *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
 	struct series *cpu; /* of the machine: CPUs that are busy */

@@ -321,6 +321,8 @@ static int prepare(const struct run_config *config, struct observation *observat
 	int r = truth_open(&truth, &observation->truth, diag);
 	cpu_set_t allowed;
 
+	if (r == 0 && truth_inventory_make(&truth, &observation->inventory) < 0)
+		r = diag_set(diag, -ENOMEM, "out of memory");
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return diag_set(diag, -errno, "the CPUs of this process cannot be read: %s",
 				strerror(errno));

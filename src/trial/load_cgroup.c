@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,38 +44,60 @@ static bool takes_processes(const char *cgroup)
 	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-static void add_hierarchy(struct load_cgroup *cgroup, const char *mount)
+/* An open descriptor that holds the lock of @cgroup; -EBUSY: another program has it. */
+static int lock(const char *cgroup)
+{
+	CLEANUP_FD int fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return TAKE_FD(fd);
+}
+
+/* 0, also where the hierarchy cannot be used; or -EBUSY. */
+static int add_hierarchy(struct load_cgroup *cgroup, const char *mount)
 {
 	char slice[LOAD_CGROUP_PATH];
 	size_t i = cgroup->count;
+	int fd = -ENOENT;
 
 	if (i == LOAD_CGROUPS_MAX || path_join(slice, sizeof(slice), mount, SLICE) < 0 ||
 	    path_join(cgroup->paths[i], LOAD_CGROUP_PATH, slice, LOAD_CGROUP) < 0)
-		return;
+		return 0;
 	cgroup->parent_is_ours[i] = mkdir(slice, 0755) == 0;
 	if (mkdir(cgroup->paths[i], 0755) == 0 || errno == EEXIST) {
-		if (takes_processes(cgroup->paths[i])) {
-			cgroup->count++;
-			return;
+		fd = lock(cgroup->paths[i]);
+		if (fd == -EBUSY)
+			return fd;
+		if (fd >= 0 && takes_processes(cgroup->paths[i])) {
+			cgroup->locks[cgroup->count++] = fd;
+			return 0;
 		}
 		(void)rmdir(cgroup->paths[i]);
+		if (fd >= 0)
+			(void)close(fd);
 	}
 	if (cgroup->parent_is_ours[i])
 		(void)rmdir(slice);
+	return 0;
 }
 
-void load_cgroup_make(const char *mounts_path, struct load_cgroup *ret)
+int load_cgroup_make(const char *mounts_path, struct load_cgroup *ret)
 {
 	*ret = (struct load_cgroup){ 0 };
 	FILE *mounts = setmntent(mounts_path, "re");
 	struct mntent entry;
 	char text[4096];
+	int r = 0;
 
-	while (mounts && getmntent_r(mounts, &entry, text, sizeof(text)))
+	while (r == 0 && mounts && getmntent_r(mounts, &entry, text, sizeof(text)))
 		if (strcmp(entry.mnt_type, "cgroup2") == 0 || strcmp(entry.mnt_type, "cgroup") == 0)
-			add_hierarchy(ret, entry.mnt_dir);
+			r = add_hierarchy(ret, entry.mnt_dir);
 	if (mounts)
 		(void)endmntent(mounts);
+	if (r < 0)
+		load_cgroup_remove(ret);
+	return r;
 }
 
 void load_cgroup_join(const struct load_cgroup *cgroup)
@@ -90,6 +113,7 @@ void load_cgroup_remove(struct load_cgroup *cgroup)
 		char *path = cgroup->paths[i];
 
 		(void)rmdir(path);
+		(void)close(cgroup->locks[i]);
 		*strrchr(path, '/') = '\0';
 		if (cgroup->parent_is_ours[i])
 			(void)rmdir(path);

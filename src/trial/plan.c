@@ -127,6 +127,14 @@ double plan_length_s(const struct plan *plan)
 	return sum;
 }
 
+bool plan_has_load(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->phases[i].load)
+			return true;
+	return false;
+}
+
 bool plan_is_bracket(const struct plan *plan, size_t index)
 {
 	return index > 0 && index + 1 < plan->count && plan->phases[index].load &&

@@ -48,6 +48,7 @@ struct plan {
 void plan_make(const struct scenario *scenario, const struct host_cpus *host, double duration_s,
 	       struct plan *ret);
 double plan_length_s(const struct plan *plan);
+bool plan_has_load(const struct plan *plan);
 /* Has the phase a load, and the ones before and after it have none? */
 bool plan_is_bracket(const struct plan *plan, size_t index);
 /*

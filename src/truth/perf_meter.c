@@ -125,6 +125,21 @@ static void open_event(uint32_t type, uint64_t config, double joules, size_t ind
 	truth_add_meter(truth, events[index].kind, path, &like);
 }
 
+bool truth_perf_has(const char *sysfs, const char *kind)
+{
+	char path[TRUTH_PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		int len = snprintf(path, sizeof(path), "%s/" PMU_PATH "/events/%s", sysfs,
+				   events[i].event);
+
+		if (strcmp(events[i].kind, kind) == 0 && len > 0 && (size_t)len < sizeof(path) &&
+		    access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 void truth_search_perf(const char *sysfs, struct truth *truth)
 {
 	char pmu[TRUTH_PATH_MAX], text[TEXT_MAX], unit[64], event[64];

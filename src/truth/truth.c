@@ -178,6 +178,13 @@ static double watts_max(const struct truth_meter *meter)
 		       : PART_WATTS_MAX;
 }
 
+static void count_still(struct truth_meter *meter, bool is_equal, double span_s)
+{
+	meter->still_now_s = is_equal ? meter->still_now_s + span_s : 0;
+	if (meter->still_now_s > meter->still_s)
+		meter->still_s = meter->still_now_s;
+}
+
 static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double span_s)
 {
 	bool is_lower = raw < meter->last_raw, has_range = meter->range >= meter->last_raw;
@@ -195,14 +202,14 @@ static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double
 	}
 	meter->joules += joules;
 	meter->wraps += is_lower;
-	meter->still_s += counts == 0 ? span_s : 0;
+	count_still(meter, counts == 0, span_s);
 	return OUTCOME_READ;
 }
 
 static enum outcome count_power(struct truth_meter *meter, double watts, double span_s)
 {
 	meter->joules += span_s * (meter->last + watts) / 2;
-	meter->still_s += watts >= meter->last && watts <= meter->last ? span_s : 0;
+	count_still(meter, watts >= meter->last && watts <= meter->last, span_s);
 	return OUTCOME_READ;
 }
 

@@ -76,16 +76,17 @@ struct truth_meter {
 	/*
 	 * resets: a counter went back although it cannot have wrapped, or its energy could not be
 	 * drawn in the time; late: it was read so late that it may have wrapped more than once. The
-	 * energy of these times is not known. still_s: for how long readings were equal.
+	 * energy of these times is not known. still_s: for how long readings were equal, at most.
 	 */
 	uint64_t wraps, failures, resets, late;
-	double still_s;
+	double still_s, still_now_s;
 };
 
 /* All meters of one kind together. */
 struct truth_zone {
 	char kind[TRUTH_KIND_MAX];
 	struct series *series; /* W */
+	char doubt[256];       /* why it cannot be believed, a sentence; "": it can */
 };
 
 struct truth {

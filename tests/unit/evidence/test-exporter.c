@@ -69,6 +69,33 @@ static void energy_is_what_rows_grow_by(void **state)
 			 0);
 }
 
+/* Pages name the time of the wall clock, which is 50 s ahead, and then is set by an hour. */
+static void a_wall_clock_that_is_set_distorts_nothing(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const double ahead_s[] = { 50, 50, 3650, 3650, -3550, -3550 };
+	char page[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ahead_s); i++) {
+		double now_s = 100 + (double)i;
+
+		(void)snprintf(page, sizeof(page),
+			       "# TYPE kepler_node_package_joules_total counter\n"
+			       "kepler_node_package_joules_total{mode=\"dynamic\"} %zu\n"
+			       "kepler_exporter_snapshot_timestamp_seconds %.3f\n",
+			       10 * i, now_s - 0.2 + ahead_s[i]);
+		exporter->wall_ahead_s = ahead_s[i];
+		take(exporter, now_s, page);
+	}
+	exporter_finish(exporter);
+	const struct series *node =
+		exporter_find_zone(exporter, "package")->sums[ENERGY_NODE].series;
+	assert_int_equal(node->count, 5);
+	for (size_t i = 0; i < node->count; i++)
+		assert_true(fabs(node->windows[i].rate - 10) < 1e-6);
+	assert_true(fabs(series_end_s(node) - 104.8) < 1e-6);
+}
+
 static void a_series_that_went_away_begins_again(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -187,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
+		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(labels_have_no_order),
 		cmocka_unit_test(a_power_that_is_the_same_is_not_new),

@@ -54,6 +54,8 @@ static void an_exporter_that_stops_does_not_pass(void **state)
 {
 	assert_int_equal(judge(LENGTH_S), VERDICT_PASS);
 	assert_int_equal(judge(LENGTH_S * 2 / 3), VERDICT_INCONCLUSIVE);
+	assert_int_equal(judge(LENGTH_S / 4), VERDICT_FAIL);
+	assert_int_equal(judge(0), VERDICT_FAIL);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/load_cgroup.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ static void one_that_takes_no_process_is_not_used(void **state)
 {
 	struct load_cgroup cgroup;
 
-	load_cgroup_make(at("mounts"), &cgroup);
+	assert_int_equal(load_cgroup_make(at("mounts"), &cgroup), 0);
 	assert_int_equal(cgroup.count, 0);
 	assert_int_not_equal(access(at("system.slice"), F_OK), 0);
 }
@@ -54,13 +55,18 @@ static void one_that_takes_processes_is(void **state)
 {
 	struct load_cgroup cgroup;
 
+	struct load_cgroup other;
+
 	assert_int_equal(mkdir(at("system.slice"), 0755), 0);
 	assert_int_equal(mkdir(at(OURS), 0755), 0);
 	int fd = open(at(OURS "/cgroup.procs"), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(close(fd), 0);
-	load_cgroup_make(at("mounts"), &cgroup);
+	assert_int_equal(load_cgroup_make(at("mounts"), &cgroup), 0);
 	assert_int_equal(cgroup.count, 1);
+	/* While one has it, another does not get it. */
+	assert_int_equal(load_cgroup_make(at("mounts"), &other), -EBUSY);
+	assert_int_equal(other.count, 0);
 	assert_string_equal(cgroup.paths[0], at(OURS));
 	assert_false(cgroup.parent_is_ours[0]);
 	load_cgroup_remove(&cgroup);
