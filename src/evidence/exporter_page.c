@@ -129,13 +129,10 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 	return 0;
 }
 
-static bool is_mine(const struct exporter_state *state, const struct page_series *series)
+static bool is_mine(const struct exporter_state *state, const struct page_series *series,
+		    enum energy_level level)
 {
-	for (const char *const *word = state->options.mine; word && *word; word++)
-		for (size_t i = 0; i < series->label_count; i++)
-			if (strstr(series->label_value[i], *word))
-				return true;
-	return false;
+	return state->options.mine && own_rows_has(state->options.mine, level, series);
 }
 
 /* No process has more CPU time than all CPUs; its numbers may be as late as is permitted. */
@@ -185,8 +182,11 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	sum->rows++;
 	sum->joules += growth;
 	/* Idle energy that is shared by size is no effect of the load. */
-	if (strcmp(page_label(series, "mode"), "idle") != 0 && is_mine(state, series))
+	if (strcmp(page_label(series, "mode"), "idle") != 0 &&
+	    is_mine(state, series, metric->level)) {
 		sum->mine += growth;
+		sum->mine_rows++;
+	}
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "evidence/energy_metric.h"
 #include "evidence/fault.h"
+#include "evidence/own_rows.h"
 #include "evidence/page_help.h"
 #include "evidence/process_rows.h"
 #include "judging/series.h"
@@ -23,7 +24,8 @@ struct exporter_sum {
 	bool was_there;     /* it had rows on a page */
 	double gone_s;      /* when it had none any more; NAN: it has */
 	struct series *series;
-	double mine; /* the part of @joules of rows that have a word of exporter_options.mine */
+	double mine;        /* the part of @joules of the load's rows: exporter_options.mine */
+	uint64_t mine_rows; /* on all pages */
 };
 
 struct exporter_zone {
@@ -39,8 +41,7 @@ struct exporter_zone {
 struct exporter_options {
 	const char *url;
 	uint64_t timeout_ms;
-	const char *const
-		*mine;      /* words in values of labels of the validator's own load; NULL ends */
+	const struct own_rows *mine; /* the rows of the validator's own load; NULL: none */
 	const char *procfs; /* where the processes of its rows are looked for; NULL: nowhere */
 	double cpus;        /* of this machine; 0: not known */
 	double max_lag_s;   /* how old its numbers may be */

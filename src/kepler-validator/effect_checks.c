@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The load's energy is counted until the phase after it has ended: exporters show it late, and
- * nothing else is charged to the load meanwhile.
+ * The load's energy is counted until the phase after it has ended, because exporters show it late.
+ * What else its rows have, such as this program in its own container, is what they had per second
+ * in the plan's first phase, which no load precedes.
  */
 #include "kepler-validator/effect_checks.h"
 
@@ -156,13 +157,38 @@ static double part_of_load(const struct observation *observation, size_t index,
 	return own / (own + other);
 }
 
-static const double *charges_of(const struct load_charge *charge, bool is_container)
+/* The energy in the load's rows from the beginning of phase @from to that of phase @to. */
+static double charge_between(const struct observation *observation, size_t exporter,
+			     enum energy_level level, size_t zone, size_t from, size_t to)
 {
-	return is_container ? charge->container : charge->process;
+	return observation->phases[to].charges[exporter].levels[level][zone] -
+	       observation->phases[from].charges[exporter].levels[level][zone];
+}
+
+/* The load's part of it for the load of phase @index. */
+static double load_charge(const struct observation *observation, size_t exporter,
+			  enum energy_level level, size_t zone, size_t index)
+{
+	const struct observed_phase *phases = observation->phases;
+	const struct phase *first = &phases[0].phase;
+	double usual_w = charge_between(observation, exporter, level, zone, 0, 1) /
+			 (first->end_s - first->start_s);
+	double length_s = phases[index + 1].phase.end_s - phases[index].phase.start_s;
+
+	return charge_between(observation, exporter, level, zone, index, index + 2) -
+	       usual_w * length_s;
+}
+
+/* Only Kepler in C shows services as containers, and cgroups of no known pod as pods. */
+static bool may_lack_row(const struct observation *observation, const struct exporter *exporter,
+			 enum energy_level level)
+{
+	return level != ENERGY_PROCESS &&
+	       !(exporter->kind == EXPORTER_KEPLER_C && observation->load_rows.is_certain[level]);
 }
 
 static int check_effect(const struct observation *observation, size_t exporter, size_t index,
-			const struct truth_zone *truth, bool is_container,
+			const struct truth_zone *truth, enum energy_level level,
 			const struct check_bounds *bounds, struct result_list *ret)
 {
 	struct exporter *judged = observation->exporters[exporter];
@@ -171,9 +197,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	const struct load_result *load = &phase->load;
 	char name[RESULT_NAME_MAX];
 
-	if (!zone || !zone->sums[is_container ? ENERGY_CONTAINER : ENERGY_PROCESS].series)
+	if (!zone || !zone->sums[level].series)
 		return 0;
-	size_t at = (size_t)(zone - judged->zones);
 	double length_s = phase->phase.end_s - phase->phase.start_s;
 	struct effect effect = {
 		.bracket = bracket_of(observation, index, truth->series),
@@ -183,8 +208,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 			       mean_rate(observation->cpu, &phase[1].phase)) /
 			      2,
 		.part = part_of_load(observation, index, truth->series),
-		.charged_j = charges_of(&phase[2].charges[exporter], is_container)[at] -
-			     charges_of(&phase->charges[exporter], is_container)[at],
+		.charged_j = load_charge(observation, exporter, level,
+					 (size_t)(zone - judged->zones), index),
 		.busy = phase->busy,
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
@@ -192,8 +217,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		effect.processes_missing =
 			observation->plan.phases[index].processes - (unsigned)load->processes;
 	effect.other_cpus = mean_rate(observation->cpu, &phase->phase) - effect.load_cpus;
-	(void)snprintf(name, sizeof(name), "%s/%s/%s", is_container ? "container" : "process",
-		       truth->kind, phase->phase.name);
+	(void)snprintf(name, sizeof(name), "%s/%s/%s", energy_level_name(level), truth->kind,
+		       phase->phase.name);
 	struct result *result = result_new(name, RESULT_ACCURACY);
 	if (!result)
 		return -ENOMEM;
@@ -201,14 +226,32 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		       judged->url);
 	result->threshold.max_error = bounds->max_effect_error;
 	result->threshold.truth_error = observation->truth.error;
-	/* Only Kepler in C shows services as containers. */
-	if (is_container && effect.charged_j <= 0 && judged->kind != EXPORTER_KEPLER_C)
+	if (zone->sums[level].mine_rows == 0 && may_lack_row(observation, judged, level))
 		result_set_verdict(result, VERDICT_NOT_APPLICABLE,
-				   "This exporter has no series of the load's service.");
+				   "This exporter has no series of the load's %s.",
+				   energy_level_name(level));
 	else
 		judge_effect(result, &effect);
 	truth_doubt_apply(truth, result);
 	return result_list_add(ret, result);
+}
+
+/* All levels at which the load is known, in all zones. */
+static int check_phase(const struct observation *observation, size_t exporter, size_t index,
+		       const struct check_bounds *bounds, struct result_list *ret)
+{
+	/* Without all processes of a load that starts many, only the cgroup has it. */
+	bool has_rows = observation->plan.phases[index].load->is_workers_only;
+	int r = 0;
+
+	for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++)
+		for (int level = ENERGY_PROCESS; level < ENERGY_LEVELS && r == 0; level++)
+			if (observation->load_rows.counts[level] > 0 &&
+			    (level != ENERGY_PROCESS || has_rows))
+				r = check_effect(observation, exporter, index,
+						 &observation->truth.zones[zone],
+						 (enum energy_level)level, bounds, ret);
+	return r;
 }
 
 int check_effects(const struct observation *observation, size_t exporter,
@@ -216,21 +259,8 @@ int check_effects(const struct observation *observation, size_t exporter,
 {
 	int r = 0;
 
-	for (size_t i = 0; i + 1 < observation->phase_count && r == 0; i++) {
-		/* Without all processes of a load that starts many, only the cgroup has it. */
-		if (!plan_is_bracket(&observation->plan, i))
-			continue;
-		bool has_rows = observation->plan.phases[i].load->is_workers_only;
-		for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++) {
-			const struct truth_zone *truth = &observation->truth.zones[zone];
-
-			if (has_rows)
-				r = check_effect(observation, exporter, i, truth, false, bounds,
-						 ret);
-			if (r == 0 && observation->has_cgroup)
-				r = check_effect(observation, exporter, i, truth, true, bounds,
-						 ret);
-		}
-	}
+	for (size_t i = 0; i + 1 < observation->phase_count && r == 0; i++)
+		if (plan_is_bracket(&observation->plan, i))
+			r = check_phase(observation, exporter, i, bounds, ret);
 	return r;
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "kepler-validator/load_rows.h"
 #include "truth/cpu_account.h"
 
 #define S_PER_NS 1e-9
@@ -57,8 +58,8 @@ static void begin_phase(struct observation *observation, const char *name)
 		for (size_t zone = 0; zone < exporter->zone_count; zone++) {
 			const struct exporter_sum *sums = exporter->zones[zone].sums;
 
-			observed->charges[i].process[zone] = sums[ENERGY_PROCESS].mine;
-			observed->charges[i].container[zone] = sums[ENERGY_CONTAINER].mine;
+			for (int level = 0; level < ENERGY_LEVELS; level++)
+				observed->charges[i].levels[level][zone] = sums[level].mine;
 		}
 	}
 }
@@ -129,6 +130,14 @@ static void look_at_processes(struct observation *observation)
 				  observation->max_lag_s);
 }
 
+static void find_load_rows(struct observation *observation)
+{
+	struct own_container container;
+
+	own_container_find(observation->procfs, &container);
+	load_rows_find(&observation->cgroup, &container, &observation->load_rows);
+}
+
 int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
 		    struct diag *diag)
 {
@@ -141,18 +150,20 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 		return diag_set(diag, -ENOMEM, "out of memory");
 	run_clock_start(&observation->clock);
 	if (plan_has_load(&observation->plan) &&
-	    load_cgroup_make("/proc/self/mounts", &observation->cgroup) < 0)
+	    load_cgroup_make("/proc/self/mounts", observation->load_shape, &observation->cgroup) <
+		    0)
 		return diag_set(diag, -EBUSY,
 				"another kepler-validator runs its load in %s: both would be "
 				"charged for it; wait until it has ended",
-				LOAD_CGROUP);
+				observation->load_shape == LOAD_CGROUP_POD ? LOAD_CGROUP_PODS
+									   : LOAD_CGROUP);
 	if (observation->plan.limits_frequency)
 		r = frequency_open(observation->sysfs, &observation->frequency);
 	if (r < 0) {
 		load_cgroup_remove(&observation->cgroup);
 		return diag_set(diag, r, "the frequency limits cannot be read: %s", strerror(-r));
 	}
-	observation->has_cgroup = observation->cgroup.count > 0;
+	find_load_rows(observation);
 	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
 		const struct plan_phase *phase = &observation->plan.phases[i];
 
@@ -184,6 +195,7 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 
 void observation_release(struct observation *observation)
 {
+	load_cgroup_remove(&observation->cgroup);
 	truth_close(&observation->truth);
 	series_free(observation->cpu);
 	for (size_t i = 0; i < observation->exporter_count; i++)

@@ -22,7 +22,7 @@
 
 /* The energy that an exporter has charged to the load so far, by zone. */
 struct load_charge {
-	double process[EXPORTER_ZONES_MAX], container[EXPORTER_ZONES_MAX];
+	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
 };
 
 struct observed_phase {
@@ -44,8 +44,9 @@ struct observation {
 	struct exporter *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
 	struct series *cpu; /* of the machine: CPUs that are busy */
+	enum load_cgroup_shape load_shape;
 	struct load_cgroup cgroup;
-	bool has_cgroup;
+	struct own_rows load_rows;
 	struct observed_phase phases[PLAN_PHASES_MAX + 1]; /* the last one is the end */
 	size_t phase_count;
 	void (*progress)(const struct observation *observation, double left_s);

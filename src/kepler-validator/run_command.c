@@ -30,7 +30,7 @@ struct run_config {
 	size_t exporter_count;
 	char *scenario;
 	const struct scenario *chosen;
-	int source;
+	int source, load_cgroup;
 	bool quick, full;
 	char *sysfs, *procfs, *file, *law, *output;
 	struct {
@@ -62,6 +62,10 @@ static int check_scenario(const char *text, struct diag *diag)
 			text);
 }
 
+static const struct option_choice cgroup_choices[] = { { "own", LOAD_CGROUP_SERVICE },
+						       { "pod", LOAD_CGROUP_POD },
+						       { NULL, 0 } };
+
 #define OWN(member) OPTION_MEMBER(struct run_config, member)
 
 static const struct option rows[] = {
@@ -83,6 +87,10 @@ static const struct option rows[] = {
 	SWITCH_FLAG("full", OWN(full),
 		    "Short for --scenario=full --duration=40m. An option that is given as well "
 		    "takes precedence."),
+	{ "load-cgroup", NULL, OPTION_ENUM, OWN(load_cgroup), .choices = cgroup_choices,
+	  .default_text = "own", .metavar = "SHAPE", .only_flag = true,
+	  .help = "The cgroup that the load runs in: its own service, or a container of a pod that "
+		  "does not exist otherwise, so that exporters show it as a pod." },
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .only_flag = true,
@@ -306,7 +314,6 @@ static void print_results(const struct observation *observation, const struct re
 static int prepare(const struct run_config *config, struct observation *observation,
 		   struct diag *diag)
 {
-	static const char *const mine[] = { LOAD_COMM, LOAD_CGROUP, NULL };
 	const struct truth_options truth = {
 		.source = (enum truth_source)config->source,
 		.sysfs = config->sysfs,
@@ -333,7 +340,7 @@ static int prepare(const struct run_config *config, struct observation *observat
 		const struct exporter_options options = {
 			.url = config->exporters[i],
 			.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
-			.mine = mine,
+			.mine = &observation->load_rows,
 			.procfs = config->procfs,
 			.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN),
 			.max_lag_s = observation->max_lag_s,
@@ -409,6 +416,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 	CLEANUP(observation_release)
 	struct observation observation = {
 		.sysfs = config->sysfs,
+		.load_shape = (enum load_cgroup_shape)config->load_cgroup,
 		.procfs = config->procfs,
 		.step_s = S_PER_NS * (double)config->step_ns,
 		.max_lag_s = S_PER_NS * (double)config->max_lag_ns,

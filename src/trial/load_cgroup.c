@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,45 +55,107 @@ static int lock(const char *cgroup)
 	return TAKE_FD(fd);
 }
 
-/* 0, also where the hierarchy cannot be used; or -EBUSY. */
-static int add_hierarchy(struct load_cgroup *cgroup, const char *mount)
+/* Removes the last @count components of @path, which is changed. */
+static void remove_components(char *path, size_t count)
 {
-	char slice[LOAD_CGROUP_PATH];
-	size_t i = cgroup->count;
-	int fd = -ENOENT;
-
-	if (i == LOAD_CGROUPS_MAX || path_join(slice, sizeof(slice), mount, SLICE) < 0 ||
-	    path_join(cgroup->paths[i], LOAD_CGROUP_PATH, slice, LOAD_CGROUP) < 0)
-		return 0;
-	cgroup->parent_is_ours[i] = mkdir(slice, 0755) == 0;
-	if (mkdir(cgroup->paths[i], 0755) == 0 || errno == EEXIST) {
-		fd = lock(cgroup->paths[i]);
-		if (fd == -EBUSY)
-			return fd;
-		if (fd >= 0 && takes_processes(cgroup->paths[i])) {
-			cgroup->locks[cgroup->count++] = fd;
-			return 0;
-		}
-		(void)rmdir(cgroup->paths[i]);
-		if (fd >= 0)
-			(void)close(fd);
+	for (; count > 0; count--) {
+		(void)rmdir(path);
+		*strrchr(path, '/') = '\0';
 	}
-	if (cgroup->parent_is_ours[i])
-		(void)rmdir(slice);
-	return 0;
 }
 
-int load_cgroup_make(const char *mounts_path, struct load_cgroup *ret)
+/* Makes @name below @mount, one component after another. False: nothing is left of it. */
+static bool make_components(const char *mount, const char *name, char *path, size_t *ret_made)
 {
-	*ret = (struct load_cgroup){ 0 };
-	FILE *mounts = setmntent(mounts_path, "re");
+	size_t made = 0;
+
+	if (path_join(path, LOAD_CGROUP_PATH, mount, name) < 0)
+		return false;
+	for (char *slash = path + strlen(path) - strlen(name); slash;) {
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		bool is_new = mkdir(path, 0755) == 0, is_there = is_new || errno == EEXIST;
+		made += is_new;
+		if (!is_there) {
+			*strrchr(path, '/') = '\0';
+			remove_components(path, made);
+			return false;
+		}
+		if (slash)
+			*slash = '/';
+	}
+	/* The last one has a name that only this program uses: a killed run may have left it. */
+	*ret_made = made > 0 ? made : 1;
+	return true;
+}
+
+/* 0, also where the hierarchy cannot be used; or -EBUSY. */
+static int add_hierarchy(struct load_cgroup *cgroup, const char *mount, const char *name)
+{
+	size_t i = cgroup->count;
+	char *path = cgroup->paths[i];
+	char locked[LOAD_CGROUP_PATH];
+
+	if (i == LOAD_CGROUPS_MAX || !make_components(mount, name, path, &cgroup->made[i]) ||
+	    path_join(locked, sizeof(locked), mount,
+		      cgroup->pod[0] ? LOAD_CGROUP_PODS : SLICE "/" LOAD_CGROUP) < 0)
+		return 0;
+	int fd = lock(locked);
+	if (fd >= 0 && takes_processes(path)) {
+		cgroup->locks[cgroup->count++] = fd;
+		return 0;
+	}
+	/* The service is the other validator's. */
+	if (fd != -EBUSY || cgroup->pod[0])
+		remove_components(path, cgroup->made[i]);
+	if (fd >= 0)
+		(void)close(fd);
+	return fd == -EBUSY ? fd : 0;
+}
+
+/* @count random hexadecimal digits. False if there are none. */
+static bool fill_with_digits(char *ret, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		unsigned char byte;
+
+		if (getrandom(&byte, 1, 0) != 1)
+			return false;
+		ret[i] = "0123456789abcdef"[byte & 15];
+	}
+	ret[count] = '\0';
+	return true;
+}
+
+/* A new uid and id, with which no pod or container is mistaken for another. */
+static bool name_pod(struct load_cgroup *cgroup, char *ret_name, size_t size)
+{
+	char digits[33];
+
+	if (!fill_with_digits(digits, 32) || !fill_with_digits(cgroup->container, 64))
+		return false;
+	(void)snprintf(cgroup->pod, sizeof(cgroup->pod), "%.8s-%.4s-4%.3s-a%.3s-%.12s", digits,
+		       digits + 8, digits + 13, digits + 17, digits + 20);
+	(void)snprintf(ret_name, size, LOAD_CGROUP_PODS "/kubepods/burstable/pod%s/%s", cgroup->pod,
+		       cgroup->container);
+	return true;
+}
+
+int load_cgroup_make(const char *mounts_path, enum load_cgroup_shape shape, struct load_cgroup *ret)
+{
+	char name[LOAD_CGROUP_PATH] = SLICE "/" LOAD_CGROUP;
 	struct mntent entry;
 	char text[4096];
 	int r = 0;
 
+	*ret = (struct load_cgroup){ .container = LOAD_CGROUP };
+	if (shape == LOAD_CGROUP_POD && !name_pod(ret, name, sizeof(name)))
+		return 0;
+	FILE *mounts = setmntent(mounts_path, "re");
 	while (r == 0 && mounts && getmntent_r(mounts, &entry, text, sizeof(text)))
 		if (strcmp(entry.mnt_type, "cgroup2") == 0 || strcmp(entry.mnt_type, "cgroup") == 0)
-			r = add_hierarchy(ret, entry.mnt_dir);
+			r = add_hierarchy(ret, entry.mnt_dir, name);
 	if (mounts)
 		(void)endmntent(mounts);
 	if (r < 0)
@@ -110,13 +173,8 @@ void load_cgroup_join(const struct load_cgroup *cgroup)
 void load_cgroup_remove(struct load_cgroup *cgroup)
 {
 	for (size_t i = 0; i < cgroup->count; i++) {
-		char *path = cgroup->paths[i];
-
-		(void)rmdir(path);
+		remove_components(cgroup->paths[i], cgroup->made[i]);
 		(void)close(cgroup->locks[i]);
-		*strrchr(path, '/') = '\0';
-		if (cgroup->parent_is_ours[i])
-			(void)rmdir(path);
 	}
 	cgroup->count = 0;
 }

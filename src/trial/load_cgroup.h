@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cgroup of the load's own, system.slice/kepler-validator-load.service in each hierarchy that can
- * be written, so that exporters show it as one container or service.
+ * A cgroup of the load's own in each hierarchy that can be written, so that exporters show the load
+ * as one owner. As a service it is system.slice/kepler-validator-load.service. As a container of a
+ * pod it is kepler-validator/kubepods/burstable/podUID/ID with a new UID and ID: a tree of its own,
+ * because a kubelet ends what it finds in its own kubepods and has not started.
  */
 #pragma once
 
@@ -9,13 +11,18 @@
 #include <stddef.h>
 
 #define LOAD_CGROUP      "kepler-validator-load.service"
+#define LOAD_CGROUP_PODS "kepler-validator"
 #define LOAD_CGROUPS_MAX 16
-#define LOAD_CGROUP_PATH 256
+#define LOAD_CGROUP_PATH 512
+
+enum load_cgroup_shape { LOAD_CGROUP_SERVICE, LOAD_CGROUP_POD };
 
 struct load_cgroup {
+	char container[80]; /* the name of the service, or the container's id */
+	char pod[40];       /* the pod's uid; "": none */
 	char paths[LOAD_CGROUPS_MAX][LOAD_CGROUP_PATH]; /* none: no cgroup could be made */
 	int locks[LOAD_CGROUPS_MAX];                    /* held as long as it is ours */
-	bool parent_is_ours[LOAD_CGROUPS_MAX];
+	size_t made[LOAD_CGROUPS_MAX]; /* how many components of the path did not exist before */
 	size_t count;
 };
 
@@ -24,7 +31,8 @@ struct load_cgroup {
  * none, the load stays where this program is. 0, or -EBUSY: the load of another validator is in
  * one, with which this one's would be confused; nothing is made then.
  */
-int load_cgroup_make(const char *mounts_path, struct load_cgroup *ret);
+int load_cgroup_make(const char *mounts_path, enum load_cgroup_shape shape,
+		     struct load_cgroup *ret);
 /* Moves the calling process there. */
 void load_cgroup_join(const struct load_cgroup *cgroup);
 /* Removes what was made. No process may be in it any more. */

@@ -10,8 +10,10 @@ static void free_exporter(struct exporter **exporter)
 
 static struct exporter *open_exporter(void)
 {
-	static const char *const mine[] = { "kv-load", NULL };
-	const struct exporter_options options = { "http://127.0.0.1:1/metrics", 100, mine };
+	static struct own_rows mine = { .counts = { [ENERGY_PROCESS] = 1 } };
+	const struct exporter_options options = { "http://127.0.0.1:1/metrics", 100, &mine };
+
+	(void)snprintf(mine.words[ENERGY_PROCESS][0], OWN_WORD_SIZE, "kv-load");
 	struct exporter *exporter = NULL;
 	struct diag diag = { "" };
 

@@ -54,6 +54,7 @@ static struct scene *make_scene(const double *watts, const double *busy_cpus)
 				 0);
 	}
 	observation->phase_count = 3;
+	own_rows_add(&observation->load_rows, ENERGY_PROCESS, "kv-load");
 	observation->phases[1].load.cpu_s = PHASE_S;
 	observation->plan.phases[1].neighbour = NULL;
 	observation->phases[1].load.wanted_s = PHASE_S;
@@ -69,8 +70,9 @@ static enum verdict judge(struct scene *scene, double charged_j)
 {
 	const struct check_bounds bounds = { 0.05, 0.1, 10 };
 
-	scene->observation.phases[1].charges[0].process[0] = 5;
-	scene->observation.phases[3].charges[0].process[0] = 5 + charged_j;
+	scene->observation.phases[0].charges[0].levels[ENERGY_PROCESS][0] += 5;
+	scene->observation.phases[1].charges[0].levels[ENERGY_PROCESS][0] = 5;
+	scene->observation.phases[3].charges[0].levels[ENERGY_PROCESS][0] = 5 + charged_j;
 	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
 	assert_int_equal(scene->results.count, 1);
 	return scene->results.items[0]->verdict;
@@ -106,6 +108,35 @@ static void a_neighbour_has_its_part(void **state)
 	scene->observation.phases[1].load.other_cpu_s = PHASE_S;
 	scene->observation.phases[1].load.wanted_s = 2 * PHASE_S;
 	assert_int_equal(judge(scene, 100), VERDICT_PASS);
+}
+
+/* The rows have 2 W of their own, before the load as well as with it and after it. */
+static void what_the_rows_have_otherwise_is_not_the_load(void **state)
+{
+	CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+
+	scene->observation.phases[0].charges[0].levels[ENERGY_PROCESS][0] = -20;
+	assert_int_equal(judge(scene, 245), VERDICT_PASS);
+	assert_true(fabs(scene->results.items[0]->error - 0.025) < 1e-9);
+}
+
+/* It may lack what only some exporters show, unless it is one of these. */
+static void an_exporter_without_the_row_is_not_judged(void **state)
+{
+	CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+	struct own_rows *rows = &scene->observation.load_rows;
+	const struct check_bounds bounds = { 0.05, 0.1, 10 };
+
+	rows->counts[ENERGY_PROCESS] = 0;
+	own_rows_add(rows, ENERGY_CONTAINER, "load.service");
+	scene->observation.exporters[0]->zones[0].sums[ENERGY_CONTAINER].series =
+		series_new("container/package", "W");
+	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
+	assert_int_equal(scene->results.items[0]->verdict, VERDICT_NOT_APPLICABLE);
+	scene->observation.exporters[0]->kind = EXPORTER_KEPLER_C;
+	rows->is_certain[ENERGY_CONTAINER] = true;
+	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
+	assert_int_equal(scene->results.items[1]->verdict, VERDICT_FAIL);
 }
 
 static void a_busy_machine_decides_nothing(void **state)
@@ -166,8 +197,8 @@ static void the_part_of_another_kind_follows_from_both_alone(void **state)
 		phase->load.other_cpu_s = i % 2 == 1 && i > 4 ? PHASE_S : 0;
 		phase->load.wanted_s = phase->load.cpu_s + phase->load.other_cpu_s;
 		/* By CPU time, which is wrong where the two differ. */
-		phase[1].charges[0].process[0] =
-			phase->charges[0].process[0] +
+		phase[1].charges[0].levels[ENERGY_PROCESS][0] =
+			phase->charges[0].levels[ENERGY_PROCESS][0] +
 			(i % 2 == 0 ? 0 : PHASE_S * (i < 4 ? with[i] - 10 : 20));
 	}
 	observation->phase_count = 9;
@@ -184,6 +215,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_charge_is_the_effect),
 		cmocka_unit_test(a_neighbour_has_its_part),
+		cmocka_unit_test(what_the_rows_have_otherwise_is_not_the_load),
+		cmocka_unit_test(an_exporter_without_the_row_is_not_judged),
 		cmocka_unit_test(a_busy_machine_decides_nothing),
 		cmocka_unit_test(all_processes_must_have_run),
 		cmocka_unit_test(the_part_of_another_kind_follows_from_both_alone),

@@ -46,7 +46,7 @@ static void one_that_takes_no_process_is_not_used(void **state)
 {
 	struct load_cgroup cgroup;
 
-	assert_int_equal(load_cgroup_make(at("mounts"), &cgroup), 0);
+	assert_int_equal(load_cgroup_make(at("mounts"), LOAD_CGROUP_SERVICE, &cgroup), 0);
 	assert_int_equal(cgroup.count, 0);
 	assert_int_not_equal(access(at("system.slice"), F_OK), 0);
 }
@@ -62,15 +62,31 @@ static void one_that_takes_processes_is(void **state)
 	int fd = open(at(OURS "/cgroup.procs"), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(close(fd), 0);
-	assert_int_equal(load_cgroup_make(at("mounts"), &cgroup), 0);
+	assert_int_equal(load_cgroup_make(at("mounts"), LOAD_CGROUP_SERVICE, &cgroup), 0);
 	assert_int_equal(cgroup.count, 1);
 	/* While one has it, another does not get it. */
-	assert_int_equal(load_cgroup_make(at("mounts"), &other), -EBUSY);
+	assert_int_equal(load_cgroup_make(at("mounts"), LOAD_CGROUP_SERVICE, &other), -EBUSY);
 	assert_int_equal(other.count, 0);
 	assert_string_equal(cgroup.paths[0], at(OURS));
-	assert_false(cgroup.parent_is_ours[0]);
+	assert_string_equal(cgroup.container, LOAD_CGROUP);
+	assert_string_equal(cgroup.pod, "");
 	load_cgroup_remove(&cgroup);
 	assert_int_equal(access(at("system.slice"), F_OK), 0);
+}
+
+/* What takes no process is removed again, as far as it was made; names are never the same. */
+static void a_pod_has_new_names(void **state)
+{
+	struct load_cgroup one, other;
+
+	assert_int_equal(load_cgroup_make(at("mounts"), LOAD_CGROUP_POD, &one), 0);
+	assert_int_equal(load_cgroup_make(at("mounts"), LOAD_CGROUP_POD, &other), 0);
+	assert_int_equal(one.count, 0);
+	assert_int_not_equal(access(at("kepler-validator"), F_OK), 0);
+	assert_int_equal(strlen(one.pod), 36);
+	assert_int_equal(strlen(one.container), 64);
+	assert_string_not_equal(one.pod, other.pod);
+	assert_string_not_equal(one.container, other.container);
 }
 
 int main(void)
@@ -78,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_that_takes_no_process_is_not_used, make_folder,
 						remove_folder),
+		cmocka_unit_test_setup_teardown(a_pod_has_new_names, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(one_that_takes_processes_is, make_folder,
 						remove_folder),
 	};

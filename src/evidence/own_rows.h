@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which rows of a page have the validator's own load in them: at each level, those with a label of
+ * which the value contains one of some words. A word that is only a part of a longer one does not
+ * count: the namespace "kepler" is not in "kepler-test". Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "evidence/energy_metric.h"
+#include "evidence/page.h"
+
+#define OWN_WORDS_MAX 4
+#define OWN_WORD_SIZE 256
+
+struct own_rows {
+	char words[ENERGY_LEVELS][OWN_WORDS_MAX][OWN_WORD_SIZE];
+	size_t counts[ENERGY_LEVELS];
+	bool is_certain[ENERGY_LEVELS]; /* an exporter that knows the level has the load's row */
+};
+
+/* An empty word is not added, nor one beyond OWN_WORDS_MAX. */
+void own_rows_add(struct own_rows *own, enum energy_level level, const char *word);
+bool own_rows_has(const struct own_rows *own, enum energy_level level,
+		  const struct page_series *series);

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kepler-validator run`: the levels at which the load is judged. In the cgroup of a pod's container, the exporter shows it as
+container, pod and namespace; an exporter that loses pods or doubles them fails there.
+
+Other work on this machine may make the energy of the load inconclusive; nothing else depends on it.
+"""
+import http.server
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import threading
+import urllib.request
+
+from rig import BUILD, Exporter, Sensors, rapl_zone
+
+VALIDATOR = BUILD / "kepler-validator"
+
+
+def double_pods(page):
+    return re.sub(r"^(kepler_pod_\w+_joules_total\{.*\}) (\S+)$", lambda row: f"{row[1]} {2 * float(row[2]):.6f}", page,
+                  flags=re.MULTILINE)
+
+
+def lose_pods(page):
+    """Those that Kubernetes does not know."""
+    return "\n".join(line for line in page.split("\n") if not (line.startswith("kepler_pod_") and '"unknown"' in line)) \
+        + '\n# TYPE kepler_pod_package_joules_total counter\nkepler_pod_package_joules_total{pod_id="x",mode="dynamic"} 1\n'
+
+
+CHANGES = {"doubled": double_pods, "lost": lose_pods}
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    """The exporter's page, changed as the path says."""
+    daemon_threads = True
+
+    def __init__(self, url):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                with urllib.request.urlopen(url + "/metrics", timeout=10) as answer:
+                    page = CHANGES[self.path.strip("/")](answer.read().decode()).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            def log_message(self, *args):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, change):
+        return f"http://127.0.0.1:{self.server_address[1]}/{change}"
+
+    def __exit__(self, *exc):
+        self.shutdown()
+        self.server_close()
+
+
+def run(*args):
+    """The report's results by exporter and name."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([VALIDATOR, "run", f"--output={folder}", *args], text=True, capture_output=True, check=False,
+                              timeout=200)
+        print(done.stdout, done.stderr)
+        found = {}
+        for result in json.loads(pathlib.Path(folder, "report.json").read_text())["results"]:
+            found.setdefault(result["exporter"], {})[result["name"]] = result
+    return found, done.stdout
+
+
+def is_disturbed(result):
+    return result["verdict"] == "inconclusive" and re.search("busy|drifted|Other work", result["reason"])
+
+
+def charged(result):
+    """The energy that the load is charged, also where other work leaves the verdict open."""
+    return result["errors"]["predicted"]
+
+
+def is_near(one, other):
+    return abs(one - other) <= 0.02 * other
+
+
+def a_pod():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s") as exporter, \
+            Proxy(exporter.url) as proxy:
+        exporter.intervals(2)
+        own = exporter.url + "/metrics"
+        found, _ = run(f"--exporter={own}", f"--exporter={proxy.url('doubled')}", f"--exporter={proxy.url('lost')}",
+                       f"--host.sysfs={sensors.mount}", "--step=250ms", "--load-cgroup=pod", "--scenario=churn", "--duration=18s")
+        levels = {level: found[own][f"{level}/package/churn"] for level in ("container", "pod", "namespace")}
+        for level, result in levels.items():
+            assert result["verdict"] == "pass" or is_disturbed(result), (level, result)
+            assert charged(result) > 1 and is_near(charged(result), charged(levels["container"])), (level, result)
+        for change, factor in (("doubled", 2), ("lost", 0)):
+            result = found[proxy.url(change)]["pod/package/churn"]
+            assert result["verdict"] == "fail" or is_disturbed(result), (change, result)
+            assert is_near(charged(result), factor * charged(levels["pod"])), (change, result)
+        assert not list(pathlib.Path("/sys/fs/cgroup").glob("**/kepler-validator"))
+        assert exporter.stop() == 0
+
+
+a_pod()
