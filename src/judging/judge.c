@@ -312,7 +312,12 @@ static void explain_open(struct result *result, const struct phase_result *open)
 	char bound[THRESHOLD_TEXT_MAX];
 
 	threshold_text(threshold, bound);
-	if (threshold->truth_error > most && fabs(open->error) <= most)
+	if (isnan(open->error))
+		result_set_verdict(
+			result, VERDICT_INCONCLUSIVE,
+			"Less than %.0f %% of \"%s\" has both actual and predicted values.",
+			100 * (1 - UNPAIRED_MOST), open->phase.name);
+	else if (threshold->truth_error > most && fabs(open->error) <= most)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Energies differ by %+.2f %%, but the truth's own error of ±%g "
 				   "%% is larger than the bound (±%g %%): a better truth or a "

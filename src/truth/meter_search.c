@@ -90,8 +90,8 @@ static void add_powercap_zone(struct truth *truth, const char *dir)
 
 	if (!read_text(dir, "name", name, sizeof(name)))
 		return;
-	if (strncmp(name, "package-", 8) == 0)
-		name[7] = '\0';
+	/* "package-1", "package-0-die-1", and "psys-1" where each socket has a platform. */
+	name[strcspn(name, "-")] = '\0';
 	if (read_text(dir, "max_energy_range_uj", range, sizeof(range)) &&
 	    parse_u64(range, strlen(range), &like.range) < 0)
 		like.range = 0;

@@ -208,6 +208,9 @@ static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double
 
 static enum outcome count_power(struct truth_meter *meter, double watts, double span_s)
 {
+	/* What was drawn while it could not be read is not known. */
+	if (meter->has_failed)
+		return OUTCOME_UNKNOWN_ENERGY;
 	meter->joules += span_s * (meter->last + watts) / 2;
 	count_still(meter, watts >= meter->last && watts <= meter->last, span_s);
 	return OUTCOME_READ;
@@ -222,6 +225,7 @@ static enum outcome read_meter(struct truth_meter *meter, double now_s, struct d
 
 	if (r != 0) {
 		meter->failures += r < 0;
+		meter->has_failed |= r < 0;
 		return r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
 	}
 	double watts = meter->unit * value.power;
@@ -233,6 +237,7 @@ static enum outcome read_meter(struct truth_meter *meter, double now_s, struct d
 	meter->last_raw = value.raw;
 	meter->last_s = now_s;
 	meter->has_last = true;
+	meter->has_failed = false;
 	return outcome;
 }
 

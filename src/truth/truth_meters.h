@@ -73,6 +73,7 @@ struct truth_meter {
 	uint64_t last_raw;   /* of a counter */
 	double joules;       /* since the first reading */
 	bool has_last;
+	bool has_failed; /* since the last reading */
 	/*
 	 * resets: a counter went back although it cannot have wrapped, or its energy could not be
 	 * drawn in the time; late: it was read so late that it may have wrapped more than once. The

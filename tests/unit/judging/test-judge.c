@@ -236,6 +236,21 @@ static void the_truths_own_error_is_part_of_the_verdict(void **state)
 	}
 }
 
+static void a_phase_without_values_says_so(void **state)
+{
+	static const struct phase phases[] = { { "first", 0, 300 }, { "gone", 10000, 10300 } };
+	struct machine machine;
+	struct result *result = result_new("node/package", RESULT_ACCURACY);
+
+	run_machine(&machine, 3);
+	result->actual = series_of(machine.watts, SAMPLES, 0);
+	result->predicted = series_of(machine.watts, SAMPLES, 0);
+	result->threshold = (struct threshold){ .max_error = 0.05, .max_lag_s = 10 };
+	assert_int_equal(judge_series(result, phases, ARRAY_SIZE(phases)), 0);
+	expect(result, VERDICT_INCONCLUSIVE, CAUSE_NONE,
+	       "Less than 90 % of \"gone\" has both actual and predicted values.");
+}
+
 static void a_bound_within_the_interval_decides_nothing(void **state)
 {
 	struct machine machine, noise;
@@ -351,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
+		cmocka_unit_test(a_phase_without_values_says_so),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
 		cmocka_unit_test(series_can_have_different_steps),

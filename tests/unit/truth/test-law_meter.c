@@ -22,8 +22,8 @@ static void a_law_is_read(void **state)
 static void other_texts_are_refused(void **state)
 {
 	static const char *const texts[] = {
-		"",         "idle",    "idle=",         "idle=-1", "idle=nan",
-		"idle=2e6", "watts=3", "idle=1,,cpu=2", "zone=",   "zone=a b,idle=1"
+		"",         "idle",    "idle=",         "idle=-1,cpu=5", "idle=nan",
+		"idle=2e6", "watts=3", "idle=1,,cpu=2", "zone=",         "zone=a b,idle=1"
 	};
 	struct truth_law law;
 

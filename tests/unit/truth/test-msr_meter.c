@@ -45,7 +45,7 @@ static void packages_are_summed(void **state)
 	add_cpu(0, "0\n");
 	add_cpu(1, "0\n");
 	add_cpu(2, "1\n");
-	for (unsigned cpu = 0; cpu <= 2; cpu += 2) {
+	for (unsigned cpu = 0; cpu <= 2; cpu++) {
 		write_register(cpu, 0x606, 14 << 8);
 		write_register(cpu, 0x611, 0xffffc000); /* 1 J before its end */
 		write_register(cpu, 0x619, 0);

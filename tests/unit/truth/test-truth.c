@@ -85,13 +85,26 @@ static void a_reset_is_no_wrap(void **state)
 	assert_int_equal(truth.meters[0].late, 1);
 }
 
+static void numbers_in_names_are_instances(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+
+	write_package(0, "package-0-die-1\n", "1\n");
+	write_package(1, "package-1\n", "1\n");
+	write_package(2, "psys\n", "1\n");
+	write_package(3, "psys-1\n", "1\n");
+	open_truth(TRUTH_AUTO, &truth);
+	assert_int_equal(truth.meter_count, 4);
+	assert_int_equal(truth.zone_count, 2);
+}
+
 static void kinds_beyond_the_limit_are_counted(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
 	char name[32];
 
 	for (unsigned i = 0; i < TRUTH_ZONES_MAX + 3; i++) {
-		(void)snprintf(name, sizeof(name), "zone-%u\n", i);
+		(void)snprintf(name, sizeof(name), "zone%u\n", i);
 		write_package(i, name, "1\n");
 	}
 	open_truth(TRUTH_AUTO, &truth);
@@ -115,6 +128,22 @@ static void an_old_file_is_no_reading(void **state)
 	assert_int_equal(truth_read(&truth, 11), 0);
 	assert_int_equal(truth.skipped, 1);
 	assert_non_null(strstr(truth.failure.text, "has not been written for"));
+}
+
+/* Of a power, unlike of a counter, nobody knows what it was meanwhile. */
+static void a_power_that_was_not_read_is_a_gap(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+
+	write_text("pdu", "10\n");
+	open_truth(TRUTH_FILE, &truth);
+	for (int i = 0; i < 10; i++) {
+		write_text("pdu", i == 4 || i == 5 ? "\n" : "10\n");
+		assert_int_equal(truth_read(&truth, i), 0);
+	}
+	series_finish(truth.zones[0].series);
+	struct amount known = series_amount(truth.zones[0].series, 0, 10);
+	assert_true(fabs(known.covered_s - 6) < 1e-6 && fabs(known.amount - 60) < 1e-6);
 }
 
 /* A formula of CPU time; its name says what it is. */
@@ -184,9 +213,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counters_are_summed, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(a_reset_is_no_wrap, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(numbers_in_names_are_instances, make_root,
+						remove_root),
 		cmocka_unit_test_setup_teardown(kinds_beyond_the_limit_are_counted, make_root,
 						remove_root),
 		cmocka_unit_test_setup_teardown(an_old_file_is_no_reading, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_power_that_was_not_read_is_a_gap, make_root,
+						remove_root),
 		cmocka_unit_test_setup_teardown(a_law_follows_cpu_time, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(powers_are_integrated, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(none_is_said, make_root, remove_root),
