@@ -61,6 +61,15 @@ static void round_out(struct range *range, bool from_zero, unsigned steps)
 	range->high = ceil(range->high / range->step - 1e-9) * range->step;
 }
 
+static void round_to_decades(struct range *range)
+{
+	if (!(range->low <= range->high))
+		range->low = range->high = 0;
+	range->step = 1;
+	range->low = floor(range->low + 1e-9);
+	range->high = fmax(ceil(range->high - 1e-9), range->low + 1);
+}
+
 static void measure(const struct chart *chart, struct plane *plane)
 {
 	const struct range none = { (double)INFINITY, -(double)INFINITY, 0 };
@@ -87,6 +96,11 @@ static void measure(const struct chart *chart, struct plane *plane)
 	}
 	if (chart->zero_line)
 		widen(&plane->y, 0);
+	if (chart->decades) {
+		round_to_decades(&plane->x);
+		round_to_decades(&plane->y);
+		return;
+	}
 	round_out(&plane->x, chart->from_zero, 6);
 	round_out(&plane->y, chart->from_zero, 5);
 	if (chart->diagonal)
@@ -171,6 +185,24 @@ static void format_tick(char *buf, size_t size, double value, const struct range
 	strbuf_release(&text);
 }
 
+/* The power of ten with @exponent, "100m" for -1. */
+static void format_decade(char *buf, size_t size, double exponent)
+{
+	static const char *const units[] = { "n", "µ", "m", "", "k", "M", "G" };
+	double group = fmin(fmax(floor(exponent / 3 + 1e-9), -3), 3);
+
+	(void)snprintf(buf, size, "%.0f%s", pow(10, exponent - 3 * group), units[(int)group + 3]);
+}
+
+static void format_value(char *buf, size_t size, double value, const struct range *range,
+			 bool decades)
+{
+	if (decades)
+		format_decade(buf, size, value);
+	else
+		format_tick(buf, size, value, range);
+}
+
 static unsigned steps_of(const struct range *range)
 {
 	return (unsigned)fmin(round((range->high - range->low) / range->step), 100);
@@ -187,13 +219,13 @@ static void add_axes(struct strbuf *out, const struct chart *chart, const struct
 		strbuf_addf(out, "<path class=\"g\" d=\"M%d ", LEFT);
 		add_number(out, y, 1);
 		strbuf_addf(out, "H%d\"/>", WIDTH - RIGHT);
-		format_tick(text, sizeof(text), value, &plane->y);
+		format_value(text, sizeof(text), value, &plane->y, chart->decades);
 		add_label(out, "ty", LEFT - 7, y + 4, text);
 	}
 	for (unsigned i = 0; i <= steps_of(&plane->x); i++) {
 		double value = plane->x.low + i * plane->x.step;
 
-		format_tick(text, sizeof(text), value, &plane->x);
+		format_value(text, sizeof(text), value, &plane->x, chart->decades);
 		add_label(out, "tx", at_x(plane, value), HEIGHT - BOTTOM + 17, text);
 	}
 	strbuf_addf(out, "<path class=\"a\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM,

@@ -44,6 +44,7 @@ struct chart {
 	bool diagonal;  /* both axes alike, and the line y = x */
 	bool zero_line; /* a line at y = 0 */
 	bool from_zero; /* both axes begin at 0 if no value is negative */
+	bool decades;   /* values are decimal logarithms: axes have powers of ten */
 };
 
 void chart_add(struct strbuf *out, const struct chart *chart);

@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "kepler-validator/compare_command.h"
 #include "kepler-validator/judge_command.h"
+#include "kepler-validator/noise_command.h"
 #include "kepler-validator/run_command.h"
 #include "options/program.h"
 
@@ -27,6 +28,14 @@ static const struct command commands[] = {
 		  "verdict is \"pass\"; 1: fail; 2: wrong usage, or\na load that cannot be "
 		  "started; 3: inconclusive, or nothing to judge. Options:",
 	  .options = &run_command_options },
+	{ .name = "noise",
+	  .run = noise_main,
+	  .summary = "measure the noise of this machine's energy counters",
+	  .what = "Reads this machine's energy counters as fast as asked, without and with a load, "
+		  "and reports how often\nthey change, in which steps, and how much power varies "
+		  "over 1, 10, 100 ms and 1 s. Exits with status 0;\n2: wrong usage, or no counter "
+		  "that can be read; 3: it was interrupted. Options:",
+	  .options = &noise_options },
 	{ .name = "compare",
 	  .run = compare_main,
 	  .summary = "what changed from one report to a later one",

@@ -28,6 +28,15 @@ int report_output_check(const char *folder, struct diag *diag)
 		     : 0;
 }
 
+void report_command_line(const char *command, const struct option_args *args, struct strbuf *out)
+{
+	strbuf_addf(out, "kepler-validator %s", command);
+	for (int i = 0; i < args->argc; i++) {
+		strbuf_add_char(out, ' ');
+		strbuf_add_str(out, args->argv[i]);
+	}
+}
+
 int report_output_write(const char *folder, const struct result_list *results, const char *command,
 			const struct option_args *args, struct diag *diag)
 {
@@ -36,11 +45,7 @@ int report_output_write(const char *folder, const struct result_list *results, c
 
 	if (!*folder)
 		return 0;
-	strbuf_addf(&line, "kepler-validator %s", command);
-	for (int i = 0; i < args->argc; i++) {
-		strbuf_add_char(&line, ' ');
-		strbuf_add_str(&line, args->argv[i]);
-	}
+	report_command_line(command, args, &line);
 	if (strbuf_error(&line) < 0)
 		return diag_set(diag, strbuf_error(&line), "out of memory");
 	machine_facts_read("/sys", "/proc", &machine);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/diag.h"
+#include "base/strbuf.h"
 #include "judging/result.h"
 #include "options/layers.h"
 
@@ -12,6 +13,8 @@
 
 /* Makes the folder unless it exists. 0, also for "", or a negative errno: it cannot be written. */
 int report_output_check(const char *folder, struct diag *diag);
+/* The command line that made a report. */
+void report_command_line(const char *command, const struct option_args *args, struct strbuf *out);
 /*
  * Writes the report of @command ("judge") with its arguments. 0, also for a @folder of "", or a
  * negative errno.

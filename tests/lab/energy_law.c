@@ -159,6 +159,32 @@ void counter_start(struct counter *counter, uint64_t start_uj)
 		counter->max_uj = DEFAULT_MAX;
 }
 
+/* The same number for the same tick (SplitMix64's last steps), so that a value stays as it is. */
+static uint64_t tick_noise_uj(uint64_t tick, uint64_t most_uj)
+{
+	uint64_t z = tick * 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return (z ^ (z >> 31)) % (most_uj + 1);
+}
+
+/* What a counter that counts in ticks and units shows of its energy. */
+static uint64_t counter_ticked(const struct counter *counter, uint64_t energy_uj)
+{
+	if (counter->tick_ns > 0) {
+		u128 since = (u128)counter->idle_uw * (counter->last_ns % counter->tick_ns);
+
+		energy_uj = since > counter->energy_uw_ns
+				    ? 0
+				    : (uint64_t)((counter->energy_uw_ns - since) / NS_PER_S);
+		energy_uj += tick_noise_uj(counter->last_ns / counter->tick_ns, counter->noise_uj);
+	}
+	if (counter->unit_nj > 0)
+		energy_uj = energy_uj * 1000 / counter->unit_nj * counter->unit_nj / 1000;
+	return energy_uj;
+}
+
 uint64_t counter_read(struct counter *counter)
 {
 	uint64_t energy_uj = counter_energy(counter);
@@ -168,7 +194,7 @@ uint64_t counter_read(struct counter *counter)
 	if (counter->reads++ == 1)
 		counter->second_uj = energy_uj;
 	counter->last_uj = energy_uj;
-	return counter_shown(counter, energy_uj);
+	return counter_shown(counter, counter_ticked(counter, energy_uj));
 }
 
 int source_parse(const char *text, struct source *ret)

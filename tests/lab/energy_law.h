@@ -32,6 +32,9 @@ struct counter {
 	uint64_t max_uj;
 	uint64_t offset_uj; /* shown = (energy + offset) mod (max + 1) */
 	uint64_t first_uj, second_uj, last_uj, reads;
+	uint64_t tick_ns;  /* it shows a new value once in each of these; 0: always */
+	uint64_t noise_uj; /* and differs from the truth by up to this much then */
+	uint64_t unit_nj;  /* what it shows is a multiple of this; 0: 1 µJ */
 };
 
 uint64_t now_ns(void);

@@ -26,6 +26,9 @@
  *
  *   PATH power UW          the counter's (idle) power from now on
  *   PATH jump UJ           the counter shows UJ now; its true energy does not change
+ *   PATH ticks US NOISE_UJ UNIT_NJ
+ *                          the counter changes once in US and is up to NOISE_UJ too high then;
+ *                          what it shows is a multiple of UNIT_NJ
  *   PATH errno N           reads fail with errno N; 0 ends it
  *   PATH stall MS          reads take MS longer; 0 ends it
  *   PATH short N           reads give the first N bytes; 0 ends it
@@ -238,6 +241,16 @@ static int make(const char *path, const char *verb, const char *arguments)
 	return make_text(node, KIND_TEXT, arguments);
 }
 
+static int set_ticks(struct counter *counter, const char *arguments)
+{
+	uint64_t tick_us;
+
+	if (sscanf(arguments, "%lu %lu %lu", &tick_us, &counter->noise_uj, &counter->unit_nj) != 3)
+		return -EINVAL;
+	counter->tick_ns = 1000 * tick_us;
+	return 0;
+}
+
 /* Verbs that change a file. */
 static int change(struct node *node, const char *verb, const char *arguments)
 {
@@ -254,6 +267,8 @@ static int change(struct node *node, const char *verb, const char *arguments)
 		node->counter.idle_uw = number;
 	} else if (strcmp(verb, "jump") == 0) {
 		counter_jump(&node->counter, number);
+	} else if (strcmp(verb, "ticks") == 0) {
+		return set_ticks(&node->counter, arguments);
 	} else if (strcmp(verb, "mask") == 0 || strcmp(verb, "unmask") == 0) {
 		free(node->mask);
 		node->mask = *verb == 'm' ? strdup(arguments) : NULL;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/counter_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+
+#define S_PER_NS 1e-9
+
+/* The counter's folder, "intel-rapl:0:1", tells those of one kind apart. */
+static void name_trace(const struct truth_meter *meter, struct counter_trace *trace)
+{
+	const char *end = strrchr(meter->path, '/'), *begin = end;
+
+	while (begin && begin > meter->path && begin[-1] != '/')
+		begin--;
+	(void)snprintf(trace->name, sizeof(trace->name), "%s (%.*s)", meter->kind,
+		       begin ? (int)(end - begin) : 0, begin ? begin : "");
+}
+
+int counter_trace_open(const struct truth_meter *meter, size_t size, struct counter_trace *ret)
+{
+	*ret = (struct counter_trace){ .meter = *meter, .size = size, .fd = -1 };
+	name_trace(meter, ret);
+	ret->readings = calloc(size, sizeof(*ret->readings));
+	if (!ret->readings)
+		return -ENOMEM;
+	ret->fd = open(meter->path, O_RDONLY | O_CLOEXEC);
+	return ret->fd < 0 ? -errno : 0;
+}
+
+/*
+ * Readings follow each other closely, so a counter that falls by more than half of its range has
+ * wrapped. One that falls by less went down, which is part of its noise.
+ */
+static double step_j(const struct truth_meter *meter, uint64_t raw)
+{
+	if (!meter->has_last)
+		return 0;
+	if (raw < meter->last_raw && meter->range >= meter->last_raw &&
+	    meter->last_raw - raw > meter->range / 2)
+		return meter->unit * (double)(meter->range - meter->last_raw + 1 + raw);
+	return meter->unit * ((double)raw - (double)meter->last_raw);
+}
+
+bool counter_trace_read(struct counter_trace *trace)
+{
+	struct truth_meter *meter = &trace->meter;
+	char text[32];
+	uint64_t raw;
+
+	if (trace->count == trace->size)
+		return false;
+	uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
+	ssize_t len = pread(trace->fd, text, sizeof(text), 0);
+	uint64_t after_ns = clock_ns(CLOCK_MONOTONIC);
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	if (len <= 0 || parse_u64(text, (size_t)len, &raw) < 0) {
+		trace->failures++;
+		return true;
+	}
+	meter->joules += step_j(meter, raw);
+	meter->last_raw = raw;
+	meter->has_last = true;
+	trace->readings[trace->count++] = (struct noise_reading){
+		.time_s = S_PER_NS * ((double)before_ns + (double)(after_ns - before_ns) / 2),
+		.joules = meter->joules,
+		.read_s = (float)(S_PER_NS * (double)(after_ns - before_ns)),
+	};
+	return true;
+}
+
+void counter_trace_begin(struct counter_trace *trace)
+{
+	trace->count = 0;
+	trace->failures = 0;
+	trace->meter.has_last = false;
+	trace->meter.joules = 0;
+}
+
+void counter_trace_close(struct counter_trace *trace)
+{
+	if (trace->fd >= 0)
+		(void)close(trace->fd);
+	free(trace->readings);
+	*trace = (struct counter_trace){ .fd = -1 };
+}
