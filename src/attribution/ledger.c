@@ -578,8 +578,11 @@ uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, 
 
 	if (pid == 0)
 		return LEDGER_NONE;
-	label_text(clean, sizeof(clean), comm);
 	living = ledger_find_process(ledger, pid, start_ns);
+	if (living != LEDGER_NONE && process_at(ledger, living)->container == container &&
+	    strncmp(process_at(ledger, living)->comm, comm, LEDGER_COMM_MAX) == 0)
+		return living; /* as in nearly each interval; a clean name stays as it is */
+	label_text(clean, sizeof(clean), comm);
 	process = find_labels(ledger, process_key(pid, start_ns), clean, container);
 	if (process != LEDGER_NONE && process == living)
 		return process;

@@ -12,9 +12,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/macro.h"
+#include "base/num.h"
 
 void split_scratch_release(struct split_scratch *scratch)
 {
@@ -128,10 +129,9 @@ int split_exact(uint64_t total, const uint64_t *weights, size_t n, uint64_t *par
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		unsigned __int128 product = (unsigned __int128)total * weights[i];
-
-		parts[i] = (uint64_t)(product / sum);
-		scratch->remainders[i] = (uint64_t)(product - (unsigned __int128)parts[i] * sum);
+		parts[i] = muldiv_u64(total, weights[i], sum);
+		/* It is below sum, so the product's higher half does not matter. */
+		scratch->remainders[i] = total * weights[i] - parts[i] * sum;
 		left -= parts[i];
 		if (scratch->remainders[i])
 			scratch->order[candidates++] = (uint32_t)i;

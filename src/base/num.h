@@ -54,5 +54,9 @@ int compare_doubles(const void *a, const void *b);
 /* a × b / c in 128 bits; the caller guarantees that c > 0 and that the result fits 64 bits. */
 static inline uint64_t muldiv_u64(uint64_t a, uint64_t b, uint64_t c)
 {
+	uint64_t product;
+
+	if (!__builtin_mul_overflow(a, b, &product)) /* as nearly always: the other is a call */
+		return product / c;
 	return (uint64_t)((unsigned __int128)a * b / c);
 }
