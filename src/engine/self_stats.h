@@ -2,7 +2,7 @@
 /*
  * The cost of Kepler itself: CPU time, memory, descriptors, threads.
  *
- * Descriptors are opened once, so that reading costs two small system calls an interval.
+ * Descriptors are opened once, so that reading costs three small system calls an interval.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ struct self_health {
 extern const struct health_part self_health_part; /* of a struct self_stats */
 
 struct self_stats {
-	int stat_fd; /* /proc/self/stat, or -1 */
+	int statm_fd; /* /proc/self/statm, or -1 */
+	int task_fd;  /* /proc/self/task, or -1 */
 	unsigned updates;
 	struct self_health health;
 };

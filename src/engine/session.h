@@ -43,7 +43,7 @@ struct session {
 /* What session_close() takes before session_begin(). */
 #define SESSION_INIT                                                                               \
 	{                                                                                          \
-		.stats.stat_fd = -1                                                                \
+		.stats = {.statm_fd = -1, .task_fd = -1 }                                          \
 	}
 
 /*
