@@ -8,7 +8,8 @@
 
 #define FULL        (VM_SHARE_LOADS - 1) /* index of the full host */
 #define NINE_TENTHS 0.9
-#define HALVINGS    14 /* of the width that is searched for: to a ten-thousandth of the range */
+#define CLOSE       1e-4 /* to that probability, or as a part of the range that is searched */
+#define STEPS_MAX   28   /* with as many halvings as that takes */
 
 /* A load with its probability, and its watts as a normal distribution. */
 struct outcome {
@@ -80,9 +81,13 @@ static double probability(const struct outcome outcomes[static VM_SHARE_LOADS], 
 	return sum;
 }
 
+/*
+ * Chords, which are fast where the probability is smooth, alternate with halvings: where the power
+ * of loads is certain, it has steps.
+ */
 static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], double center)
 {
-	double low = 0, high = 0;
+	double low = 0, high = 0, at_low = 0, at_high = 1, precision;
 
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
 		const struct outcome *outcome = &outcomes[i];
@@ -91,13 +96,22 @@ static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], d
 			high = fmax(high, fabs(outcome->watts - center) +
 						  2 * VM_BOUND_DEVIATIONS * outcome->deviation);
 	}
-	for (int i = 0; i < HALVINGS; i++) {
-		double middle = (low + high) / 2;
+	precision = CLOSE * high;
+	for (int i = 0; i < STEPS_MAX && high - low > precision; i++) {
+		double chord = (NINE_TENTHS + CLOSE / 2 - at_low) / (at_high - at_low);
+		double part = i % 2 ? chord : 0.5; /* half of it is the bound of a single load */
+		double width = low + (high - low) * part;
+		double at_width = probability(outcomes, center, width);
 
-		if (probability(outcomes, center, middle) < NINE_TENTHS)
-			low = middle;
-		else
-			high = middle;
+		if (at_width < NINE_TENTHS) {
+			low = width;
+			at_low = at_width;
+			continue;
+		}
+		high = width;
+		at_high = at_width;
+		if (at_high <= NINE_TENTHS + CLOSE)
+			break;
 	}
 	return high;
 }
