@@ -18,10 +18,16 @@ void label_text(char *buf, size_t size, const char *text)
 	size_t len = text ? strlen(text) : 0, out = 0;
 
 	for (size_t i = 0; i < len;) {
-		bool ascii = (unsigned char)text[i] < 0x80; /* nearly always */
-		size_t n = ascii ? 1 : utf8_char_len(text + i, len - i);
-		size_t used = n ? n : 1;
+		size_t n, used;
 
+		if (text[i] >= ' ' && text[i] <= '~') { /* nearly always */
+			if (out + 1 >= size)
+				break;
+			buf[out++] = text[i++];
+			continue;
+		}
+		n = utf8_char_len(text + i, len - i);
+		used = n ? n : 1;
 		if ((n == 3 && memcmp(text + i, replacement, 3) == 0) ||
 		    is_control((unsigned char)text[i]))
 			n = 0;

@@ -13,5 +13,8 @@
 
 #define LABEL_INVALID_BYTE '\xff'
 
-/* Writes @text (NULL counts as "") to @buf[size], terminated; a character is never cut in half. */
+/*
+ * Writes @text (NULL counts as "") to @buf[size], terminated; a character is never cut in half. The
+ * result of a result is the same.
+ */
 void label_text(char *buf, size_t size, const char *text);

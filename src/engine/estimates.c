@@ -134,7 +134,7 @@ static void picture_host(const struct estimates *estimates, const struct host_in
 	if (source)
 		zone_source_vm_share(source, 0, &share);
 	(void)snprintf(node->vm_host_cpus_source, sizeof(node->vm_host_cpus_source), "%s",
-		       host ? estimates_host_cpus_source(source, host) : "");
+		       host && source ? estimates_host_cpus_source(source, host) : "");
 	node->vm_host_share_ratio = share.share;
 	node->vm_load_low = share.load_low;
 	node->vm_load_high = share.load_high;

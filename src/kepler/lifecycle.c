@@ -137,14 +137,11 @@ uint64_t monitor_hang_limit_ns(const struct config *config)
 
 static void show_table(struct monitor *monitor)
 {
-	struct live_table_view view = {
-		.url = monitor->url,
-		.source = monitor->meters.source,
-		.colour = terminal_wants_colour(STDOUT_FILENO),
-	};
+	struct live_table_view view = { .url = monitor->url, .source = monitor->meters.source };
 
 	if (!monitor->table || interval_engine_elapsed_ns(monitor->session.engine) == 0)
 		return;
+	view.colour = terminal_wants_colour(STDOUT_FILENO);
 	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
 	strbuf_reset(&monitor->frame);
 	if (live_table_draw(interval_engine_power(monitor->session.engine), &view,

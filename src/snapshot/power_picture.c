@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/num.h"
@@ -146,11 +147,12 @@ static void write_owner(const struct owner_names *names, bool whole, char ret[PO
 	const char *name = text[LABEL_CONTAINER_NAME][0] ? text[LABEL_CONTAINER_NAME]
 							 : text[LABEL_CONTAINER_ID];
 
-	if (!text[LABEL_POD_ID][0])
-		(void)snprintf(long_text, sizeof(long_text), "%s", name);
-	else
-		(void)snprintf(long_text, sizeof(long_text), "%s%s%s/%s", whole ? name : "",
-			       whole ? " in " : "", text[LABEL_NAMESPACE], text[LABEL_POD_NAME]);
+	if (!text[LABEL_POD_ID][0]) {
+		label_text(ret, POWER_OWNER_SIZE, name);
+		return;
+	}
+	(void)snprintf(long_text, sizeof(long_text), "%s%s%s/%s", whole ? name : "",
+		       whole ? " in " : "", text[LABEL_NAMESPACE], text[LABEL_POD_NAME]);
 	label_text(ret, POWER_OWNER_SIZE, long_text);
 }
 
@@ -167,7 +169,7 @@ static void write_row(const struct counting *counting, enum level level, uint32_
 		const struct ledger_process *process = ledger_process_at(ledger, row);
 
 		ret->pid = process->pid;
-		label_text(ret->command, sizeof(ret->command), process->comm);
+		memcpy(ret->command, process->comm, sizeof(ret->command));
 		container = process->container;
 	}
 	write_owner(ledger_container_at(ledger, container)->names, level == LEVEL_CONTAINER,

@@ -287,6 +287,8 @@ unsigned http_connections_sweep(struct http_connections *connections, uint64_t n
 {
 	unsigned count = 0;
 
+	if (__atomic_load_n(&connections->used, __ATOMIC_RELAXED) == 0)
+		return 0; /* as mostly: there is no need to look at each slot */
 	pthread_mutex_lock(&connections->lock);
 	measure(connections, now_ns);
 	for (unsigned i = 0; i < connections->max; i++) {
