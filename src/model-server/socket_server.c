@@ -46,9 +46,23 @@ struct socket_server *socket_server_new(const struct socket_options *options)
 	return server;
 }
 
+/*
+ * Closed with unread bytes, a unix socket resets the connection, and the client would not see its
+ * end. After the shutdown the client can send no more, so that the loop ends.
+ */
+static void hang_up(int fd)
+{
+	char unread[4096];
+
+	(void)shutdown(fd, SHUT_RDWR);
+	while (recv(fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
+		;
+	(void)close(fd);
+}
+
 static void peer_release(struct peer *peer)
 {
-	(void)close(peer->fd);
+	hang_up(peer->fd);
 	free(peer->in);
 	strbuf_release(&peer->out);
 }

@@ -5,10 +5,11 @@
  * that neither a newline nor the end of the connection is needed; several may be sent at once.
  *
  * Peers may be hostile: SOCKET_PEERS_MAX at a time, requests of limited size, a deadline for each
- * request from its first byte on and for each answer, and what is not JSON is answered with an
- * error and ends the connection. While all places are taken and another peer waits, one gives way:
- * of the user who has the most places, the one from which and to which nothing has gone for the
- * longest, whatever it is doing.
+ * request from its first byte on and for each answer. Input that is not JSON is answered with an
+ * error, and the connection ends. While all places are taken and another peer waits, one gives way:
+ * among the peers of the user with the most places, the one that has neither sent nor received
+ * anything for the longest. A client reads all that was sent to it and then the end of the
+ * connection, never a reset, even if it has sent bytes that the server did not read.
  */
 #pragma once
 

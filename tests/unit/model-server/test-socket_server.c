@@ -129,6 +129,20 @@ static void requests_that_drip_keep_no_other_out(void **state)
 		(void)close(dripping[i]);
 }
 
+static void a_refused_client_reads_the_reason_and_the_end(void **state)
+{
+	static char text[140000] = "{"; /* more than two turns read */
+	int fd;
+
+	memset(text + 1, ' ', sizeof(text) - 2);
+	fd = dial(text);
+	turn();
+	turn();
+	assert_is_answered(fd, "the request is too long");
+	assert_is_answered(fd, "");
+	(void)close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +150,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_that_do_not_go_on_keep_no_other_out, begin,
 						end),
 		cmocka_unit_test_setup_teardown(requests_that_drip_keep_no_other_out, begin, end),
+		cmocka_unit_test_setup_teardown(a_refused_client_reads_the_reason_and_the_end,
+						begin, end),
 	};
 
 	return unit_run(tests);
