@@ -268,12 +268,17 @@ void thread_rows_forget_thread(struct thread_table *table, uint32_t index)
 
 /* ---- which thread does this record belong to? ---- */
 
+/*
+ * A thread's run time never falls, but its exit may be read after a walk that saw the thread later
+ * than it exited.
+ */
 static bool is_same_thread(const struct thread_table *table, const struct thread_row *thread,
 			   const struct kepler_thread *record)
 {
 	const struct process_row *process = &table->processes[thread->process];
 
-	return process->key.pid == record->tgid && record->run_ns >= thread->run_ns &&
+	return process->key.pid == record->tgid &&
+	       (record->flags & KEPLER_EXITING || record->run_ns >= thread->run_ns) &&
 	       (record->flags & KEPLER_START_UNKNOWN ||
 		process->key.start_ns == record->process_start_ns);
 }

@@ -111,6 +111,22 @@ static void test_exit_counts_though_the_row_is_swept(void **state)
 	assert_int_equal(thread_table_count(*state), 1);
 }
 
+/*
+ * It exits after the ring was emptied and before the walk comes to it, so that the pass reports its
+ * final time, and its exit, which has less, is read afterwards.
+ */
+static void test_exit_that_is_older_than_the_walk_charges_nothing_again(void **state)
+{
+	begin(*state, false);
+	living(*state, young(born(TASK_B, 200, 200, 5000)));
+	assert_int_equal(finish(*state).busy_ns, 5000);
+	ended(*state, exiting(young(born(TASK_B, 200, 200, 4000))));
+	ended(*state, young(born(TASK_B, 200, 200, 5000)));
+	begin(*state, false);
+	assert_int_equal(finish(*state).busy_ns, 0);
+	assert_int_equal(thread_table_count(*state), 1);
+}
+
 /* The kernel's list of tasks did not have it twice, and then it has. */
 static void test_living_thread_that_was_swept(void **state)
 {
@@ -527,6 +543,7 @@ int main(void)
 		TEST(test_late_end_is_charged_the_rest),
 		TEST(test_late_end_without_exit_is_charged_the_rest),
 		TEST(test_exit_counts_though_the_row_is_swept),
+		TEST(test_exit_that_is_older_than_the_walk_charges_nothing_again),
 		TEST(test_living_thread_that_was_swept),
 		TEST(test_late_end_that_was_taken_for_a_lost_one),
 		TEST(test_end_of_the_forgotten_is_bounded),
