@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "trial/frequency.h"
+#include "trial/load_program.h"
 
 #define SIBLINGS_MAX 128
 
@@ -66,6 +67,7 @@ void host_cpus_read(const char *sysfs, const cpu_set_t *allowed, struct host_cpu
 	memset(ret, 0, sizeof(*ret));
 	ret->count = (unsigned)CPU_COUNT(allowed);
 	ret->frequency_obstacle = frequency_obstacle(sysfs);
+	ret->has_program = load_program_is_installed;
 	ret->places[PLACE_ANYWHERE] = *allowed;
 	for (unsigned id = 0; id < CPU_SETSIZE; id++) {
 		if (!CPU_ISSET(id, allowed) || !read_cpu(sysfs, id, &cpu))

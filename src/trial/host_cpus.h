@@ -20,7 +20,8 @@ enum cpu_place {
 struct host_cpus {
 	unsigned count;                 /* that this process may use */
 	const char *frequency_obstacle; /* why their frequency cannot be limited; NULL: it can */
-	cpu_set_t places[PLACES];       /* empty: the machine has no such place */
+	bool (*has_program)(const char *name);
+	cpu_set_t places[PLACES]; /* empty: the machine has no such place */
 };
 
 /*

@@ -96,8 +96,8 @@ static double wanted_cpus(const struct plan_phase *phase)
 
 int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup, struct load *ret)
 {
-	size_t own = (size_t)ceil(phase->cpus);
-	size_t count = phase->neighbour ? 2 * own : own;
+	size_t own = phase->load && phase->load->is_one_worker ? 1 : (size_t)ceil(phase->cpus);
+	size_t count = phase->neighbour ? own + (size_t)ceil(phase->cpus) : own;
 	sigset_t signals, before;
 
 	*ret = (struct load){ .own = own };

@@ -20,7 +20,7 @@ struct load_work {
 
 struct load_worker {
 	struct load_work *work;
-	double cpus; /* that this worker uses: 0 to 1 */
+	double cpus; /* that this worker uses: 0 to 1, or all of load_kind.is_one_worker */
 };
 
 struct load_kind {
@@ -33,6 +33,9 @@ struct load_kind {
 	double duty;      /* the part of the time in which it runs */
 	double process_s; /* CPU time of each of its short processes; 0: it starts none */
 	unsigned processes;
+	const char *program; /* of another package that it needs, or NULL */
+	const char *without; /* a sentence for a machine on which this is not installed */
+	bool is_one_worker;  /* that starts as many processes as there are CPUs to use */
 	/* Returns when load_worker_is_over(). */
 	void (*run)(const struct load_worker *worker);
 };

@@ -60,8 +60,8 @@ static void add_load(struct plan *plan, const struct scenario_load *load,
 	phase->max_frequency = load->max_frequency;
 	plan->limits_frequency = plan->limits_frequency || load->max_frequency > 0;
 	phase->pinned = load->place == PLACE_ANYWHERE ? NULL : place;
-	/* Processes that follow each other need a whole CPU each. */
-	if (phase->load && phase->load->process_s > 0)
+	/* Processes that follow each other, and those of a program, need a whole CPU each. */
+	if (phase->load && (phase->load->process_s > 0 || phase->load->is_one_worker))
 		phase->cpus = fmax(1, floor(phase->cpus));
 }
 
@@ -80,6 +80,9 @@ static const char *find_obstacle(const struct scenario *scenario, const struct h
 			return obstacles[load->place];
 		else if (load->max_frequency > 0 && host->frequency_obstacle)
 			return host->frequency_obstacle;
+		else if (load->load && load->load->program &&
+			 !host->has_program(load->load->program))
+			return load->load->without;
 	return NULL;
 }
 

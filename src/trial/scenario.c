@@ -7,6 +7,7 @@
 #include "trial/load_arithmetic.h"
 #include "trial/load_memory.h"
 #include "trial/load_processes.h"
+#include "trial/load_stress_ng.h"
 
 /* clang-format off: one row of the table, one line for each load */
 const struct scenario scenarios[] = {
@@ -73,6 +74,17 @@ const struct scenario scenarios[] = {
 	  { { "40 % of the frequency", &load_steady, 1, .max_frequency = 0.4 },
 	    { "70 % of the frequency", &load_steady, 1, .max_frequency = 0.7 },
 	    { "highest frequency", &load_steady, 1, .max_frequency = 1 } },
+	  {} },
+	{ "stress-ng",
+	  "Four stressors of stress-ng, each on half and on all of the CPUs.",
+	  { { "cpu 50 %", &load_stress_cpu, 0.5 },
+	    { "cpu 100 %", &load_stress_cpu, 1 },
+	    { "matrix 50 %", &load_stress_matrix, 0.5 },
+	    { "matrix 100 %", &load_stress_matrix, 1 },
+	    { "stream 50 %", &load_stress_stream, 0.5 },
+	    { "stream 100 %", &load_stress_stream, 1 },
+	    { "cache 50 %", &load_stress_cache, 0.5 },
+	    { "cache 100 %", &load_stress_cache, 1 } },
 	  {} },
 	{ .name = NULL },
 };

@@ -7,7 +7,7 @@
 #include "trial/host_cpus.h"
 #include "trial/load_kind.h"
 
-#define SCENARIO_LOADS_MAX 8
+#define SCENARIO_LOADS_MAX 10
 #define SCENARIO_PARTS_MAX 12
 
 struct scenario_load {

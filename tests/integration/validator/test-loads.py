@@ -6,6 +6,7 @@ The machine's files are a folder, and no exporter answers: only the loads are lo
 """
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -66,7 +67,19 @@ def processes_are_counted():
     assert 0 < ran <= planned, (ran, planned)
 
 
+def operations_of_stress_ng_are_counted():
+    """Where it is installed; elsewhere that is the reason."""
+    done = subprocess.run([*VALIDATOR, "--scenario=stress-ng", "--duration=17s"], text=True, capture_output=True, check=False,
+                          timeout=120)
+    print(done.stdout, done.stderr)
+    if shutil.which("stress-ng"):
+        assert re.search(r"^Load in matrix 50 %: [1-9]\d* bogo operations, \d+\.\d\d s of CPU time", done.stdout, re.MULTILINE)
+    else:
+        assert "scenario/stress-ng: stress-ng is not installed" in done.stdout, done.stdout
+
+
 limits_are_restored(signal.SIGINT)
 limits_are_restored(signal.SIGKILL)
 what_a_machine_lacks_is_said()
 processes_are_counted()
+operations_of_stress_ng_are_counted()

@@ -7,10 +7,17 @@
 #include "trial/load_arithmetic.h"
 #include "trial/load_memory.h"
 
+static bool is_installed = true;
+
+static bool has_program(const char *name)
+{
+	return is_installed;
+}
+
 /* Two sockets of two cores with two threads each, if there are eight CPUs; else one socket. */
 static struct host_cpus host_of(unsigned cpus)
 {
-	struct host_cpus host = { .count = cpus };
+	struct host_cpus host = { .count = cpus, .has_program = has_program };
 
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		CPU_SET(cpu, &host.places[PLACE_ANYWHERE]);
@@ -149,6 +156,20 @@ static void frequencies_do_not_mix(void **state)
 	assert_string_equal(plan.left_out[0].reason, "It has none.");
 }
 
+static void without_its_program_a_load_is_left_out(void **state)
+{
+	const struct host_cpus host = host_of(4);
+	struct plan plan;
+
+	is_installed = false;
+	make("stress-ng", &host, 90, &plan);
+	is_installed = true;
+	assert_int_equal(plan.count, 0);
+	assert_non_null(strstr(plan.left_out[0].reason, "not installed"));
+	make("stress-ng", &host, 90, &plan);
+	assert_int_equal(plan.count, 17);
+}
+
 static void a_load_beside_another_is_found_alone(void **state)
 {
 	const struct host_cpus host = host_of(4);
@@ -169,6 +190,7 @@ int main(void)
 		cmocka_unit_test(processes_are_as_many_as_fit),
 		cmocka_unit_test(places_that_the_machine_lacks_are_left_out),
 		cmocka_unit_test(frequencies_do_not_mix),
+		cmocka_unit_test(without_its_program_a_load_is_left_out),
 		cmocka_unit_test(a_load_beside_another_is_found_alone),
 	};
 	return unit_run(tests);
