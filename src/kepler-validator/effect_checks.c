@@ -17,6 +17,7 @@
 
 #define BUSY_LEAST    0.9  /* of the CPU time that the load wanted */
 #define COVERED_LEAST 0.9  /* of a phase, by the truth */
+#define STEPS_LEAST   5    /* between readings, in a phase of a command */
 #define OTHER_MOST    0.05 /* of the load's CPU time: change of other work */
 
 struct effect {
@@ -25,6 +26,7 @@ struct effect {
 	double part;      /* the load's, of the effect; NAN: not known */
 	double charged_j; /* by the exporter */
 	bool is_crowded;
+	bool is_short; /* for the time between two readings of the truth */
 	unsigned processes_missing;
 	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
 	double load_cpus;
@@ -90,6 +92,10 @@ static void judge_effect(struct result *result, const struct effect *effect)
 				   "the CPU time that it wanted.%s%s",
 				   100 * BUSY_LEAST, *effect->busy ? " Others that ran: " : "",
 				   effect->busy);
+	else if (effect->is_short)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The command ran for %.1f s only: too short to be measured.",
+				   effect->length_s);
 	else if (effect->processes_missing > 0)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The machine was too busy: %u processes of the load have not "
@@ -213,6 +219,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		.busy = phase->busy,
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
+	effect.is_short = observation->plan.phases[index].load == &load_command &&
+			  length_s < STEPS_LEAST * observation->step_s;
 	if (load->processes < observation->plan.phases[index].processes)
 		effect.processes_missing =
 			observation->plan.phases[index].processes - (unsigned)load->processes;

@@ -64,14 +64,15 @@ static void begin_phase(struct observation *observation, const char *name)
 	}
 }
 
-/* Steps until @end_ns of the monotonic clock. */
+/* Steps until @end_ns of the monotonic clock, or until a command that is the load has ended. */
 static int step_until(struct observation *observation, uint64_t end_ns, double later_s,
 		      const volatile sig_atomic_t *stop)
 {
 	uint64_t began, next;
 	int r = 0;
 
-	while ((began = clock_ns(CLOCK_MONOTONIC)) < end_ns && !*stop && r == 0) {
+	while ((began = clock_ns(CLOCK_MONOTONIC)) < end_ns && !*stop && r == 0 &&
+	       !command_load_has_ended(&observation->command_load)) {
 		if (observation->progress)
 			observation->progress(observation,
 					      later_s + S_PER_NS * (double)(end_ns - began));
@@ -89,6 +90,16 @@ static int step_until(struct observation *observation, uint64_t end_ns, double l
 /* The commands of the load, and of this program. */
 static const char *const mine[] = { LOAD_COMM, LOAD_NEIGHBOUR, "kepler-validato", NULL };
 
+static int start_load(struct observation *observation, const struct plan_phase *phase,
+		      struct load *ret)
+{
+	if (phase->load != &load_command)
+		return load_start(phase, &observation->cgroup, ret);
+	*ret = (struct load){ 0 };
+	return command_load_start(observation->command, &observation->cgroup,
+				  &observation->command_load);
+}
+
 static int run_phase(struct observation *observation, const struct plan_phase *phase,
 		     double later_s, const volatile sig_atomic_t *stop, struct diag *diag)
 {
@@ -105,7 +116,7 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 		return diag_set(diag, r, "phase %s: the frequency cannot be limited: %s",
 				phase->name, strerror(-r));
 	busy_look_take(observation->procfs, &before);
-	r = load_start(phase, &observation->cgroup, &load);
+	r = start_load(observation, phase, &load);
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,
 				strerror(-r));
@@ -116,6 +127,9 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	busy_look_take(observation->procfs, &after);
 	busy_commands_text(&before, &after, mine, observed->busy);
 	load_stop(&load, observed->phase.end_s - start_s, &observed->load);
+	command_load_stop(&observation->command_load, &observation->cgroup,
+			  observed->phase.end_s - start_s, LOAD_COMMAND_PATIENCE_S,
+			  &observed->load);
 	return r < 0 ? diag_set(diag, r, "%s", strerror(-r)) : 0;
 }
 

@@ -13,6 +13,7 @@
 #include "kepler-validator/run_clock.h"
 #include "trial/frequency.h"
 #include "trial/load.h"
+#include "trial/load_command.h"
 #include "trial/plan.h"
 #include "truth/busy_commands.h"
 #include "truth/inventory.h"
@@ -43,7 +44,9 @@ struct observation {
 	struct truth_inventory inventory;
 	struct exporter *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
-	struct series *cpu; /* of the machine: CPUs that are busy */
+	struct series *cpu;  /* of the machine: CPUs that are busy */
+	const char *command; /* of phases with load_command */
+	struct command_load command_load;
 	enum load_cgroup_shape load_shape;
 	struct load_cgroup cgroup;
 	struct own_rows load_rows;

@@ -30,6 +30,7 @@ struct run_config {
 	size_t exporter_count;
 	char *scenario;
 	const struct scenario *chosen;
+	char *load_command;
 	int source, load_cgroup;
 	bool quick, full;
 	char *sysfs, *procfs, *file, *law, *output;
@@ -52,7 +53,8 @@ static const struct option_choice truth_choices[] = {
 	{ "none", TRUTH_NONE },       { NULL, 0 }
 };
 
-#define SCENARIO_LIST "list"
+#define SCENARIO_LIST         "list"
+#define LOAD_COMMAND_SCENARIO "command"
 
 static int check_scenario(const char *text, struct diag *diag)
 {
@@ -91,6 +93,11 @@ static const struct option rows[] = {
 	  .default_text = "own", .metavar = "SHAPE", .only_flag = true,
 	  .help = "The cgroup that the load runs in: its own service, or a container of a pod that "
 		  "does not exist otherwise, so that exporters show it as a pod." },
+	TEXT_FLAG(
+		"load-command", OWN(load_command), "", "COMMAND",
+		"A command that /bin/sh runs as the load, between two phases without one. It is "
+		"ended with its phase, if it has not ended by itself; its output goes to standard "
+		"error."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .only_flag = true,
@@ -179,6 +186,13 @@ static int check_truth(const struct run_config *config, struct diag *diag)
 	return 0;
 }
 
+static bool is_given(const struct run_config *config, const char *name)
+{
+	const enum option_origin *origins = config->options.origins;
+
+	return origins && origins[option_find(&run_command_options, name)] != ORIGIN_DEFAULT;
+}
+
 static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct run_config *config = (const struct run_config *)(const void *)values;
@@ -198,6 +212,13 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
 		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
+	bool is_command = strcmp(config->scenario, LOAD_COMMAND_SCENARIO) == 0;
+	if (is_command && !*config->load_command)
+		return diag_set(diag, -EINVAL, "scenario: command needs --load-command=COMMAND");
+	if (*config->load_command && !is_command && is_given(config, "scenario"))
+		return diag_set(diag, -EINVAL,
+				"load-command: is a scenario of its own, without --scenario=%s",
+				config->scenario);
 	unsigned levels;
 	int r = required_levels_parse(config->required, config->required_count, &levels, diag);
 	return r < 0 ? r : check_truth(config, diag);
@@ -275,6 +296,9 @@ static void print_loads(const struct observation *observation)
 	for (size_t i = 0; i < observation->phase_count; i++) {
 		const struct load_result *load = &observation->phases[i].load;
 
+		if (load->outcome[0])
+			printf("Load in %s: the command %s, %.2f s of CPU time.\n",
+			       observation->phases[i].phase.name, load->outcome, load->cpu_s);
 		if (load->units == 0)
 			continue;
 		printf("Load in %s: %llu %s, %.2f s of CPU time", observation->phases[i].phase.name,
@@ -366,6 +390,26 @@ static int add_interruption(const struct observation *observation, struct result
 	return result_list_add(list, result);
 }
 
+/* A command that fails has hardly done what was to be measured. */
+static int add_failed_command(const struct observation *observation, struct result_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < observation->phase_count && r == 0; i++) {
+		const struct load_result *load = &observation->phases[i].load;
+
+		if (!load->has_failed)
+			continue;
+		struct result *result = result_new("run/command", RESULT_CORRECTNESS);
+		if (!result)
+			return -ENOMEM;
+		result_set_verdict(result, VERDICT_INCONCLUSIVE, "The command of the load %s.",
+				   load->outcome);
+		r = result_list_add(list, result);
+	}
+	return r;
+}
+
 /* A scenario that this machine cannot run is "not applicable", with its reason. */
 static int add_left_out(const struct plan *plan, struct result_list *list)
 {
@@ -397,6 +441,7 @@ static int judge(const struct run_config *config, const struct option_args *args
 				    &bounds.required_levels, &(struct diag){ "" });
 	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
 	    add_left_out(&observation->plan, &list) < 0 ||
+	    add_failed_command(observation, &list) < 0 ||
 	    add_interruption(observation, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
 		return PROGRAM_USAGE;
@@ -416,6 +461,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 	CLEANUP(observation_release)
 	struct observation observation = {
 		.sysfs = config->sysfs,
+		.command = config->load_command,
 		.load_shape = (enum load_cgroup_shape)config->load_cgroup,
 		.procfs = config->procfs,
 		.step_s = S_PER_NS * (double)config->step_ns,
@@ -449,19 +495,15 @@ static int run(const struct run_config *config, const struct option_args *args)
 	return judge(config, args, &observation);
 }
 
-static bool is_given(const struct run_config *config, const char *name)
-{
-	const enum option_origin *origins = config->options.origins;
-
-	return origins && origins[option_find(&run_command_options, name)] != ORIGIN_DEFAULT;
-}
-
 /* What --full stands for; --quick stands for the defaults. */
 static void use_preset(struct run_config *config)
 {
 	bool is_full = config->full && !is_given(config, "scenario");
 
-	config->chosen = scenario_find(is_full ? "full" : config->scenario);
+	if (*config->load_command)
+		config->chosen = scenario_find(LOAD_COMMAND_SCENARIO);
+	else
+		config->chosen = scenario_find(is_full ? "full" : config->scenario);
 	if (config->full && !is_given(config, "duration"))
 		config->duration_ns = 40 * 60 * NSEC_PER_SEC;
 }

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "trial/load_cgroup.h"
+#include "trial/load_result.h"
 #include "trial/plan.h"
 
 /* The names of the load's processes, which exporters show. */
@@ -23,15 +23,6 @@ struct load {
 	size_t count;
 	size_t own;               /* the first workers are the load, the others its neighbour */
 	struct load_works *works; /* shared with the workers */
-};
-
-/* What a load has done. */
-struct load_result {
-	uint64_t units;     /* of work, as load_kind.unit names them */
-	uint64_t processes; /* short ones that have ended */
-	double cpu_s;       /* as the kernel says of all of its processes */
-	double other_cpu_s; /* the neighbour's */
-	double wanted_s;    /* @cpu_s + @other_cpu_s on a machine that does nothing else */
 };
 
 /* Starts the load of @phase. 0 or -errno; nothing runs then. @cgroup may have none. */

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <mntent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +170,49 @@ void load_cgroup_join(const struct load_cgroup *cgroup)
 	/* One hierarchy that refuses later is enough of a name elsewhere. */
 	for (size_t i = 0; i < cgroup->count; i++)
 		(void)join(cgroup->paths[i]);
+}
+
+/* "usage_usec" of cpu.stat, or cpuacct.usage in ns; NAN. */
+static double read_cpu_s(const char *cgroup)
+{
+	char path[LOAD_CGROUP_PATH + 16], text[4096];
+	const char *usage;
+
+	if (path_join(path, sizeof(path), cgroup, "cpu.stat") == 0 &&
+	    read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0 &&
+	    (usage = strstr(text, "usage_usec ")))
+		return 1e-6 * strtod(usage + strlen("usage_usec "), NULL);
+	if (path_join(path, sizeof(path), cgroup, "cpuacct.usage") == 0 &&
+	    read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0)
+		return 1e-9 * strtod(text, NULL);
+	return NAN;
+}
+
+double load_cgroup_cpu_s(const struct load_cgroup *cgroup)
+{
+	double cpu_s = NAN;
+
+	for (size_t i = 0; i < cgroup->count && isnan(cpu_s); i++)
+		cpu_s = read_cpu_s(cgroup->paths[i]);
+	return cpu_s;
+}
+
+void load_cgroup_signal(const struct load_cgroup *cgroup, int number)
+{
+	char path[LOAD_CGROUP_PATH + 16];
+
+	for (size_t i = 0; i < cgroup->count; i++) {
+		long pid;
+
+		if (path_join(path, sizeof(path), cgroup->paths[i], "cgroup.procs") < 0)
+			continue;
+		FILE *file = fopen(path, "re");
+		while (file && fscanf(file, "%ld", &pid) == 1)
+			if (pid > 1)
+				(void)kill((pid_t)pid, number);
+		if (file)
+			(void)fclose(file);
+	}
 }
 
 void load_cgroup_remove(struct load_cgroup *cgroup)

@@ -35,5 +35,9 @@ int load_cgroup_make(const char *mounts_path, enum load_cgroup_shape shape,
 		     struct load_cgroup *ret);
 /* Moves the calling process there. */
 void load_cgroup_join(const struct load_cgroup *cgroup);
+/* The CPU time of all processes that were ever in it; NAN: not known. */
+double load_cgroup_cpu_s(const struct load_cgroup *cgroup);
+/* To all processes in it. */
+void load_cgroup_signal(const struct load_cgroup *cgroup, int number);
 /* Removes what was made. No process may be in it any more. */
 void load_cgroup_remove(struct load_cgroup *cgroup);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trial/load_arithmetic.h"
+#include "trial/load_command.h"
 #include "trial/load_memory.h"
 #include "trial/load_processes.h"
 #include "trial/load_stress_ng.h"
@@ -86,6 +87,7 @@ const struct scenario scenarios[] = {
 	    { "cache 50 %", &load_stress_cache, 0.5 },
 	    { "cache 100 %", &load_stress_cache, 1 } },
 	  {} },
+	{ "command", "The command of --load-command.", { { "command", &load_command, 1 } }, {} },
 	{ .name = NULL },
 };
 /* clang-format on */

@@ -105,4 +105,31 @@ def a_pod():
         assert exporter.stop() == 0
 
 
+def a_command():
+    """A command of the user is a load, and ends its phase; the report has its exit status if it fails."""
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s") as exporter:
+        exporter.intervals(2)
+        own = exporter.url + "/metrics"
+        options = [f"--exporter={own}", f"--host.sysfs={sensors.mount}", "--step=250ms", "--duration=24s"]
+        found, output = run(*options, "--load-command=timeout 4 sh -c 'while :; do :; done'; echo it is over")
+        assert re.search(r"^Load in command: the command exited with status 0 after [4-7]\.\d s, [0-4]\.\d\d s of CPU time\.$",
+                         output, re.MULTILINE), output
+        assert not re.search("^it is over", output, re.MULTILINE), output
+        result = found[own]["container/package/command"]
+        assert result["verdict"] == "pass" or is_disturbed(result), result
+        assert charged(result) > 1, result
+        assert "process/package/command" not in found[own], found[own].keys()
+        found, output = run(*options[:-1], "--duration=10s", "--load-command=no-such-command")
+        assert "exited with status 127" in found[""]["run/command"]["reason"], found
+        assert found[""]["run/command"]["verdict"] == "inconclusive", found
+        assert found[own]["container/package/command"]["verdict"] == "inconclusive", found
+        assert exporter.stop() == 0
+    for wrong, words in ((["--scenario=command"], "needs --load-command"),
+                         (["--scenario=ladder", "--load-command=true"], "without --scenario=ladder")):
+        done = subprocess.run([VALIDATOR, "run", *wrong], text=True, capture_output=True, check=False, timeout=20)
+        assert done.returncode == 2 and words in done.stderr, done
+
+
 a_pod()
+a_command()
