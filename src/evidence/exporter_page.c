@@ -178,7 +178,7 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	if (is_node && *page_label(series, "source"))
 		zone->is_estimated = !strstr(page_label(series, "source"), "rapl");
 	if (metric->level == ENERGY_PROCESS)
-		process_rows_take(&exporter->processes, series);
+		process_rows_take(&exporter->processes, series, is_gauge);
 	sum->rows++;
 	sum->joules += growth;
 	/* Idle energy that is shared by size is no effect of the load. */

@@ -9,16 +9,21 @@
 
 #include "base/hash.h"
 
-#define COMM_MAX     16
-#define STRANGE_MOST 0.5
+#define COMM_MAX 16
 
 void process_rows_look(struct process_rows *rows, double now_s, double least_s)
 {
 	if (!rows->procfs || (rows->looks > 0 && now_s - rows->looked_s < least_s))
 		return;
+	char path[512];
+
+	(void)snprintf(path, sizeof(path), "%s/self", rows->procfs);
+	ssize_t len = readlink(path, rows->own_pid, sizeof(rows->own_pid) - 1);
+	rows->own_pid[len > 0 ? len : 0] = '\0';
 	rows->is_looking = true;
 	rows->looked_s = now_s;
-	rows->rows = rows->strange = 0;
+	rows->rows = rows->gauges = 0;
+	rows->has_own = false;
 }
 
 void process_rows_end(struct process_rows *rows)
@@ -30,7 +35,7 @@ void process_rows_end(struct process_rows *rows)
 
 bool process_rows_are_ours(const struct process_rows *rows)
 {
-	return (double)rows->strange <= STRANGE_MOST * (double)rows->rows;
+	return rows->looks > 1 && rows->has_own;
 }
 
 /* "": the series is not a process'. */
@@ -80,7 +85,7 @@ static bool is_again(struct process_rows *rows, uint64_t hash)
 	return false;
 }
 
-void process_rows_take(struct process_rows *rows, const struct page_series *series)
+void process_rows_take(struct process_rows *rows, const struct page_series *series, bool is_gauge)
 {
 	const char *pid = pid_of(series), *said = page_label(series, "comm");
 	char name[COMM_MAX + 1];
@@ -93,12 +98,12 @@ void process_rows_take(struct process_rows *rows, const struct page_series *seri
 	const uint64_t hash = hash64_text(hash64_text(HASH64_START, pid), said);
 	ssize_t len = read_name(rows->procfs, pid, name);
 	rows->rows++;
+	rows->gauges += is_gauge;
+	rows->has_own |= strcmp(pid, rows->own_pid) == 0;
 	if (len == -ENOENT) {
-		rows->strange++;
-		if (is_again(rows, ~hash))
+		if (is_gauge && is_again(rows, ~hash))
 			exporter_fault_note(&rows->dead, "process %.20s", pid);
 	} else if (len > 0 && is_plain(said) && is_plain(name) && strcmp(said, name) != 0) {
-		rows->strange++;
 		if (is_again(rows, hash))
 			exporter_fault_note(&rows->renamed, "process %.20s is %s, not %.40s", pid,
 					    name, said);

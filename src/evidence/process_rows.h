@@ -2,8 +2,9 @@
 /*
  * The processes that an exporter's rows name, and those that this machine has. A process that ends
  * or changes its name is shown late, which is no fault. So the rows are looked at twice, and a
- * fault is what was so both times: the process does not exist, or it has another name. A row with
- * state="terminated" says itself that its process has ended.
+ * fault is what was so both times: a process has another name, or it does not exist and has a
+ * gauge, which says what it does now. A counter may be kept after the end, so that its last value
+ * is read, and a row with state="terminated" says itself that its process has ended.
  */
 #pragma once
 
@@ -19,8 +20,10 @@ struct process_rows {
 	const char *procfs; /* "/proc"; NULL: nothing is looked at */
 	bool is_looking;
 	unsigned looks;
-	double looked_s;        /* when the last look began */
-	uint64_t rows, strange; /* of the last look; strange: no such process, or another name */
+	double looked_s;                  /* when the last look began */
+	uint64_t rows, gauges;            /* of the last look */
+	char own_pid[24];                 /* of this process, as procfs shows it */
+	bool has_own;                     /* it has a row, at the last look */
 	uint64_t first[PROCESS_ROWS_MAX]; /* hashes, in order of appearance */
 	size_t first_count;
 	struct exporter_fault dead, renamed;
@@ -29,8 +32,11 @@ struct process_rows {
 /* The next page is looked at, unless the look before was less than @least_s ago. */
 void process_rows_look(struct process_rows *rows, double now_s, double least_s);
 /* A row of a process on the page; a page may have several of a process. */
-void process_rows_take(struct process_rows *rows, const struct page_series *series);
+void process_rows_take(struct process_rows *rows, const struct page_series *series, bool is_gauge);
 /* The page has ended. */
 void process_rows_end(struct process_rows *rows);
-/* False: most rows are strange, so the exporter does not see the processes of this machine. */
+/*
+ * Whether both looks have been and the last one has a row of this process. Otherwise the exporter
+ * may be on another machine or in another PID namespace.
+ */
 bool process_rows_are_ours(const struct process_rows *rows);

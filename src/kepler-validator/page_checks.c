@@ -86,17 +86,16 @@ static int check_levels(const struct checking *checking)
 static int check_processes(const struct checking *checking)
 {
 	const struct process_rows *rows = &checking->exporter->processes;
-	/* In another PID namespace, or on another machine, pids mean nothing here. */
-	bool is_judged = rows->looks > 1 && process_rows_are_ours(rows);
-	uint64_t of = is_judged ? rows->rows : 0;
+	bool is_judged = process_rows_are_ours(rows);
 	const struct exporter_fault none = { 0 };
 	int r = checking_fault(checking, RESULT_CORRECTNESS, "dead-processes",
-			       is_judged ? &rows->dead : &none, of,
-			       "Rows of processes that ended long ago");
+			       is_judged ? &rows->dead : &none, is_judged ? rows->gauges : 0,
+			       "Gauges of processes that ended long ago");
 
 	return r < 0 ? r
 		     : checking_fault(checking, RESULT_CORRECTNESS, "process-names",
-				      is_judged ? &rows->renamed : &none, of,
+				      is_judged ? &rows->renamed : &none,
+				      is_judged ? rows->rows : 0,
 				      "Rows of processes that have another name");
 }
 

@@ -14,7 +14,7 @@ static void take(struct process_rows *rows, const char *pid, const char *name, c
 					    .label_name = { "pid", "comm", "state" },
 					    .label_value = { pid, name, status } };
 
-	process_rows_take(rows, &series);
+	process_rows_take(rows, &series, strcmp(name, "kept") != 0);
 }
 
 /* A page with this process, one that does not exist, and one that has said that it ended. */
@@ -26,6 +26,7 @@ static void take_page(struct process_rows *rows, const char *own_name, const cha
 	take(rows, pid, own_name, "running");
 	take(rows, pid, own_name, "running");
 	take(rows, dead, "x", "running");
+	take(rows, dead, "kept", "running"); /* a counter */
 	take(rows, NOBODY, "y", "terminated");
 	process_rows_end(rows);
 }
@@ -48,7 +49,8 @@ static void what_is_so_twice_is_a_fault(void **state)
 	process_rows_look(rows, 100, 10);
 	take_page(rows, "not-my-name", NOBODY);
 	take_page(rows, "not-my-name", NOBODY);
-	assert_int_equal(rows->rows, 3);
+	assert_int_equal(rows->rows, 4);
+	assert_int_equal(rows->gauges, 3);
 	process_rows_look(rows, 109, 10);
 	take_page(rows, "not-my-name", NOBODY);
 	assert_int_equal(rows->dead.count + rows->renamed.count, 0);
@@ -59,7 +61,7 @@ static void what_is_so_twice_is_a_fault(void **state)
 	assert_string_equal(rows->dead.example, "process " NOBODY);
 	assert_int_equal(rows->renamed.count, 2);
 	assert_non_null(strstr(rows->renamed.example, "not not-my-name"));
-	assert_false(process_rows_are_ours(rows));
+	assert_true(process_rows_are_ours(rows));
 	free(rows);
 }
 
@@ -72,6 +74,10 @@ static void what_is_so_once_is_late(void **state)
 	process_rows_look(rows, 110, 10);
 	take_page(rows, "not-my-name", "999999998");
 	assert_int_equal(rows->dead.count + rows->renamed.count, 0);
+	process_rows_look(rows, 120, 10);
+	take(rows, NOBODY, "x", "running");
+	process_rows_end(rows);
+	assert_false(process_rows_are_ours(rows));
 	free(rows);
 }
 
