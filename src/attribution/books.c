@@ -272,6 +272,25 @@ void books_advance_remainders(struct books *books)
 	}
 }
 
+bool books_has_ended(const struct books *books, size_t zone)
+{
+	const struct accountant *accountant = &books->accountant;
+	const struct zone *own = accountant->zones[zone].zone;
+
+	if (accountant_has_ended(accountant, zone))
+		return true;
+	if (own->kind != ZONE_OTHER)
+		return false;
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone *one = accountant->zones[z].zone;
+
+		if (zone_kind_info[one->kind].is_whole && one->quality == own->quality &&
+		    !accountant_has_ended(accountant, z))
+			return false;
+	}
+	return true;
+}
+
 struct interval books_interval(struct books *books, uint64_t time_ns)
 {
 	return (struct interval){

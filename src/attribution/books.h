@@ -88,6 +88,11 @@ void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns);
 void books_put_span(struct books *books, size_t zone, struct energy_span span);
 /* Status and span of the zones of books_find_remainders(), after all other spans. */
 void books_advance_remainders(struct books *books);
+/*
+ * True if another source has taken over from zone @zone for good. A remainder has ended once all
+ * wholes of its quality have: a better meter replaces a measured one, but nothing an estimate.
+ */
+bool books_has_ended(const struct books *books, size_t zone);
 /* All that the books have of the interval; the caller adds work, places and what was measured. */
 struct interval books_interval(struct books *books, uint64_t time_ns);
 /*

@@ -339,7 +339,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->books.spans, engine->books.span_count, activity->time_ns);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
-		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
+		zone_picture(&accountant->zones[z], books_has_ended(&engine->books, z),
 			     activity->time_ns, &engine->published[z]);
 		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
 		engine->published[z].coverage_ratio =

@@ -147,8 +147,8 @@ static void a_recorded_remainder_has_its_idle_power(void **state)
 	tear_down_house(&house);
 }
 
-/* Another source has taken over from the whole of the estimates: their remainder has no errors. */
-static void a_remainder_without_a_whole_has_no_errors(void **state)
+/* Another source takes over from the whole of the estimates. */
+static void a_remainder_ends_with_its_whole_and_has_no_errors(void **state)
 {
 	const struct zone zones[] = {
 		{ .kind = ZONE_PLATFORM,
@@ -170,9 +170,12 @@ static void a_remainder_without_a_whole_has_no_errors(void **state)
 		assert_int_equal(books_adopt(&books, &zones[z], 0), z);
 	assert_int_equal(books_find_remainders(&books, 0), 0);
 	assert_int_equal(books.rest[QUALITY_ESTIMATED].at, 2);
+	assert_false(books_has_ended(&books, 2));
 	books.accountant.contenders[0].standing = STANDING_ENDED;
 	books_begin(&books, NSEC_PER_SEC, 0);
 	books_advance_remainders(&books);
+	assert_true(books_has_ended(&books, 2));
+	assert_false(books_has_ended(&books, 1));
 	assert_int_equal(books.status[2].state, ZONE_ABSENT);
 	assert_int_equal(books.status[2].errors, 0);
 	books_release(&books);
@@ -307,7 +310,7 @@ int main(void)
 		cmocka_unit_test(a_new_zone_brings_its_columns),
 		cmocka_unit_test(what_no_part_counts_is_a_zone),
 		cmocka_unit_test(a_recorded_remainder_has_its_idle_power),
-		cmocka_unit_test(a_remainder_without_a_whole_has_no_errors),
+		cmocka_unit_test(a_remainder_ends_with_its_whole_and_has_no_errors),
 		cmocka_unit_test(a_total_has_all_of_an_estimated_part),
 		cmocka_unit_test(a_zone_goes_on_in_other_books),
 	};
