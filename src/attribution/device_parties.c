@@ -161,6 +161,8 @@ static void count_entries(struct device_parties *parties)
 	uint32_t *first = parties->first;
 
 	memset(first, 0, sizeof(parties->first));
+	if (parties->count == 0)
+		return;
 	for (size_t i = 0; i < parties->count; i++)
 		first[parties->entries[i].device + 1]++;
 	for (size_t device = 0; device < DEVICES_MAX; device++)

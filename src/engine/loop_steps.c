@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loop_steps.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "base/macro.h"
 
@@ -10,7 +10,7 @@ static const double interval_bounds[HEALTH_BUCKETS_MAX] = {
 };
 static const double step_bounds[HEALTH_BUCKETS_MAX] = { 0.001, 0.01, 0.1, 1, 10 };
 
-static const char *const names[STEP_COUNT + 1] = {
+static const char names[STEP_COUNT + 1][LOOP_STEP_NAME_MAX] = {
 	[STEP_SIGNALS] = "signals",
 	[STEP_SELF] = "self",
 	[STEP_METERS] = "meters",
@@ -59,7 +59,7 @@ static bool fill_health(const void *owner, void *ret)
 
 		if (!steps->steps[step].count)
 			continue;
-		(void)snprintf(one->name, sizeof(one->name), "%s", names[step]);
+		memcpy(one->name, names[step], sizeof(one->name));
 		one->seconds = steps->steps[step];
 		health->step_count++;
 	}

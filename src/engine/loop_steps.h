@@ -25,8 +25,10 @@ enum loop_step {
 	STEP_NONE = STEP_COUNT, /* waiting */
 };
 
+#define LOOP_STEP_NAME_MAX 16
+
 struct loop_step_health {
-	char name[16];
+	char name[LOOP_STEP_NAME_MAX];
 	struct health_histogram seconds;
 };
 

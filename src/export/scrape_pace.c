@@ -124,11 +124,12 @@ struct scrape_pace_state scrape_pace_look(struct scrape_pace *pace, uint64_t now
 	pthread_mutex_lock(&pace->lock);
 	for (size_t i = 0; i < ARRAY_SIZE(pace->clients); i++) {
 		const struct scrape_client *at = &pace->clients[i];
-		uint64_t open_ns = since(at->shown_ns, now_ns);
-		uint64_t longest_ns = longest_gap(at, now_ns);
+		uint64_t open_ns, longest_ns;
 
 		if (!at->used || !is_recent(at->scraped_ns, now_ns))
 			continue;
+		open_ns = since(at->shown_ns, now_ns);
+		longest_ns = longest_gap(at, now_ns);
 		scraped = true;
 		state.clients += longest_ns > 0;
 		if (longest_ns || open_ns <= SCRAPE_PACE_AWAITED_NS)

@@ -12,61 +12,41 @@
 /* One may be a reset; so many in a row mean that the limit is wrong, or the counter. */
 #define REFUSALS_IN_A_ROW 3
 
-static void look_at_refusals(struct zone_watch *watch, const struct interval_engine *engine,
-			     size_t index)
+static void look_at_refusals(struct zone_watch *watch, const struct zone_view *view, size_t index)
 {
-	const struct zone *zone = interval_engine_zone(engine, index);
-	const struct zone_status *status = interval_engine_view(engine, index).status;
+	const struct zone_status *status = view->status;
 	char id[ZONE_ID_MAX];
 
 	if (watch->refused[index] || status->refusals < REFUSALS_IN_A_ROW)
 		return;
 	watch->refused[index] = true;
-	zone_id(zone, id);
+	zone_id(view->zone, id);
 	log_warn("ignoring the energy of %s (%s): %llu consecutive readings exceed the plausible "
 		 "power, or came too late to rule out a counter wrap; if the machine can draw that "
 		 "much, raise --meter.max-watts",
-		 id, zone->path, (unsigned long long)status->refusals);
+		 id, view->zone->path, (unsigned long long)status->refusals);
 }
 
-static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
-			 uint64_t now_ns)
+static void look_at_sums(struct zone_watch *watch, const struct zone_sums_input *input)
 {
-	const struct books *books = interval_engine_books(engine);
-	const struct zone *zones[ZONES_MAX];
-	const struct zone_status *status[ZONES_MAX];
-	struct zone_sums_input input = {
-		.count = interval_engine_zone_count(engine),
-		.zones = zones,
-		.status = status,
-		.spans = books->spans,
-		.span_count = books->span_count,
-		.now_ns = now_ns,
-	};
-
-	for (size_t z = 0; z < input.count; z++) {
-		zones[z] = interval_engine_zone(engine, z);
-		status[z] = interval_engine_view(engine, z).status;
-	}
-	watch->health.packages_exceeded = zone_sums_add(&watch->sums, &input);
-	for (size_t z = 0; z < input.count; z++) {
+	watch->health.packages_exceeded = zone_sums_add(&watch->sums, input);
+	for (size_t z = 0; z < input->count; z++) {
 		if (!watch->sums.exceeded[z] || watch->exceeded[z])
 			continue;
 		watch->exceeded[z] = true;
 		log_warn("core and uncore of package-%s (%s) counted more energy in a minute than "
 			 "the package that contains them: one of these counters is wrong or means "
 			 "something else here; nothing is corrected",
-			 zones[z]->instance, zones[z]->path);
+			 input->zones[z]->instance, input->zones[z]->path);
 	}
 }
 
-static void look_at_standstill(struct zone_watch *watch, const struct interval_engine *engine,
-			       size_t index)
+static void look_at_standstill(struct zone_watch *watch, const struct zone_view *view, size_t index)
 {
-	const struct zone *zone = interval_engine_zone(engine, index);
+	const struct zone *zone = view->zone;
 	char id[ZONE_ID_MAX];
 
-	if (watch->still[index] || !interval_engine_view(engine, index).is_still)
+	if (watch->still[index] || !view->is_still)
 		return;
 	watch->still[index] = true;
 	zone_id(zone, id);
@@ -76,13 +56,12 @@ static void look_at_standstill(struct zone_watch *watch, const struct interval_e
 		 id, zone->source, zone->path);
 }
 
-static void look_at_total(struct zone_watch *watch, const struct interval_engine *engine,
-			  size_t index)
+static void look_at_total(struct zone_watch *watch, const struct zone_view *view, size_t index)
 {
-	const struct zone *zone = interval_engine_zone(engine, index);
+	const struct zone *zone = view->zone;
 	char id[ZONE_ID_MAX];
 
-	if (watch->missed[index] || !interval_engine_view(engine, index).missed_total)
+	if (watch->missed[index] || !view->missed_total)
 		return;
 	watch->missed[index] = true;
 	zone_id(zone, id);
@@ -91,15 +70,13 @@ static void look_at_total(struct zone_watch *watch, const struct interval_engine
 		 id, zone->source, zone->path);
 }
 
-static void look_at_coverage(struct zone_watch *watch, const struct interval_engine *engine,
-			     size_t index)
+static void look_at_coverage(struct zone_watch *watch, const struct zone_view *view, size_t index)
 {
 	char text[ZONE_COVERAGE_TEXT_MAX];
 	const char *remedy;
-	struct zone_view view = interval_engine_view(engine, index);
 
-	if (watch->fell_short[index] || !view.coverage_is_of_minute ||
-	    !zone_coverage_is_short(view.zone, view.coverage_ratio, text, &remedy))
+	if (watch->fell_short[index] || !view->coverage_is_of_minute ||
+	    !zone_coverage_is_short(view->zone, view->coverage_ratio, text, &remedy))
 		return;
 	watch->fell_short[index] = true;
 	log_warn("%s; %s", text, remedy);
@@ -159,13 +136,29 @@ void zone_watch_count(struct zone_watch *watch, const struct sources *sources)
 void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine,
 		     uint64_t now_ns)
 {
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		look_at_refusals(watch, engine, z);
-		look_at_coverage(watch, engine, z);
-		look_at_standstill(watch, engine, z);
-		look_at_total(watch, engine, z);
+	const struct books *books = interval_engine_books(engine);
+	const struct zone *zones[ZONES_MAX];
+	const struct zone_status *status[ZONES_MAX];
+	const struct zone_sums_input sums = {
+		.count = interval_engine_zone_count(engine),
+		.zones = zones,
+		.status = status,
+		.spans = books->spans,
+		.span_count = books->span_count,
+		.now_ns = now_ns,
+	};
+
+	for (size_t z = 0; z < sums.count; z++) {
+		const struct zone_view view = interval_engine_view(engine, z);
+
+		zones[z] = view.zone;
+		status[z] = view.status;
+		look_at_refusals(watch, &view, z);
+		look_at_coverage(watch, &view, z);
+		look_at_standstill(watch, &view, z);
+		look_at_total(watch, &view, z);
 	}
-	look_at_sums(watch, engine, now_ns);
+	look_at_sums(watch, &sums);
 }
 
 static bool fill_health(const void *owner, void *ret)

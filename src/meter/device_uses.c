@@ -17,6 +17,12 @@ static bool is_same(const struct device_use *one, const struct device_use *other
 	       uuid_is_same(&one->vm, &other->vm);
 }
 
+static void add_nameless(struct device_uses *uses, uint32_t device, uint64_t busy_ns)
+{
+	uses->any_nameless = true;
+	uses->nameless_ns[device] += busy_ns;
+}
+
 static void add(struct device_uses *uses, const struct device_use *use)
 {
 	uint32_t at;
@@ -25,7 +31,7 @@ static void add(struct device_uses *uses, const struct device_use *use)
 		return;
 	at = map_find(&uses->known, key_of(use));
 	if (at != MAP_NONE && !is_same(&uses->use[at], use)) {
-		uses->nameless_ns[use->device] += use->busy_ns; /* a UUID that was made to be */
+		add_nameless(uses, use->device, use->busy_ns); /* a UUID that was made to be */
 		return;
 	}
 	if (at != MAP_NONE) {
@@ -38,7 +44,7 @@ static void add(struct device_uses *uses, const struct device_use *use)
 		map_init(&uses->known, DEVICE_USES_MAX);
 	if (ARRAY_RESERVE(uses->use, uses->size, uses->count + 1) < 0 ||
 	    map_put(&uses->known, key_of(use), (uint32_t)uses->count) < 0)
-		uses->nameless_ns[use->device] += use->busy_ns;
+		add_nameless(uses, use->device, use->busy_ns);
 	else
 		uses->use[uses->count++] = *use;
 }
@@ -52,8 +58,8 @@ void device_uses_add(struct device_uses *uses, const struct device_use *use, siz
 void device_uses_move(struct device_uses *from, struct device_uses *to)
 {
 	device_uses_add(to, from->use, from->count);
-	for (uint32_t device = 0; device < DEVICES_MAX; device++)
-		to->nameless_ns[device] += from->nameless_ns[device];
+	for (uint32_t device = 0; from->any_nameless && device < DEVICES_MAX; device++)
+		add_nameless(to, device, from->nameless_ns[device]);
 	device_uses_clear(from);
 }
 
@@ -61,7 +67,9 @@ void device_uses_clear(struct device_uses *uses)
 {
 	while (uses->count)
 		(void)map_remove(&uses->known, key_of(&uses->use[--uses->count]));
-	memset(uses->nameless_ns, 0, sizeof(uses->nameless_ns));
+	if (uses->any_nameless)
+		memset(uses->nameless_ns, 0, sizeof(uses->nameless_ns));
+	uses->any_nameless = false;
 }
 
 void device_uses_release(struct device_uses *uses)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,9 @@
 struct device_uses {
 	struct device_use *use; /* one a device and process or machine */
 	size_t count, size;
-	struct map known;                  /* by device and pid or machine, where in @use */
-	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list */
+	struct map known; /* by device and pid or machine, where in @use */
+	bool any_nameless;
+	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list; all 0 without any_nameless */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "snapshot/power_picture.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,20 @@ struct counting {
 	uint64_t rows_uj; /* all that rows got since the start */
 	uint64_t cpu_ns;  /* of all owners in the interval */
 };
+
+static void copy_rows(struct power_picture *ret, const struct power_picture *picture,
+		      const struct power_list *list)
+{
+	memcpy(&ret->rows[list->first], &picture->rows[list->first],
+	       list->count * sizeof(*ret->rows));
+}
+
+void power_picture_copy(struct power_picture *ret, const struct power_picture *picture)
+{
+	memcpy(ret, picture, offsetof(struct power_picture, rows));
+	copy_rows(ret, picture, &picture->processes);
+	copy_rows(ret, picture, &picture->owners);
+}
 
 void power_scratch_release(struct power_scratch *scratch)
 {
@@ -148,7 +163,8 @@ static void write_owner(const struct owner_names *names, bool whole, char ret[PO
 							 : text[LABEL_CONTAINER_ID];
 
 	if (!text[LABEL_POD_ID][0]) {
-		label_text(ret, POWER_OWNER_SIZE, name);
+		if (!memccpy(ret, name, '\0', POWER_OWNER_SIZE)) /* else cut, at a character */
+			label_text(ret, POWER_OWNER_SIZE, name);
 		return;
 	}
 	(void)snprintf(long_text, sizeof(long_text), "%s%s%s/%s", whole ? name : "",

@@ -77,6 +77,9 @@ struct power_scratch {
 	struct ranking ranking;
 };
 
+/* Copies what is in use of it: with few rows, that is little. */
+void power_picture_copy(struct power_picture *ret, const struct power_picture *picture);
+
 void power_scratch_release(struct power_scratch *scratch);
 
 /*

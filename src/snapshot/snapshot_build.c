@@ -346,7 +346,7 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		return -ENOMEM;
 	free_memory = buffer->memory;
 	power = carve(&free_memory, sizeof(*power));
-	*power = publication->power;
+	power_picture_copy(power, &publication->power);
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {

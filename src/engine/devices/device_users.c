@@ -151,6 +151,6 @@ void device_users_enter(struct device_users *users, const struct device_uses *us
 		else
 			device_parties_add_unseen(ret, use->device, use->busy_ns);
 	}
-	for (uint32_t device = 0; device < DEVICES_MAX; device++)
+	for (uint32_t device = 0; uses->any_nameless && device < DEVICES_MAX; device++)
 		device_parties_add_unseen(ret, device, uses->nameless_ns[device]);
 }
