@@ -193,7 +193,7 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 		return -ENOMEM;
 	result->threshold.max_error = checking->bounds->max_error;
 	result->threshold.max_lag_s = checking->bounds->max_lag_s;
-	result->threshold.truth_error = checking->observation->truth.error;
+	result->threshold.truth_error = fmax(0, truth->series->error);
 	if (zone && zone->is_difference)
 		result_set_verdict(result, VERDICT_FAIL,
 				   "Each value is only the energy since the value before it: "

@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "judging/bracket.h"
 #include "kepler-validator/truth_checks.h"
+#include "truth/gpu_meter.h"
 
 #define BUSY_LEAST    0.9  /* of the CPU time that the load wanted */
 #define COVERED_LEAST 0.9  /* of a phase, by the truth */
@@ -26,6 +27,7 @@ struct effect {
 	double part;      /* the load's, of the effect; NAN: not known */
 	double charged_j; /* by the exporter */
 	bool is_crowded;
+	bool is_gpu;   /* other work on CPUs does not matter */
 	bool is_short; /* for the time between two readings of the truth */
 	unsigned processes_missing;
 	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
@@ -105,7 +107,8 @@ static void judge_effect(struct result *result, const struct effect *effect)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The load's part of the effect is not known, because its "
 				   "effect or its neighbour's alone was not conclusive.");
-	else if (fabs(effect->other_cpus - effect->usual_cpus) > OTHER_MOST * effect->load_cpus)
+	else if (!effect->is_gpu &&
+		 fabs(effect->other_cpus - effect->usual_cpus) > OTHER_MOST * effect->load_cpus)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Other work took %.3f CPUs with the load, and %.3f CPUs before "
 				   "and after it: the effect is not the load's alone.%s%s",
@@ -193,6 +196,11 @@ static bool may_lack_row(const struct observation *observation, const struct exp
 	       !(exporter->kind == EXPORTER_KEPLER_C && observation->load_rows.is_certain[level]);
 }
 
+static bool is_gpu_zone(const struct truth_zone *truth)
+{
+	return strcmp(truth->kind, TRUTH_GPU) == 0;
+}
+
 static int check_effect(const struct observation *observation, size_t exporter, size_t index,
 			const struct truth_zone *truth, enum energy_level level,
 			const struct check_bounds *bounds, struct result_list *ret)
@@ -219,8 +227,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		.busy = phase->busy,
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
-	effect.is_short = observation->plan.phases[index].load == &load_command &&
-			  length_s < STEPS_LEAST * observation->step_s;
+	effect.is_gpu = is_gpu_zone(truth);
+	effect.is_short = observation->command && length_s < STEPS_LEAST * observation->step_s;
 	if (load->processes < observation->plan.phases[index].processes)
 		effect.processes_missing =
 			observation->plan.phases[index].processes - (unsigned)load->processes;
@@ -233,7 +241,7 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s", RESULT_NAME_MAX - 1,
 		       judged->url);
 	result->threshold.max_error = bounds->max_effect_error;
-	result->threshold.truth_error = observation->truth.error;
+	result->threshold.truth_error = fmax(0, truth->series->error);
 	if (zone->sums[level].mine_rows == 0 && may_lack_row(observation, judged, level))
 		result_set_verdict(result, VERDICT_NOT_APPLICABLE,
 				   "This exporter has no series of the load's %s.",
@@ -244,21 +252,25 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	return result_list_add(ret, result);
 }
 
-/* All levels at which the load is known, in all zones. */
+/* All levels at which the load is known, in all zones that it uses. */
 static int check_phase(const struct observation *observation, size_t exporter, size_t index,
 		       const struct check_bounds *bounds, struct result_list *ret)
 {
 	/* Without all processes of a load that starts many, only the cgroup has it. */
-	bool has_rows = observation->plan.phases[index].load->is_workers_only;
+	const struct load_kind *load = observation->plan.phases[index].load;
+	bool has_rows = load->is_workers_only;
 	int r = 0;
 
-	for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++)
+	for (size_t zone = 0; zone < observation->truth.zone_count && r == 0; zone++) {
+		if (is_gpu_zone(&observation->truth.zones[zone]) != (load == &load_gpu_command))
+			continue;
 		for (int level = ENERGY_PROCESS; level < ENERGY_LEVELS && r == 0; level++)
 			if (observation->load_rows.counts[level] > 0 &&
 			    (level != ENERGY_PROCESS || has_rows))
 				r = check_effect(observation, exporter, index,
 						 &observation->truth.zones[zone],
 						 (enum energy_level)level, bounds, ret);
+	}
 	return r;
 }
 

@@ -93,7 +93,7 @@ static const char *const mine[] = { LOAD_COMM, LOAD_NEIGHBOUR, "kepler-validato"
 static int start_load(struct observation *observation, const struct plan_phase *phase,
 		      struct load *ret)
 {
-	if (phase->load != &load_command)
+	if (phase->load != &load_command && phase->load != &load_gpu_command)
 		return load_start(phase, &observation->cgroup, ret);
 	*ret = (struct load){ 0 };
 	return command_load_start(observation->command, &observation->cgroup,

@@ -45,7 +45,7 @@ struct observation {
 	struct exporter *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
 	struct series *cpu;  /* of the machine: CPUs that are busy */
-	const char *command; /* of phases with load_command */
+	const char *command; /* of phases with load_command or load_gpu_command */
 	struct command_load command_load;
 	enum load_cgroup_shape load_shape;
 	struct load_cgroup cgroup;

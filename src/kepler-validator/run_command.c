@@ -21,6 +21,7 @@
 #include "options/layers.h"
 #include "options/operands.h"
 #include "options/program.h"
+#include "truth/gpu_meter.h"
 
 #define S_PER_NS 1e-9
 
@@ -30,7 +31,7 @@ struct run_config {
 	size_t exporter_count;
 	char *scenario;
 	const struct scenario *chosen;
-	char *load_command;
+	char *load_command, *gpu_load, *nvml;
 	int source, load_cgroup;
 	bool quick, full;
 	char *sysfs, *procfs, *file, *law, *output;
@@ -55,6 +56,7 @@ static const struct option_choice truth_choices[] = {
 
 #define SCENARIO_LIST         "list"
 #define LOAD_COMMAND_SCENARIO "command"
+#define GPU_LOAD_SCENARIO     "gpu"
 
 static int check_scenario(const char *text, struct diag *diag)
 {
@@ -98,6 +100,9 @@ static const struct option rows[] = {
 		"A command that /bin/sh runs as the load, between two phases without one. It is "
 		"ended with its phase, if it has not ended by itself; its output goes to standard "
 		"error."),
+	TEXT_FLAG("gpu-load", OWN(gpu_load), "", "COMMAND",
+		  "The same with a command that uses GPUs: the energy of the zone gpu is judged, "
+		  "and not that of CPUs."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .only_flag = true,
@@ -132,6 +137,9 @@ static const struct option rows[] = {
 		  "the system's by default."),
 	SWITCH_FLAG("truth.redfish-insecure", OWN(redfish.insecure),
 		    "Do not verify the management controller's certificate."),
+	TEXT_FLAG("truth.nvml-library", OWN(nvml), "libnvidia-ml.so.1", "NAME",
+		  "The library that reads NVIDIA GPUs, which is part of their driver. GPUs are "
+		  "compared with the zone gpu, whatever --truth is except none."),
 	TEXT_FLAG("output", OWN(output), "", "DIR", REPORT_OUTPUT_HELP),
 	TEXT_FLAG("host.sysfs", OWN(sysfs), "/sys", "FOLDER", "Where sysfs is mounted."),
 	TEXT_FLAG("host.procfs", OWN(procfs), "/proc", "FOLDER", "Where procfs is mounted."),
@@ -193,6 +201,24 @@ static bool is_given(const struct run_config *config, const char *name)
 	return origins && origins[option_find(&run_command_options, name)] != ORIGIN_DEFAULT;
 }
 
+/* A command is the load of one scenario, which is the default with it. */
+static int check_command(const struct run_config *config, const char *option, const char *command,
+			 const char *scenario, struct diag *diag)
+{
+	bool is_chosen = strcmp(config->scenario, scenario) == 0;
+
+	if (is_chosen && !*command)
+		return diag_set(diag, -EINVAL, "scenario: %s needs --%s=COMMAND", scenario, option);
+	if (*command && !is_chosen && is_given(config, "scenario"))
+		return diag_set(diag, -EINVAL,
+				"%s: is a scenario of its own, without --scenario=%s", option,
+				config->scenario);
+	if (*config->load_command && *config->gpu_load)
+		return diag_set(diag, -EINVAL,
+				"gpu-load: cannot be given together with --load-command");
+	return 0;
+}
+
 static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct run_config *config = (const struct run_config *)(const void *)values;
@@ -212,15 +238,14 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
 		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
-	bool is_command = strcmp(config->scenario, LOAD_COMMAND_SCENARIO) == 0;
-	if (is_command && !*config->load_command)
-		return diag_set(diag, -EINVAL, "scenario: command needs --load-command=COMMAND");
-	if (*config->load_command && !is_command && is_given(config, "scenario"))
-		return diag_set(diag, -EINVAL,
-				"load-command: is a scenario of its own, without --scenario=%s",
-				config->scenario);
+	int r = check_command(config, "load-command", config->load_command, LOAD_COMMAND_SCENARIO,
+			      diag);
+	if (r == 0)
+		r = check_command(config, "gpu-load", config->gpu_load, GPU_LOAD_SCENARIO, diag);
+	if (r < 0)
+		return r;
 	unsigned levels;
-	int r = required_levels_parse(config->required, config->required_count, &levels, diag);
+	r = required_levels_parse(config->required, config->required_count, &levels, diag);
 	return r < 0 ? r : check_truth(config, diag);
 }
 
@@ -261,7 +286,10 @@ static void print_plan(const struct run_config *config, const struct observation
 {
 	const struct plan *plan = &observation->plan;
 	const struct truth *truth = &observation->truth;
+	size_t gpus = 0;
 
+	for (size_t i = 0; i < truth->meter_count; i++)
+		gpus += strcmp(truth->meters[i].kind, TRUTH_GPU) == 0;
 	printf("Plan, %.0f s:\n", plan_length_s(plan));
 	for (size_t i = 0; i < plan->count; i++)
 		print_phase(&plan->phases[i]);
@@ -273,13 +301,18 @@ static void print_plan(const struct run_config *config, const struct observation
 		       "of its own restores it, also if this one is killed.\n");
 	for (size_t i = 0; i < config->exporter_count; i++)
 		printf("Exporter: %s\n", config->exporters[i]);
-	if (truth->source == TRUTH_NONE)
+	if (truth->zone_count == 0)
 		printf("Truth: none; only what must always hold is judged.\n");
+	else if (truth->source == TRUTH_NONE)
+		printf("Truth: GPUs only.\n");
 	else
 		printf("Truth: %s, %zu meters, with an assumed error of ±%g %%.\n",
-		       truth_source_name(truth->source), truth->meter_count, 100 * truth->error);
+		       truth_source_name(truth->source), truth->meter_count - gpus,
+		       100 * truth->error);
 	for (size_t i = 0; i < truth->zone_count; i++)
 		printf("  %s: %s\n", truth->zones[i].kind, truth->zones[i].series->query);
+	if (gpus > 0)
+		printf("  GPUs have an assumed error of ±%g %%.\n", 100 * TRUTH_GPU_ERROR);
 	(void)fflush(stdout);
 }
 
@@ -345,6 +378,7 @@ static int prepare(const struct run_config *config, struct observation *observat
 		.devices = "/dev",
 		.file = config->file,
 		.law = config->law,
+		.nvml = config->nvml,
 		.redfish = { config->redfish.url, config->redfish.user,
 			     config->redfish.password_file, config->redfish.token_file,
 			     config->redfish.ca_file, config->redfish.insecure },
@@ -461,7 +495,9 @@ static int run(const struct run_config *config, const struct option_args *args)
 	CLEANUP(observation_release)
 	struct observation observation = {
 		.sysfs = config->sysfs,
-		.command = config->load_command,
+		.command = *config->load_command ? config->load_command
+			   : *config->gpu_load   ? config->gpu_load
+						 : NULL,
 		.load_shape = (enum load_cgroup_shape)config->load_cgroup,
 		.procfs = config->procfs,
 		.step_s = S_PER_NS * (double)config->step_ns,
@@ -502,6 +538,8 @@ static void use_preset(struct run_config *config)
 
 	if (*config->load_command)
 		config->chosen = scenario_find(LOAD_COMMAND_SCENARIO);
+	else if (*config->gpu_load)
+		config->chosen = scenario_find(GPU_LOAD_SCENARIO);
 	else
 		config->chosen = scenario_find(is_full ? "full" : config->scenario);
 	if (config->full && !is_given(config, "duration"))

@@ -19,6 +19,7 @@
 #define POLL_NS (10 * NSEC_PER_MSEC)
 
 const struct load_kind load_command = { .name = "command", .unit = "" };
+const struct load_kind load_gpu_command = { .name = "gpu", .unit = "" };
 
 __attribute__((noreturn)) static void be_command(const char *command,
 						 const struct load_cgroup *cgroup, pid_t parent)

@@ -15,8 +15,8 @@
 
 #define LOAD_COMMAND_PATIENCE_S 5.0 /* from SIGTERM to SIGKILL */
 
-/* The kind of the phase; it has no workers. */
-extern const struct load_kind load_command;
+/* The kinds of the phase; they have no workers. The second is judged by its GPUs' energy. */
+extern const struct load_kind load_command, load_gpu_command;
 
 struct command_load {
 	pid_t pid; /* 0: not started, or waited for */

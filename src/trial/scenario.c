@@ -88,6 +88,7 @@ const struct scenario scenarios[] = {
 	    { "cache 100 %", &load_stress_cache, 1 } },
 	  {} },
 	{ "command", "The command of --load-command.", { { "command", &load_command, 1 } }, {} },
+	{ "gpu", "The command of --gpu-load.", { { "gpu", &load_gpu_command, 1 } }, {} },
 	{ .name = NULL },
 };
 /* clang-format on */

@@ -111,8 +111,8 @@ void search_rapl_sysfs(const char *sysfs, struct truth *truth)
 			add_powercap_zone(truth, zone);
 }
 
-/* The platform's power, of which a device has one file: the mean if there is one. */
-static void add_hwmon_device(struct truth *truth, const char *dir)
+/* The power of a device, of which it has one file: the mean if there is one. */
+static void add_hwmon_device(struct truth *truth, const char *kind, const char *dir)
 {
 	static const char *const powers[] = { "power1_average", "power1_input" };
 	const struct truth_meter power = { .unit = UNIT_MICRO, .is_power = true };
@@ -120,12 +120,12 @@ static void add_hwmon_device(struct truth *truth, const char *dir)
 	char text[32];
 
 	if (read_text(dir, "energy1_input", text, sizeof(text))) {
-		add_meter(truth, "platform", dir, "energy1_input", &energy);
+		add_meter(truth, kind, dir, "energy1_input", &energy);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(powers); i++)
 		if (read_text(dir, powers[i], text, sizeof(text))) {
-			add_meter(truth, "platform", dir, powers[i], &power);
+			add_meter(truth, kind, dir, powers[i], &power);
 			return;
 		}
 }
@@ -140,21 +140,40 @@ static bool is_gpu(const char *device)
 	return false;
 }
 
-void search_hwmon(const char *sysfs, bool acpi, struct truth *truth)
+/* The devices of hwmon that @is_wanted, as meters of @kind. */
+static void search_devices(const char *sysfs, const char *kind, bool (*is_wanted)(const char *name),
+			   struct truth *truth)
 {
 	char dir[TRUTH_PATH_MAX], device[TRUTH_PATH_MAX], name[64];
 
 	if (path_join(dir, sizeof(dir), sysfs, "class/hwmon") < 0)
 		return;
 	CLEANUP(cleanup_dir) DIR *folder = opendir(dir);
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
-		if (strncmp(entry->d_name, "hwmon", 5) != 0 ||
-		    path_join(device, sizeof(device), dir, entry->d_name) < 0 ||
-		    !read_text(device, "name", name, sizeof(name)))
-			continue;
-		if ((strcmp(name, "power_meter") == 0) == acpi && !is_gpu(name))
-			add_hwmon_device(truth, device);
-	}
+	for (struct dirent *entry; folder && (entry = readdir(folder));)
+		if (strncmp(entry->d_name, "hwmon", 5) == 0 &&
+		    path_join(device, sizeof(device), dir, entry->d_name) == 0 &&
+		    read_text(device, "name", name, sizeof(name)) && is_wanted(name))
+			add_hwmon_device(truth, kind, device);
+}
+
+static bool is_acpi(const char *device)
+{
+	return strcmp(device, "power_meter") == 0;
+}
+
+static bool is_other(const char *device)
+{
+	return !is_acpi(device) && !is_gpu(device);
+}
+
+void search_hwmon(const char *sysfs, bool acpi, struct truth *truth)
+{
+	search_devices(sysfs, "platform", acpi ? is_acpi : is_other, truth);
+}
+
+void search_hwmon_gpus(const char *sysfs, struct truth *truth)
+{
+	search_devices(sysfs, "gpu", is_gpu, truth);
 }
 
 void search_file(const char *path, struct truth *truth)

@@ -11,6 +11,7 @@
  * the same packages a second time and is left out.
  */
 void search_rapl_sysfs(const char *sysfs, struct truth *truth);
-/* @acpi: only the ACPI power meter, else all but that. */
+/* @acpi: only the ACPI power meter, else all but that and GPUs. */
 void search_hwmon(const char *sysfs, bool acpi, struct truth *truth);
+void search_hwmon_gpus(const char *sysfs, struct truth *truth);
 void search_file(const char *path, struct truth *truth);

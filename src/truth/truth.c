@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "truth/gpu_meter.h"
 #include "truth/ipmi_meter.h"
 #include "truth/law_meter.h"
 #include "truth/meter_list.h"
@@ -124,9 +125,10 @@ static int add_zone(struct truth *truth, const struct truth_meter *meter)
 	if (!zone->series)
 		return -ENOMEM;
 	memcpy(zone->kind, meter->kind, sizeof(zone->kind));
-	zone->series->error = truth->error;
+	bool is_gpu = strcmp(meter->kind, TRUTH_GPU) == 0;
+	zone->series->error = is_gpu ? TRUTH_GPU_ERROR : truth->error;
 	(void)snprintf(zone->series->source, sizeof(zone->series->source), "%s",
-		       truth_source_name(truth->source));
+		       is_gpu ? TRUTH_GPU : truth_source_name(truth->source));
 	name_meters(truth, zone);
 	truth->zone_count++;
 	return 0;
@@ -162,6 +164,9 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 				ret->failure.text[0] ? ": " : "", ret->failure.text);
 	ret->failure.text[0] = '\0';
 	ret->error = sources[ret->source].error;
+	/* GPUs beside any source: none of the others measures them. */
+	if (options->nvml && options->source != TRUTH_NONE)
+		truth_search_gpus(options->sysfs, options->nvml, ret);
 	for (size_t i = 0; i < ret->meter_count; i++)
 		if (add_zone(ret, &ret->meters[i]) < 0)
 			return diag_set(diag, -ENOMEM, "out of memory");

@@ -41,6 +41,7 @@ struct truth_options {
 	const char *sysfs, *procfs, *devices; /* "/sys", "/proc", "/dev" */
 	const char *file;                     /* of TRUTH_FILE */
 	const char *law;                      /* of TRUTH_LAW */
+	const char *nvml;                     /* the library that reads GPUs; NULL: no GPUs */
 	struct truth_redfish redfish;
 };
 

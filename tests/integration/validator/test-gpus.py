@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kepler-validator run` on a machine with GPUs: their zone is compared with NVML, and a command that uses one is judged by what it
+drew in addition. An exporter that doubles its GPUs fails.
+
+The boards are those of a library that stands in for NVML. It draws what its file says, in the exporter as in the validator.
+"""
+import http.server
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import threading
+import urllib.request
+
+from gpu_rig import Gpus
+from rig import BUILD, Exporter, Sensors, rapl_zone
+
+VALIDATOR = BUILD / "kepler-validator"
+
+
+def double_gpus(page):
+    return re.sub(r"^(kepler_node_gpu_joules_total\{.*\}) (\S+)$", lambda row: f"{row[1]} {2 * float(row[2]):.6f}", page,
+                  flags=re.MULTILINE)
+
+
+class Doubler(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, url):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                with urllib.request.urlopen(url + "/metrics", timeout=10) as answer:
+                    page = double_gpus(answer.read().decode()).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            def log_message(self, *args):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *exc):
+        self.shutdown()
+        self.server_close()
+
+
+def run(gpus, *args):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([VALIDATOR, "run", f"--output={folder}", *args], text=True, capture_output=True, check=False,
+                              timeout=200, env={**os.environ, **gpus.env}, pass_fds=(gpus.truth.fileno(),))
+        print(done.stdout, done.stderr)
+        found = {}
+        for result in json.loads(pathlib.Path(folder, "report.json").read_text())["results"]:
+            found.setdefault(result["exporter"], {})[result["name"]] = result
+    return found, done.stdout
+
+
+gpus = Gpus()
+IDLE = ("gpu 0 50000", "gpu 1 30000")
+# What the command does to a GPU: it draws 250 W more while it is in the list of processes.
+BUSY = ("gpu 0 300000", "gpu 1 30000", "proc 0 $$ 100 1000")
+
+
+def saying(lines):
+    """A command that tells the library the same as Gpus.say()."""
+    words = " ".join(f'"{line}"' for line in lines)
+    return f"printf '%s\\n' {words} >{gpus.state}.x; mv {gpus.state}.x {gpus.state}"
+
+
+COMMAND = f"{saying(BUSY)}; sleep 6; {saying(IDLE)}"
+gpus.say(*IDLE)
+with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
+        Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
+                 pass_fds=(gpus.truth.fileno(),)) as exporter, Doubler(exporter.url) as doubler:
+    exporter.intervals(2)
+    own, doubled = exporter.url + "/metrics", f"http://127.0.0.1:{doubler.server_address[1]}/metrics"
+    library = gpus.option.split("=")[1]
+    found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
+                        f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--duration=24s")
+    assert "gpu: NVML 0 GPU-" in output and ", NVML 1 GPU-" in output, output
+    # Exporter and validator have a library each, which learns of a new power at its next call: phases differ by that.
+    assert abs(found[own]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[own]["node/gpu"]
+    assert found[doubled]["node/gpu"]["verdict"] == "fail", found[doubled]["node/gpu"]
+    assert "counted twice" in found[doubled]["node/gpu"]["reason"], found[doubled]["node/gpu"]
+    effect = found[own]["container/gpu/gpu"]
+    assert effect["errors"]["predicted"] > 1000 and abs(effect["errors"]["energy_ratio"] - 1) < 0.25, effect
+    assert not any(re.match("(process|container)/package", name) for name in found[own]), found[own].keys()
+    assert exporter.stop() == 0
