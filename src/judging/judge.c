@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/num.h"
@@ -161,6 +162,47 @@ static int judge_phase(const struct pairs *pairs, double range, const struct thr
 	return 0;
 }
 
+/*
+ * What is not known of the energy up to @time_s, within a window of @series: if the power changed
+ * once in the window, a quarter of its length × that change at most.
+ */
+static double blur_at(const struct series *series, double time_s)
+{
+	const struct window *last = series->windows + series->count, *window = series->windows;
+	while (window < last && window->end_s <= time_s)
+		window++;
+	if (window == last || window->start_s >= time_s)
+		return 0;
+	double low = window->rate, high = window->rate;
+	for (const struct window *near = window - 1; near <= window + 1; near++) {
+		if (near < series->windows || near >= last)
+			continue;
+		low = fmin(low, near->rate);
+		high = fmax(high, near->rate);
+	}
+	return (window->end_s - window->start_s) / 4 * (high - low);
+}
+
+/*
+ * Is the error of the phase within its bound but for the blur at both of its ends? There the finer
+ * series is cut where the coarser one was read.
+ */
+static bool is_blurred(const struct result *result, const struct pairs *pairs,
+		       const struct phase_result *phase)
+{
+	bool by_actual = series_step_s(result->actual) >= series_step_s(result->predicted);
+	const struct series *finer = by_actual ? result->predicted : result->actual;
+	double shift_s = by_actual && !isnan(result->errors.lag_s) ? result->errors.lag_s : 0;
+	struct stretch stretch = stretch_of(pairs, &phase->phase);
+	if (stretch.count == 0)
+		return false;
+	const struct pair *first = &pairs->items[stretch.first], *last = first + stretch.count - 1;
+	double blur = blur_at(finer, first->start_s + shift_s) +
+		      blur_at(finer, last->start_s + last->span_s + shift_s);
+	return fabs(phase->predicted - phase->actual) - blur <=
+	       result->threshold.max_error * fabs(phase->actual);
+}
+
 static int use_phases(struct result *result, const struct pairs *pairs, const struct phase *phases,
 		      size_t count)
 {
@@ -305,6 +347,25 @@ static const struct phase_result *undecided(const struct result *result,
 	return whole->verdict == VERDICT_INCONCLUSIVE ? whole : NULL;
 }
 
+/* Where only a phase is wrong, the numbers of the whole do not show it. */
+static void name_worst_phase(struct result *result)
+{
+	const struct phase_result *worst = NULL;
+	size_t len = strlen(result->reason);
+
+	for (size_t i = 0; i < result->phase_count; i++) {
+		const struct phase_result *phase = &result->phases[i];
+
+		if (phase->verdict == VERDICT_FAIL &&
+		    (!worst || fabs(phase->error) > fabs(worst->error)))
+			worst = phase;
+	}
+	if (worst && len < sizeof(result->reason))
+		(void)snprintf(result->reason + len, sizeof(result->reason) - len,
+			       " The worst phase is \"%s\", with %+.2f %%.", worst->phase.name,
+			       100 * worst->error);
+}
+
 static void explain_open(struct result *result, const struct phase_result *open)
 {
 	const struct threshold *threshold = &result->threshold;
@@ -360,6 +421,8 @@ static void decide(struct result *result, const struct judgement *judgement,
 	if (energies || errors->shape > max_error || judgement->lag_is_too_long) {
 		result->cause = cause_of(judgement, energies);
 		explain(result, judgement);
+		if (energies && whole->verdict != VERDICT_FAIL)
+			name_worst_phase(result);
 		return;
 	}
 	if (open) {
@@ -374,7 +437,10 @@ static void decide(struct result *result, const struct judgement *judgement,
 			   100 * whole->error, bound, 100 * errors->shape);
 }
 
-/* The whole time, and each phase. An own part that a gap falls into is not judged. */
+/*
+ * The whole time, and each phase. An own part that a gap falls into is not judged, nor a phase with
+ * ends that the actual series does not resolve.
+ */
 static int judge_phases(struct result *result, const struct pairs *pairs, double range,
 			bool are_given, struct phase_result *whole)
 {
@@ -384,7 +450,8 @@ static int judge_phases(struct result *result, const struct pairs *pairs, double
 		struct phase_result *phase = &result->phases[i];
 		double length_s = phase->phase.end_s - phase->phase.start_s;
 		r = judge_phase(pairs, range, threshold, (1 - UNPAIRED_MOST) * length_s, phase);
-		if (!are_given && isnan(phase->error))
+		if ((!are_given && isnan(phase->error)) ||
+		    (phase->verdict != VERDICT_PASS && is_blurred(result, pairs, phase)))
 			phase->verdict = VERDICT_NOT_APPLICABLE;
 	}
 	return r;

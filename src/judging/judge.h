@@ -8,6 +8,10 @@
  * phases, the series is judged in up to ten equal parts. The shape (judging/fit.h) may not exceed
  * max_error, nor the lag max_lag. A permitted lag is taken out before energies are compared.
  *
+ * The finer series is cut where the coarser one was read. A change of power within a window of it
+ * makes its energy up to a time within that window uncertain, by a quarter of the window × the
+ * change: a phase with an error within max_error but for that is not judged.
+ *
  * A verdict is "inconclusive" with fewer than 8 pairs, or if more than 10 % of the actual series'
  * time is without a counterpart.
  *

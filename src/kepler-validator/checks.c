@@ -15,9 +15,10 @@
 #include "kepler-validator/upstream_specs.h"
 #include "kepler-validator/zone_checks.h"
 
-#define NO_PAGE_MOST 0.1 /* of all requests */
-#define NOISE_MOST   0.5 /* of the range: beyond it, rare readings are no excuse */
-#define STALE_STEPS  5   /* with an older last page, an exporter has stopped */
+#define NO_PAGE_MOST  0.1 /* of all requests */
+#define MARGIN_PHASES 4   /* windows that a phase needs for its first and last to be left out */
+#define NOISE_MOST    0.5 /* of the range: beyond it, rare readings are no excuse */
+#define STALE_STEPS   5   /* with an older last page, an exporter has stopped */
 
 static int check_answers(const struct checking *checking)
 {
@@ -89,7 +90,11 @@ static int check_faults(const struct checking *checking)
 	return r;
 }
 
-/* The phases, as far as the series has them, less two windows at its ends that may have no pair. */
+/*
+ * The phases, as far as the series has them, less two windows at its ends that may have no pair.
+ * The power changes where two phases meet, and readings of the truth and of the exporter there are
+ * not of the same moment: a phase that is long enough begins and ends a window farther inside.
+ */
 static size_t phases_within(const struct observation *observation, const struct series *series,
 			    struct phase *ret)
 {
@@ -101,6 +106,10 @@ static size_t phases_within(const struct observation *observation, const struct 
 
 		phase.start_s = fmax(phase.start_s, series_start_s(series) + 2 * step_s);
 		phase.end_s = fmin(phase.end_s, series_end_s(series) - 2 * step_s);
+		if (phase.end_s - phase.start_s >= MARGIN_PHASES * step_s) {
+			phase.start_s += step_s;
+			phase.end_s -= step_s;
+		}
 		/* A phase of less than one window is not resolved. */
 		if (phase.end_s - phase.start_s > step_s)
 			ret[count++] = phase;

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 
+from bmc import Law
 from certificates import Authority
 from redfish_rig import new_machine
 from remote_rig import authority, look_for_secrets, watched
@@ -31,7 +32,7 @@ def passes(output, name):
 
 def redfish(folder):
     """A service's power over TLS; a user that is refused, and a secret that is in no output."""
-    lab = new_machine(folder)
+    lab = new_machine(folder, law=Law(300, 100, 7))
     secret = pathlib.Path(folder, "password")
     secret.write_text(PASSWORD + "\n", encoding="utf-8")
     options = ("--truth=redfish", f"--truth.redfish-url={lab.service.url}", f"--truth.redfish-ca-file={authority().file}",

@@ -236,6 +236,62 @@ static void the_truths_own_error_is_part_of_the_verdict(void **state)
 	}
 }
 
+static double falling_joules(double time_s, double too_much_w)
+{
+	return 100 * fmin(time_s, 41) + (10 + too_much_w) * fmax(0, time_s - 41);
+}
+
+/* The power falls half way between two actual readings, and just when the other series is read. */
+static void what_readings_do_not_resolve_is_not_judged(void **state)
+{
+	static const struct phase phases[] = { { "load", 0, 41 }, { "idle", 41, 77 } };
+
+	for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+		struct result *result = result_new("node/package", RESULT_ACCURACY);
+
+		result->actual = series_new("actual", "W");
+		result->predicted = series_new("predicted", "W");
+		for (int i = 0; i <= 80; i++) {
+			assert_int_equal(series_add_counter(result->actual, i + 0.5,
+							    falling_joules(i + 0.5, 0)),
+					 0);
+			if (i % 4 == 1)
+				assert_int_equal(
+					series_add_counter(result->predicted, i,
+							   falling_joules(i, 5 * is_wrong)),
+					0);
+		}
+		series_finish(result->actual);
+		series_finish(result->predicted);
+		result->threshold = (struct threshold){ .max_error = 0.05, .max_lag_s = 0 };
+		assert_int_equal(judge_series(result, phases, ARRAY_SIZE(phases)), 0);
+		assert_int_equal(result->phases[1].verdict,
+				 is_wrong ? VERDICT_FAIL : VERDICT_NOT_APPLICABLE);
+		assert_true(fabs(result->phases[1].error) > 0.05);
+		assert_int_equal(result->verdict, is_wrong ? VERDICT_FAIL : VERDICT_PASS);
+		result_free(result);
+	}
+}
+
+static void only_a_phase_is_wrong(void **state)
+{
+	static const struct phase phases[] = { { "most", 0, 550 }, { "rest", 550, 599 } };
+	struct machine machine;
+	double predicted[SAMPLES];
+	struct result *result = result_new("node/package", RESULT_ACCURACY);
+
+	run_machine(&machine, 3);
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = machine.watts[i] * (i < 551 ? 1 : 1.2);
+	result->actual = series_of(machine.watts, SAMPLES, 0);
+	result->predicted = series_of(predicted, SAMPLES, 0);
+	result->threshold = (struct threshold){ .max_error = 0.05, .max_lag_s = 10 };
+	assert_int_equal(judge_series(result, phases, ARRAY_SIZE(phases)), 0);
+	assert_int_equal(result->verdict, VERDICT_FAIL);
+	assert_non_null(strstr(result->reason, "The worst phase is \"rest\", with +20.00 %."));
+	result_free(result);
+}
+
 static void a_phase_without_values_says_so(void **state)
 {
 	static const struct phase phases[] = { { "first", 0, 300 }, { "gone", 10000, 10300 } };
@@ -366,6 +422,8 @@ int main(void)
 		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
+		cmocka_unit_test(what_readings_do_not_resolve_is_not_judged),
+		cmocka_unit_test(only_a_phase_is_wrong),
 		cmocka_unit_test(a_phase_without_values_says_so),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),

@@ -4,10 +4,20 @@
 #include "tests/unit/unit.h"
 
 #define LENGTH_S 60
+#define STEP_S   30
 #define WATTS    10
 
-/* The verdict on an exporter whose page does not change after @until_s. */
-static enum verdict judge(int until_s)
+/* Joules of the machine, which draws less from STEP_S on if @is_step. */
+static double energy(double time_s, bool is_step)
+{
+	return WATTS * time_s - (is_step && time_s > STEP_S ? 9 * (time_s - STEP_S) : 0);
+}
+
+/*
+ * The verdict on an exporter whose page does not change after @until_s. At the moment of a step it
+ * is a fifth of a second late.
+ */
+static enum verdict judge(int until_s, bool is_step)
 {
 	static const struct exporter_options options = { "http://127.0.0.1:1/", 1, NULL };
 	static const struct check_bounds bounds = { 0.05, 0.1, 10 };
@@ -19,8 +29,9 @@ static enum verdict judge(int until_s)
 	assert_non_null(observation);
 	observation->cpus.count = 2;
 	plan_make(scenario_find("node"), &observation->cpus, LENGTH_S, &observation->plan);
-	observation->phase_count = 1;
-	observation->phases[0].phase = (struct phase){ "node", 0, LENGTH_S };
+	observation->phase_count = 2;
+	observation->phases[0].phase = (struct phase){ "load", 0, STEP_S };
+	observation->phases[1].phase = (struct phase){ "idle", STEP_S, LENGTH_S };
 	observation->truth.zone_count = 1;
 	(void)snprintf(observation->truth.zones[0].kind, TRUTH_KIND_MAX, "package");
 	observation->truth.zones[0].series = series_new("package", "W");
@@ -28,14 +39,17 @@ static enum verdict judge(int until_s)
 	observation->exporter_count = 1;
 	for (int i = 0; i <= LENGTH_S; i++) {
 		char text[256];
-		int shown = i < until_s ? i : until_s;
-		int len = snprintf(text, sizeof(text),
-				   "# TYPE kepler_node_package_joules_total counter\n"
-				   "kepler_node_package_joules_total{mode=\"dynamic\"} %d\n",
-				   WATTS * shown);
+		double shown_s = i < until_s ? i : until_s;
+		int len = snprintf(
+			text, sizeof(text),
+			"# TYPE kepler_node_package_joules_total counter\n"
+			"kepler_node_package_joules_total{mode=\"dynamic\"} %.3f\n"
+			"kepler_exporter_snapshot_timestamp_seconds %d\n",
+			energy(is_step && i == STEP_S ? shown_s - 0.2 : shown_s, is_step), i);
 
-		assert_int_equal(
-			series_add_counter(observation->truth.zones[0].series, i, WATTS * i), 0);
+		assert_int_equal(series_add_counter(observation->truth.zones[0].series, i,
+						    energy(i, is_step)),
+				 0);
 		assert_int_equal(
 			exporter_take_page(observation->exporters[0], i, i, text, (size_t)len), 0);
 	}
@@ -52,16 +66,23 @@ static enum verdict judge(int until_s)
 
 static void an_exporter_that_stops_does_not_pass(void **state)
 {
-	assert_int_equal(judge(LENGTH_S), VERDICT_PASS);
-	assert_int_equal(judge(LENGTH_S * 2 / 3), VERDICT_INCONCLUSIVE);
-	assert_int_equal(judge(LENGTH_S / 4), VERDICT_FAIL);
-	assert_int_equal(judge(0), VERDICT_FAIL);
+	assert_int_equal(judge(LENGTH_S, false), VERDICT_PASS);
+	assert_int_equal(judge(LENGTH_S * 2 / 3, false), VERDICT_INCONCLUSIVE);
+	assert_int_equal(judge(LENGTH_S / 4, false), VERDICT_FAIL);
+	assert_int_equal(judge(0, false), VERDICT_FAIL);
+}
+
+/* Whose energy a change between two readings is cannot be known: it is of neither phase. */
+static void a_change_is_of_no_phase(void **state)
+{
+	assert_int_equal(judge(LENGTH_S, true), VERDICT_PASS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_exporter_that_stops_does_not_pass),
+		cmocka_unit_test(a_change_is_of_no_phase),
 	};
 	return unit_run(tests);
 }
