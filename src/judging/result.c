@@ -64,6 +64,7 @@ void result_free(struct result *result)
 	series_free(result->actual);
 	series_free(result->predicted);
 	free(result->phases);
+	free(result->table);
 	free(result);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "judging/result_table.h"
 #include "judging/series.h"
 
 #define RESULT_NAME_MAX   160
@@ -95,6 +96,7 @@ struct result {
 	struct phase_result *phases;
 	size_t phase_count;
 	struct series *actual, *predicted; /* owned; NULL: not a comparison */
+	struct result_table *table;        /* owned; NULL: none */
 };
 
 struct result_list {

@@ -11,6 +11,7 @@
 #include "kepler-validator/checking.h"
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/page_checks.h"
+#include "kepler-validator/replica_checks.h"
 #include "kepler-validator/truth_checks.h"
 #include "kepler-validator/upstream_specs.h"
 #include "kepler-validator/zone_checks.h"
@@ -324,6 +325,8 @@ int check_observation(struct observation *observation, const struct check_bounds
 			r = check_active(&checking, &observation->exporters[i]->zones[zone]);
 		if (r == 0)
 			r = check_effects(observation, i, bounds, ret);
+		if (r == 0)
+			r = check_replicas(observation, i, bounds, ret);
 	}
 	return r;
 }

@@ -46,12 +46,8 @@ static int look(struct observation *observation)
 	return r;
 }
 
-static void begin_phase(struct observation *observation, const char *name)
+static void read_charges(const struct observation *observation, struct load_charge *ret)
 {
-	struct observed_phase *observed = &observation->phases[observation->phase_count++];
-
-	(void)snprintf(observed->phase.name, sizeof(observed->phase.name), "%s", name);
-	observed->phase.start_s = now_s(observation);
 	for (size_t i = 0; i < observation->exporter_count; i++) {
 		const struct exporter *exporter = observation->exporters[i];
 
@@ -59,9 +55,19 @@ static void begin_phase(struct observation *observation, const char *name)
 			const struct exporter_sum *sums = exporter->zones[zone].sums;
 
 			for (int level = 0; level < ENERGY_LEVELS; level++)
-				observed->charges[i].levels[level][zone] = sums[level].mine;
+				ret[i].levels[level][zone] = sums[level].mine;
 		}
+		ret[i].page_s = exporter->last_s;
 	}
+}
+
+static void begin_phase(struct observation *observation, const char *name)
+{
+	struct observed_phase *observed = &observation->phases[observation->phase_count++];
+
+	(void)snprintf(observed->phase.name, sizeof(observed->phase.name), "%s", name);
+	observed->phase.start_s = now_s(observation);
+	read_charges(observation, observed->charges);
 }
 
 /* Steps until @end_ns of the monotonic clock, or until a command that is the load has ended. */
@@ -120,9 +126,14 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,
 				strerror(-r));
-	r = step_until(observation,
-		       clock_ns(CLOCK_MONOTONIC) + (uint64_t)(phase->length_s / S_PER_NS), later_s,
-		       stop);
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	uint64_t length = (uint64_t)(phase->length_s / S_PER_NS);
+	r = step_until(observation, began + length / 4,
+		       later_s + phase->length_s - phase->length_s / 4, stop);
+	observed->settled_s = now_s(observation);
+	read_charges(observation, observed->settled);
+	if (r == 0)
+		r = step_until(observation, began + length, later_s, stop);
 	observed->phase.end_s = now_s(observation);
 	busy_look_take(observation->procfs, &after);
 	busy_commands_text(&before, &after, mine, observed->busy);

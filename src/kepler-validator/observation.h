@@ -24,13 +24,16 @@
 /* The energy that an exporter has charged to the load so far, by zone. */
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
+	double page_s; /* the time of the page that says so */
 };
 
 struct observed_phase {
 	struct phase phase;
 	struct load_result load;
 	struct load_charge charges[EXPORTERS_MAX]; /* when the phase began */
-	char busy[BUSY_TEXT_MAX];                  /* other commands with the most CPU time */
+	struct load_charge settled[EXPORTERS_MAX]; /* after a quarter of it */
+	double settled_s;
+	char busy[BUSY_TEXT_MAX]; /* other commands with the most CPU time */
 };
 
 struct observation {

@@ -20,7 +20,7 @@
 
 struct load_works {
 	struct load_work own, neighbour;
-	double wanted_cpus;
+	double wanted_cpus, wanted_per_s;
 	pid_t parent;
 };
 
@@ -50,7 +50,8 @@ be_worker(const struct plan_phase *phase, const struct load *load, const struct 
 {
 	bool is_neighbour = load->count >= load->own;
 	struct load_work *work = is_neighbour ? &load->works->neighbour : &load->works->own;
-	const struct load_worker worker = { work, phase->cpus / (double)load->own };
+	const struct load_worker worker = { work, phase->replicas,
+					    phase->cpus / (double)load->own };
 	sigset_t signals;
 
 	load_worker_begin();
@@ -116,6 +117,7 @@ int load_start(const struct plan_phase *phase, const struct load_cgroup *cgroup,
 	ret->works->own.began_ns = clock_ns(CLOCK_MONOTONIC);
 	ret->works->neighbour.began_ns = ret->works->own.began_ns;
 	ret->works->wanted_cpus = wanted_cpus(phase);
+	ret->works->wanted_per_s = phase->load->units_per_s * phase->replicas;
 	ret->works->parent = getpid();
 	fill_with_sigterm(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, &before);
@@ -156,6 +158,7 @@ void load_stop(struct load *load, double ran_s, struct load_result *ret)
 		return;
 	ret->units = load->works->own.units;
 	ret->processes = load->works->own.processes;
+	ret->wanted_units = ran_s * load->works->wanted_per_s;
 	ret->wanted_s = ran_s * load->works->wanted_cpus;
 	(void)munmap(load->works, sizeof(*load->works));
 	*load = (struct load){ 0 };

@@ -20,7 +20,8 @@ struct load_work {
 
 struct load_worker {
 	struct load_work *work;
-	double cpus; /* that this worker uses: 0 to 1, or all of load_kind.is_one_worker */
+	unsigned replicas; /* of the phase */
+	double cpus;       /* that this worker uses: 0 to 1, or all of load_kind.is_one_worker */
 };
 
 struct load_kind {
@@ -35,6 +36,7 @@ struct load_kind {
 	unsigned processes;
 	const char *program; /* of another package that it needs, or NULL */
 	const char *without; /* a sentence for a machine on which this is not installed */
+	double units_per_s;  /* of each replica; 0: as many as it can */
 	bool is_one_worker;  /* that starts as many processes as there are CPUs to use */
 	/* Returns when load_worker_is_over(). */
 	void (*run)(const struct load_worker *worker);

@@ -57,6 +57,7 @@ static void add_load(struct plan *plan, const struct scenario_load *load,
 	phase->load = load->load;
 	phase->neighbour = load->neighbour;
 	phase->cpus = load->part * CPU_COUNT(place);
+	phase->replicas = load->replicas;
 	phase->max_frequency = load->max_frequency;
 	plan->limits_frequency = plan->limits_frequency || load->max_frequency > 0;
 	phase->pinned = load->place == PLACE_ANYWHERE ? NULL : place;

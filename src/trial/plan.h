@@ -23,6 +23,7 @@ struct plan_phase {
 	double cpus;             /* how many CPUs the load wants; its neighbour wants as many */
 	unsigned processes;      /* short ones that it starts; 0: as many as there is time for */
 	const cpu_set_t *pinned; /* each worker to one of them, in order; NULL: to none */
+	unsigned replicas;       /* of the load; 0: it has none */
 	double max_frequency;    /* the limit, as a part of the highest one; 0: as it is */
 	double length_s;
 };

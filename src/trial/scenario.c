@@ -8,6 +8,7 @@
 #include "trial/load_command.h"
 #include "trial/load_memory.h"
 #include "trial/load_processes.h"
+#include "trial/load_redis.h"
 #include "trial/load_stress_ng.h"
 
 /* clang-format off: one row of the table, one line for each load */
@@ -86,6 +87,15 @@ const struct scenario scenarios[] = {
 	    { "stream 100 %", &load_stress_stream, 1 },
 	    { "cache 50 %", &load_stress_cache, 0.5 },
 	    { "cache 100 %", &load_stress_cache, 1 } },
+	  {} },
+	{ "redis",
+	  "One, two and three replicas of redis-server, each with the same number of "
+	  "requests, and down again.",
+	  { { "1 replica", &load_redis, .replicas = 1 },
+	    { "2 replicas", &load_redis, .replicas = 2, .follows = true },
+	    { "3 replicas", &load_redis, .replicas = 3, .follows = true },
+	    { "2 replicas again", &load_redis, .replicas = 2, .follows = true },
+	    { "1 replica again", &load_redis, .replicas = 1, .follows = true } },
 	  {} },
 	{ "command", "The command of --load-command.", { { "command", &load_command, 1 } }, {} },
 	{ "gpu", "The command of --gpu-load.", { { "gpu", &load_gpu_command, 1 } }, {} },

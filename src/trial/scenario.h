@@ -16,6 +16,7 @@ struct scenario_load {
 	double part;                       /* of the CPUs of its place */
 	const struct load_kind *neighbour; /* of the same size, or NULL */
 	enum cpu_place place;
+	unsigned replicas;    /* of the load, which then has no part; 0: it has none */
 	double max_frequency; /* the limit, as a part of the highest one; 0: as it is */
 	bool follows;         /* the load before it, without a phase between in which none runs */
 };

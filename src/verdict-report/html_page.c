@@ -224,6 +224,31 @@ static void add_phases(struct strbuf *out, const struct result *result)
 	strbuf_add_str(out, "</tbody></table></div>\n");
 }
 
+static void add_numbers(struct strbuf *out, const struct result_table *table)
+{
+	if (!table)
+		return;
+	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr>");
+	for (size_t i = 0; i < table->column_count; i++)
+		strbuf_addf(out, "<th%s>%s</th>", i > 0 ? " class=\"n\"" : "", table->columns[i]);
+	strbuf_add_str(out, "</tr></thead><tbody>\n");
+	for (size_t row = 0; row < table->row_count; row++) {
+		strbuf_add_str(out, "<tr><td>");
+		html_add_text(out, table->rows[row].name, sizeof(table->rows[row].name));
+		strbuf_add_str(out, "</td>");
+		for (size_t i = 0; i + 1 < table->column_count; i++) {
+			double cell = table->rows[row].cells[i];
+
+			if (isfinite(cell))
+				strbuf_addf(out, "<td class=\"n\">%.4g</td>", cell);
+			else
+				strbuf_add_str(out, "<td class=\"n\">–</td>");
+		}
+		strbuf_add_str(out, "</tr>\n");
+	}
+	strbuf_add_str(out, "</tbody></table></div>\n");
+}
+
 static int add_result(struct strbuf *out, const struct result *result, size_t index,
 		      bool has_charts)
 {
@@ -237,6 +262,7 @@ static int add_result(struct strbuf *out, const struct result *result, size_t in
 	add_facts(out, result, index);
 	int r = has_charts ? result_charts_add(out, result) : 0;
 	add_phases(out, result);
+	add_numbers(out, result->table);
 	strbuf_add_str(out, "</section>\n");
 	return r;
 }

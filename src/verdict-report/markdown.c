@@ -116,6 +116,28 @@ static void add_phases(struct strbuf *out, const struct result *result)
 	}
 }
 
+static void add_table(struct strbuf *out, const struct result_table *table)
+{
+	if (!table)
+		return;
+	strbuf_add_str(out, "\n|");
+	for (size_t i = 0; i < table->column_count; i++)
+		strbuf_addf(out, " %s |", table->columns[i]);
+	strbuf_add_str(out, "\n|---|");
+	for (size_t i = 1; i < table->column_count; i++)
+		strbuf_add_str(out, "---:|");
+	strbuf_add_str(out, "\n");
+	for (size_t row = 0; row < table->row_count; row++) {
+		strbuf_add_str(out, "| ");
+		add_text(out, table->rows[row].name);
+		for (size_t i = 0; i + 1 < table->column_count; i++) {
+			strbuf_add_str(out, " | ");
+			add_number(out, 4, table->rows[row].cells[i]);
+		}
+		strbuf_add_str(out, " |\n");
+	}
+}
+
 static void add_result(struct strbuf *out, const struct result *result)
 {
 	strbuf_add_str(out, "\n### ");
@@ -141,6 +163,7 @@ static void add_result(struct strbuf *out, const struct result *result)
 		strbuf_add_str(out, " s\n");
 	}
 	add_phases(out, result);
+	add_table(out, result->table);
 }
 
 void markdown_add(struct strbuf *out, const struct verdict_report *report)

@@ -114,6 +114,30 @@ static json_t *phases_array(const struct result *result)
 	return array;
 }
 
+static json_t *table_object(const struct result_table *table)
+{
+	json_t *object = json_object(), *columns = json_array(), *rows = json_array();
+
+	for (size_t i = 0; i < table->column_count; i++)
+		(void)json_array_append_new(columns, json_string(table->columns[i]));
+	for (size_t row = 0; row < table->row_count; row++) {
+		json_t *cells = json_array(), *line = json_object();
+
+		for (size_t i = 0; i + 1 < table->column_count; i++) {
+			double cell = table->rows[row].cells[i];
+
+			(void)json_array_append_new(cells,
+						    isfinite(cell) ? json_real(cell) : json_null());
+		}
+		set_text(line, "name", table->rows[row].name);
+		set(line, "cells", cells);
+		(void)json_array_append_new(rows, line);
+	}
+	set(object, "columns", columns);
+	set(object, "rows", rows);
+	return object;
+}
+
 static json_t *result_object(const struct result *result, size_t index)
 {
 	json_t *object = json_object(), *threshold = json_object();
@@ -133,6 +157,8 @@ static json_t *result_object(const struct result *result, size_t index)
 		set(object, "errors", errors_object(&result->errors));
 	if (result->phase_count > 0)
 		set(object, "phases", phases_array(result));
+	if (result->table)
+		set(object, "table", table_object(result->table));
 	if (result->actual)
 		set(object, "actual", series_object(result->actual, index, "actual"));
 	if (result->predicted)

@@ -70,6 +70,15 @@ static void a_ladder_has_steps(void **state)
 		assert_false(plan_is_bracket(&plan, i));
 }
 
+/* The loads of a scenario that follow each other. */
+static size_t steps_of(const char *scenario)
+{
+	return strcmp(scenario, "full") == 0     ? 4
+	       : strcmp(scenario, "ladder") == 0 ? 7
+	       : strcmp(scenario, "redis") == 0  ? 5
+						 : 0;
+}
+
 static void all_scenarios_but_ladders_bracket_each_load(void **state)
 {
 	const struct host_cpus host = host_of(8);
@@ -85,9 +94,7 @@ static void all_scenarios_but_ladders_bracket_each_load(void **state)
 		for (size_t i = 0; i < plan.count; i++)
 			if (plan.phases[i].load && !plan_is_bracket(&plan, i))
 				steps++;
-		assert_int_equal(steps, strcmp(scenario->name, "full") == 0     ? 4
-					: strcmp(scenario->name, "ladder") == 0 ? 7
-										: 0);
+		assert_int_equal(steps, steps_of(scenario->name));
 	}
 	assert_null(scenario_find("none"));
 }

@@ -113,6 +113,39 @@ static void names_are_no_markup(void **state)
 	result_list_release(&list);
 }
 
+static void a_table_is_in_each_report(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf markdown = STRBUF_INIT;
+	struct result_list list = { 0 };
+	struct verdict_report report = a_report(&list, 20);
+	struct result_table *table = calloc(1, sizeof(*table));
+
+	assert_non_null(table);
+	*table = (struct result_table){ .columns = { "replicas", "step W", "ratio" },
+					.column_count = 3,
+					.rows = { { "<0>", { NAN, NAN } },
+						  { "1", { 0.069, 1.029 } } },
+					.row_count = 2 };
+	list.items[0]->table = table;
+	assert_int_equal(html_page_add(&html, &report), 0);
+	report_json_add(&json, &report);
+	markdown_add(&markdown, &report);
+	assert_non_null(strstr(markdown.data, "| replicas | step W | ratio |\n|---|---:|---:|\n"
+					      "| \\<0\\> | – | – |\n| 1 | 0.069 | 1.029 |\n"));
+	assert_non_null(strstr(html.data, "<td>&lt;0&gt;</td><td class=\"n\">–</td>"));
+	assert_non_null(strstr(html.data, "<td>1</td><td class=\"n\">0.069</td>"));
+	json_t *root = json_loads(json.data, 0, NULL);
+	const json_t *rows = json_object_get(
+		json_object_get(json_array_get(json_object_get(root, "results"), 0), "table"),
+		"rows");
+	const json_t *cells = json_object_get(json_array_get(rows, 1), "cells");
+	assert_true(fabs(json_real_value(json_array_get(cells, 0)) - 0.069) < 1e-9);
+	json_decref(root);
+	result_list_release(&list);
+}
+
 static void a_long_series_is_a_small_picture(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT;
@@ -180,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_has_null_for_what_is_no_number),
 		cmocka_unit_test(names_are_no_markup),
+		cmocka_unit_test(a_table_is_in_each_report),
 		cmocka_unit_test(a_long_series_is_a_small_picture),
 		cmocka_unit_test(a_new_report_replaces_an_old_one),
 	};
