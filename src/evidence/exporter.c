@@ -59,6 +59,7 @@ void exporter_finish(struct exporter *exporter)
 		for (int level = 0; level < ENERGY_LEVELS; level++)
 			if (exporter->zones[i].sums[level].series)
 				series_finish(exporter->zones[i].sums[level].series);
+	published_bounds_finish(&exporter->bounds);
 }
 
 void exporter_free(struct exporter *exporter)
@@ -68,6 +69,7 @@ void exporter_free(struct exporter *exporter)
 	for (size_t i = 0; i < exporter->zone_count; i++)
 		for (int level = 0; level < ENERGY_LEVELS; level++)
 			series_free(exporter->zones[i].sums[level].series);
+	published_bounds_release(&exporter->bounds);
 	if (exporter->state) {
 		http_client_free(exporter->state->http);
 		strbuf_release(&exporter->state->page);

@@ -252,6 +252,7 @@ static int take_series(void *userdata, const struct page_series *series)
 	if (*page_label(series, "cpu_architecture"))
 		(void)snprintf(exporter->architecture, sizeof(exporter->architecture), "%s",
 			       page_label(series, "cpu_architecture"));
+	published_bounds_take(&exporter->bounds, series);
 	exporter->state->series++;
 	if (!energy_metric_find(exporter->state->names, series, &metric))
 		return 0;
@@ -285,6 +286,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 		}
 	}
 	page_help_begin(&exporter->help);
+	published_bounds_begin(&exporter->bounds);
 	state->has_grown = false;
 	state->series = state->energies = 0;
 	state->named_s = NAN;
@@ -404,6 +406,8 @@ static int end_page(struct exporter *exporter, double now_s, double came_s)
 		if (exporter->new_pages > 0 || !isnan(state->named_s) ||
 		    exporter->kind == EXPORTER_SCAPHANDRE)
 			r = add_samples(exporter, time_s);
+		if (r == 0)
+			r = published_bounds_end(&exporter->bounds, time_s);
 		if (exporter->new_pages++ == 0)
 			exporter->first_s = time_s;
 		exporter->last_s = time_s;

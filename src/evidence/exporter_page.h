@@ -10,6 +10,7 @@
 #include "evidence/own_rows.h"
 #include "evidence/page_help.h"
 #include "evidence/process_rows.h"
+#include "evidence/published_bound.h"
 #include "judging/series.h"
 
 #define EXPORTER_ROWS_MAX  200000U
@@ -72,6 +73,7 @@ struct exporter {
 	uint64_t cpu_rows_checked;
 	struct page_help help;
 	struct process_rows processes;
+	struct published_bounds bounds; /* of its own estimates */
 	struct exporter_state *state;
 };
 

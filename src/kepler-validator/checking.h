@@ -11,6 +11,7 @@ struct checking {
 	struct exporter *exporter;
 	const struct check_bounds *bounds;
 	struct result_list *results;
+	bool is_model; /* the validator's own Kepler: only its estimates of the node are judged */
 };
 
 /* A result "GROUP/NAME" of this exporter, without a threshold; NULL without memory. */

@@ -10,6 +10,7 @@
 #include "judging/judge.h"
 #include "kepler-validator/checking.h"
 #include "kepler-validator/effect_checks.h"
+#include "kepler-validator/estimate_checks.h"
 #include "kepler-validator/page_checks.h"
 #include "kepler-validator/replica_checks.h"
 #include "kepler-validator/truth_checks.h"
@@ -197,11 +198,13 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 {
 	const struct series *series = node_series(checking, truth->kind);
 	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, truth->kind);
+	if (checking->is_model && !series)
+		return 0; /* no model estimates all kinds */
 	struct result *result = checking_begin(checking, RESULT_ACCURACY, "node", truth->kind);
-
 	if (!result)
 		return -ENOMEM;
-	result->threshold.max_error = checking->bounds->max_error;
+	result->threshold.max_error = checking->is_model ? checking->bounds->max_estimate_error
+							 : checking->bounds->max_error;
 	result->threshold.max_lag_s = checking->bounds->max_lag_s;
 	result->threshold.truth_error = fmax(0, truth->series->error);
 	if (zone && zone->is_difference)
@@ -294,6 +297,54 @@ static int check_active(const struct checking *checking, const struct exporter_z
 	return result_list_add(checking->results, result);
 }
 
+/* The validator's own Kepler has no names and no meters: only its estimates of the node count. */
+static int check_estimates(const struct checking *checking)
+{
+	int r = check_faults(checking);
+	size_t before = checking->results->count;
+
+	if (r == 0)
+		r = check_zones(checking);
+	if (r < 0 || checking->results->count > before)
+		return r < 0 ? r : check_coverage(checking);
+	struct result *result = checking_begin(checking, RESULT_ACCURACY, "node", "estimates");
+	if (!result)
+		return -ENOMEM;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE,
+			   "The model estimates no zone that this machine has a meter of, so there "
+			   "is nothing to compare.");
+	return result_list_add(checking->results, result);
+}
+
+static int check_exporter(const struct checking *checking, size_t index)
+{
+	const struct exporter *exporter = checking->exporter;
+	int r = check_faults(checking);
+
+	if (r == 0)
+		r = check_size(checking);
+	if (r == 0)
+		r = check_pages(checking);
+	if (r == 0)
+		r = check_upstream_specs(checking);
+	if (r == 0)
+		r = check_invented_zones(checking->observation, exporter, checking->results);
+	if (r == 0)
+		r = check_zones(checking);
+	if (r == 0)
+		r = check_coverage(checking);
+	if (r == 0)
+		r = check_cpu(checking);
+	for (size_t zone = 0; zone < exporter->zone_count && r == 0; zone++)
+		r = check_active(checking, &exporter->zones[zone]);
+	if (r == 0)
+		r = check_effects(checking->observation, index, checking->bounds,
+				  checking->results);
+	return r < 0 ? r
+		     : check_replicas(checking->observation, index, checking->bounds,
+				      checking->results);
+}
+
 int check_observation(struct observation *observation, const struct check_bounds *bounds,
 		      struct result_list *ret)
 {
@@ -301,32 +352,12 @@ int check_observation(struct observation *observation, const struct check_bounds
 
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
 		const struct checking checking = { observation, observation->exporters[i], bounds,
-						   ret };
+						   ret, observation->models[i].pid > 0 };
 
 		r = check_answers(&checking);
-		if (observation->exporters[i]->new_pages == 0)
+		if (r < 0 || checking.exporter->new_pages == 0)
 			continue;
-		if (r == 0)
-			r = check_faults(&checking);
-		if (r == 0)
-			r = check_size(&checking);
-		if (r == 0)
-			r = check_pages(&checking);
-		if (r == 0)
-			r = check_upstream_specs(&checking);
-		if (r == 0)
-			r = check_invented_zones(observation, observation->exporters[i], ret);
-		if (r == 0)
-			r = check_zones(&checking);
-		if (r == 0)
-			r = check_cpu(&checking);
-		for (size_t zone = 0; zone < observation->exporters[i]->zone_count && r == 0;
-		     zone++)
-			r = check_active(&checking, &observation->exporters[i]->zones[zone]);
-		if (r == 0)
-			r = check_effects(observation, i, bounds, ret);
-		if (r == 0)
-			r = check_replicas(observation, i, bounds, ret);
+		r = checking.is_model ? check_estimates(&checking) : check_exporter(&checking, i);
 	}
 	return r;
 }

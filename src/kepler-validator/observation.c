@@ -225,4 +225,6 @@ void observation_release(struct observation *observation)
 	series_free(observation->cpu);
 	for (size_t i = 0; i < observation->exporter_count; i++)
 		exporter_free(observation->exporters[i]);
+	for (size_t i = 0; i < EXPORTERS_MAX; i++)
+		model_exporter_stop(&observation->models[i]);
 }

@@ -10,6 +10,7 @@
 
 #include "evidence/exporter.h"
 #include "judging/result.h"
+#include "kepler-validator/model_exporter.h"
 #include "kepler-validator/run_clock.h"
 #include "trial/frequency.h"
 #include "trial/load.h"
@@ -46,6 +47,7 @@ struct observation {
 	struct truth truth;
 	struct truth_inventory inventory;
 	struct exporter *exporters[EXPORTERS_MAX];
+	struct model_exporter models[EXPORTERS_MAX]; /* pid 0: the exporter is not our own Kepler */
 	size_t exporter_count;
 	struct series *cpu;  /* of the machine: CPUs that are busy */
 	const char *command; /* of phases with load_command or load_gpu_command */

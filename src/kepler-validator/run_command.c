@@ -29,6 +29,9 @@ struct run_config {
 	struct option_values options;
 	char *exporters[EXPORTERS_MAX];
 	size_t exporter_count;
+	char *estimates[EXPORTERS_MAX];
+	size_t estimate_count;
+	char *kepler;
 	char *scenario;
 	const struct scenario *chosen;
 	char *load_command, *gpu_load, *nvml;
@@ -40,7 +43,7 @@ struct run_config {
 		bool insecure;
 	} redfish;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
-	char *max_error, *max_effect_error;
+	char *max_error, *max_effect_error, *max_coverage_error, *max_estimate_error;
 	char *required[ENERGY_LEVELS];
 	size_t required_count;
 };
@@ -78,6 +81,15 @@ static const struct option rows[] = {
 	  .default_text = "http://localhost:28282/metrics", .metavar = "URL", .only_flag = true,
 	  .help = "The page of an exporter to judge. Repeat it to judge several at once. The kind "
 		  "of exporter is recognized by its metrics." },
+	{ "estimates", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct run_config, estimates, estimate_count, EXPORTERS_MAX),
+	  .default_text = "", .may_be_empty = true, .metavar = "MODEL", .only_flag = true,
+	  .help = "Judge the estimates of a model by this machine's meters: builtin, the file of a "
+		  "model, or the URL of one or of a model server. For each, a second Kepler runs "
+		  "meanwhile, without its meters. Repeat it for several. Without --exporter, only "
+		  "estimates are judged." },
+	TEXT_FLAG("kepler", OWN(kepler), "", "FILE",
+		  "For --estimates: the program kepler; next to this one or in PATH by default."),
 	{ "scenario", NULL, OPTION_STRING, OWN(scenario), .default_text = "quick",
 	  .metavar = "NAME", .only_flag = true, .check = check_scenario,
 	  .help = "The loads to run; \"list\" prints the scenarios and runs none." },
@@ -150,6 +162,14 @@ static const struct option rows[] = {
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
 	  .help = "The largest permitted error of CPU time, and of the energy that is charged to "
 		  "the load." },
+	{ "max-coverage-error", NULL, OPTION_STRING, OWN(max_coverage_error), .default_text = "5%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "By how much less often than it says the published error bound of an estimate "
+		  "may hold: 5% means in 85% of the intervals for a bound of 90%." },
+	{ "max-estimate-error", NULL, OPTION_STRING, OWN(max_estimate_error), .default_text = "20%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "For --estimates: the largest permitted error of the energy of each zone that a "
+		  "model estimates." },
 	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
 	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
 	  .help = "The longest delay of an exporter behind the meters." },
@@ -234,6 +254,11 @@ static int check(const struct option_values *values, struct diag *diag)
 					"exporter: must begin with http:// or https://, not \"%s\"",
 					config->exporters[i]);
 	}
+	for (size_t i = 0; i < config->estimate_count; i++)
+		if (http_url_has_user(config->estimates[i]))
+			return diag_set(diag, -EINVAL,
+					"estimates: must not contain a user or password, since the "
+					"report names the model");
 	if (config->exporter_count == 0)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
@@ -282,7 +307,7 @@ static void print_phase(const struct plan_phase *phase)
 	printf("\n");
 }
 
-static void print_plan(const struct run_config *config, const struct observation *observation)
+static void print_plan(const struct observation *observation)
 {
 	const struct plan *plan = &observation->plan;
 	const struct truth *truth = &observation->truth;
@@ -299,8 +324,9 @@ static void print_plan(const struct run_config *config, const struct observation
 	if (plan->limits_frequency)
 		printf("Changes: scaling_max_freq of all CPUs, until the end of the run. A process "
 		       "of its own restores it, also if this one is killed.\n");
-	for (size_t i = 0; i < config->exporter_count; i++)
-		printf("Exporter: %s\n", config->exporters[i]);
+	for (size_t i = 0; i < observation->exporter_count; i++)
+		printf("%s: %s\n", observation->models[i].pid > 0 ? "Estimates" : "Exporter",
+		       observation->exporters[i]->url);
 	if (truth->zone_count == 0)
 		printf("Truth: none; only what must always hold is judged.\n");
 	else if (truth->source == TRUTH_NONE)
@@ -368,6 +394,53 @@ static void print_results(const struct observation *observation, const struct re
 	       result_list_count(list, VERDICT_NOT_APPLICABLE));
 }
 
+static int too_many(struct diag *diag)
+{
+	return diag_set(diag, -E2BIG, "estimates: at most %d exporters and models at once",
+			EXPORTERS_MAX);
+}
+
+static int add_exporter(const struct run_config *config, const char *url,
+			struct observation *observation, struct diag *diag)
+{
+	const struct exporter_options options = {
+		.url = url,
+		.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
+		.mine = &observation->load_rows,
+		.procfs = config->procfs,
+		.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN),
+		.max_lag_s = observation->max_lag_s,
+	};
+	size_t at = observation->exporter_count;
+
+	if (at == EXPORTERS_MAX)
+		return too_many(diag);
+	int r = exporter_open(&options, &observation->exporters[at], diag);
+	if (r == 0)
+		observation->exporter_count++;
+	return r;
+}
+
+static int add_estimates(const struct run_config *config, const char *model,
+			 struct observation *observation, struct diag *diag)
+{
+	const struct model_exporter_options options = { config->kepler, model, config->sysfs,
+							config->procfs };
+	size_t at = observation->exporter_count;
+
+	if (at == EXPORTERS_MAX)
+		return too_many(diag);
+	/* From here on, observation_release() ends it. */
+	int r = model_exporter_start(&options, &observation->models[at], diag);
+	return r < 0 ? r : add_exporter(config, observation->models[at].url, observation, diag);
+}
+
+/* With --estimates, the exporter's default address is not meant. */
+static bool judges_exporters(const struct run_config *config)
+{
+	return config->estimate_count == 0 || is_given(config, "exporter");
+}
+
 static int prepare(const struct run_config *config, struct observation *observation,
 		   struct diag *diag)
 {
@@ -394,20 +467,10 @@ static int prepare(const struct run_config *config, struct observation *observat
 	host_cpus_read(config->sysfs, &allowed, &observation->cpus);
 	plan_make(config->chosen, &observation->cpus, S_PER_NS * (double)config->duration_ns,
 		  &observation->plan);
-	for (size_t i = 0; i < config->exporter_count && r == 0; i++) {
-		const struct exporter_options options = {
-			.url = config->exporters[i],
-			.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
-			.mine = &observation->load_rows,
-			.procfs = config->procfs,
-			.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN),
-			.max_lag_s = observation->max_lag_s,
-		};
-
-		r = exporter_open(&options, &observation->exporters[i], diag);
-		if (r == 0)
-			observation->exporter_count++;
-	}
+	for (size_t i = 0; i < config->exporter_count && r == 0 && judges_exporters(config); i++)
+		r = add_exporter(config, config->exporters[i], observation, diag);
+	for (size_t i = 0; i < config->estimate_count && r == 0; i++)
+		r = add_estimates(config, config->estimates[i], observation, diag);
 	return r;
 }
 
@@ -471,6 +534,8 @@ static int judge(const struct run_config *config, const struct option_args *args
 	/* The options' checks have read them before. */
 	(void)percent_parse(config->max_error, &bounds.max_error);
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
+	(void)percent_parse(config->max_coverage_error, &bounds.max_coverage_error);
+	(void)percent_parse(config->max_estimate_error, &bounds.max_estimate_error);
 	(void)required_levels_parse(config->required, config->required_count,
 				    &bounds.required_levels, &(struct diag){ "" });
 	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
@@ -520,7 +585,7 @@ static int run(const struct run_config *config, const struct option_args *args)
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
 	(void)sigaction(SIGHUP, &action, NULL);
-	print_plan(config, &observation);
+	print_plan(&observation);
 	r = observation_run(&observation, &stop, &diag);
 	if (observation.progress)
 		(void)fputs("\r\033[K", stderr);

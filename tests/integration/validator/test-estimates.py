@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kepler-validator run --estimates`: a second Kepler estimates, the machine's meter says how well, and the Kepler ends with it."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from rig import BUILD, Sensors, rapl_zone, run_tests
+
+VALIDATOR = BUILD / "kepler-validator"
+
+
+def second_keplers(sensors):
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = path.read_bytes().decode(errors="replace")
+            if "--no-meter.enabled" in text and sensors.mount in text:
+                found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def run(sensors, *words):
+    done = subprocess.run([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", *map(str, words)], text=True,
+                          capture_output=True, check=False, timeout=200)
+    print(done.stdout, done.stderr)
+    return done
+
+
+def the_builtin_model_is_judged():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 500)) as sensors, tempfile.TemporaryDirectory() as folder:
+        done = run(sensors, "--estimates=builtin", "--duration=30s", f"--output={folder}")
+        report = json.loads(pathlib.Path(folder, "report.json").read_text())
+        results = {result["name"]: result for result in report["results"]}
+        assert "#builtin" in done.stdout and "Exporter:" not in done.stdout, done.stdout
+        package, coverage = results["node/package"], results["coverage/package"]
+        assert package["exporter"].endswith("/metrics#builtin"), package
+        # No machine draws 500 W without doing anything.
+        assert package["verdict"] == "fail" and package["threshold"]["max_error"] == 0.2, package
+        assert package["errors"]["energy_ratio"] < 0.8 and package["errors"]["median_ape"] > 0.2, package
+        assert coverage["verdict"] == "fail" and "is within the published bound" in coverage["reason"], coverage
+        assert "container/package/half" not in results and done.returncode == 1, results.keys()
+        assert not second_keplers(sensors), "Kepler still runs"
+
+
+def without_a_meter_of_what_is_estimated_nothing_passes():
+    with Sensors(rapl_zone("intel-rapl:0", "uncore", 5)) as sensors:
+        done = run(sensors, "--estimates=builtin", "--duration=10s")
+        assert "inconclusive   node/estimates: " in done.stdout and done.returncode == 3, done.stdout
+
+
+def it_ends_with_the_validator():
+    """After an interrupt and after a SIGKILL; a Kepler that cannot start is an error before the plan."""
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors:
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with subprocess.Popen([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", "--duration=10m",
+                                   "--estimates=builtin"], stdout=subprocess.PIPE, text=True) as process:
+                assert process.stdout.readline().startswith("Plan, 600 s")
+                assert second_keplers(sensors)
+                os.kill(process.pid, number)
+                process.communicate(timeout=60)
+            deadline = time.monotonic() + 60
+            while second_keplers(sensors) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not second_keplers(sensors), number
+        for words, reason in ((["--estimates=/none.json"], "/none.json"), (["--estimates=builtin", "--kepler=/none"], "/none"),
+                              (["--estimates=http://me:secret@host/"], "must not contain a user")):
+            done = run(sensors, *words)
+            assert done.returncode == 2 and reason in done.stderr and "secret" not in done.stderr, done
+
+
+run_tests([the_builtin_model_is_judged, without_a_meter_of_what_is_estimated_nothing_passes, it_ends_with_the_validator])
