@@ -12,6 +12,7 @@
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/estimate_checks.h"
 #include "kepler-validator/page_checks.h"
+#include "kepler-validator/regression_checks.h"
 #include "kepler-validator/replica_checks.h"
 #include "kepler-validator/truth_checks.h"
 #include "kepler-validator/upstream_specs.h"
@@ -359,5 +360,5 @@ int check_observation(struct observation *observation, const struct check_bounds
 			continue;
 		r = checking.is_model ? check_estimates(&checking) : check_exporter(&checking, i);
 	}
-	return r;
+	return r < 0 ? r : check_regressions(observation, bounds, ret);
 }

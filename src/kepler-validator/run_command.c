@@ -43,7 +43,8 @@ struct run_config {
 		bool insecure;
 	} redfish;
 	uint64_t duration_ns, step_ns, timeout_ns, max_lag_ns;
-	char *max_error, *max_effect_error, *max_coverage_error, *max_estimate_error;
+	char *max_error, *max_effect_error, *max_coverage_error, *max_estimate_error,
+		*max_regression;
 	char *required[ENERGY_LEVELS];
 	size_t required_count;
 };
@@ -170,6 +171,10 @@ static const struct option rows[] = {
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
 	  .help = "For --estimates: the largest permitted error of the energy of each zone that a "
 		  "model estimates." },
+	{ "max-regression", NULL, OPTION_STRING, OWN(max_regression), .default_text = "1%",
+	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
+	  .help = "By how much the mean error of an exporter may exceed that of the first exporter "
+		  "of the same kind, in percent of the energy." },
 	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
 	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
 	  .help = "The longest delay of an exporter behind the meters." },
@@ -536,6 +541,7 @@ static int judge(const struct run_config *config, const struct option_args *args
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
 	(void)percent_parse(config->max_coverage_error, &bounds.max_coverage_error);
 	(void)percent_parse(config->max_estimate_error, &bounds.max_estimate_error);
+	(void)percent_parse(config->max_regression, &bounds.max_regression);
 	(void)required_levels_parse(config->required, config->required_count,
 				    &bounds.required_levels, &(struct diag){ "" });
 	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||

@@ -121,6 +121,8 @@ def check_changed(found):
     assert found["two-thirds"]["node/dram"][0] == "fail", found["two-thirds"]  # steady: scale and offset look alike
     assert found["doubled"]["node/package"][:2] == ("fail", "scale"), found["doubled"]
     assert "counted twice" in found["doubled"]["node/package"][2], found["doubled"]
+    assert found["doubled"]["regression/package"][0] == "fail", found["doubled"]
+    assert found["gauge"]["regression/package"][0] == "pass", found["gauge"]
     assert found["doubled"]["conservation/rows"][0] == "fail", found["doubled"]
     assert found["lost"]["conservation/rows"][0] == "fail", found["lost"]
     assert "level container" in found["lost"]["conservation/rows"][2], found["lost"]
