@@ -21,7 +21,7 @@ def kepler(*words, status=0, **variables):
     return done.stderr if status and not done.stdout else done.stdout
 
 
-def a_command_tells_its_own_options():
+def a_command_lists_its_own_options():
     for flag in ("--help", "-h"):
         run, doctor = kepler("run", flag), kepler("doctor", flag)
         assert "--monitor.interval=" in run and "json" not in run.split(), run
@@ -29,7 +29,7 @@ def a_command_tells_its_own_options():
     assert "--monitor.interval=" in kepler("--help")
 
 
-def what_is_the_doctors_is_no_one_elses():
+def the_doctors_options_are_its_own():
     for words in (("run", "--json"), ("--json",), ("config", "show", "--json")):
         assert "--json: unknown flag" in kepler(*words, status=2)
     assert not kepler("doctor", *QUIET, status=None, KEPLER_JSON="true").startswith("{")
@@ -60,7 +60,7 @@ def the_doctor_names_the_rules_of_attribution():
     assert any("not possible here: block (needs block_bytes)" in text for text in texts), texts
 
 
-def needs_are_those_of_the_configuration():
+def needs_follow_the_configuration():
     """As the unit grants them by default, and fewer where parts are off. Of a machine with nothing: this one may have energy that
     perf counts."""
     def needs(*words):
@@ -253,9 +253,9 @@ def the_doctor_names_meters_that_were_left_out():
     assert said in texts and not any("no zones" in text for text in texts), texts
 
 
-run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
+run_tests([a_command_lists_its_own_options, the_doctors_options_are_its_own, the_doctor_takes_it_anywhere_but_as_a_value,
            the_doctor_names_the_rules_of_attribution, the_doctor_names_meters_that_were_left_out,
-           needs_are_those_of_the_configuration,
+           needs_follow_the_configuration,
            each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
            bash_completes_commands_options_and_values, zsh_completes_what_bash_does, fish_completes_what_bash_does,
            help_is_one_screen, replay_names_all_that_is_wrong, a_program_without_a_command_says_so])

@@ -271,7 +271,7 @@ def one_that_is_passed_on_takes_no_energy():
             assert process_j(exporter.intervals(1), daemon) == 0
 
 
-def what_holds_a_board_bears_its_idle_energy():
+def holders_of_a_board_are_charged_its_idle_energy():
     idle = ("--idle.mode=fixed", "--idle.watts=gpu=60", "--gpu.idle=holder")
     with made((0, I915, "i915", 200)) as (machine, (busy, quiet, other)):
         machine.opens(busy, 5, "renderD128", I915, 7, 0.5)
@@ -342,7 +342,7 @@ def what_may_not_be_read_is_said():
 def all_at_once():
     """They mostly wait, and each has a machine and an exporter of its own."""
     tests = (each_process_has_what_it_used, one_that_comes_later_is_charged_at_once,
-             copies_and_decoys_hide_nothing, one_that_is_passed_on_takes_no_energy, what_holds_a_board_bears_its_idle_energy,
+             copies_and_decoys_hide_nothing, one_that_is_passed_on_takes_no_energy, holders_of_a_board_are_charged_its_idle_energy,
              what_kfd_computes_is_no_other_process_s, a_helper_that_hangs_costs_the_users_alone,
              the_helper_s_system_calls_are_filtered, what_may_not_be_read_is_said)
     with concurrent.futures.ThreadPoolExecutor(len(tests)) as pool:

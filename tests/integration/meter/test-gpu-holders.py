@@ -134,7 +134,7 @@ def a_board_that_nothing_has_opened_is_its_pods():
         assert after.value("kepler_exporter_pod_resources_up") == 1
 
 
-def pods_that_share_a_board_bear_their_shares():
+def pods_that_share_a_board_are_charged_their_shares():
     """Of four replicas one has three and no process with the board open, one has one and two such processes."""
     stack, node_ = node()
     with stack:
@@ -159,7 +159,7 @@ def pods_that_share_a_board_bear_their_shares():
         assert after.value(IDS, result="unknown") == 1 and after.value(IDS, result="nameless") == 0
 
 
-def pods_with_an_instance_bear_its_slices():
+def pods_with_an_instance_are_charged_its_slices():
     """Of seven slices in MIG mode four and three; neither pod has opened its instance."""
     stack, node_ = node()
     with stack:
@@ -176,7 +176,7 @@ def pods_with_an_instance_bear_its_slices():
         assert after.value(IDS, result="unknown") == 0
 
 
-def what_is_held_where_no_pod_is_known_is_no_others():
+def boards_held_by_unknown_pods_are_charged_to_no_other():
     """A share of a container that Kubernetes has not named: dropped, and not its neighbour's."""
     stack, node_ = node()
     with stack:
@@ -275,6 +275,6 @@ def what_it_lists_has_limits():
 
 
 need_root()
-run_tests([a_board_that_nothing_has_opened_is_its_pods, pods_that_share_a_board_bear_their_shares,
-           pods_with_an_instance_bear_its_slices, what_is_held_where_no_pod_is_known_is_no_others,
+run_tests([a_board_that_nothing_has_opened_is_its_pods, pods_that_share_a_board_are_charged_their_shares,
+           pods_with_an_instance_are_charged_its_slices, boards_held_by_unknown_pods_are_charged_to_no_other,
            a_socket_that_lies_costs_nothing_else, what_it_lists_has_limits])

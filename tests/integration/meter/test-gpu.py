@@ -43,7 +43,7 @@ def idle_j(metrics, pid):
     return float(metrics.sum(GPU.format("process"), pid=str(pid), mode="idle"))
 
 
-def what_holds_a_board_bears_its_idle_energy():
+def holders_of_a_board_are_charged_its_idle_energy():
     """One works, one does nothing and holds it, one holds nothing: to the microjoule. The package's is the node's all the same."""
     idle = ("--idle.mode=fixed", "--idle.watts=gpu=60", "--idle.watts=package=20")
     for policy in ("holder", "users", "node"):
@@ -149,7 +149,7 @@ def doctor(gpus, option):
                           check=False, env={**OTHERS_ENVIRONMENT, "NVML_LAB_STATE": str(gpus.state)}).stdout
 
 
-def what_cannot_be_read_is_said():
+def unreadable_boards_are_reported():
     gpus = Gpus()
     with gpus.folder:
         gpus.say("gpu 0 1000")
@@ -197,6 +197,6 @@ def ten_minutes_of_varying_load():
 
 AT_NIGHT = [ten_minutes_of_varying_load] if os.environ.get("KEPLER_LONG_TESTS") else []
 
-run_tests([*AT_NIGHT, each_process_has_what_it_used, what_holds_a_board_bears_its_idle_energy, without_samples_memory_decides,
+run_tests([*AT_NIGHT, each_process_has_what_it_used, holders_of_a_board_are_charged_its_idle_energy, without_samples_memory_decides,
            without_a_counter_power_is_summed, current_names_are_of_gpus_too, a_board_that_fails_is_down_alone,
-           a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, what_cannot_be_read_is_said], at_once=4)
+           a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, unreadable_boards_are_reported], at_once=4)

@@ -87,7 +87,7 @@ def shares_of_all_are_the_whole():
     assert classic == [16.67, 50.0, 16.67, 16.67] and in_dpm == [25.0, 75.0], (classic, in_dpm)
 
 
-def an_ended_session_is_made_anew():
+def an_ended_session_is_made_again():
     with machine(cpcs=z16(), watts_of_partitions=True) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
         for _ in range(2):
@@ -184,4 +184,4 @@ AT_NIGHT = [ten_minutes_of_varying_load] if os.environ.get("KEPLER_LONG_TESTS") 
 # Each of them waits for clocks and peers, but all have the same keys.
 server_context()
 run_tests([*AT_NIGHT, counts, refusals_are_down_and_back, nonsense_is_down_and_back, a_wrong_password_is_not_tried_again_and_again,
-           what_is_wrong_is_one_clear_line, shares_of_all_are_the_whole, an_ended_session_is_made_anew], at_once=4)
+           what_is_wrong_is_one_clear_line, shares_of_all_are_the_whole, an_ended_session_is_made_again], at_once=4)

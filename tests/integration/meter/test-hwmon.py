@@ -159,7 +159,7 @@ def check_doctor(sensors):
     assert "IO power" not in text and "coretemp" not in text, text
 
 
-def rapl_goes_before_a_sensor():
+def rapl_takes_precedence_over_a_sensor():
     """RAPL and a sensor count the same socket: RAPL's is charged."""
     tree = chip(0, "amd_energy", "platform/amd_energy.0") + [
         f"{HWMON}/hwmon0/energy1_label text Esocket0", f"{HWMON}/hwmon0/energy1_input counter 30000000 {1 << 60}"]
@@ -204,4 +204,4 @@ def each_costs_its_own_source_alone():
             assert exporter.stop() == 0
 
 
-run_tests([each_costs_its_own_source_alone, rapl_goes_before_a_sensor, what_is_not_chosen_is_not_read], at_once=3)
+run_tests([each_costs_its_own_source_alone, rapl_takes_precedence_over_a_sensor, what_is_not_chosen_is_not_read], at_once=3)

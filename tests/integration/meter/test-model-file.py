@@ -60,7 +60,7 @@ def check_formula(before, after, zone):
     assert after.value("kepler_node_model_info", zone=zone, model="lab-1", output="AbsPower", machine="lab") == 1
 
 
-def beside_what_is_measured():
+def in_addition_to_meters():
     """With a meter of the package, only dram and platform are estimated, and are in no total of what is measured."""
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
         model = write_model(folder, ["package", "dram", "platform"])
@@ -193,5 +193,5 @@ def in_a_virtual_machine():
         assert "(--vm.host-cpus), and the host's other CPUs are busy for 20 to 60 % of the time" in said, said
 
 
-run_tests([the_frequency_of_cpus, beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two,
+run_tests([the_frequency_of_cpus, in_addition_to_meters, without_a_meter, one_that_is_refused, the_best_of_two,
            in_a_virtual_machine], at_once=3)

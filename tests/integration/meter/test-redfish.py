@@ -184,7 +184,7 @@ def a_machine_without_a_bmc_loads_nothing():
         assert exporter.stop() == 0
 
 
-def an_ended_session_is_made_anew():
+def an_ended_session_is_made_again():
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
         for _ in range(3):
@@ -313,7 +313,7 @@ run_tests([ten_minutes_of_varying_load, refusals_are_down_and_back, nonsense_is_
            a_fine_counter_is_read, power_is_exact_between_two_readings, idrac_counts, ilo_counts, xcc_counts, supermicro_counts,
            openbmc_counts, output_counts_with_a_caveat, pages_at_the_own_address_are_followed,
            an_unlinked_chassis_counts, one_supply_of_two_counts, a_blade_counts, a_machine_without_a_bmc_loads_nothing,
-           an_ended_session_is_made_anew, without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing,
+           an_ended_session_is_made_again, without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing,
            a_wrong_password_is_not_tried_again_and_again,
            retry_after_is_kept, no_session_is_left_after_many_starts, what_is_wrong_is_one_clear_line,
            a_failure_is_logged_and_an_insecure_one_shown], at_once=5)

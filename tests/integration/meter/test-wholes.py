@@ -55,7 +55,7 @@ def no_part_is_more_than_its_total(metrics):
         assert totals and all(totals[key] == parts.get(key) for key in totals), (level, totals, parts)
 
 
-def gpus_beside_psys():
+def gpus_outside_psys():
     sleeper = subprocess.Popen(["sleep", "1000"])
     try:
         with machine(rapl_zone("intel-rapl:0", "package-0", 150) + rapl_zone("intel-rapl:1", "psys", 200),
@@ -133,5 +133,5 @@ def a_source_that_stands_still():
 
 
 if __name__ == "__main__":
-    run_tests([gpus_beside_psys, a_platform_of_one_of_two_supplies, a_psys_that_never_moves,
+    run_tests([gpus_outside_psys, a_platform_of_one_of_two_supplies, a_psys_that_never_moves,
                a_twin_that_stands_still, a_source_that_stands_still], at_once=5)

@@ -158,7 +158,7 @@ def large_files_are_described_without_being_read():
         assert describe(3)["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()  # it has changed, and is read again
 
 
-def probes_are_answered_beside_requests_for_much():
+def probes_are_answered_during_large_requests():
     """Each is a pass over all models; before, one of them took minutes with 12,000 models."""
     count = 50000 if LONG else 3000
     with ManyModels(count) as repository, Server(repository) as server:
@@ -203,4 +203,4 @@ def a_repository_of_gigabytes():
 
 
 run_tests([differing_requests_for_large_files, slow_readers_of_large_files, large_files_are_described_without_being_read,
-           probes_are_answered_beside_requests_for_much, a_repository_of_gigabytes])
+           probes_are_answered_during_large_requests, a_repository_of_gigabytes])

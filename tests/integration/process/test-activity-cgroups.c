@@ -90,7 +90,7 @@ static void enter_and_burn(void *arg)
 }
 
 /* What ends in it has the id that was told. */
-static void test_work_of_what_is_gone(void **state)
+static void test_work_of_removed_cgroups_is_counted(void **state)
 {
 	struct activity_reader *reader = open_reader();
 	struct activity activity;
@@ -208,7 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gone_at_once),
-		cmocka_unit_test(test_work_of_what_is_gone),
+		cmocka_unit_test(test_work_of_removed_cgroups_is_counted),
 		cmocka_unit_test(test_more_than_fit_are_counted),
 		cmocka_unit_test(test_a_move_in_another_hierarchy_shows),
 	};

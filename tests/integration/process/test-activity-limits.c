@@ -152,7 +152,7 @@ static void burn_then_sleep_then_burn(void *arg)
  * Passes told of them before their ends were lost: the rest is the node's, and nothing is told
  * twice.
  */
-static void test_full_ring_tells_the_rest_of_the_old(void **state)
+static void test_full_ring_reports_the_rest_of_the_old(void **state)
 {
 	struct rig_tally tally = start(TINY_RING, true);
 	uint64_t truth_ns = 0, start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_kernel_threads_are_flagged),
 		cmocka_unit_test(test_walk_and_iterator_agree),
 		cmocka_unit_test(test_full_ring_keeps_cgroups_of_the_young),
-		cmocka_unit_test(test_full_ring_tells_the_rest_of_the_old),
+		cmocka_unit_test(test_full_ring_reports_the_rest_of_the_old),
 		cmocka_unit_test(test_half_full_ring_wakes_the_reader),
 		cmocka_unit_test(test_cost_follows_what_ran),
 		cmocka_unit_test(test_more_threads_than_records),

@@ -194,7 +194,7 @@ static struct rig_tally look_in(const char *procfs)
 	return tally;
 }
 
-static void test_exits_are_told_where_a_process_is_guarded(void **state)
+static void test_exits_are_reported_if_a_process_is_guarded(void **state)
 {
 	struct rig_tally tally = look_in("/proc");
 
@@ -219,7 +219,7 @@ static void make_procfs(char *procfs, const char *const *names)
 }
 
 /* Whatever is guarded is not to be found. */
-static void test_exits_are_not_told_where_none_is(void **state)
+static void test_exits_are_not_reported_if_no_process_is_guarded(void **state)
 {
 	static const char *const names[] = { "self", "2", NULL };
 	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
@@ -244,7 +244,7 @@ static void test_exits_are_not_told_where_none_is(void **state)
 }
 
 /* With hidepid what is guarded may be hidden: kthreadd, which is always there, is not found. */
-static void test_exits_are_told_where_proc_hides_processes(void **state)
+static void test_exits_are_reported_if_proc_hides_processes(void **state)
 {
 	static const char *const names[] = { "self", NULL };
 	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
@@ -259,7 +259,7 @@ static void test_exits_are_told_where_proc_hides_processes(void **state)
 }
 
 /* What a look could not tell, it does not decide. */
-static void test_exits_are_told_where_proc_says_nothing(void **state)
+static void test_exits_are_reported_if_proc_is_unreadable(void **state)
 {
 	struct rig_tally tally = look_in("/sys");
 
@@ -275,10 +275,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_without_iterator),
 		cmocka_unit_test(test_without_cgroups),
 		cmocka_unit_test(test_without_exits),
-		cmocka_unit_test(test_exits_are_told_where_a_process_is_guarded),
-		cmocka_unit_test(test_exits_are_not_told_where_none_is),
-		cmocka_unit_test(test_exits_are_told_where_proc_hides_processes),
-		cmocka_unit_test(test_exits_are_told_where_proc_says_nothing),
+		cmocka_unit_test(test_exits_are_reported_if_a_process_is_guarded),
+		cmocka_unit_test(test_exits_are_not_reported_if_no_process_is_guarded),
+		cmocka_unit_test(test_exits_are_reported_if_proc_hides_processes),
+		cmocka_unit_test(test_exits_are_reported_if_proc_is_unreadable),
 		cmocka_unit_test(test_without_typed_ends),
 		cmocka_unit_test(test_maps_are_frozen),
 	};

@@ -464,7 +464,7 @@ static void test_refused_programs(void **state)
 	check_without("ended", true); /* the raw one knows no work */
 }
 
-static void test_is_off_where_it_tells_nothing(void **state)
+static void test_is_off_if_switches_are_not_counted(void **state)
 {
 	struct activity_options options = { .allow_bpf = true, .allow_walk = true };
 	struct activity_reader *reader;
@@ -490,7 +490,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_busy_siblings_are_seen),
 		cmocka_unit_test(test_cpus_that_come_and_go),
 		cmocka_unit_test(test_refused_programs),
-		cmocka_unit_test(test_is_off_where_it_tells_nothing),
+		cmocka_unit_test(test_is_off_if_switches_are_not_counted),
 	};
 
 	/* Skips where BPF is refused altogether. */

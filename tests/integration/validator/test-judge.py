@@ -105,7 +105,7 @@ def without_evidence_there_is_no_verdict():
         assert out.startswith("not applicable: ") and "0 throughout" in out, out
 
 
-def phases_are_those_of_the_user():
+def phases_come_from_the_user():
     truth = ladder()
     with folder() as at:
         actual = artifact(at / "actual.json", truth)
@@ -152,4 +152,4 @@ def wrong_use_says_what_to_do():
 
 if __name__ == "__main__":
     run_tests([every_format_is_the_same_series, bad_series_fail_with_their_cause, without_evidence_there_is_no_verdict,
-               phases_are_those_of_the_user, published_errors_are_recomputed, wrong_use_says_what_to_do])
+               phases_come_from_the_user, published_errors_are_recomputed, wrong_use_says_what_to_do])

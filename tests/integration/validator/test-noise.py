@@ -56,7 +56,7 @@ def the_law_is_found():
         assert "| 1000 ms |" in text and "## dram (intel-rapl:0:0)" in text, text
 
 
-def what_cannot_be_measured_is_said():
+def unmeasurable_counters_are_reported():
     with Sensors(machine()) as sensors:
         out = noise(sensors, "--zone=psys", status=2)
         assert "zone: this machine has no counter of psys" in out, out
@@ -83,4 +83,4 @@ def an_interrupt_keeps_what_was_read():
         assert [sorted(set(meter) - {"name"}) for meter in report["meters"]] == [["idle"]], report
 
 
-run_tests([the_law_is_found, what_cannot_be_measured_is_said, an_interrupt_keeps_what_was_read])
+run_tests([the_law_is_found, unmeasurable_counters_are_reported, an_interrupt_keeps_what_was_read])

@@ -154,7 +154,7 @@ static void test_what_this_machine_lacks(void **state)
 	assert_refused("broken:0", -EBADMSG);
 }
 
-static void test_what_is_no_event(void **state)
+static void test_invalid_events_are_refused(void **state)
 {
 	static const char *const texts[] = { "",
 					     "cycle",
@@ -224,7 +224,7 @@ int main(void)
 		cmocka_unit_test(test_terms),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_what_this_machine_lacks),
-		cmocka_unit_test(test_what_is_no_event),
+		cmocka_unit_test(test_invalid_events_are_refused),
 		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_bits),
 	};

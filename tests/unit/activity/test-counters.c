@@ -71,7 +71,7 @@ static void each_kind_has_its_pmu(void **state)
 	counters_free(counters);
 }
 
-static void what_is_no_pmu_is_no_kind(void **state)
+static void a_folder_that_is_not_a_pmu_has_no_kind(void **state)
 {
 	struct counters *counters;
 
@@ -150,7 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(cores_of_one_kind_have_generic_events),
 		TEST(each_kind_has_its_pmu),
-		TEST(what_is_no_pmu_is_no_kind),
+		TEST(a_folder_that_is_not_a_pmu_has_no_kind),
 		TEST(an_event_is_counted_if_one_kind_has_it),
 		TEST(cycles_have_a_stand_in),
 	};

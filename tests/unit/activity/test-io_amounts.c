@@ -100,7 +100,7 @@ static void test_a_cgroup_without_work_is_to_be_removed(void **state)
 	assert_change(0, 7, 3);
 }
 
-static void test_a_forgotten_cgroup_begins_anew(void **state)
+static void test_a_forgotten_cgroup_begins_again(void **state)
 {
 	io_amounts_begin(&amounts);
 	for (uint64_t id = 1; id <= 5; id++)
@@ -124,7 +124,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unknown_signals_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_cgroup_without_work_is_to_be_removed, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_forgotten_cgroup_begins_anew, setup,
+		cmocka_unit_test_setup_teardown(test_a_forgotten_cgroup_begins_again, setup,
 						teardown),
 	};
 

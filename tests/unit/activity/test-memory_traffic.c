@@ -44,7 +44,7 @@ static void a_group_s_bytes_are_its_processes(void **state)
 	memory_traffic_free(traffic);
 }
 
-static void cache_misses_go_before_time(void **state)
+static void cache_misses_take_precedence_over_time(void **state)
 {
 	const struct activity_sample samples[] = { ran(100, 1, 3000), ran(101, 1, 1000) };
 	const uint64_t misses[] = { 1, 4 };
@@ -101,7 +101,7 @@ static void another_scan_forgets_what_was(void **state)
 	memory_traffic_free(traffic);
 }
 
-static void what_is_not_known_is_no_signal(void **state)
+static void an_unknown_amount_adds_no_signal(void **state)
 {
 	struct resctrl_reading unknown = reading;
 	struct activity activity = { 0 };
@@ -177,10 +177,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_s_bytes_are_its_processes),
-		cmocka_unit_test(cache_misses_go_before_time),
+		cmocka_unit_test(cache_misses_take_precedence_over_time),
 		cmocka_unit_test(a_child_is_in_the_group_of_its_cgroup),
 		cmocka_unit_test(another_scan_forgets_what_was),
-		cmocka_unit_test(what_is_not_known_is_no_signal),
+		cmocka_unit_test(an_unknown_amount_adds_no_signal),
 		cmocka_unit_test(a_reading_that_is_late_is_as_the_last),
 		cmocka_unit_test(parts_add_up),
 	};

@@ -255,7 +255,7 @@ static void test_known_child_is_not_charged_again(void **state)
 	assert_int_equal(activity.busy_ns, 6 * TICK);
 }
 
-static void test_whoever_reaps_does_not_pay_for_a_life(void **state)
+static void test_the_reaper_is_not_charged_for_a_life(void **state)
 {
 	struct tree *tree = *state;
 	struct activity activity;
@@ -418,7 +418,7 @@ static void test_a_parent_may_have_been_read_before_it_waited(void **state)
 	assert_int_equal(ticks_of(&activity, 100001), 10);
 }
 
-static void test_a_pid_of_a_younger_process_is_no_parent(void **state)
+static void test_a_pid_of_a_younger_process_is_not_the_parent(void **state)
 {
 	struct tree *tree = *state;
 	struct activity activity;
@@ -468,7 +468,7 @@ static void test_descriptors_run_out(void **state)
 	assert_int_equal(activity.busy_ns, 60 * TICK); /* late, not lost */
 }
 
-static void test_who_has_no_room_is_told_late(void **state)
+static void test_a_process_without_a_row_is_reported_late(void **state)
 {
 	struct tree *tree = *state;
 	struct activity_options options = { .procfs = tree->path, .max_processes = 2 };
@@ -542,7 +542,7 @@ int main(void)
 		TEST(test_reused_pid_inherits_nothing),
 		TEST(test_short_children_go_to_their_parent),
 		TEST(test_known_child_is_not_charged_again),
-		TEST(test_whoever_reaps_does_not_pay_for_a_life),
+		TEST(test_the_reaper_is_not_charged_for_a_life),
 		TEST(test_what_is_not_waited_for_pays_for_nothing_else),
 		TEST(test_a_grandchild_is_not_charged_again),
 		TEST(test_an_orphan_is_waited_for_above),
@@ -550,9 +550,9 @@ int main(void)
 		TEST(test_an_orphan_is_waited_for_far_above),
 		TEST(test_a_ring_of_parents_ends),
 		TEST(test_a_parent_may_have_been_read_before_it_waited),
-		TEST(test_a_pid_of_a_younger_process_is_no_parent),
+		TEST(test_a_pid_of_a_younger_process_is_not_the_parent),
 		TEST(test_descriptors_run_out),
-		TEST(test_who_has_no_room_is_told_late),
+		TEST(test_a_process_without_a_row_is_reported_late),
 		TEST(test_who_has_no_room_is_unseen),
 		cmocka_unit_test(test_no_proc_is_an_error),
 	};

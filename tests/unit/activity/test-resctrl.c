@@ -125,7 +125,7 @@ static void what_is_unavailable_is_not_known(void **state)
 	}
 }
 
-static void a_counter_that_falls_begins_anew(void **state)
+static void a_counter_that_falls_begins_again(void **state)
 {
 	struct resctrl_reading reading;
 	struct resctrl *resctrl;
@@ -219,7 +219,7 @@ int main(void)
 		TEST(the_default_group_alone_is_nothing),
 		TEST(each_group_has_its_own),
 		TEST(what_is_unavailable_is_not_known),
-		TEST(a_counter_that_falls_begins_anew),
+		TEST(a_counter_that_falls_begins_again),
 		TEST(a_scan_goes_on),
 		TEST(groups_are_bounded),
 		cmocka_unit_test(texts_of_the_kernel),

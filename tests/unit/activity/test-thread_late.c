@@ -277,7 +277,7 @@ static void test_exit_is_known_to_come(void **state)
 }
 
 /* The ring has no room for exits: how many there were is known for as long as ends take. */
-static void test_exits_that_are_not_told_are_known_to_come(void **state)
+static void test_unreported_exits_are_known_to_come(void **state)
 {
 	struct activity activity;
 
@@ -362,7 +362,7 @@ static void test_what_is_held_back_is_known_to_come(void **state)
 }
 
 /* It was guarded from all passes, and what it ran was unseen: its end brings nothing back. */
-static void test_end_of_a_guarded_process_is_no_work(void **state)
+static void test_end_of_a_guarded_process_adds_no_work(void **state)
 {
 	uint64_t busy_ns = run_passes(*state, 1, false);
 
@@ -553,11 +553,11 @@ int main(void)
 		TEST(test_new_thread_of_an_old_process_is_work),
 		TEST(test_partial_view_charges_no_unseen_life),
 		TEST(test_exit_is_known_to_come),
-		TEST(test_exits_that_are_not_told_are_known_to_come),
+		TEST(test_unreported_exits_are_known_to_come),
 		TEST(test_long_intervals_make_no_exit_overdue),
 		TEST(test_full_pass_settles_what_is_overdue_by_then),
 		TEST(test_what_is_held_back_is_known_to_come),
-		TEST(test_end_of_a_guarded_process_is_no_work),
+		TEST(test_end_of_a_guarded_process_adds_no_work),
 		TEST(test_late_end_of_a_short_life),
 		TEST(test_random_late_ends_add_up),
 		TEST(test_random_late_ends_without_exits_add_up),

@@ -277,7 +277,7 @@ static void test_lost_ends_are_settled_exactly(void **state)
 	assert_false(thread_table_wants_full(*state));
 }
 
-static void test_lost_end_of_thread_never_told_is_dropped_whole(void **state)
+static void test_lost_end_of_unreported_thread_is_dropped_whole(void **state)
 {
 	uint64_t dropped_ns = 0;
 
@@ -462,7 +462,7 @@ static struct kepler_thread on_cpu(struct kepler_thread record, uint32_t cpu)
 }
 
 /* Each part of a run time is of the CPU that it was told with; ends and other threads, too. */
-static void test_time_is_told_by_socket(void **state)
+static void test_time_is_reported_by_socket(void **state)
 {
 	uint8_t of_cpu[] = { 0, 1, UINT8_MAX, 1 };
 	struct cpu_sockets sockets = { .count = 2, .cpu_count = 4, .of_cpu = of_cpu };
@@ -525,13 +525,13 @@ int main(void)
 		TEST(test_exec_by_another_thread_keeps_both_counts),
 		TEST(test_exec_and_end_between_two_passes),
 		TEST(test_lost_ends_are_settled_exactly),
-		TEST(test_lost_end_of_thread_never_told_is_dropped_whole),
+		TEST(test_lost_end_of_unreported_thread_is_dropped_whole),
 		TEST(test_end_that_is_late_for_the_sweep_counts_once),
 		TEST(test_lost_by_cgroup_and_node),
 		TEST(test_lost_cgroups_are_bounded),
 		cmocka_unit_test(test_what_finds_no_room_is_dropped_not_lost),
 		TEST(test_visit_shows_the_living),
-		cmocka_unit_test(test_time_is_told_by_socket),
+		cmocka_unit_test(test_time_is_reported_by_socket),
 		cmocka_unit_test(test_random_lives_add_up),
 	};
 

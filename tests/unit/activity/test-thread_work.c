@@ -182,7 +182,7 @@ static void test_a_shared_counter_is_extrapolated(void **state)
 	assert_int_equal(difference(1ULL << 34, (1ULL << 32) - 1, (1ULL << 31)), (1ULL << 35) - 8);
 }
 
-static void test_an_event_that_was_opened_anew_counts_nothing(void **state)
+static void test_an_event_that_was_opened_again_counts_nothing(void **state)
 {
 	const struct kepler_counter_value before = { 1000, 500, 500 };
 	const struct kepler_counter_value less = { 10, 600, 600 }, younger = { 2000, 20, 20 };
@@ -280,7 +280,7 @@ int main(void)
 		cmocka_unit_test(test_run_time_is_spread_over_sockets),
 		cmocka_unit_test(test_work_without_a_process_is_counted_as_lost),
 		cmocka_unit_test(test_a_shared_counter_is_extrapolated),
-		cmocka_unit_test(test_an_event_that_was_opened_anew_counts_nothing),
+		cmocka_unit_test(test_an_event_that_was_opened_again_counts_nothing),
 		cmocka_unit_test(test_short_slices_are_extrapolated_by_the_turns),
 		cmocka_unit_test(test_turns_of_long_ago_do_not_count),
 		cmocka_unit_test(test_idle_time_is_one_word),

@@ -136,7 +136,7 @@ static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 	end_scene(&s);
 }
 
-static void test_who_is_told_of_now_is_not_watched(void **state)
+static void test_a_process_that_is_reported_now_is_not_watched(void **state)
 {
 	struct activity_sample samples[UNSEEN_MAX];
 	struct activity activity;
@@ -303,7 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_are_seen),
 		cmocka_unit_test(test_a_guarded_process_is_counted_with_what_it_runs),
-		cmocka_unit_test(test_who_is_told_of_now_is_not_watched),
+		cmocka_unit_test(test_a_process_that_is_reported_now_is_not_watched),
 		cmocka_unit_test(test_who_gets_its_pid_is_another),
 		cmocka_unit_test(test_who_is_younger_than_the_pass_may_be_seen_yet),
 		cmocka_unit_test(test_a_procfs_that_counts_otherwise_says_nothing),

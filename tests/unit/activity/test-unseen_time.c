@@ -98,7 +98,7 @@ static void test_what_is_hidden_is_found(void **state)
 	assert_int_equal(rig.found_ns, 0);
 }
 
-static void test_the_first_second_tells_most(void **state)
+static void test_the_first_second_has_most_of_it(void **state)
 {
 	struct rig rig;
 
@@ -307,7 +307,7 @@ static void test_an_account_of_an_earlier_moment(void **state)
 }
 
 /* What was to come has come while the machine slept, an interval that is not compared. */
-static void test_what_comes_over_a_sleep(void **state)
+static void test_late_work_that_comes_during_a_sleep_is_seen(void **state)
 {
 	struct rig rig;
 
@@ -351,7 +351,7 @@ static const char *told_in_the_end(struct property_source *source, void *userdat
 	return rig.found_ns > longest_ns ? "charged again and again" : NULL;
 }
 
-static void test_told_in_the_end(void **state)
+static void test_late_work_is_reported_in_the_end(void **state)
 {
 	assert_true(property_check("told in the end", told_in_the_end, NULL, 30));
 }
@@ -368,7 +368,7 @@ static void test_steal_and_waiting_are_not_busy(void **state)
 	assert_int_equal(rig.found_ns, 0);
 }
 
-static void test_an_account_that_stands_still_is_none(void **state)
+static void test_an_account_that_stands_still_is_not_used(void **state)
 {
 	struct rig rig;
 
@@ -451,7 +451,7 @@ static void begin_shown(struct rig *rig, struct shown *sum)
 }
 
 /* CONFIG_IRQ_TIME_ACCOUNTING: a task's run time is without the interrupts on top of it. */
-static void test_interrupts_that_are_counted_apart(void **state)
+static void test_interrupts_are_counted_separately(void **state)
 {
 	const struct shown second = { .user = 40, .system = 20, .irq = 10, .softirq = 30 };
 	struct shown sum;
@@ -514,7 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_seen_is_not_unseen),
 		cmocka_unit_test(test_what_is_hidden_is_found),
-		cmocka_unit_test(test_the_first_second_tells_most),
+		cmocka_unit_test(test_the_first_second_has_most_of_it),
 		cmocka_unit_test(test_sampling_is_not_unseen),
 		cmocka_unit_test(test_a_little_is_found_in_time),
 		cmocka_unit_test(test_work_in_step_with_ticks_is_not_unseen),
@@ -523,12 +523,12 @@ int main(void)
 		cmocka_unit_test(test_what_is_to_come_is_not_unseen),
 		cmocka_unit_test(test_a_late_end_is_repaid),
 		cmocka_unit_test(test_an_account_of_an_earlier_moment),
-		cmocka_unit_test(test_what_comes_over_a_sleep),
-		cmocka_unit_test(test_told_in_the_end),
+		cmocka_unit_test(test_late_work_that_comes_during_a_sleep_is_seen),
+		cmocka_unit_test(test_late_work_is_reported_in_the_end),
 		cmocka_unit_test(test_steal_and_waiting_are_not_busy),
-		cmocka_unit_test(test_an_account_that_stands_still_is_none),
+		cmocka_unit_test(test_an_account_that_stands_still_is_not_used),
 		cmocka_unit_test(test_sleep_hotplug_and_a_step_back_say_nothing),
-		cmocka_unit_test(test_interrupts_that_are_counted_apart),
+		cmocka_unit_test(test_interrupts_are_counted_separately),
 		cmocka_unit_test(test_interrupts_in_the_run_time_of_tasks),
 		cmocka_unit_test(test_suspend_between_two_readings),
 	};

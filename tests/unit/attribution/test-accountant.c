@@ -535,7 +535,7 @@ static void what_is_found_too_late_has_missed_the_total(void **state)
 }
 
 /* The idle energy of memory is of what is held, there or in all; of a package, of requests. */
-static void idle_memory_is_shared_by_what_is_held(void **state)
+static void idle_memory_is_shared_by_held_memory(void **state)
 {
 	const struct idle_options by_size = { .mode = IDLE_MODE_FIXED,
 					      .share = IDLE_SHARE_SIZE,
@@ -595,8 +595,8 @@ int main(void)
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
 		cmocka_unit_test(what_is_found_later_ends_no_total),
 		cmocka_unit_test(what_is_found_too_late_has_missed_the_total),
-		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ false }),
-		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ true }),
+		cmocka_unit_test_prestate(idle_memory_is_shared_by_held_memory, &(bool){ false }),
+		cmocka_unit_test_prestate(idle_memory_is_shared_by_held_memory, &(bool){ true }),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

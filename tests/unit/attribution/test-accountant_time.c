@@ -117,7 +117,7 @@ static void tell_once_in_ten(struct house *house)
 }
 
 /* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
-static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
+static void energy_of_a_slow_source_is_shared_over_its_time(void **state)
 {
 	(void)state;
 	struct house house;
@@ -170,7 +170,7 @@ static void tell_late(struct house *house)
 }
 
 /* A controller that shows now what was some seconds ago. */
-static void what_is_told_late_is_of_what_ran_then(void **state)
+static void energy_reported_late_is_charged_to_earlier_work(void **state)
 {
 	(void)state;
 	struct house house;
@@ -349,9 +349,9 @@ int main(void)
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(a_gap_has_one_rule),
 		cmocka_unit_test(what_is_late_has_one_rule),
-		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
+		cmocka_unit_test(energy_of_a_slow_source_is_shared_over_its_time),
 		cmocka_unit_test(idle_power_of_a_slow_source_can_be_learned),
-		cmocka_unit_test(what_is_told_late_is_of_what_ran_then),
+		cmocka_unit_test(energy_reported_late_is_charged_to_earlier_work),
 		cmocka_unit_test(idle_power_is_learned_from_what_ran_then),
 		cmocka_unit_test(a_mean_is_of_what_ran_in_all_of_it),
 		cmocka_unit_test(without_a_past_it_is_of_what_ran_since),

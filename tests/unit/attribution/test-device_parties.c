@@ -113,7 +113,7 @@ static uint64_t weight_of(const struct domain_work *work, uint32_t process, uint
 }
 
 /* Container 1 has three ids and two processes, 2 has one id and no process, 3 only looks on. */
-static void containers_share_by_what_was_allocated(void **state)
+static void containers_share_by_their_allocations(void **state)
 {
 	struct device_parties parties = { 0 };
 	struct domain_work work;
@@ -203,7 +203,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_left_of_the_last_interval),
 		cmocka_unit_test(equal_shares_are_of_those_that_used_it),
 		cmocka_unit_test(holders_share_by_what_they_hold),
-		cmocka_unit_test(containers_share_by_what_was_allocated),
+		cmocka_unit_test(containers_share_by_their_allocations),
 		cmocka_unit_test(parts_of_processes_are_all_of_their_container),
 		cmocka_unit_test(the_nameless_alone_are_no_holders),
 	};

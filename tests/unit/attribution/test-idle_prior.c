@@ -15,7 +15,7 @@ static void assert_share(enum zone_kind kind, size_t level, const struct power_e
 	assert_true(fabs(idle_prior_share(kind)[level] - share) < ROUNDING);
 }
 
-static void test_shares_are_those_of_the_models(void **state)
+static void test_shares_come_from_the_models(void **state)
 {
 	const struct machine_facts typical = { 0 };
 
@@ -49,7 +49,7 @@ static void test_shares_begin_with_all_and_never_rise(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares_are_those_of_the_models),
+		cmocka_unit_test(test_shares_come_from_the_models),
 		cmocka_unit_test(test_shares_begin_with_all_and_never_rise),
 	};
 

@@ -65,7 +65,7 @@ static void by_zone_each_is_an_account(void **state)
 }
 
 /* Columns keep their number; a guest has no idle column, because its idle part is its host's. */
-static void idle_columns_come_once_rows_bear_idle(void **state)
+static void idle_columns_are_added_with_idle_energy_of_rows(void **state)
 {
 	static const uint64_t values[] = { 5, 7, 11, 13, 17 };
 	struct layout layout;
@@ -130,7 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zones_of_a_kind_and_source_are_one_account),
 		cmocka_unit_test(by_zone_each_is_an_account),
-		cmocka_unit_test(idle_columns_come_once_rows_bear_idle),
+		cmocka_unit_test(idle_columns_are_added_with_idle_energy_of_rows),
 		cmocka_unit_test(counters_have_a_column_once_they_are_known),
 	};
 

@@ -69,7 +69,7 @@ static uint64_t weight_of(const struct book *book, uint32_t container)
 	return sum;
 }
 
-static void by_size_a_sleeper_bears_what_it_asked_for(void **state)
+static void by_size_a_sleeper_is_charged_for_its_request(void **state)
 {
 	struct book book;
 
@@ -86,7 +86,7 @@ static void by_size_a_sleeper_bears_what_it_asked_for(void **state)
 	close_book(&book);
 }
 
-static void by_size_the_dead_bear_nothing(void **state)
+static void by_size_ended_processes_are_charged_nothing(void **state)
 {
 	struct book book;
 
@@ -203,8 +203,8 @@ static void a_signal_that_comes_back_has_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_size_a_sleeper_bears_what_it_asked_for),
-		cmocka_unit_test(by_size_the_dead_bear_nothing),
+		cmocka_unit_test(by_size_a_sleeper_is_charged_for_its_request),
+		cmocka_unit_test(by_size_ended_processes_are_charged_nothing),
 		cmocka_unit_test(equal_shares_are_of_all_that_live),
 		cmocka_unit_test(by_usage_weights_are_what_ran),
 		cmocka_unit_test(sockets_of_unknown_work_are_those_of_known),

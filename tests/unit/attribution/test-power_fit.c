@@ -749,7 +749,7 @@ static void test_the_factor_of_a_busy_core_is_fitted(void **state)
 	}
 }
 
-static void test_a_factor_that_cannot_be_told_is_the_literatures(void **state)
+static void test_an_unknown_factor_is_from_the_literature(void **state)
 {
 	struct machine m;
 	struct power_fit fit;
@@ -816,7 +816,7 @@ int main(void)
 		cmocka_unit_test(test_nine_of_ten_shares_are_in_their_interval),
 		cmocka_unit_test(test_the_distance_of_another_model_is_in_the_interval),
 		cmocka_unit_test(test_the_factor_of_a_busy_core_is_fitted),
-		cmocka_unit_test(test_a_factor_that_cannot_be_told_is_the_literatures),
+		cmocka_unit_test(test_an_unknown_factor_is_from_the_literature),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_names),
 	};

@@ -85,7 +85,7 @@ static void test_paired_time_is_at_most_all(void **state)
 	assert_true(is_near(work.amount[POWER_FIT_PAIRED], 1));
 }
 
-static void test_a_sum_is_that_of_all_its_parts(void **state)
+static void test_a_sum_has_all_its_parts(void **state)
 {
 	const double expected[POWER_FIT_FEATURES] = { 9, 3, 18, 81, 27, 162, 0.6 };
 	struct power_fit_work work, sum = { 0 };
@@ -133,7 +133,7 @@ int main(void)
 		cmocka_unit_test(test_misses_stand_in_for_traffic),
 		cmocka_unit_test(test_nothing_without_counted_time),
 		cmocka_unit_test(test_paired_time_is_at_most_all),
-		cmocka_unit_test(test_a_sum_is_that_of_all_its_parts),
+		cmocka_unit_test(test_a_sum_has_all_its_parts),
 		cmocka_unit_test(test_the_time_awake_is_shared_by_run_time),
 		cmocka_unit_test(test_which_signals_matter),
 	};

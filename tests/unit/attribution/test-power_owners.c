@@ -221,7 +221,7 @@ static void test_nine_of_ten_shares_are_in_their_interval(void **state)
 }
 
 /* What poor coefficients have said at first would be wrong for minutes if it stood. */
-static void test_what_was_said_before_is_restated(void **state)
+static void test_an_earlier_power_is_stated_again(void **state)
 {
 	double wrong = 0;
 
@@ -272,7 +272,7 @@ static void test_none_are_used_where_one_is_right(void **state)
 }
 
 /* What is used without factors is as good as they are. */
-static void test_they_are_compared_with_what_is_used_otherwise(void **state)
+static void test_they_are_compared_with_the_default(void **state)
 {
 	struct power_owners owners;
 	struct load load;
@@ -502,10 +502,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs_and_factors_are_learned),
 		cmocka_unit_test(test_nine_of_ten_shares_are_in_their_interval),
-		cmocka_unit_test(test_what_was_said_before_is_restated),
+		cmocka_unit_test(test_an_earlier_power_is_stated_again),
 		cmocka_unit_test(test_idle_power_may_be_unknown),
 		cmocka_unit_test(test_none_are_used_where_one_is_right),
-		cmocka_unit_test(test_they_are_compared_with_what_is_used_otherwise),
+		cmocka_unit_test(test_they_are_compared_with_the_default),
 		cmocka_unit_test(test_a_steady_load_shows_no_differences),
 		cmocka_unit_test(test_factors_are_within_the_limit),
 		cmocka_unit_test(test_what_was_learned_before_is_bounded),

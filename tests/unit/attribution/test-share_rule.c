@@ -78,7 +78,7 @@ static void what_is_asked_for_goes_first(void **state)
 	assert_int_equal(share_rule_choose(&options, ZONE_PLATFORM, ALL), SHARE_CPU_TIME);
 }
 
-static void lists_end_with_what_is_always_known(void **state)
+static void lists_end_with_a_signal_that_is_always_known(void **state)
 {
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		enum share_rule rule = SHARE_AUTO;
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_known_signal_is_used),
 		cmocka_unit_test(what_is_asked_for_goes_first),
-		cmocka_unit_test(lists_end_with_what_is_always_known),
+		cmocka_unit_test(lists_end_with_a_signal_that_is_always_known),
 		cmocka_unit_test(pairing_counts_as_the_rule_says),
 		cmocka_unit_test(each_rule_has_its_words),
 	};

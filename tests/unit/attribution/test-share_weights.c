@@ -170,7 +170,7 @@ static void what_was_not_counted_weighs_as_well(void **state)
 }
 
 /* Processes of a container share what it holds; of one of which that is not known, the mean. */
-static void time_is_weighed_by_what_is_held(void **state)
+static void time_is_weighed_by_held_memory(void **state)
 {
 	const uint64_t mib = 1 << 20;
 	struct parties parties = { 0 };
@@ -355,7 +355,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_page_is_right),
 		cmocka_unit_test(pairing_takes_off_what_the_factor_says),
 		cmocka_unit_test(what_was_not_counted_weighs_as_well),
-		cmocka_unit_test(time_is_weighed_by_what_is_held),
+		cmocka_unit_test(time_is_weighed_by_held_memory),
 		cmocka_unit_test(memory_counts_where_it_is),
 		cmocka_unit_test(a_socket_has_the_part_that_ran_there),
 		cmocka_unit_test(counters_of_less_than_half_are_not_used),

@@ -434,7 +434,7 @@ static uint64_t idle_after_a_standstill(const struct zone *zone)
 }
 
 /* A machine that reads its meter draws some; what is in it may rest. */
-static void test_a_meter_that_stands_still_is_no_idle_power(void **state)
+static void test_a_meter_that_stands_still_has_no_idle_power(void **state)
 {
 	const struct zone platform = { .kind = ZONE_PLATFORM, .source = "hwmon" };
 	const struct zone dram = { .kind = ZONE_DRAM, .instance = "0", .source = "rapl-sysfs" };
@@ -466,7 +466,7 @@ int main(void)
 		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
 		cmocka_unit_test(test_a_zone_that_is_held_begins_with_its_release),
 		cmocka_unit_test(test_sleep_teaches_nothing),
-		cmocka_unit_test(test_a_meter_that_stands_still_is_no_idle_power),
+		cmocka_unit_test(test_a_meter_that_stands_still_has_no_idle_power),
 	};
 
 	return unit_run(tests);

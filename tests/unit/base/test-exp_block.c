@@ -23,7 +23,7 @@ static void test_it_is_exp(void **state)
 		assert_true(worst_ratio(x, 1e-4) < 1e-15);
 }
 
-static void test_far_numbers_are_those_of_the_library(void **state)
+static void test_far_numbers_equal_the_library(void **state)
 {
 	double values[EXP_BLOCK] = { 0, 1, -800, 800, (double)INFINITY, -(double)INFINITY, 2, NAN };
 
@@ -41,7 +41,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_exp),
-		cmocka_unit_test(test_far_numbers_are_those_of_the_library),
+		cmocka_unit_test(test_far_numbers_equal_the_library),
 	};
 
 	return unit_run(tests);

@@ -261,7 +261,7 @@ static void removes_what_was_left(void **state)
 }
 
 /* Root may name a device: --output=/dev/null must not make a file of it. */
-static void what_is_no_file_is_not_replaced(void **state)
+static void only_a_file_is_replaced(void **state)
 {
 	struct place *place = *state;
 	struct stat st;
@@ -349,7 +349,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reads_into_memory, set_up, tear_down),
 		cmocka_unit_test(joins),
 		cmocka_unit_test_setup_teardown(replaces_atomically, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_a_file_is_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replaces_piece_by_piece, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keeps_the_old_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(survives_a_power_cut, set_up, tear_down),

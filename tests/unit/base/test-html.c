@@ -19,7 +19,7 @@ static void escapes_what_has_a_meaning(void **state)
 	assert_text("plain, ä €", 64, "plain, ä €");
 }
 
-static void replaces_what_is_no_text(void **state)
+static void replaces_bytes_that_are_not_text(void **state)
 {
 	assert_text("a\x01\x7f\xff z", 64, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd z");
 }
@@ -36,7 +36,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escapes_what_has_a_meaning),
-		cmocka_unit_test(replaces_what_is_no_text),
+		cmocka_unit_test(replaces_bytes_that_are_not_text),
 		cmocka_unit_test(ends_at_the_limit),
 	};
 

@@ -22,7 +22,7 @@ static void a_terminal_has_colours_unless_they_are_refused(void **state)
 	assert_false(terminal_wants_colour(its));
 }
 
-static void what_is_no_terminal_has_none(void **state)
+static void a_pipe_has_no_size(void **state)
 {
 	unsigned rows = 1, columns = 1;
 	int pipes[2];
@@ -54,7 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_terminal_has_colours_unless_they_are_refused),
-		cmocka_unit_test(what_is_no_terminal_has_none),
+		cmocka_unit_test(a_pipe_has_no_size),
 		cmocka_unit_test(a_terminal_says_its_size),
 	};
 

@@ -20,7 +20,7 @@ static void case_does_not_matter(void **state)
 	assert_false(uuid_is_same(&lower, &upper));
 }
 
-static void what_is_none_is_refused(void **state)
+static void an_invalid_uuid_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -43,7 +43,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(case_does_not_matter),
-		cmocka_unit_test(what_is_none_is_refused),
+		cmocka_unit_test(an_invalid_uuid_is_refused),
 	};
 
 	return unit_run(tests);

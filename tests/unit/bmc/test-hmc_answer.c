@@ -200,7 +200,7 @@ static void shares_are_the_whole_together(void **state)
 	expect_shares(&ifls, alone, (const double[]){ 1 }, 1);
 }
 
-static void what_does_not_add_up_is_no_share(void **state)
+static void an_inconsistent_answer_has_no_share(void **state)
 {
 	static const struct hmc_cpc cpc = { .processors = { 0, 2, 0, 0 } };
 	static const struct hmc_partition full[] = {
@@ -223,7 +223,7 @@ int main(void)
 		cmocka_unit_test(processors_and_weights),
 		cmocka_unit_test(processors_of_a_cpc),
 		cmocka_unit_test(shares_are_the_whole_together),
-		cmocka_unit_test(what_does_not_add_up_is_no_share),
+		cmocka_unit_test(an_inconsistent_answer_has_no_share),
 	};
 
 	return unit_run(tests);

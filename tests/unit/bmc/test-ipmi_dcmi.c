@@ -10,7 +10,7 @@ static const struct ipmi_answer usual = { 19,
 					    0x01, 0x15, 0xCD, 0x5B, 0x07, 0x00, 0x00, 0xE8, 0x03,
 					    0x40 } };
 
-static void the_request_is_that_of_the_specification(void **state)
+static void the_request_follows_the_specification(void **state)
 {
 	static const uint8_t data[] = { 0xDC, 0x01, 0x00, 0x00 };
 	struct ipmi_request request;
@@ -39,7 +39,7 @@ static void all_fields_are_read(void **state)
 	assert_int_equal(uw, 411000000);
 }
 
-static void what_is_not_measured_is_no_power(void **state)
+static void an_unmeasured_value_is_not_power(void **state)
 {
 	struct ipmi_answer answer = usual;
 	struct dcmi_power power;
@@ -114,9 +114,9 @@ static void no_code_is_an_error_of_a_zone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_request_is_that_of_the_specification),
+		cmocka_unit_test(the_request_follows_the_specification),
 		cmocka_unit_test(all_fields_are_read),
-		cmocka_unit_test(what_is_not_measured_is_no_power),
+		cmocka_unit_test(an_unmeasured_value_is_not_power),
 		cmocka_unit_test(lengths_and_groups_that_are_wrong),
 		cmocka_unit_test(completion_codes),
 		cmocka_unit_test(no_code_is_an_error_of_a_zone),

@@ -47,7 +47,7 @@ static void names_and_entities(void **state)
 	}
 }
 
-static void what_is_no_sensor_of_power(void **state)
+static void records_without_a_power_sensor_are_skipped(void **state)
 {
 	static const struct {
 		uint8_t at, value;
@@ -101,7 +101,7 @@ static void factors_of_a_reading(void **state)
 	assert_int_equal(read_uw(minus, 0x40, 0xF5, 0), 110000000); /* -10, one's */
 }
 
-static void readings_that_are_none(void **state)
+static void invalid_readings_are_refused(void **state)
 {
 	const struct sdr_sensor sensor = { .number = 9, .m = 1 };
 	struct ipmi_answer answer = { 3, { 0, 50, 0xC0 } };
@@ -179,9 +179,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_entities),
-		cmocka_unit_test(what_is_no_sensor_of_power),
+		cmocka_unit_test(records_without_a_power_sensor_are_skipped),
 		cmocka_unit_test(factors_of_a_reading),
-		cmocka_unit_test(readings_that_are_none),
+		cmocka_unit_test(invalid_readings_are_refused),
 		cmocka_unit_test(states_of_a_supply),
 		cmocka_unit_test(parts_of_a_record),
 	};

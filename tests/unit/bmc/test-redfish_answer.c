@@ -57,7 +57,7 @@ static void power_control_of_each_vendor(void **state)
 	assert_int_equal(xcc.power_uw, 344 * WATT + WATT / 2);
 }
 
-static void what_is_no_power_is_none(void **state)
+static void an_answer_without_power_has_no_value(void **state)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -455,7 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(power_control_of_each_vendor),
-		cmocka_unit_test(what_is_no_power_is_none),
+		cmocka_unit_test(an_answer_without_power_has_no_value),
 		cmocka_unit_test(environment_has_power_and_a_counter),
 		cmocka_unit_test(deviations_from_the_schema_are_read),
 		cmocka_unit_test(supplies),

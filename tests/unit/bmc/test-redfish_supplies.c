@@ -99,7 +99,7 @@ static void metrics_come_later(void **state)
 	expect(270, false);
 }
 
-static void output_stands_in_where_there_is_no_input(void **state)
+static void output_counts_without_an_input(void **state)
 {
 	set_supply("0", "Enabled", "null", "140");
 	set_supply("1", "Enabled", "null", "110");
@@ -118,7 +118,7 @@ static void output_stands_in_where_there_is_no_input(void **state)
 	expect(0, false);
 }
 
-static void a_supply_that_cannot_be_read_is_no_sum(void **state)
+static void an_unreadable_supply_makes_no_sum(void **state)
 {
 	set_supply("0", "Enabled", "150", "140");
 	set_supply("1", "Enabled", "120", "110");
@@ -130,7 +130,7 @@ static void a_supply_that_cannot_be_read_is_no_sum(void **state)
 	expect_failure(-EPROTO, "cannot answer");
 }
 
-static void a_list_that_is_not_complete_is_no_sum(void **state)
+static void an_incomplete_list_makes_no_sum(void **state)
 {
 	char text[2048] = "{\"Members\":[";
 
@@ -157,9 +157,9 @@ int main(void)
 		TEST(an_empty_bay_is_filled),
 		TEST(a_supply_comes_into_the_list),
 		TEST(metrics_come_later),
-		TEST(output_stands_in_where_there_is_no_input),
-		TEST(a_supply_that_cannot_be_read_is_no_sum),
-		TEST(a_list_that_is_not_complete_is_no_sum),
+		TEST(output_counts_without_an_input),
+		TEST(an_unreadable_supply_makes_no_sum),
+		TEST(an_incomplete_list_makes_no_sum),
 	};
 
 	return unit_run(tests);

@@ -42,7 +42,7 @@ static void test_curve_never_falls(void **state)
 		assert_true(levels[l] >= levels[l - 1]);
 }
 
-static void test_one_level_is_no_curve(void **state)
+static void test_one_level_makes_no_curve(void **state)
 {
 	static const struct component_row rows[] = { { 0.5, 10 }, { 0.52, 11 } };
 	double levels[COMPONENT_LEVELS];
@@ -126,7 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curve_is_the_mean_at_each_level),
 		cmocka_unit_test(test_curve_never_falls),
-		cmocka_unit_test(test_one_level_is_no_curve),
+		cmocka_unit_test(test_one_level_makes_no_curve),
 		cmocka_unit_test(test_fit_of_machines_that_differ_by_a_factor),
 		cmocka_unit_test(test_too_few_cpu_models),
 	};

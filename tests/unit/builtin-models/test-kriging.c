@@ -102,7 +102,7 @@ static void test_groups_that_are_left_out(void **state)
 	check(group);
 }
 
-static void test_what_is_no_covariance_is_refused(void **state)
+static void test_an_invalid_covariance_is_refused(void **state)
 {
 	double k[] = { 1, 2, 2, 1 }, y[] = { 1, 2 };
 	struct kriging fit;
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_that_are_left_out_one_by_one),
 		cmocka_unit_test(test_groups_that_are_left_out),
-		cmocka_unit_test(test_what_is_no_covariance_is_refused),
+		cmocka_unit_test(test_an_invalid_covariance_is_refused),
 	};
 
 	return unit_run(tests);

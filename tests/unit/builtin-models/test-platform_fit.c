@@ -129,7 +129,7 @@ static void test_machines_that_were_held_out_are_near(void **state)
  * Machines of equal size, with CPUs of six kinds: those with 4 GiB a core draw more than those with
  * less and those with more, which only the bumps of memory can know.
  */
-static void test_memory_tells_of_a_make(void **state)
+static void test_memory_depends_on_the_make(void **state)
 {
 	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = 0 };
 	CLEANUP(platform_fit_release) struct platform_fit without = { .parts = 0 };
@@ -170,7 +170,7 @@ static void test_memory_tells_of_a_make(void **state)
 	assert_true(with_memory < 0.8 * without_memory);
 }
 
-static void test_ranges_are_those_of_the_machines(void **state)
+static void test_ranges_come_from_the_machines(void **state)
 {
 	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = 0 };
 	CLEANUP(platform_model_release) struct platform_model model = { .cpus = NULL };
@@ -238,8 +238,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights_are_the_regression),
 		cmocka_unit_test(test_machines_that_were_held_out_are_near),
-		cmocka_unit_test(test_memory_tells_of_a_make),
-		cmocka_unit_test(test_ranges_are_those_of_the_machines),
+		cmocka_unit_test(test_memory_depends_on_the_make),
+		cmocka_unit_test(test_ranges_come_from_the_machines),
 		cmocka_unit_test(test_bounds_cover_other_machines),
 		cmocka_unit_test(test_kin_are_in_one_group),
 	};

@@ -307,7 +307,7 @@ static void a_model_server_of_three_keys(void **state)
 	EXPECT(bad, lines_bad, 1);
 }
 
-static void what_is_no_configuration(void **state)
+static void an_invalid_configuration_is_refused(void **state)
 {
 	static const struct {
 		const char *text, *why;
@@ -371,7 +371,7 @@ int main(void)
 		cmocka_unit_test(a_manifest),
 		cmocka_unit_test(lines_of_an_environment),
 		cmocka_unit_test(a_model_server_of_three_keys),
-		cmocka_unit_test(what_is_no_configuration),
+		cmocka_unit_test(an_invalid_configuration_is_refused),
 		cmocka_unit_test(hostile),
 	};
 

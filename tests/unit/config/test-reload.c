@@ -77,7 +77,7 @@ static void a_good_file_is_loaded(void **state)
 	tear_down(&bench);
 }
 
-static void a_bad_file_is_told(void **state)
+static void a_bad_file_is_reported(void **state)
 {
 	struct strbuf more = STRBUF_INIT;
 	struct bench bench;
@@ -183,7 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_file_is_loaded),
-		cmocka_unit_test(a_bad_file_is_told),
+		cmocka_unit_test(a_bad_file_is_reported),
 		cmocka_unit_test(a_fifo_is_refused_and_hangs_nothing),
 		cmocka_unit_test(many_wishes_are_two_readings),
 		cmocka_unit_test(one_that_takes_too_long_fails_once),

@@ -6,7 +6,7 @@
 static const struct zone die = { .kind = ZONE_PACKAGE, .instance = "1-die-0", .source = "rapl" };
 static const struct zone machine = { .kind = ZONE_PLATFORM, .source = "model" };
 
-static void ids_have_an_instance_where_there_is_one(void **state)
+static void ids_have_the_instance_if_it_is_known(void **state)
 {
 	static const struct zone longest = { .kind = ZONE_PLATFORM, .instance = "123456789012345" };
 	char id[ZONE_ID_MAX];
@@ -68,7 +68,7 @@ static void an_estimate_need_not_be_a_models(void **state)
 	assert_false(zone_is_modelled(&share) || zone_is_modelled(&meter));
 }
 
-static void words_are_those_of_the_metrics(void **state)
+static void words_match_the_metrics(void **state)
 {
 	assert_string_equal(zone_quality_name(QUALITY_MEASURED), "measured");
 	assert_string_equal(zone_quality_name(QUALITY_ESTIMATED), "estimated");
@@ -86,12 +86,12 @@ static void words_are_those_of_the_metrics(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ids_have_an_instance_where_there_is_one),
+		cmocka_unit_test(ids_have_the_instance_if_it_is_known),
 		cmocka_unit_test(options_name_a_zone_or_all_of_its_kind),
 		cmocka_unit_test(parts_are_inside_their_own_package_only),
 		cmocka_unit_test(a_meter_alone_knows_which_device_it_is),
 		cmocka_unit_test(an_estimate_need_not_be_a_models),
-		cmocka_unit_test(words_are_those_of_the_metrics),
+		cmocka_unit_test(words_match_the_metrics),
 	};
 
 	return unit_run(tests);

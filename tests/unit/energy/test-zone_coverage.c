@@ -8,7 +8,7 @@ static const struct zone platform = { .kind = ZONE_PLATFORM,
 				      .source = "ipmi",
 				      .path = "/dev/ipmi0" };
 
-static void what_is_short_is_said_with_a_remedy(void **state)
+static void a_low_coverage_is_reported_with_a_remedy(void **state)
 {
 	char text[ZONE_COVERAGE_TEXT_MAX];
 	const char *remedy;
@@ -34,7 +34,7 @@ static void what_two_good_meters_differ_by_is_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_short_is_said_with_a_remedy),
+		cmocka_unit_test(a_low_coverage_is_reported_with_a_remedy),
 		cmocka_unit_test(what_two_good_meters_differ_by_is_not),
 	};
 

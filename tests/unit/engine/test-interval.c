@@ -197,7 +197,7 @@ static void test_counts_of_passes_add_up(void **state)
 	machine_stop(&machine);
 }
 
-static void test_idle_power_that_is_switched_off_is_none(void **state)
+static void test_idle_power_that_is_switched_off_is_absent(void **state)
 {
 	struct machine machine;
 	struct config off;
@@ -517,7 +517,7 @@ int main(void)
 		cmocka_unit_test(test_an_account_of_fewer_cpus_is_a_containers),
 		cmocka_unit_test(test_a_container_that_is_resized_changes_no_machine),
 		cmocka_unit_test(test_counts_of_passes_add_up),
-		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
+		cmocka_unit_test(test_idle_power_that_is_switched_off_is_absent),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
 		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
 		cmocka_unit_test(test_a_birth_settles_until_it_was_scraped),

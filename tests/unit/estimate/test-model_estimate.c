@@ -426,7 +426,7 @@ static void test_a_long_hole_is_not_bridged(void **state)
 			"20, 80, 10"))
 
 /* A frequency is the same on a machine of half the size; idle power is that at the lowest one. */
-static void test_a_frequency_is_no_rate(void **state)
+static void test_a_frequency_is_not_a_rate(void **state)
 {
 	const struct model_estimate_options options = { .cpus = 2,
 							.signals =
@@ -510,7 +510,7 @@ static void test_outside_what_the_model_has_seen(void **state)
 }
 
 /* A third of a microjoule is left of each interval; the sums go on across the change. */
-static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
+static void test_a_newer_model_continues_the_counters(void **state)
 {
 	static const char newer[] =
 		MODEL("AbsPower", "4",
@@ -584,10 +584,10 @@ int main(void)
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_a_long_hole_is_not_bridged),
-		cmocka_unit_test(test_a_frequency_is_no_rate),
+		cmocka_unit_test(test_a_frequency_is_not_a_rate),
 		cmocka_unit_test(test_stolen_time_is_a_rate),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
-		cmocka_unit_test(test_a_newer_model_goes_on_from_what_was_counted),
+		cmocka_unit_test(test_a_newer_model_continues_the_counters),
 		cmocka_unit_test(test_a_model_that_cannot_take_over_changes_nothing),
 	};
 

@@ -140,7 +140,7 @@ static void a_power_that_is_the_same_is_not_new(void **state)
 		    1e-9);
 }
 
-static void a_page_without_energy_is_none(void **state)
+static void a_page_without_energy_is_refused(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
 
@@ -201,7 +201,7 @@ static void sums_are_bounded(void **state)
 	assert_int_equal(exporter->not_finite.count, 2);
 }
 
-static void an_unknown_page_is_none(void **state)
+static void an_unknown_page_is_refused(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
 
@@ -220,11 +220,11 @@ int main(void)
 		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(labels_have_no_order),
 		cmocka_unit_test(a_power_that_is_the_same_is_not_new),
-		cmocka_unit_test(a_page_without_energy_is_none),
+		cmocka_unit_test(a_page_without_energy_is_refused),
 		cmocka_unit_test(differences_are_no_energy),
 		cmocka_unit_test(contradictions_are_counted),
 		cmocka_unit_test(sums_are_bounded),
-		cmocka_unit_test(an_unknown_page_is_none),
+		cmocka_unit_test(an_unknown_page_is_refused),
 	};
 	return unit_run(tests);
 }

@@ -112,7 +112,7 @@ static void the_loop_answers_few_at_once(void **state)
 	explain_desk_free(desk);
 }
 
-static void a_long_question_is_none(void **state)
+static void a_long_question_is_refused(void **state)
 {
 	const struct explain_answer *answer = NULL;
 	struct explain_desk *desk = new_desk();
@@ -135,7 +135,7 @@ int main(void)
 		cmocka_unit_test(what_asked_and_left_is_forgotten),
 		cmocka_unit_test(what_is_being_answered_is_the_loops),
 		cmocka_unit_test(the_loop_answers_few_at_once),
-		cmocka_unit_test(a_long_question_is_none),
+		cmocka_unit_test(a_long_question_is_refused),
 	};
 
 	return unit_run(tests);

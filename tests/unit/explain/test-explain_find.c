@@ -113,7 +113,7 @@ static void what_is_not_there_is_not_found(void **state)
 	}
 }
 
-static void what_may_be_two_is_told(void **state)
+static void an_ambiguous_name_is_reported(void **state)
 {
 	const struct house *house = *state;
 	uint32_t other;
@@ -188,7 +188,7 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(answer->near_total, EXPLAIN_NEAR_MAX + 2);
 }
 
-static void what_is_near_is_told(void **state)
+static void similar_names_are_reported(void **state)
 {
 	const struct explain_answer *answer = find(*state, "eckout");
 
@@ -220,13 +220,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_by_what_people_type, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_not_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_may_be_two_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_ambiguous_name_is_reported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(processes_with_one_command_are_listed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_container_by_its_newest_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_newer_row_may_come_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_near_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(similar_names_are_reported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pid_that_is_used_again_is_the_living_one, set_up,
 						tear_down),
 	};

@@ -95,7 +95,7 @@ static double shown(uint64_t value, unsigned decimals)
 }
 
 /* Two clients that ask for different formats get one number, however large it is. */
-static void numbers_are_those_of_the_text(void **state)
+static void numbers_equal_the_text(void **state)
 {
 	uint64_t value = 1;
 
@@ -115,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_counter_has_value_and_birth),
-		cmocka_unit_test(numbers_are_those_of_the_text),
+		cmocka_unit_test(numbers_equal_the_text),
 		cmocka_unit_test(an_info_is_a_gauge),
 		cmocka_unit_test(labels_are_not_escaped),
 	};

@@ -110,7 +110,7 @@ static void those_without_a_pci_device_are_read_too(void **state)
 	assert_int_equal(info.engine_count, 1);
 }
 
-static void what_is_no_client_is_refused(void **state)
+static void an_invalid_client_is_refused(void **state)
 {
 	/* A file, and amdgpu from 5.14 to 5.18, which says neither driver nor client. */
 	static const char *const texts[] = {
@@ -167,7 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_each_driver_are_read),
 		cmocka_unit_test(those_without_a_pci_device_are_read_too),
-		cmocka_unit_test(what_is_no_client_is_refused),
+		cmocka_unit_test(an_invalid_client_is_refused),
 		cmocka_unit_test(malformed_lines_are_left_out),
 		cmocka_unit_test(engines_beyond_the_table_are_counted),
 	};

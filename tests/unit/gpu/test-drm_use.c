@@ -118,7 +118,7 @@ static void an_engine_may_appear_later(void **state)
 	assert_int_equal(time_of(10), 250 * MS);
 }
 
-static void what_falls_or_is_another_client_begins_anew(void **state)
+static void a_falling_counter_or_another_client_begins_again(void **state)
 {
 	struct drm_client client = { 0 };
 
@@ -209,8 +209,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_grew_is_used, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_busiest_engine_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_engine_may_appear_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_falls_or_is_another_client_begins_anew, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_falling_counter_or_another_client_begins_again,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_new_counts_from_its_beginning, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(cycles_are_a_part_of_all_cycles, setup, teardown),

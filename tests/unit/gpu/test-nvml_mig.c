@@ -225,7 +225,7 @@ static void without_gpm_size_decides(void **state)
 	nvml_mig_clear(&library, &mig);
 }
 
-static void an_activity_that_cannot_be_is_none(void **state)
+static void an_impossible_activity_is_ignored(void **state)
 {
 	struct nvml_mig mig = { 0 };
 
@@ -295,7 +295,7 @@ int main(void)
 		cmocka_unit_test_setup(activity_is_scaled_to_the_board, begin),
 		cmocka_unit_test_setup(compute_instances_are_one_instance, begin),
 		cmocka_unit_test_setup(without_gpm_size_decides, begin),
-		cmocka_unit_test_setup(an_activity_that_cannot_be_is_none, begin),
+		cmocka_unit_test_setup(an_impossible_activity_is_ignored, begin),
 		cmocka_unit_test_setup(instances_come_and_go, begin),
 		cmocka_unit_test_setup(only_a_board_in_mig_mode_has_any, begin),
 	};

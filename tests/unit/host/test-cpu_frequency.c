@@ -63,7 +63,7 @@ static void a_policy_is_of_all_its_cpus(void **state)
 	cpu_frequency_close(frequency);
 }
 
-static void what_is_no_frequency_is_not_known(void **state)
+static void an_invalid_frequency_is_unknown(void **state)
 {
 	static const char *const texts[] = { "<unknown>\n", "", "-1\n", "0\n", "99999999999\n" };
 
@@ -155,7 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_tree_without_policies_has_no_frequency, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_policy_is_of_all_its_cpus, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_frequency_is_not_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_invalid_frequency_is_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(cpus_that_go_have_no_frequency, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_policies_are_read_in_turn, setup, teardown),
 		cmocka_unit_test(lists_are_of_numbers),

@@ -157,7 +157,7 @@ static void processes_that_cannot_be_seen_are_counted(void **state)
 	assert_int_equal(in_child(look_as_nobody, NULL), 0);
 }
 
-static void a_proc_that_is_none_is_an_error(void **state)
+static void a_folder_that_is_not_proc_is_an_error(void **state)
 {
 	struct open_devices found;
 
@@ -175,7 +175,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(processes_that_cannot_be_seen_are_counted, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_proc_that_is_none_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_folder_that_is_not_proc_is_an_error, setup,
+						teardown),
 	};
 
 	return unit_run(tests);

@@ -32,7 +32,7 @@ static void a_partition_and_a_guest_in_one(void **state)
 	expect(guest, "ZVM1", true);
 }
 
-static void no_name_is_none(void **state)
+static void an_empty_name_is_unknown(void **state)
 {
 	expect("", "", false);
 	expect("LPAR Number: 17\nLPAR Name:            \n", "", false);
@@ -53,7 +53,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_partition_and_a_guest_in_one),
-		cmocka_unit_test(no_name_is_none),
+		cmocka_unit_test(an_empty_name_is_unknown),
 		cmocka_unit_test(other_machines_have_no_such_file),
 	};
 

@@ -167,7 +167,7 @@ static void a_verdict_needs_pairs_and_a_threshold(void **state)
 	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "Only 0 windows");
 }
 
-static void a_meter_that_shows_0_is_no_truth(void **state)
+static void a_meter_that_shows_0_is_not_a_truth(void **state)
 {
 	static const double none[SAMPLES];
 	struct machine machine;
@@ -375,7 +375,7 @@ static void series_can_have_different_steps(void **state)
 }
 
 /* Worked out by hand. */
-static void errors_are_those_of_the_field(void **state)
+static void errors_follow_the_definitions_of_the_field(void **state)
 {
 	static const double actual[] = { 10, 20, 30, 0, 50, 60, 70, 80, 90, 100 };
 	static const double predicted[] = { 12, 18, 33, 0, 45, 66, 63, 88, 81, 110 };
@@ -419,7 +419,7 @@ int main(void)
 		cmocka_unit_test(another_nodes_series_does_not_follow),
 		cmocka_unit_test(a_lag_has_a_bound),
 		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
-		cmocka_unit_test(a_meter_that_shows_0_is_no_truth),
+		cmocka_unit_test(a_meter_that_shows_0_is_not_a_truth),
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
 		cmocka_unit_test(what_readings_do_not_resolve_is_not_judged),
@@ -428,7 +428,7 @@ int main(void)
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
 		cmocka_unit_test(series_can_have_different_steps),
-		cmocka_unit_test(errors_are_those_of_the_field),
+		cmocka_unit_test(errors_follow_the_definitions_of_the_field),
 		cmocka_unit_test(clean_series_pass),
 	};
 	return unit_run(tests);

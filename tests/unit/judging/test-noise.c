@@ -101,7 +101,7 @@ static void a_filtered_counter_is_recognised(void **state)
 }
 
 /* A machine's own changes of power are no noise of its counter. */
-static void power_that_varies_is_no_filter(void **state)
+static void varying_power_is_not_taken_for_a_filter(void **state)
 {
 	CLEANUP_FREE struct noise_reading *readings = calloc(LENGTH, sizeof(*readings));
 	const double turn = 2 * 3.14159265358979 / 0.05;
@@ -146,7 +146,7 @@ int main(void)
 		cmocka_unit_test(a_counter_in_ticks_is_recognised),
 		cmocka_unit_test(the_spread_falls_with_the_window),
 		cmocka_unit_test(a_filtered_counter_is_recognised),
-		cmocka_unit_test(power_that_varies_is_no_filter),
+		cmocka_unit_test(varying_power_is_not_taken_for_a_filter),
 		cmocka_unit_test(what_is_not_known_is_not_a_number),
 	};
 

@@ -62,7 +62,7 @@ static void a_gauge_says_nothing_of_a_gap(void **state)
 	assert_true(fabs(gap.covered_s - 1) < 1e-9 && fabs(gap.amount + 2) < 1e-9);
 }
 
-static void a_gauge_that_is_no_number_covers_nothing(void **state)
+static void a_gauge_that_is_not_a_number_covers_nothing(void **state)
 {
 	CLEANUP(free_series) struct series *series = series_new("package", "W");
 	static const double values[] = { NAN, 1, NAN, 2, 3, NAN, INFINITY, 4 };
@@ -75,7 +75,7 @@ static void a_gauge_that_is_no_number_covers_nothing(void **state)
 	assert_true(fabs(all.amount - 10) < 1e-9 && fabs(all.covered_s - 4) < 1e-9);
 }
 
-static void one_sample_is_no_window(void **state)
+static void one_sample_makes_no_window(void **state)
 {
 	CLEANUP(free_series) struct series *series = series_new("package", "W");
 
@@ -149,8 +149,8 @@ int main(void)
 		cmocka_unit_test(a_gauge_is_the_mean_of_the_time_before),
 		cmocka_unit_test(a_counter_keeps_its_energy),
 		cmocka_unit_test(a_gauge_says_nothing_of_a_gap),
-		cmocka_unit_test(a_gauge_that_is_no_number_covers_nothing),
-		cmocka_unit_test(one_sample_is_no_window),
+		cmocka_unit_test(a_gauge_that_is_not_a_number_covers_nothing),
+		cmocka_unit_test(one_sample_makes_no_window),
 		cmocka_unit_test(windows_do_not_overlap),
 		cmocka_unit_test(a_long_series_is_merged),
 		cmocka_unit_test(a_cut_keeps_parts_of_windows),

@@ -78,7 +78,7 @@ static void a_truth_that_vanishes_or_stands_still_decides_nothing(void **state)
 	expect(observe(&power, 0), "stood still for 99 s");
 }
 
-static void meters_that_were_left_out_are_said(void **state)
+static void meters_that_were_left_out_are_reported(void **state)
 {
 	static const struct truth_meter sound = { .kind = "package", .joules = 1 };
 	struct observation *observation = observe(&sound, 0);
@@ -99,7 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_truth_decides),
 		cmocka_unit_test(a_truth_that_vanishes_or_stands_still_decides_nothing),
-		cmocka_unit_test(meters_that_were_left_out_are_said),
+		cmocka_unit_test(meters_that_were_left_out_are_reported),
 	};
 	return unit_run(tests);
 }

@@ -124,7 +124,7 @@ static void wrong_use(void **state)
 	}
 }
 
-static void what_is_no_command_is_named(void **state)
+static void an_unknown_command_is_named(void **state)
 {
 	const char *near[] = { "chekc", NULL }, *far[] = { "frobnicate", NULL };
 	char *out, *err;
@@ -147,7 +147,7 @@ int main(void)
 		cmocka_unit_test(show),
 		cmocka_unit_test(import),
 		cmocka_unit_test(wrong_use),
-		cmocka_unit_test(what_is_no_command_is_named),
+		cmocka_unit_test(an_unknown_command_is_named),
 	};
 
 	return unit_run(tests);

@@ -154,7 +154,7 @@ static const uint64_t nothing[ZONES] = { 0 };
 static const uint64_t plausible[ZONES] = { 100, 60, 30, 400, 50 };
 static const uint64_t absurd[ZONES] = { 100, 80, 30, 400, 50 };
 
-static void test_parts_that_count_more_than_their_package_are_told(void **state)
+static void test_parts_that_exceed_their_package_are_reported(void **state)
 {
 	struct machine machine;
 
@@ -222,7 +222,7 @@ static void test_nested_zones_are_never_added(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts_that_count_more_than_their_package_are_told),
+		cmocka_unit_test(test_parts_that_exceed_their_package_are_reported),
 		cmocka_unit_test(test_zones_that_are_left_out_are_counted),
 		cmocka_unit_test(test_nested_zones_are_never_added),
 	};

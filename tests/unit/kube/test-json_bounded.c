@@ -41,7 +41,7 @@ static void brackets_in_strings_do_not_count(void **state)
 	assert_true(parses(text));
 }
 
-static void what_is_no_json_is_none(void **state)
+static void invalid_json_is_refused(void **state)
 {
 	static const char *const wrong[] = { "", "{", "]", "]]]]{}", "\"", "[\"\\", "{\"a\":1}x" };
 
@@ -55,7 +55,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(brackets_in_strings_do_not_count),
-		cmocka_unit_test(what_is_no_json_is_none),
+		cmocka_unit_test(invalid_json_is_refused),
 	};
 
 	return unit_run(tests);

@@ -159,7 +159,7 @@ static void what_can_never_work_is_refused(void **state)
 	kube_access_release(&access);
 }
 
-static void what_says_nothing_is_no_harm(void **state)
+static void empty_values_do_no_harm(void **state)
 {
 	struct kube_access access;
 	struct diag diag = { "" };
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(data_is_kept_in_memory_files),
 		cmocka_unit_test(what_weakens_or_runs_is_refused_with_its_line),
 		cmocka_unit_test(what_can_never_work_is_refused),
-		cmocka_unit_test(what_says_nothing_is_no_harm),
+		cmocka_unit_test(empty_values_do_no_harm),
 		cmocka_unit_test(another_name_and_another_way),
 		cmocka_unit_test(secrets_in_the_file_itself),
 		cmocka_unit_test(secrets_are_their_owners_alone),

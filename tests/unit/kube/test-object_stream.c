@@ -97,7 +97,7 @@ static void a_large_item_is_left_out(void **state)
 	strbuf_release(&rest);
 }
 
-static void what_is_no_object_is_refused(void **state)
+static void an_invalid_object_is_refused(void **state)
 {
 	static const char *const wrong[] = { "",
 					     "[]",
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test(cuts_lists_into_items),
 		cmocka_unit_test(only_the_outer_items_count),
 		cmocka_unit_test(a_large_item_is_left_out),
-		cmocka_unit_test(what_is_no_object_is_refused),
+		cmocka_unit_test(an_invalid_object_is_refused),
 		cmocka_unit_test(the_rest_is_bounded),
 		cmocka_unit_test(the_taker_may_end_it),
 	};

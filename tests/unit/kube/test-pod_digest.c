@@ -17,7 +17,7 @@ static void agrees_with_the_reference(void **state)
 	assert_true(digest.lo != 0 && digest.hi != 0);
 }
 
-static void tells_texts_and_keys_apart(void **state)
+static void distinguishes_texts_and_keys(void **state)
 {
 	const struct pod_digest_key key = { 1, 2 }, other = { 1, 3 };
 	struct map_key a = pod_digest(&key, "0123456789abcdef", 16);
@@ -34,7 +34,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_the_reference),
-		cmocka_unit_test(tells_texts_and_keys_apart),
+		cmocka_unit_test(distinguishes_texts_and_keys),
 	};
 
 	return unit_run(tests);

@@ -103,7 +103,7 @@ static void a_pod_may_have_no_containers_yet(void **state)
 	}
 }
 
-static void an_id_that_is_none_is_left_out(void **state)
+static void an_invalid_id_is_left_out(void **state)
 {
 	static const char *const texts[] = {
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"containerd://\"}]}"),
@@ -219,7 +219,7 @@ static void odd_amounts_are_unknown_amounts(void **state)
 	release(&rig);
 }
 
-static void what_is_no_pod_is_refused(void **state)
+static void an_invalid_pod_is_refused(void **state)
 {
 	static const char *const wrong[] = {
 		"{}",
@@ -251,12 +251,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_kind_of_container),
 		cmocka_unit_test(a_pod_may_have_no_containers_yet),
-		cmocka_unit_test(an_id_that_is_none_is_left_out),
+		cmocka_unit_test(an_invalid_id_is_left_out),
 		cmocka_unit_test(what_does_not_fit_is_counted),
 		cmocka_unit_test(a_mirror_pod_has_the_uid_of_its_cgroup),
 		cmocka_unit_test(the_qos_class_is_one_of_three),
 		cmocka_unit_test(odd_amounts_are_unknown_amounts),
-		cmocka_unit_test(what_is_no_pod_is_refused),
+		cmocka_unit_test(an_invalid_pod_is_refused),
 	};
 
 	return unit_run(tests);

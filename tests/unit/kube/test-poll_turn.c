@@ -11,7 +11,7 @@ static uint64_t due_ms(struct poll_turn turn, uint64_t demanded_ms)
 	return poll_turn_due_ns(&turn, demanded_ms * MS) / MS;
 }
 
-static void just_before_somebody_looks(void **state)
+static void just_before_the_next_lookup(void **state)
 {
 	struct poll_turn turn = {
 		.took_ns = 20 * MS, .pause_ns = S, .poll_ns = 15 * S, .interval_ns = S
@@ -50,7 +50,7 @@ static void never_later_than_the_ordinary_poll(void **state)
 	assert_int_equal(due_ms(turn, 25000), 25000);
 }
 
-static void at_once_where_somebody_may_look_at_any_time(void **state)
+static void at_once_if_a_lookup_may_come_at_any_time(void **state)
 {
 	struct poll_turn turn = { .pause_ns = S, .poll_ns = 15 * S };
 
@@ -60,10 +60,10 @@ static void at_once_where_somebody_may_look_at_any_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(just_before_somebody_looks),
+		cmocka_unit_test(just_before_the_next_lookup),
 		cmocka_unit_test(at_most_once_a_second),
 		cmocka_unit_test(never_later_than_the_ordinary_poll),
-		cmocka_unit_test(at_once_where_somebody_may_look_at_any_time),
+		cmocka_unit_test(at_once_if_a_lookup_may_come_at_any_time),
 	};
 
 	return unit_run(tests);

@@ -56,7 +56,7 @@ static void check(const char *text, const char *expected)
 	"{\"type\":\"" type "\",\"object\":{\"metadata\":{\"resourceVersion\":\"" version "\"}}}"  \
 	"\n"
 
-static void tells_events_apart(void **state)
+static void distinguishes_events(void **state)
 {
 	check(EVENT("ADDED", "1") EVENT("MODIFIED", "2") EVENT("DELETED", "3")
 		      EVENT("BOOKMARK", "4"),
@@ -115,7 +115,7 @@ static void the_hearer_may_end_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tells_events_apart),
+		cmocka_unit_test(distinguishes_events),
 		cmocka_unit_test(both_forms_of_gone_are_one),
 		cmocka_unit_test(bad_lines_cost_themselves),
 		cmocka_unit_test(long_lines_are_skipped_to_their_end),

@@ -35,7 +35,7 @@ static void a_coarse_counter_is_not(void **state)
 	assert_int_equal(readings_until_fine(360000 * UJ_PER_J), 0);
 }
 
-static void one_that_falls_or_runs_begins_anew(void **state)
+static void a_counter_that_falls_or_runs_begins_again(void **state)
 {
 	struct counter_trial trial = { 0 };
 	uint64_t energy_uj = 1000000 * UJ_PER_J, step_uj = 3000 * UJ_PER_J;
@@ -68,7 +68,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fine_counter_is_taken),
 		cmocka_unit_test(a_coarse_counter_is_not),
-		cmocka_unit_test(one_that_falls_or_runs_begins_anew),
+		cmocka_unit_test(a_counter_that_falls_or_runs_begins_again),
 		cmocka_unit_test(without_power_nothing_agrees),
 	};
 

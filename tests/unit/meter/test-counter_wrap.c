@@ -128,7 +128,7 @@ static void test_new_generation_or_range_is_a_new_baseline(void **state)
 	assert_int_equal(counter.dropped, 0);
 }
 
-static void test_clock_that_stands_still_is_no_division(void **state)
+static void test_clock_that_stands_still_does_not_divide(void **state)
 {
 	struct energy_counter counter = { 0 };
 
@@ -254,7 +254,7 @@ static void test_slow_reads_count_with_their_whole_length(void **state)
 	assert_int_equal(counter.energy_uj, 5000000000); /* 5 kJ in up to 3 s */
 }
 
-static void test_refusals_in_a_row_are_told(void **state)
+static void test_refusals_in_a_row_are_reported(void **state)
 {
 	struct energy_counter counter = { 0 };
 
@@ -333,13 +333,13 @@ int main(void)
 		cmocka_unit_test(test_limit_is_max_power_over_elapsed_and_slack),
 		cmocka_unit_test(test_value_outside_its_range_is_refused),
 		cmocka_unit_test(test_new_generation_or_range_is_a_new_baseline),
-		cmocka_unit_test(test_clock_that_stands_still_is_no_division),
+		cmocka_unit_test(test_clock_that_stands_still_does_not_divide),
 		cmocka_unit_test(test_full_64_bit_range),
 		cmocka_unit_test(test_exact_over_thousands_of_wraps),
 		cmocka_unit_test(test_a_turn_that_may_have_gone_unseen_is_refused),
 		cmocka_unit_test(test_asleep_a_counter_may_turn_too),
 		cmocka_unit_test(test_slow_reads_count_with_their_whole_length),
-		cmocka_unit_test(test_refusals_in_a_row_are_told),
+		cmocka_unit_test(test_refusals_in_a_row_are_reported),
 		cmocka_unit_test(test_period_is_half_a_turn),
 		cmocka_unit_test(test_period_of_a_counter_that_is_fed),
 		cmocka_unit_test(test_never_falls_nor_spikes_on_random_input),

@@ -112,7 +112,7 @@ static void test_amd(void **state)
 	assert_int_equal(drm_meter.ignored(fixture->meter), 0);
 }
 
-static void test_an_apu_is_no_board(void **state)
+static void test_an_apu_is_not_a_board(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -164,7 +164,7 @@ static void test_a_board_asleep_is_not_woken(void **state)
 	check_reading(fixture, 0, SAMPLE_TOTAL, 10);
 }
 
-static void test_a_driver_that_is_loaded_anew(void **state)
+static void test_a_driver_that_is_loaded_again(void **state)
 {
 	struct fixture *fixture = *state;
 	struct raw_reading before, after;
@@ -272,7 +272,7 @@ static void test_what_used_a_board_comes_with_its_energy(void **state)
 	fake_files_release(&fake);
 }
 
-static void test_what_kfd_computes_is_no_process_s(void **state)
+static void test_kfd_work_belongs_to_no_process(void **state)
 {
 	struct fixture *fixture = *state;
 	static struct fake_device_files fake; /* it outlives the test: the meter closes later */
@@ -303,7 +303,7 @@ static void check_remark(const struct fixture *fixture, const char *what, const 
 	assert_non_null(strstr(remark.option, option));
 }
 
-static void test_what_is_not_known_is_said(void **state)
+static void test_unknown_users_are_reported(void **state)
 {
 	struct fixture *fixture = *state;
 	static struct fake_device_files fake; /* it outlives the test: the meter closes later */
@@ -332,17 +332,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_another_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_amd, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_an_apu_is_no_board, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_apu_is_not_a_board, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intel, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_board_asleep_is_not_woken, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_driver_that_is_loaded_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_driver_that_is_loaded_again, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_more_boards_than_there_are_rows, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_what_used_a_board_comes_with_its_energy, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_what_kfd_computes_is_no_process_s, setup,
+		cmocka_unit_test_setup_teardown(test_kfd_work_belongs_to_no_process, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_users_are_reported, setup, teardown),
 	};
 
 	return unit_run(tests);

@@ -170,7 +170,7 @@ static void one_that_is_passed_on_stays_its_opener_s(void **state)
 }
 
 /* What was seen at the same time in two control groups was opened in one that is not known. */
-static void a_client_without_a_known_opener_is_nobody_s(void **state)
+static void a_client_without_a_known_opener_has_no_process(void **state)
 {
 	fake.other_pid = 10;
 	client(10, 5, 1, 0);
@@ -223,7 +223,7 @@ static void a_copy_may_become_another_client(void **state)
 	expect(10, 100);
 }
 
-static void a_primary_node_that_is_shared_is_nobody_s(void **state)
+static void a_shared_primary_node_belongs_to_no_process(void **state)
 {
 	fake_client(&fake, 10, 5, CARD, ADDRESS, 1, 0); /* the session manager */
 	fake_client(&fake, 11, 5, CARD, ADDRESS, 1, 0);
@@ -239,7 +239,7 @@ static void a_primary_node_that_is_shared_is_nobody_s(void **state)
 	expect(10, 200);
 }
 
-static void what_ends_is_found_again(void **state)
+static void a_board_that_ends_is_found_again(void **state)
 {
 	client(10, 5, 1, 100);
 	look();
@@ -273,7 +273,7 @@ static void files_of_other_boards_are_left_alone(void **state)
 	expect_none();
 }
 
-static void what_holds_the_board_is_reported_where_asked_for(void **state)
+static void holders_of_the_board_are_reported_on_request(void **state)
 {
 	const struct device_use *uses;
 	size_t count;
@@ -322,7 +322,7 @@ static void searches_take_a_part_of_a_cpu_at_most(void **state)
 	assert_int_equal(fake.searches, 16);
 }
 
-static void the_rest_is_no_process_s(void **state)
+static void the_rest_belongs_to_no_process(void **state)
 {
 	client(10, 5, 1, 0);
 	look();
@@ -344,22 +344,22 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_client_counts_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_passed_on_stays_its_opener_s, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_client_without_a_known_opener_is_nobody_s, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_client_without_a_known_opener_has_no_process,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_read_stays_though_a_list_is_cut, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_copy_may_become_another_client, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_primary_node_that_is_shared_is_nobody_s, setup,
+		cmocka_unit_test_setup_teardown(a_shared_primary_node_belongs_to_no_process, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_ends_is_found_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_board_that_ends_is_found_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_other_boards_are_left_alone, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_holds_the_board_is_reported_where_asked_for,
-						setup, teardown),
+		cmocka_unit_test_setup_teardown(holders_of_the_board_are_reported_on_request, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_known_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(searches_take_a_part_of_a_cpu_at_most, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(the_rest_is_no_process_s, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_rest_belongs_to_no_process, setup, teardown),
 	};
 
 	return unit_run(tests);

@@ -48,7 +48,7 @@ static void lines_are_zones(void **state)
 	assert_int_equal(external_text_next(&reading, &record, &diag), 0);
 }
 
-static void what_is_no_such_text_is_refused(void **state)
+static void an_invalid_text_is_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -119,7 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_zones),
-		cmocka_unit_test(what_is_no_such_text_is_refused),
+		cmocka_unit_test(an_invalid_text_is_refused),
 		cmocka_unit_test(a_bad_line_costs_itself),
 	};
 

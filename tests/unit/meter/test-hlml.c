@@ -73,7 +73,7 @@ static void without_a_counter_power_is_read(void **state)
 	hlml_meter.close(meter);
 }
 
-static void a_board_that_is_back_counts_anew(void **state)
+static void a_board_that_is_back_counts_again(void **state)
 {
 	struct meter *meter = open_meter("gaudi 0 400000 50\ngaudi 1 400000 50\n");
 	struct raw_reading before, after;
@@ -156,7 +156,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_board_has_energy_and_no_process),
 		cmocka_unit_test(without_a_counter_power_is_read),
-		cmocka_unit_test(a_board_that_is_back_counts_anew),
+		cmocka_unit_test(a_board_that_is_back_counts_again),
 		cmocka_unit_test(a_driver_that_does_not_answer_is_remarked),
 		cmocka_unit_test(a_machine_without_a_board_loads_nothing),
 	};

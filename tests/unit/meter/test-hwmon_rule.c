@@ -122,7 +122,7 @@ static void test_what_drivers_say(void **state)
 }
 
 /* Where a channel has both, the mean over some time is read. */
-static void test_an_average_goes_before_a_moment(void **state)
+static void test_an_average_takes_precedence_over_a_moment(void **state)
 {
 	struct hwmon_channel channel = channel_of("fam15h_power", "", "", HWMON_POWER, 1);
 
@@ -233,7 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_acpi_meters_of_devices),
 		cmocka_unit_test(test_what_drivers_say),
-		cmocka_unit_test(test_an_average_goes_before_a_moment),
+		cmocka_unit_test(test_an_average_takes_precedence_over_a_moment),
 		cmocka_unit_test(test_rules_of_the_user_come_first),
 		cmocka_unit_test(test_rules_are_checked),
 		cmocka_unit_test(test_files),

@@ -190,7 +190,7 @@ static void messages_of_others_are_passed_over(void **state)
 	expect_power(meter, 2);
 }
 
-static void answers_that_are_none(void **state)
+static void invalid_answers_are_refused(void **state)
 {
 	struct meter *meter = *state;
 	uint64_t uw;
@@ -342,7 +342,7 @@ static void supplies_that_take_no_power(void **state)
 	assert_int_equal(read_power(meter, &uw), -ENODATA);
 }
 
-static void the_machines_sensor_goes_before_its_supplies(void **state)
+static void the_machines_sensor_is_preferred_to_its_supplies(void **state)
 {
 	struct meter *meter = *state;
 	uint8_t records[3][64];
@@ -405,13 +405,13 @@ int main(void)
 		TEST(one_that_never_answers),
 		TEST(a_late_answer_is_not_the_next),
 		TEST(messages_of_others_are_passed_over),
-		TEST(answers_that_are_none),
+		TEST(invalid_answers_are_refused),
 		TEST(a_device_that_cannot_be_opened),
 		TEST(a_driver_that_is_unloaded),
 		TEST(the_end_waits_for_nothing),
 		TEST(power_supplies_where_dcmi_is_refused),
 		TEST(supplies_that_take_no_power),
-		TEST(the_machines_sensor_goes_before_its_supplies),
+		TEST(the_machines_sensor_is_preferred_to_its_supplies),
 		TEST(sensors_are_not_looked_through_again_at_once),
 		cmocka_unit_test(only_where_the_device_is),
 	};

@@ -89,7 +89,7 @@ static void more_than_there_is_room_for_is_not_read(void **state)
 }
 
 /* One sample with a wrong time costs no later one. */
-static void a_sample_of_the_future_is_none(void **state)
+static void a_sample_of_the_future_is_ignored(void **state)
 {
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
 	size_t count;
@@ -122,7 +122,7 @@ static void a_clock_that_is_set_back_costs_no_later_sample(void **state)
 }
 
 /* What used it before it was lost, and while it was, is of energy that was not counted. */
-static void a_board_that_is_back_begins_anew(void **state)
+static void a_board_that_is_back_begins_again(void **state)
 {
 	static const char there[] = "gpu 0 100000\ngpu 1 100000\nproc 0 10 50 100\n";
 	struct meter *meter = open_meter(there);
@@ -376,9 +376,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_reading_has_no_use),
 		cmocka_unit_test(more_than_there_is_room_for_is_not_read),
-		cmocka_unit_test(a_sample_of_the_future_is_none),
+		cmocka_unit_test(a_sample_of_the_future_is_ignored),
 		cmocka_unit_test(a_clock_that_is_set_back_costs_no_later_sample),
-		cmocka_unit_test(a_board_that_is_back_begins_anew),
+		cmocka_unit_test(a_board_that_is_back_begins_again),
 		cmocka_unit_test(energy_waits_for_the_next_sample),
 		cmocka_unit_test(energy_of_an_idle_board_waits_for_nothing),
 		cmocka_unit_test(what_the_driver_is_too_old_for_is_not_used),

@@ -269,7 +269,7 @@ static void set(bool stuck, int error)
 }
 
 /* see_span() checks in each pass that spans follow each other; here that nothing is lost. */
-static void test_what_a_slow_source_tells_is_taken_once(void **state)
+static void test_values_of_a_slow_source_are_taken_once(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
 	uint64_t reads;
@@ -318,7 +318,7 @@ static void tell_with(struct meter_table *table, enum zone_caveat caveat)
 	see_all(table);
 }
 
-static void test_a_caveat_is_that_of_the_last_good_reading(void **state)
+static void test_a_caveat_comes_from_the_last_good_reading(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_POWER);
 
@@ -463,7 +463,7 @@ static void test_an_end_does_not_wait_for_a_close_that_hangs(void **state)
 	close_both(NULL);
 }
 
-static void test_a_poll_that_fails_is_said_once(void **state)
+static void test_a_poll_that_fails_is_reported_once(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
 
@@ -494,11 +494,11 @@ static void a_slow_source_rests_between_two_polls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_a_slow_source_tells_is_taken_once),
+		cmocka_unit_test(test_values_of_a_slow_source_are_taken_once),
 		cmocka_unit_test(test_power_of_a_slow_source_is_integrated),
-		cmocka_unit_test(test_a_caveat_is_that_of_the_last_good_reading),
+		cmocka_unit_test(test_a_caveat_comes_from_the_last_good_reading),
 		cmocka_unit_test(test_a_poll_that_hangs_is_stalled),
-		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
+		cmocka_unit_test(test_a_poll_that_fails_is_reported_once),
 		cmocka_unit_test(test_a_source_without_zones_costs_nothing),
 		cmocka_unit_test(test_an_end_does_not_wait_for_a_poll_that_hangs),
 		cmocka_unit_test(test_an_end_does_not_wait_for_a_close_that_hangs),

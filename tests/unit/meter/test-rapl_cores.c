@@ -55,7 +55,7 @@ static void each_core_starts_again_by_itself(void **state)
 	assert_int_equal(sum.counts, 15 + 3 * (uint64_t)UINT32_MAX);
 }
 
-static void other_cores_begin_anew(void **state)
+static void other_cores_begin_again(void **state)
 {
 	CLEANUP(shared_fds_release) struct shared_fds *two = cores_of(1, 2);
 	CLEANUP(shared_fds_release) struct shared_fds *three = cores_of(2, 3);
@@ -91,7 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_core_starts_again_by_itself),
-		cmocka_unit_test(other_cores_begin_anew),
+		cmocka_unit_test(other_cores_begin_again),
 		cmocka_unit_test(a_failed_reading_changes_nothing),
 	};
 

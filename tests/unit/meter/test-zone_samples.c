@@ -20,7 +20,7 @@ static int take_at(struct zone_samples *samples, int error, uint64_t time_ns)
 }
 
 /* The largest number of a field is no power: 4,295 W could be one of a machine. */
-static void test_an_unknown_power_is_no_power(void **state)
+static void test_an_unknown_power_is_not_zero(void **state)
 {
 	static const uint64_t unknown_uw[] = {
 		4294967295, 2147483647, 4294967295000, 4294967295000000, 65535000000, UINT64_MAX,
@@ -222,7 +222,7 @@ static void test_a_mean_stands_for_all_of_its_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_unknown_power_is_no_power),
+		cmocka_unit_test(test_an_unknown_power_is_not_zero),
 		cmocka_unit_test(test_reading_when_due_misses_no_turn),
 		cmocka_unit_test(test_an_outage_is_remembered),
 		cmocka_unit_test(test_attempts_that_fail_are_not_repeated_at_once),

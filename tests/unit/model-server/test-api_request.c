@@ -47,7 +47,7 @@ static void the_rest_has_defaults(void **state)
 	api_request_release(&request);
 }
 
-static void what_is_wrong_is_said_by_key(void **state)
+static void errors_are_reported_by_key(void **state)
 {
 	static const struct {
 		const char *text, *why;
@@ -157,7 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keplers_request_is_read),
 		cmocka_unit_test(the_rest_has_defaults),
-		cmocka_unit_test(what_is_wrong_is_said_by_key),
+		cmocka_unit_test(errors_are_reported_by_key),
 		cmocka_unit_test(a_query_is_read),
 		cmocka_unit_test(bad_queries_are_refused),
 		cmocka_unit_test(no_more_names_than_there_is_room_for),

@@ -28,7 +28,7 @@ static void keplers_request_is_read(void **state)
 	estimate_request_release(&request);
 }
 
-static void what_is_wrong_is_said_by_key(void **state)
+static void errors_are_reported_by_key(void **state)
 {
 	static const struct {
 		const char *text, *why;
@@ -61,7 +61,7 @@ static void what_is_wrong_is_said_by_key(void **state)
 	}
 }
 
-static void everything_that_is_wrong_is_said(void **state)
+static void all_errors_are_reported(void **state)
 {
 	static const char text[] =
 		"{\"metrics\": [\"a\"], \"values\": [[1, 2]], \"output_type\": \"x\", "
@@ -113,8 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keplers_request_is_read),
-		cmocka_unit_test(what_is_wrong_is_said_by_key),
-		cmocka_unit_test(everything_that_is_wrong_is_said),
+		cmocka_unit_test(errors_are_reported_by_key),
+		cmocka_unit_test(all_errors_are_reported),
 		cmocka_unit_test(names_and_rows_have_a_limit),
 	};
 

@@ -36,7 +36,7 @@ static void all_bodies_together_have_a_limit(void **state)
 	assert_int_equal(served_bodies_total(), 0);
 }
 
-static void a_reference_is_no_second_body(void **state)
+static void a_reference_adds_no_second_body(void **state)
 {
 	struct served_body *body = make(100);
 	size_t total = served_bodies_total();
@@ -64,7 +64,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_bodies_together_have_a_limit),
-		cmocka_unit_test(a_reference_is_no_second_body),
+		cmocka_unit_test(a_reference_adds_no_second_body),
 		cmocka_unit_test(tags_are_found_in_a_list),
 	};
 

@@ -46,7 +46,7 @@ static void test_each_key_is_found_by_a_name(void **state)
 }
 
 /* Least and most watts of series, by what has been sold. */
-static void test_powers_are_those_of_their_series(void **state)
+static void test_powers_come_from_their_series(void **state)
 {
 	static const struct {
 		const char *prefix;
@@ -132,7 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys_are_in_order_and_once),
 		cmocka_unit_test(test_each_key_is_found_by_a_name),
-		cmocka_unit_test(test_powers_are_those_of_their_series),
+		cmocka_unit_test(test_powers_come_from_their_series),
 		cmocka_unit_test(test_variants_are_in_order),
 		cmocka_unit_test(test_bands_of_the_first_quad_cores),
 	};

@@ -137,7 +137,7 @@ static bool is_refused_with(const char *of, const char *by, const char *words)
 	return is_refused("m.json", changed, words);
 }
 
-static void test_what_is_wrong_is_said(void **state)
+static void test_errors_are_reported(void **state)
 {
 	assert_true(is_refused_with("\"version\": 1", "\"version\": 2", "version 2; this program"));
 	assert_true(is_refused_with("AbsPower", "Power", "must be AbsPower or DynPower"));
@@ -173,7 +173,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_written_reads_back_equal),
-		cmocka_unit_test(test_what_is_wrong_is_said),
+		cmocka_unit_test(test_errors_are_reported),
 		cmocka_unit_test(test_trees_in_a_circle_are_refused),
 	};
 

@@ -14,7 +14,7 @@ static void test_other_files_are_refused_with_advice(void **state)
 	assert_true(is_refused("a.json", "<html>404", "check the URL"));
 }
 
-static void test_what_is_no_model_is_refused(void **state)
+static void test_an_invalid_model_is_refused(void **state)
 {
 	assert_true(is_refused("a.json", "", "a.json:1:0: not JSON"));
 	assert_true(is_refused("a.json", "{\"a\": 1,\n \"a\": 2}", "a.json:2:4: not JSON: dup"));
@@ -61,7 +61,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_files_are_refused_with_advice),
-		cmocka_unit_test(test_what_is_no_model_is_refused),
+		cmocka_unit_test(test_an_invalid_model_is_refused),
 		cmocka_unit_test(test_too_large_too_deep_too_many),
 		cmocka_unit_test(test_the_group_is_named_after_the_features),
 	};

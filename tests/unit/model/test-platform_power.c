@@ -87,7 +87,7 @@ static double full_bound_ratio(const struct machine_facts *facts)
 	return power.bound_w / (power.idle_w + power.dynamic_w);
 }
 
-static void test_bound_grows_with_what_is_unknown(void **state)
+static void test_bound_grows_with_unknown_facts(void **state)
 {
 	struct machine_facts known = server(), new_cpu = server(), new_generation = server(),
 			     unnamed = server(), of_any_frequency = server();
@@ -258,7 +258,7 @@ static void test_unknown_facts_become_typical(void **state)
 	assert_true(full.memory_gib > 0 && full.frequency_ghz > 1);
 }
 
-static void test_unknown_year_is_that_of_the_name(void **state)
+static void test_unknown_year_comes_from_the_name(void **state)
 {
 	struct machine_facts facts = { .vendor = "amd", .cores = 64 };
 
@@ -327,7 +327,7 @@ int main(void)
 		cmocka_unit_test(test_idle_is_all_at_zero_and_constant),
 		cmocka_unit_test(test_known_size_of_a_known_class),
 		cmocka_unit_test(test_gives_what_the_tool_expects),
-		cmocka_unit_test(test_bound_grows_with_what_is_unknown),
+		cmocka_unit_test(test_bound_grows_with_unknown_facts),
 		cmocka_unit_test(test_facts_beyond_the_population_are_outside),
 		cmocka_unit_test(test_power_is_limited_by_the_design_power),
 		cmocka_unit_test(test_a_chassis_of_small_nodes_is_outside),
@@ -337,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_work_is_never_free),
 		cmocka_unit_test(test_absurd_facts_and_utilisations_are_bounded),
 		cmocka_unit_test(test_unknown_facts_become_typical),
-		cmocka_unit_test(test_unknown_year_is_that_of_the_name),
+		cmocka_unit_test(test_unknown_year_comes_from_the_name),
 		cmocka_unit_test(test_known_facts_are_kept),
 		cmocka_unit_test(test_threads_alone_give_cores_and_sockets),
 		cmocka_unit_test(test_cores_of_the_name_give_sockets),

@@ -143,7 +143,7 @@ static void test_many_trees(void **state)
 	assert_near(predictor_watts(&predictor, (double[]){ 1, 3 }), expected);
 }
 
-static void test_trees_that_are_none_are_refused(void **state)
+static void test_invalid_trees_are_refused(void **state)
 {
 	static uint32_t root = 0;
 	struct tree_node broken[ARRAY_SIZE(nodes)];
@@ -243,7 +243,7 @@ int main(void)
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_trees_see_ratios),
 		cmocka_unit_test(test_many_trees),
-		cmocka_unit_test(test_trees_that_are_none_are_refused),
+		cmocka_unit_test(test_invalid_trees_are_refused),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_what_is_not_finite_is_refused),

@@ -79,7 +79,7 @@ static void test_curves(void **state)
 }
 
 /* Weights of power above idle say so by a key, or by the folder that they are in. */
-static void test_the_output_is_said_by_the_file_or_its_folder(void **state)
+static void test_the_file_or_its_folder_names_the_output(void **state)
 {
 	static const char folder[] = "/db/rapl-sysfs/DynPower/BPFOnly/SGDRegressorTrainer_1.json";
 #define WEIGHTS(key) "{" key COMPONENT("package", ", \"Bias_Weight\": -1") "}"
@@ -150,7 +150,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear),
 		cmocka_unit_test(test_curves),
-		cmocka_unit_test(test_the_output_is_said_by_the_file_or_its_folder),
+		cmocka_unit_test(test_the_file_or_its_folder_names_the_output),
 		cmocka_unit_test(test_a_mean_is_subtracted_and_one_that_is_missing_is_refused),
 		cmocka_unit_test(test_weights_that_are_wrong_are_refused),
 		cmocka_unit_test(test_a_booster_in_base64_is_read),

@@ -46,7 +46,7 @@ static double mean_probability(struct vm_full *full, const struct guest *guest)
 	return sum / LOADS;
 }
 
-static void test_no_waiting_is_no_sign(void **state)
+static void test_no_waiting_proves_nothing(void **state)
 {
 	const struct guest guest = { 1, 1, 1 };
 	struct vm_full full = { 0 };
@@ -155,7 +155,7 @@ static void test_old_intervals_are_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_waiting_is_no_sign),
+		cmocka_unit_test(test_no_waiting_proves_nothing),
 		cmocka_unit_test(test_a_host_that_serves_a_part_of_everything_is_full),
 		cmocka_unit_test(test_a_limit_is_not_taken_for_a_full_host),
 		cmocka_unit_test(test_the_machine_itself_fills_the_host),

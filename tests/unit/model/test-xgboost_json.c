@@ -85,7 +85,7 @@ static void test_other_boosters_are_refused(void **state)
 	      ", \"split_indices\": " feature ", \"split_conditions\": " value                     \
 	      ", \"default_left\": [0, 0, 0]}")
 
-static void test_trees_that_are_none_are_refused(void **state)
+static void test_invalid_trees_are_refused(void **state)
 {
 	assert_true(is_refused("m", ONE("[1,0,-1]", "[2,2,-1]", "[0,0,0]", "[1,1,1]"),
 			       "trees[0]: its nodes form a circle"));
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test(test_a_tree_is_walked),
 		cmocka_unit_test(test_objectives),
 		cmocka_unit_test(test_other_boosters_are_refused),
-		cmocka_unit_test(test_trees_that_are_none_are_refused),
+		cmocka_unit_test(test_invalid_trees_are_refused),
 #ifdef KEPLER_TEST_XGBOOST
 		cmocka_unit_test(test_predictions_are_those_of_libxgboost),
 #endif

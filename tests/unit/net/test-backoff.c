@@ -80,7 +80,7 @@ static void who_denies_us_is_left_alone_longer_and_longer(void **state)
 }
 
 /* What a peer had done before in another way is no matter. */
-static void another_kind_begins_anew(void **state)
+static void another_kind_begins_again(void **state)
 {
 	struct backoff backoff;
 
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(a_failing_peer_is_asked_each_ten_seconds),
 		cmocka_unit_test(what_took_long_has_waited_already),
 		cmocka_unit_test(who_denies_us_is_left_alone_longer_and_longer),
-		cmocka_unit_test(another_kind_begins_anew),
+		cmocka_unit_test(another_kind_begins_again),
 		cmocka_unit_test(of_two_peers_neither_is_asked_too_soon),
 		cmocka_unit_test(what_the_peer_says_counts),
 		cmocka_unit_test(many_spread),

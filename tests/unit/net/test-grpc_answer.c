@@ -34,7 +34,7 @@ static void a_message_is_what_is_behind_its_prefix(void **state)
 	}
 }
 
-static void what_is_no_such_message_is_refused(void **state)
+static void an_invalid_message_is_refused(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -113,7 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_what_is_behind_its_prefix),
-		cmocka_unit_test(what_is_no_such_message_is_refused),
+		cmocka_unit_test(an_invalid_message_is_refused),
 		cmocka_unit_test(the_end_says_what_came),
 		cmocka_unit_test(what_a_peer_says_has_an_end),
 	};

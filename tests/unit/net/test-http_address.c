@@ -82,7 +82,7 @@ static void looks_no_name_up(void **state)
 	assert_non_null(strstr(diag.text, "numeric"));
 }
 
-static void tells_who_can_reach_an_address(void **state)
+static void classifies_addresses_by_reach(void **state)
 {
 	static const char *const local[] = { "127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1",
 					     "unix:/run/kepler.sock" };
@@ -104,7 +104,7 @@ int main(void)
 		cmocka_unit_test(bounds_the_host),
 		cmocka_unit_test(listens_and_says_where),
 		cmocka_unit_test(looks_no_name_up),
-		cmocka_unit_test(tells_who_can_reach_an_address),
+		cmocka_unit_test(classifies_addresses_by_reach),
 	};
 
 	return unit_run(tests);

@@ -169,7 +169,7 @@ static void cuts_who_takes_next_to_nothing(void **state)
 	release_table(&table);
 }
 
-static void an_answer_starts_the_clock_anew(void **state)
+static void an_answer_restarts_the_clock(void **state)
 {
 	struct table table = new_table(4);
 	struct http_connection *one = connect_from(&table, HERE, START_NS);
@@ -557,7 +557,7 @@ int main(void)
 		cmocka_unit_test(times_are_what_is_promised),
 		cmocka_unit_test(cuts_at_the_deadline_of_the_phase),
 		cmocka_unit_test(cuts_who_takes_next_to_nothing),
-		cmocka_unit_test(an_answer_starts_the_clock_anew),
+		cmocka_unit_test(an_answer_restarts_the_clock),
 		cmocka_unit_test(makes_room_among_the_silent_only),
 		cmocka_unit_test(a_peer_with_unread_input_is_not_silent),
 		cmocka_unit_test(the_patience_begins_with_our_last_bytes),

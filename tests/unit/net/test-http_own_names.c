@@ -8,7 +8,7 @@ static bool have(const struct http_own_names *own, const char *name)
 	return http_own_names_have(own, name, strlen(name));
 }
 
-static void the_first_label_is_that_of_the_host(void **state)
+static void the_first_label_names_the_host(void **state)
 {
 	struct http_own_names own = { .label_count = 0 };
 
@@ -43,7 +43,7 @@ static void common_labels_are_no_names(void **state)
 	assert_int_equal(own.label_count, HTTP_OWN_LABELS);
 }
 
-static void services_are_those_of_the_namespace(void **state)
+static void services_belong_to_the_namespace(void **state)
 {
 	struct http_own_names own = { .label_count = 0 };
 
@@ -115,9 +115,9 @@ static void names_are_as_long_as_in_dns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_label_is_that_of_the_host),
+		cmocka_unit_test(the_first_label_names_the_host),
 		cmocka_unit_test(common_labels_are_no_names),
-		cmocka_unit_test(services_are_those_of_the_namespace),
+		cmocka_unit_test(services_belong_to_the_namespace),
 		cmocka_unit_test(found_names_are_taken_once_and_up_to_a_limit),
 		cmocka_unit_test(names_are_as_long_as_in_dns),
 	};

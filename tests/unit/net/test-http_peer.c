@@ -56,7 +56,7 @@ static void this_machine_is_local(void **state)
 	}
 }
 
-static void what_is_no_connection_is_not(void **state)
+static void an_invalid_descriptor_is_not_a_peer(void **state)
 {
 	int pair[2];
 
@@ -71,7 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_machine_is_local),
-		cmocka_unit_test(what_is_no_connection_is_not),
+		cmocka_unit_test(an_invalid_descriptor_is_not_a_peer),
 	};
 
 	return unit_run(tests);

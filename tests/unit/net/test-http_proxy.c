@@ -100,7 +100,7 @@ static void each_scheme_has_its_own(void **state)
 	expect("https://a/", "secure");
 }
 
-static void none_for_what_is_excepted(void **state)
+static void no_proxy_for_exceptions(void **state)
 {
 	set("https_proxy", "http://p");
 	set("NO_PROXY", "10.0.0.5");
@@ -118,7 +118,7 @@ int main(void)
 		cmocka_unit_test(hosts_that_are_excepted),
 		cmocka_unit_test(hosts_that_are_not),
 		cmocka_unit_test_setup_teardown(each_scheme_has_its_own, forget, forget),
-		cmocka_unit_test_setup_teardown(none_for_what_is_excepted, forget, forget),
+		cmocka_unit_test_setup_teardown(no_proxy_for_exceptions, forget, forget),
 	};
 
 	return unit_run(tests);

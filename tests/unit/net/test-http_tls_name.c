@@ -31,7 +31,7 @@ static void the_name_is_for_tls_alone(void **state)
 	}
 }
 
-static void what_is_no_name_or_no_such_url(void **state)
+static void an_invalid_name_or_url_is_refused(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "http://a/", "b" },          { "https:///", "b" },      { "https://:443/", "b" },
@@ -49,7 +49,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_name_is_for_tls_alone),
-		cmocka_unit_test(what_is_no_name_or_no_such_url),
+		cmocka_unit_test(an_invalid_name_or_url_is_refused),
 	};
 
 	return unit_run(tests);

@@ -12,7 +12,7 @@ static void put(struct strbuf *out, const char *text)
 	strbuf_release(&records);
 }
 
-static void what_goes_in_comes_out(void **state)
+static void a_block_is_read_as_it_was_written(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf file = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
@@ -57,7 +57,7 @@ static void it_may_be_uncompressed(void **state)
 	assert_string_equal(diag.text, "unknown compression 2");
 }
 
-static void what_is_cut_is_told_from_what_is_damaged(void **state)
+static void a_cut_block_is_distinguished_from_a_damaged_one(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf block = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
@@ -95,9 +95,9 @@ static void other_files_and_versions_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(a_block_is_read_as_it_was_written),
 		cmocka_unit_test(it_may_be_uncompressed),
-		cmocka_unit_test(what_is_cut_is_told_from_what_is_damaged),
+		cmocka_unit_test(a_cut_block_is_distinguished_from_a_damaged_one),
 		cmocka_unit_test(other_files_and_versions_are_refused),
 	};
 

@@ -70,7 +70,7 @@ static void damage_is_named(void **state)
 	assert_string_equal(diag.text, "a.krec: no recording of Kepler");
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void an_invalid_file_is_refused(void **state)
 {
 	struct record_reader *reader = NULL;
 	struct diag diag = { "" };
@@ -87,7 +87,7 @@ int main(void)
 		cmocka_unit_test(each_record_comes_once),
 		cmocka_unit_test(only_the_last_block_is_lost),
 		cmocka_unit_test(damage_is_named),
-		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(an_invalid_file_is_refused),
 	};
 
 	return unit_run(tests);

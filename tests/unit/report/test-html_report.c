@@ -78,7 +78,7 @@ static const char *render(struct fixture *fixture, struct strbuf *out)
 	return out->data;
 }
 
-static void errors_are_those_of_the_samples(void **state)
+static void errors_come_from_the_samples(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct fixture fixture;
@@ -203,7 +203,7 @@ static void a_feature_that_no_column_has_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_are_those_of_the_samples),
+		cmocka_unit_test(errors_come_from_the_samples),
 		cmocka_unit_test(samples_that_the_model_knows_are_named),
 		cmocka_unit_test(samples_beyond_the_training_range_are_counted),
 		cmocka_unit_test(features_are_in_the_order_in_which_they_matter),

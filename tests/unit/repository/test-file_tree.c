@@ -103,7 +103,7 @@ static void assert_not_opened(const struct model_tree *tree, const char *name, i
 	assert_null(opened);
 }
 
-static void what_is_no_tree_is_refused(void **state)
+static void an_invalid_tree_is_refused(void **state)
 {
 	static const struct archive_file outside = { "../x", "x", 1 };
 	const struct model_tree *tree = *state;
@@ -136,7 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_folder_and_an_archive_are_alike, model_tree_new,
 						model_tree_free),
-		cmocka_unit_test_setup_teardown(what_is_no_tree_is_refused, model_tree_new,
+		cmocka_unit_test_setup_teardown(an_invalid_tree_is_refused, model_tree_new,
 						model_tree_free),
 		cmocka_unit_test_setup_teardown(links_are_not_followed, model_tree_new,
 						model_tree_free),

@@ -348,7 +348,7 @@ static int told_try(const void *argument)
 	return 0;
 }
 
-static void each_is_told_once(void **state)
+static void each_is_reported_once(void **state)
 {
 	static const char *const texts[] = { "ioctl of 0x1234 gets EPERM", "keyctl (",
 					     "unknown (600) gets ENOSYS" };
@@ -534,7 +534,7 @@ int main(void)
 		cmocka_unit_test(a_vendors_library_may_ask_for_executable_memory),
 		cmocka_unit_test(gaudi_is_asked_for_information_alone),
 		cmocka_unit_test(a_meter_may_open_events),
-		cmocka_unit_test(each_is_told_once),
+		cmocka_unit_test(each_is_reported_once),
 		cmocka_unit_test(log_only_lets_pass),
 		cmocka_unit_test(allowed_passes),
 		cmocka_unit_test(calls_follow_the_needs),

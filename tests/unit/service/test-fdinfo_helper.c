@@ -247,7 +247,7 @@ static int end_it(const void *argument)
 	return 0;
 }
 
-static void an_end_of_it_is_no_end_of_ours(void **state)
+static void the_program_outlives_the_helper(void **state)
 {
 	assert_int_equal(in_child(end_it, NULL), 0);
 }
@@ -258,7 +258,7 @@ int main(void)
 		cmocka_unit_test(what_landlock_forbids_the_helper_opens),
 		cmocka_unit_test(it_searches_what_it_may_see),
 		cmocka_unit_test(its_system_calls_are_filtered),
-		cmocka_unit_test(an_end_of_it_is_no_end_of_ours),
+		cmocka_unit_test(the_program_outlives_the_helper),
 	};
 
 	if (geteuid() != 0) {

@@ -6,7 +6,7 @@
 
 #define S NSEC_PER_SEC
 
-static void silence_beyond_the_limit_is_no_life(void **state)
+static void silence_beyond_the_limit_is_not_life(void **state)
 {
 	struct heartbeat heartbeat;
 	struct heartbeat_state look;
@@ -55,7 +55,7 @@ static void it_says_what_is_done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(silence_beyond_the_limit_is_no_life),
+		cmocka_unit_test(silence_beyond_the_limit_is_not_life),
 		cmocka_unit_test(a_beat_after_the_question_is_life),
 		cmocka_unit_test(the_limit_follows_the_interval),
 		cmocka_unit_test(it_says_what_is_done),

@@ -18,7 +18,7 @@ static void rows_are_in_order(void **state)
 	}
 }
 
-static void capabilities_are_those_of_the_needs(void **state)
+static void capabilities_follow_the_needs(void **state)
 {
 	static const struct {
 		unsigned needs;
@@ -112,7 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_in_order),
-		cmocka_unit_test(capabilities_are_those_of_the_needs),
+		cmocka_unit_test(capabilities_follow_the_needs),
 		cmocka_unit_test(the_drop_in_grants_them_and_no_more),
 	};
 

@@ -44,7 +44,7 @@ static void expect_gap(struct privilege_state state, unsigned needs, const char 
 	}
 }
 
-static void the_environment_tells_what_started_it(void **state)
+static void the_environment_shows_what_started_it(void **state)
 {
 	char pid[24];
 
@@ -229,7 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_what_is_missing),
-		cmocka_unit_test(the_environment_tells_what_started_it),
+		cmocka_unit_test(the_environment_shows_what_started_it),
 		cmocka_unit_test(drops_what_is_not_needed),
 		cmocka_unit_test(bpf_runs_on),
 	};

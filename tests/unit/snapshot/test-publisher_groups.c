@@ -289,7 +289,7 @@ static void test_churn_leaves_room(void **state)
 }
 
 /* The counter of a machine does not go on where one of the same name has ended. */
-static void test_the_next_bearer_of_a_name_begins_anew(void **state)
+static void test_the_next_owner_of_a_name_begins_again(void **state)
 {
 	const struct publisher_options options = default_options();
 	struct test_owner machine = { .names.text[LABEL_CONTAINER_ID] = "qemu/web",
@@ -338,7 +338,7 @@ int main(void)
 		cmocka_unit_test(test_pod_goes_on_when_a_container_restarts),
 		cmocka_unit_test(test_idle_container_makes_room),
 		cmocka_unit_test(test_churn_leaves_room),
-		cmocka_unit_test(test_the_next_bearer_of_a_name_begins_anew),
+		cmocka_unit_test(test_the_next_owner_of_a_name_begins_again),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -186,7 +186,7 @@ static void test_columns_have_a_limit(void **state)
 	assert_string_equal(learner.columns[16 + 8], "c7_power");
 }
 
-static void test_a_machine_that_changes_is_learned_anew(void **state)
+static void test_a_machine_that_changes_is_learned_again(void **state)
 {
 	CLEANUP(learner_release) struct learner learner;
 	double from_s = 1000;
@@ -266,7 +266,7 @@ int main(void)
 		cmocka_unit_test(test_rows_come_once_and_whole),
 		cmocka_unit_test(test_rows_of_the_future_are_left_out),
 		cmocka_unit_test(test_columns_have_a_limit),
-		cmocka_unit_test(test_a_machine_that_changes_is_learned_anew),
+		cmocka_unit_test(test_a_machine_that_changes_is_learned_again),
 		cmocka_unit_test(test_a_state_is_read_back_or_refused),
 	};
 

@@ -25,7 +25,7 @@ static void test_larger_errors_are_noticed_sooner(void **state)
 	assert_int_equal(blocks_to_alarm(1000, 1000), 2);
 }
 
-static void test_one_wild_block_is_no_drift(void **state)
+static void test_one_wild_block_is_not_a_drift(void **state)
 {
 	struct drift drift;
 
@@ -69,7 +69,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_larger_errors_are_noticed_sooner),
-		cmocka_unit_test(test_one_wild_block_is_no_drift),
+		cmocka_unit_test(test_one_wild_block_is_not_a_drift),
 		cmocka_unit_test(test_the_alarm_ends_when_the_model_fits_again),
 		cmocka_unit_test(test_what_is_not_stated_is_unknown),
 	};

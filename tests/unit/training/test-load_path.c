@@ -52,7 +52,7 @@ static void test_rows_rise_along_the_path(void **state)
 	}
 }
 
-static void test_what_is_no_load_stands_at_three_places(void **state)
+static void test_the_part_without_load_is_at_three_places(void **state)
 {
 	static const bool grows[] = { true, false };
 	struct training_task task = { .x = x, .y = y, .rows = 3, .features = 2, .grows = grows };
@@ -74,7 +74,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fall_is_found),
 		cmocka_unit_test(test_rows_rise_along_the_path),
-		cmocka_unit_test(test_what_is_no_load_stands_at_three_places),
+		cmocka_unit_test(test_the_part_without_load_is_at_three_places),
 	};
 
 	return unit_run(tests);

@@ -98,7 +98,7 @@ static void mounts_name_the_pod(void **state)
 	assert_string_equal(own.id, ID);
 }
 
-static void a_host_is_no_container(void **state)
+static void a_host_is_not_a_container(void **state)
 {
 	struct own_container own;
 
@@ -129,7 +129,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_cgroup_names_both, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(mounts_name_the_pod, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_host_is_no_container, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_host_is_not_a_container, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(the_manifest_knows_best, make_folder,
 						remove_folder),
 	};

@@ -177,7 +177,7 @@ static void without_its_program_a_load_is_left_out(void **state)
 	assert_int_equal(plan.count, 17);
 }
 
-static void a_load_beside_another_is_found_alone(void **state)
+static void a_load_next_to_another_is_found_alone(void **state)
 {
 	const struct host_cpus host = host_of(4);
 	struct plan plan;
@@ -198,7 +198,7 @@ int main(void)
 		cmocka_unit_test(places_that_the_machine_lacks_are_left_out),
 		cmocka_unit_test(frequencies_do_not_mix),
 		cmocka_unit_test(without_its_program_a_load_is_left_out),
-		cmocka_unit_test(a_load_beside_another_is_found_alone),
+		cmocka_unit_test(a_load_next_to_another_is_found_alone),
 	};
 	return unit_run(tests);
 }

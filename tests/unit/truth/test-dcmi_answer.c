@@ -22,7 +22,7 @@ static void a_power_is_read(void **state)
 	assert_true(power > 299.5 && power < 300.5);
 }
 
-static void no_power_is_said(void **state)
+static void an_answer_without_power_is_reported(void **state)
 {
 	double power;
 
@@ -38,7 +38,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_power_is_read),
-		cmocka_unit_test(no_power_is_said),
+		cmocka_unit_test(an_answer_without_power_is_reported),
 	};
 	return unit_run(tests);
 }

@@ -66,7 +66,7 @@ static void packages_are_summed(void **state)
 	assert_non_null(strstr(truth.zones[0].series->query, "/dev/cpu/2/msr:0x611"));
 }
 
-static void no_module_is_said(void **state)
+static void a_missing_module_is_reported(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
 	const struct truth_options options = {
@@ -82,7 +82,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(packages_are_summed, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(no_module_is_said, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_missing_module_is_reported, make_root,
+						remove_root),
 	};
 	return unit_run(tests);
 }

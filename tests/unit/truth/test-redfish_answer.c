@@ -23,7 +23,7 @@ static void powers_of_all_schemas(void **state)
 	assert_float_equal(watts("{\"ReadingUnits\":\"W\",\"Reading\":7}"), 7, 0);
 }
 
-static void what_is_no_power(void **state)
+static void an_answer_without_power_is_refused(void **state)
 {
 	assert_true(watts("{\"PowerWatts\":{\"Reading\":null}}") < 0);
 	assert_true(watts("{\"PowerWatts\":{\"Reading\":0}}") < 0);
@@ -55,7 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(powers_of_all_schemas),
-		cmocka_unit_test(what_is_no_power),
+		cmocka_unit_test(an_answer_without_power_is_refused),
 		cmocka_unit_test(links_are_paths),
 	};
 	return unit_run(tests);

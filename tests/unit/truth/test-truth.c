@@ -65,7 +65,7 @@ static void counters_are_summed(void **state)
 }
 
 /* Energy that is not known is a gap: neither 0 J nor what the counter seems to have counted. */
-static void a_reset_is_no_wrap(void **state)
+static void a_reset_is_not_a_wrap(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
 
@@ -113,7 +113,7 @@ static void kinds_beyond_the_limit_are_counted(void **state)
 }
 
 /* While nobody writes the file, its number is not the power of now. */
-static void an_old_file_is_no_reading(void **state)
+static void an_old_file_is_not_a_reading(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
 	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
@@ -194,7 +194,7 @@ static void powers_are_integrated(void **state)
 	}
 }
 
-static void none_is_said(void **state)
+static void missing_meters_are_reported(void **state)
 {
 	CLEANUP(truth_close) struct truth none, missing;
 	const struct truth_options options = {
@@ -212,17 +212,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counters_are_summed, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(a_reset_is_no_wrap, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_reset_is_not_a_wrap, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(numbers_in_names_are_instances, make_root,
 						remove_root),
 		cmocka_unit_test_setup_teardown(kinds_beyond_the_limit_are_counted, make_root,
 						remove_root),
-		cmocka_unit_test_setup_teardown(an_old_file_is_no_reading, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(an_old_file_is_not_a_reading, make_root,
+						remove_root),
 		cmocka_unit_test_setup_teardown(a_power_that_was_not_read_is_a_gap, make_root,
 						remove_root),
 		cmocka_unit_test_setup_teardown(a_law_follows_cpu_time, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(powers_are_integrated, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(none_is_said, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(missing_meters_are_reported, make_root,
+						remove_root),
 	};
 	return unit_run(tests);
 }

@@ -60,7 +60,7 @@ static struct verdict_report a_report(struct result_list *list, size_t samples)
 					.created = 1700000000 };
 }
 
-static void json_has_null_for_what_is_no_number(void **state)
+static void json_has_null_in_place_of_nan(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct result_list list = { 0 };
@@ -211,7 +211,7 @@ static void a_new_report_replaces_an_old_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_has_null_for_what_is_no_number),
+		cmocka_unit_test(json_has_null_in_place_of_nan),
 		cmocka_unit_test(names_are_no_markup),
 		cmocka_unit_test(a_table_is_in_each_report),
 		cmocka_unit_test(a_long_series_is_a_small_picture),

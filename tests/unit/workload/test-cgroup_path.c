@@ -383,7 +383,7 @@ static void owner_of(const char *path, struct cgroup_owner *ret)
 	cgroup_owner_from_path(path, strlen(path), ret);
 }
 
-static void test_units_are_those_of_the_machines_systemd(void **state)
+static void test_units_belong_to_the_machines_systemd(void **state)
 {
 	static const struct {
 		const char *root, *path, *id;
@@ -573,7 +573,7 @@ int main(void)
 		cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_look_alikes),
 		cmocka_unit_test(test_nested_systemd),
-		cmocka_unit_test(test_units_are_those_of_the_machines_systemd),
+		cmocka_unit_test(test_units_belong_to_the_machines_systemd),
 		cmocka_unit_test(test_root_of_systemd),
 		cmocka_unit_test(test_vectors_are_many),
 		cmocka_unit_test(test_names_before_anybody_knows_better),

@@ -196,7 +196,7 @@ static bool is_readable(int fd)
 	return poll(&pollfd, 1, 0) == 1;
 }
 
-static void test_sources_are_told_of_unknown_ids(void **state)
+static void test_sources_are_asked_for_unknown_ids(void **state)
 {
 	struct directory *directory = open_directory(10);
 	int fd = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
@@ -291,7 +291,7 @@ static void test_a_pod_is_known_before_its_containers(void **state)
 	directory_free(directory);
 }
 
-static void test_kubernetes_is_told_of_what_only_a_runtime_knows(void **state)
+static void test_kubernetes_is_asked_for_ids_that_only_a_runtime_knows(void **state)
 {
 	struct directory *directory = open_directory(10);
 	int kubernetes = directory_wanted_fd(directory, DIRECTORY_KUBERNETES);
@@ -327,7 +327,7 @@ static void test_long_strings_are_cut(void **state)
 }
 
 /* Ids are kept as interned: what asks for one, or takes it back, has it as it was said. */
-static void test_ids_are_found_as_they_were_said(void **state)
+static void test_ids_are_found_as_they_were_given(void **state)
 {
 	const char *const ids[] = {
 		"an id of 128 bytes: 1234567890123456789012345678901234567890"
@@ -439,13 +439,13 @@ int main(void)
 		cmocka_unit_test(test_each_source_takes_back_its_own),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_generation_stands_still_while_nothing_changes),
-		cmocka_unit_test(test_sources_are_told_of_unknown_ids),
+		cmocka_unit_test(test_sources_are_asked_for_unknown_ids),
 		cmocka_unit_test(test_reachable),
 		cmocka_unit_test(test_pods_are_found_by_any_of_their_containers),
 		cmocka_unit_test(test_a_pod_is_known_before_its_containers),
-		cmocka_unit_test(test_kubernetes_is_told_of_what_only_a_runtime_knows),
+		cmocka_unit_test(test_kubernetes_is_asked_for_ids_that_only_a_runtime_knows),
 		cmocka_unit_test(test_long_strings_are_cut),
-		cmocka_unit_test(test_ids_are_found_as_they_were_said),
+		cmocka_unit_test(test_ids_are_found_as_they_were_given),
 		cmocka_unit_test(test_containers_are_found_by_name),
 		cmocka_unit_test(test_sources_and_loop_at_once),
 	};

@@ -43,7 +43,7 @@ static void test_nodes_beyond_the_table(void **state)
 	assert_int_equal(sum, 13);
 }
 
-static void test_what_is_no_amount_adds_nothing(void **state)
+static void test_an_invalid_amount_adds_nothing(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -71,7 +71,7 @@ int main(void)
 		cmocka_unit_test(test_v2_adds_kinds_that_are_no_parts),
 		cmocka_unit_test(test_v1_has_a_total),
 		cmocka_unit_test(test_nodes_beyond_the_table),
-		cmocka_unit_test(test_what_is_no_amount_adds_nothing),
+		cmocka_unit_test(test_an_invalid_amount_adds_nothing),
 	};
 
 	return unit_run(tests);

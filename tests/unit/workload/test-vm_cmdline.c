@@ -106,7 +106,7 @@ static void test_machines(void **state)
 	}
 }
 
-static void test_what_is_no_machine(void **state)
+static void test_other_programs_are_not_machines(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		struct vm_description got;
@@ -148,7 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_machines),
-		cmocka_unit_test(test_what_is_no_machine),
+		cmocka_unit_test(test_other_programs_are_not_machines),
 		cmocka_unit_test(test_long_names_are_cut),
 		cmocka_unit_test(test_kernel_threads),
 	};
