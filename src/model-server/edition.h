@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An edition of what the model server serves: a repository as it was read, its files as far as
- * they have been asked for, and the answers to requests that came before. A change of the
- * repository makes a new edition; answers under way keep the bodies of the old one.
+ * An edition is the content that the model server serves: a repository as it was read, the files
+ * that were requested, and the answers to earlier requests. A change of the repository makes a new
+ * edition; answers under way keep the bodies of the old one.
  *
  * Files are read before the first request, weights first, up to EDITION_KEPT_MAX bytes, which stay.
- * A file beyond that is read when it is asked for. It stays while answers send it, so that all of
- * them share one body, and after that until EDITION_LENT_MAX bytes of others have been read. What
- * describes such a file, its checksum and its signature, is kept for as long as the file is the
- * same. Kept answers refer to files and have no body of their own.
+ * Any other file is read when it is requested. It stays while answers send it, so that all of them
+ * share one body, and after that until EDITION_LENT_MAX bytes of other files have been read. Its
+ * checksum and signature are kept for as long as the file is the same. Kept answers refer to files
+ * and have no body of their own.
  *
- * References are counted; but one thread uses an edition at a time: the one that prepares it, then
- * the server's.
+ * References are counted, but only one thread at a time uses an edition: first the one that
+ * prepares it, then the server's.
  */
 #pragma once
 
@@ -70,7 +70,10 @@ struct edition {
 struct edition *edition_new(struct repository *repository, const struct signing_key *key);
 struct edition *edition_ref(struct edition *edition);
 void edition_unref(struct edition *edition); /* NULL is fine */
-/* Reads files in advance, up to the first that does not stay; what fails fails again later. */
+/*
+ * Reads files in advance, up to the first that does not stay. A file that cannot be read fails
+ * again when it is requested.
+ */
 void edition_prepare(struct edition *edition);
 /* Forgets files that no answer sends until there is room for another one. */
 void edition_make_room(struct edition *edition);
@@ -93,7 +96,7 @@ int edition_describe(struct edition *edition, const struct model_entry *entry, e
 struct served_body *edition_weights(struct edition *edition, const struct model_entry *entry,
 				    struct diag *diag);
 
-/* Whether the answer to @request is kept; its refusal is borrowed. */
+/* Returns true if the answer to @request is kept; its refusal is borrowed. */
 bool edition_find_answer(struct edition *edition, const void *request, size_t len,
 			 struct edition_answer *ret);
 void edition_keep_answer(struct edition *edition, const void *request, size_t len,

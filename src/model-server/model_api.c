@@ -95,8 +95,8 @@ static struct edition *current_edition(struct model_api *api)
 }
 
 /*
- * Whether this turn of the server's loop has no time left: the request then waits for a later one,
- * so that requests for little, such as those of probes, are answered between those for much.
+ * Returns true if this turn of the server's loop has no time left. The request then waits for a
+ * later turn, so that small requests, such as probes, are answered between large ones.
  */
 static bool turn_is_over(struct model_api *api, const struct http_request *request)
 {
@@ -107,7 +107,7 @@ static bool turn_is_over(struct model_api *api, const struct http_request *reque
 	return api->work_ns >= WORK_OF_A_TURN_NS;
 }
 
-/* Answers with what @make makes. No lock is held meanwhile. */
+/* Answers with the text that @make writes. No lock is held meanwhile. */
 static void answer_with(struct model_api *api, enum api_kind kind, make_answer *make,
 			const struct http_request *request, struct http_response *response)
 {

@@ -33,8 +33,8 @@ static bool fits(const struct served_body *body)
 }
 
 /*
- * Gives back what a buffer that grew by doubling has beyond its text and the zero after it. A small
- * one is copied: the rest of it would be a hole in the heap.
+ * Gives back the unused end of a buffer that grew by doubling. A small buffer is copied, because
+ * its unused end would be a hole in the heap.
  */
 static char *without_spare(char *data, size_t len)
 {

@@ -51,5 +51,5 @@ size_t served_bodies_total(void);
  */
 void served_body_answer(struct served_body *body, const struct http_request *request,
 			struct http_response *response);
-/* Whether the header If-None-Match has @etag. Pure. */
+/* Returns true if the header If-None-Match has @etag. Pure. */
 bool etag_is_among(const char *if_none_match, const char *etag);

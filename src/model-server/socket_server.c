@@ -213,7 +213,7 @@ static uint64_t patience_ns(const struct peer *peer)
 	return peer->begun ? SOCKET_REQUEST_NS : SOCKET_IDLE_NS;
 }
 
-/* An answer that cannot be built for want of memory ends the connection as well. */
+/* An answer for which there is no memory ends the connection as well. */
 static bool is_over(const struct peer *peer, uint64_t now_ns)
 {
 	return peer->gone || peer->out.failed || (peer->ends && !is_answering(peer)) ||
@@ -251,9 +251,9 @@ static size_t places_of(const struct socket_server *server, uid_t uid)
 }
 
 /*
- * Cuts the peer without progress for the longest, of the user who has the most places: so neither
- * requests that are begun and not ended nor answers that are not read keep others out. Peers that
- * did something in this turn stay; where all of that user did, none is cut, and false returned.
+ * Closes a connection of the user with the most places: the one that has neither sent nor received
+ * for the longest. So neither unfinished requests nor unread answers keep other clients out. Peers
+ * that were active in this turn stay. Returns false if all peers of that user were active.
  */
 static bool cut_one(struct socket_server *server, uint64_t now_ns)
 {

@@ -21,7 +21,7 @@
 
 #define VALUES_MAX 3000000
 
-/* Files that are something else, by their first bytes, and what to do instead. */
+/* Other kinds of files, recognised by their first bytes, and how to convert them. */
 static const struct {
 	const char *bytes;
 	size_t len;

@@ -210,8 +210,8 @@ static bool add_cpu(const struct power_model_weights *weights, const struct mach
 }
 
 /*
- * Far from the population's machines the lines of idle and of full load may meet, and nothing
- * would be left for what runs. Power at full load is nearer to the design power, and is kept.
+ * Far from the machines of the population the lines of idle and of full load may meet, which would
+ * leave no dynamic power. Power at full load is nearer to the design power, and is kept.
  */
 static void keep_rising(double least_rise, double watts[static POWER_LEVELS])
 {

@@ -36,8 +36,8 @@ enum power_feature {
 };
 
 /*
- * Bumps around centres, for what machines have in common that are alike: in all their facts, or in
- * the memory that cores of that vendor and those years were given.
+ * Bumps around centres. They describe similar machines: similar in all their facts, or in the
+ * memory that cores of that vendor and those years were given.
  */
 enum power_bump_set { POWER_BUMPS_ALIKE, POWER_BUMPS_MEMORY, POWER_BUMP_SETS };
 

@@ -23,7 +23,7 @@
 #define MODEL_COMPONENTS_MAX 8
 #define MODEL_WATTS_MAX      100000.0 /* more than any machine draws */
 
-/* Idle power included, of a node; or without it, of a node or of what runs on it. */
+/* ABS: the power of a node with idle power. DYN: without it, for a node or for its processes. */
 enum model_output { MODEL_ABS_POWER, MODEL_DYN_POWER, MODEL_OUTPUT_COUNT };
 
 struct model_feature {
@@ -72,7 +72,7 @@ struct model_origin {
 	char licence[64];
 	char publisher[64];
 	char trained_at[32]; /* ISO 8601 */
-	char tool[64];       /* name and version of what wrote it */
+	char tool[64];       /* name and version of the program that wrote it */
 };
 
 struct trained_model {
@@ -103,23 +103,24 @@ int trained_model_write(const struct trained_model *model, struct strbuf *out);
 void trained_model_release(struct trained_model *model);
 
 /*
- * What the form of a component gives for @values, one a feature in their order and own units,
- * before it is clipped to what is physical; it can be negative or no number. Values beyond the
- * range of the training rows are taken as at its edge; *outside becomes true then.
+ * Returns the result of a component's form for @values, one for each feature in their order and own
+ * units, before it is clipped to physical values; it can be negative or not a number. Values beyond
+ * the range of the training rows count as the nearest value of that range, and *outside becomes
+ * true.
  */
 double model_component_form_watts(const struct model_component *component, const double *values,
 				  bool *outside);
 
 /*
- * Whether the component has any power at the highest load of its training rows. Upstream's models
- * have parts that are always 0 (core, uncore): these were not measured, and are absent.
+ * Returns true if the component has any power at the highest load of its training rows. Upstream's
+ * models have parts that are always 0 (core, uncore): these were not measured, and are absent.
  */
 bool model_component_draws_power(const struct model_component *component);
 
 /*
  * Finds the reason why a model is unusable, whatever its file's syntax: negative idle power, power
- * that falls as the load grows, what is not finite or beyond what a machine can draw. 0, or -EINVAL
- * with the component, the feature and the value.
+ * that falls as the load grows, a value that is not finite or exceeds the power of any machine.
+ * Returns 0, or -EINVAL with the component, the feature and the value.
  */
 int trained_model_check(const struct trained_model *model, struct diag *diag);
 

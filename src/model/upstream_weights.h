@@ -2,14 +2,14 @@
 /*
  * The weight files of upstream's model server: components by name, each with "All_Weights". Linear
  * ones have a bias and weights by feature; curves have "CurveFit_Weights" of the one feature that
- * feature_main() names; "XGboost_Weights" is a model of XGBoost in base64. A feature's "scale" is
- * what its values are divided by: the highest of the training rows, which is taken as its range.
+ * feature_main() names; "XGboost_Weights" is a model of XGBoost in base64. A feature's values are
+ * divided by its "scale", the highest value of the training rows, which is taken as its range.
  *
  * Files of version 0.6 were trained on values from which the mean had been subtracted, and have 0 in
- * its place: what they predict is off by an unknown constant, so they are refused.
+ * its place: their predictions are off by an unknown constant, so they are refused.
  *
- * Weights do not say whether they are of the whole power or of that above idle. They are DynPower if
- * the file has "output_type": "DynPower", or lies in a folder of that name, as in upstream's
+ * Weights do not state whether they predict the whole power or the dynamic power. They are DynPower
+ * if the file has "output_type": "DynPower", or is in a folder of that name, as in upstream's
  * repositories. Pure.
  */
 #pragma once

@@ -36,8 +36,8 @@ static double in_deviations(double squares)
 }
 
 /*
- * How much less likely each explanation makes what was seen than a normal distribution of the
- * deviation e could at best: as a logarithm.
+ * The highest ratio, as a logarithm, by which the observation is less likely under each explanation
+ * than under a normal distribution of the deviation e.
  */
 static double cost_of_limit(const struct vm_full *full)
 {

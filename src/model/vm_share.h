@@ -25,7 +25,10 @@
 
 #include <stddef.h>
 
-/* e: the deviation of what neighbours do in an interval from what they do for minutes, of that. */
+/*
+ * e: how far the load of neighbours in an interval deviates from their load over minutes, relative
+ * to that load.
+ */
 #define VM_NEIGHBOUR_CHANGE 0.1
 
 /* The half-width of a normal 90 % interval, in standard deviations. */

@@ -74,7 +74,7 @@ static bool counts(const struct model_input_filter *filter, const struct reposit
 		is_any_or(filter->pipeline, repository->pipelines[entry->pipeline].name));
 }
 
-/* 1: taken, 0: left out, or what @fn returned. */
+/* Returns 1 if the model was taken, 0 if it was left out, or the result of @fn. */
 static int take_entry(const struct repository *repository, const struct model_entry *entry,
 		      model_input_fn *fn, void *userdata, struct diag *diag)
 {

@@ -139,7 +139,7 @@ static int check_column(struct training_run *run, const char *name, bool is_powe
 	return 0;
 }
 
-/* Whether @name is one of the names in @list, which commas separate; "": all are. */
+/* Returns true if @name is in @list, which commas separate; "" contains all names. */
 static bool is_listed(const char *list, const char *name, size_t len)
 {
 	bool found = !*list;
@@ -153,7 +153,9 @@ static bool is_listed(const char *list, const char *name, size_t len)
 	return found;
 }
 
-/* If the options may choose the column, before it is known which columns have numbers. */
+/*
+ * Returns true if the options may choose the column, before it is known which columns have numbers.
+ */
 static bool may_be_chosen(const struct training_values *values,
 			  const struct screened_column *column)
 {

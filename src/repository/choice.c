@@ -73,7 +73,7 @@ static bool is_among(const char *feature, size_t len, const char *const *names, 
 	return false;
 }
 
-/* Whether each of @features ("a,b,c") is among @names. None is in none. */
+/* Returns true if each of @features ("a,b,c") is among @names. An empty list is not among them. */
 static bool features_are_in(const char *features, const char *const *names, size_t count)
 {
 	if (!*features)
@@ -266,7 +266,7 @@ static size_t count_missing(const struct choice_request *request, const char *fe
 	return missing;
 }
 
-/* In which format a model is that would have fit in the one that is asked for. */
+/* Finds the format of a model that would have fit in the requested format. */
 static void note_format(struct search *search, const struct model_entry *entry)
 {
 	search->is_own |= strcmp(entry->kind, "kepler") == 0;

@@ -122,7 +122,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts them; what came several times, as a folder in an archive does, stays once. */
+/* Sorts the files and drops duplicates, such as a folder that an archive has twice. */
 static void order(struct tree_names *names)
 {
 	size_t kept = 0;

@@ -159,7 +159,7 @@ int publication_write_file(const char *folder, const char *file, const void *dat
 	for (char *slash = r == 0 ? strchr(path + 1, '/') : NULL; slash;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		(void)mkdir(path, FOLDER_MODE); /* what fails here fails below */
+		(void)mkdir(path, FOLDER_MODE); /* a failure here fails again below */
 		*slash = '/';
 	}
 	if (r == 0)

@@ -6,10 +6,10 @@
  *     [FOLDER/]PIPELINE/node_type_index.json, metadata.json, SOURCE_OUTPUT_model_metadata.csv
  *     [FOLDER/]PIPELINE/SOURCE/OUTPUT/GROUP/TRAINER_NODETYPE.json and .zip
  *
- * It is read whole into an immutable value: which models there are and what is known of them, not
- * the models. What cannot be read is left out and becomes a line of its problems; so a broken file
- * costs one model. Links are not followed. Weights are small, so they are checked as well: with a
- * negative idle power, or power that falls with load, they are listed but never chosen.
+ * It is read whole into an immutable value: the list of models with their descriptions, not the
+ * models. A file that cannot be read is left out and becomes a line of the problems, so a broken
+ * file costs one model. Links are not followed. Weights are small, so they are checked as well:
+ * with a negative idle power, or power that falls with load, they are listed but never chosen.
  */
 #pragma once
 

@@ -25,7 +25,7 @@ struct collection {
 	const struct collect_hooks *hooks;
 	struct collect_result *result;
 	struct collect_progress at;
-	const struct collect_range *asked; /* what is being answered */
+	const struct collect_range *asked; /* the request that is being answered */
 	char part[PATH_SIZE], progress[PATH_SIZE];
 	int fd;
 	struct strbuf out; /* not written yet */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the points of a series to what flowed between them: counters that begin again, points that
- * are missing, doubled or no number. Pure.
+ * Turns the points of a series into the amounts between them. Counters may begin again, and points
+ * may be missing, doubled or not a number. Pure.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From series of an exporter to samples: a row for each step of time, with power by component and
- * the counters of activity (series_sums.h).
+ * Makes samples from the series of an exporter: a row for each step of time, with power by
+ * component and the counters of activity (series_sums.h).
  *
- * Columns: timestamp (the end of the step, s), a feature each in its unit per second, then
+ * Columns: timestamp (the end of the step, s), one for each feature in its unit per second, then
  * cpu_scaling_frequency_hertz, cpu_steal_seconds and node_type if they are known, and
  * COMPONENT_power in W.
  */

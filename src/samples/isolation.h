@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the power of a machine to the dynamic part: finds idle power, and makes rows without it.
- * Pure.
+ * Separates the dynamic power of a machine: finds its idle power, and makes rows without it. Pure.
  *
- * A machine that was never idle has no measured idle power. So rows in which next to nothing ran
- * are searched; without them a line is fitted to the lower half of the load, and its power at no
- * load is taken.
+ * Idle power is taken from the rows with next to no load. If the machine was never idle, a line is
+ * fitted to the lower half of the load, and idle power is its value at no load.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ static const char *const level_prefixes[METRIC_LEVEL_COUNT] = {
 	[METRIC_NODE] = "kepler_node_",
 };
 
-/* If @text begins with @prefix, what follows; else NULL. */
+/* Returns the text after @prefix if @text begins with it, else NULL. */
 static const char *behind(const char *text, const char *prefix)
 {
 	size_t len = strlen(prefix);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Zones are read one after the other, in microseconds. The first one that was read in an interval
- * says where a step ends, and the others, which are near to it, count as read then, so that all
- * have the same steps; energy is not changed by that. What ran is of the same time: it is read
- * next.
+ * Zones are read one after the other, in microseconds. The first reading of an interval ends a
+ * step, and the others, which follow closely, count as read at that time, so that all zones have
+ * the same steps. Their energy is unchanged. Activity is read next, so its time is the same as
+ * well.
  */
 #include "samples/recorded_series.h"
 

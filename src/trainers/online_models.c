@@ -55,7 +55,7 @@ static void put_aside(const struct online_models *models, const struct learner *
 	char refused[ONLINE_PATH_MAX];
 
 	online_models_path(models, learner, ".refused", refused);
-	(void)rename(path, refused); /* what fails here is overwritten later */
+	(void)rename(path, refused); /* a failure here is overwritten later */
 	log_error("%s; it is moved to %s, and learning starts again", why, refused);
 }
 

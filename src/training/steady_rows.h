@@ -4,15 +4,15 @@
  *
  * A row is an interval, and load may begin or end in it. CPUs that are busy for half of it draw
  * less than half as many that are busy all the time, and the meter is not read in the same moment
- * as the counters. Trees follow such rows, so that what they make falls as load grows. Where load
- * lasts power does not fall.
+ * as the counters. Trees follow such rows, so that their predictions fall as load grows. The power
+ * of a lasting load does not fall.
  *
- * So there is a curve that rises with load, and each row's power is brought between it and
- * STEADY_PART of what a model of trees may fall (trained_model.h) below it. The curve is the one by
- * which the rows are moved by the fewest watts in sum: an isotonic regression, found by pooling
- * adjacent violators (Barlow et al., "Statistical Inference under Order Restrictions", 1972). The
- * value of a pool is a weighted median of where its rows begin to be moved; a median, because rows
- * in which load begins or ends are few and far off.
+ * So a curve that rises with load is fitted, and each row's power is moved to at most the curve,
+ * and to at least the curve less STEADY_PART of the fall that a model of trees may have
+ * (trained_model.h). The curve moves the rows by the fewest watts in sum: an isotonic regression,
+ * found by pooling adjacent violators (Barlow et al., "Statistical Inference under Order
+ * Restrictions", 1972). A pool's value is a weighted median of the powers at which its rows begin
+ * to be moved; a median, because rows in which load begins or ends are few and far off.
  *
  * The load is the one of the features that grow with it along which the sum is the smallest.
  */

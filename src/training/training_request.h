@@ -30,8 +30,8 @@ struct training_request {
 	/* Is called before each validation, by one thread at a time, or NULL. */
 	void (*progress)(void *context, const char *trainer, const char *component);
 	/*
-	 * Is called after each validation, by one thread at a time, or NULL: what
-	 * the trainer said of @rows that it had not seen, NAN of others. @row [rows] has their
+	 * Called after each validation, by one thread at a time; may be NULL. It gets the trainer's
+	 * results for the @rows that were held out, and NAN for the others. @row [rows] has their
 	 * numbers in the table.
 	 */
 	void (*held_out)(void *context, size_t trainer, size_t component, const uint32_t *row,

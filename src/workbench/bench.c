@@ -37,7 +37,7 @@
 #define PROBE_FILE     "probe.json"
 #define SERIES_FILE    "series.json"
 #define RECORDED_FILE  "recorded.csv" /* in its place, of recordings */
-#define RECORDED_S     12             /* until what was recorded is in the file */
+#define RECORDED_S     12             /* until the recording is in the file */
 
 struct bench {
 	const struct bench_config *config;

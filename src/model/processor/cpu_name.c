@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A name is cut into words of letters and digits. Words that all models of a series share are left
- * out, frequencies and counts of cores too; the key is what remains, behind the series. Names of
- * AMD's CPUs count their cores, Ampere's have them in the model, and for Intel's there is a table.
+ * out, and so are frequencies and counts of cores. The key is the series and the remaining words.
+ * Names of AMD's CPUs count their cores, Ampere's have them in the model, and for Intel's there is
+ * a table.
  */
 #include "model/processor/cpu_name.h"
 

@@ -68,7 +68,7 @@ static void set_version(const char *number, char *ret)
 		set(ret, "1", 1);
 }
 
-/* Word @at names a known line: what follows is its model. */
+/* Word @at names a known line; the words after it are its model. */
 static bool read_line(const struct words *words, size_t at, struct processor_family *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {

@@ -46,7 +46,7 @@ static size_t filler_len(const char *text)
 	return bits_len(text) ? bits_len(text) : frequency_len(text);
 }
 
-/* Length of marks inside words, and of what brackets enclose. */
+/* Returns the length of marks inside words, or of a text in brackets. */
 static size_t mark_len(const char *text)
 {
 	if (strncasecmp(text, "(R)", 3) == 0)

@@ -159,7 +159,10 @@ static bool is_better(const struct choice *choice, double correlation, double ma
 	       (isnan(choice->correlation) && !isnan(correlation));
 }
 
-/* If a component can be used, and how well the remaining power follows the target. */
+/*
+ * Returns true if a component can be used. *ret_correlation: how well the remaining power follows
+ * the target.
+ */
 static bool judge(struct choice *choice, const struct trained_model *model, double *ret_correlation)
 {
 	size_t usable = 0;

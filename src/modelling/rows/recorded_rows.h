@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "samples/extraction.h"
 
-/* Whether a Kepler writes recordings there now: 0, or -errno with what to do. */
+/* Returns 0 if a Kepler writes recordings there now, or -errno with a remedy. */
 int recorded_rows_check(const char *folder, struct diag *diag);
 /*
  * Writes the rows of that time to @output, as CSV: 0, or -errno with a diagnosis; -ENODATA without

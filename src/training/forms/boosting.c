@@ -8,7 +8,7 @@
 #include "training/forms/boosted_tree.h"
 #include "training/random.h"
 
-#define XGBOOST_BASE_W 0.5F /* what XGBoost up to version 1.7 begins with */
+#define XGBOOST_BASE_W 0.5F /* the initial value of XGBoost up to version 1.7 */
 
 struct boost {
 	const struct boosting *boosting;
