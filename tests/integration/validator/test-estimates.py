@@ -49,7 +49,7 @@ def the_builtin_model_is_judged():
         assert not second_keplers(sensors), "Kepler still runs"
 
 
-def without_a_meter_of_what_is_estimated_nothing_passes():
+def an_estimate_without_a_meter_does_not_pass():
     with Sensors(rapl_zone("intel-rapl:0", "uncore", 5)) as sensors:
         done = run(sensors, "--estimates=builtin", "--duration=10s")
         assert "inconclusive   node/estimates: " in done.stdout and done.returncode == 3, done.stdout
@@ -75,4 +75,4 @@ def it_ends_with_the_validator():
             assert done.returncode == 2 and reason in done.stderr and "secret" not in done.stderr, done
 
 
-run_tests([the_builtin_model_is_judged, without_a_meter_of_what_is_estimated_nothing_passes, it_ends_with_the_validator])
+run_tests([the_builtin_model_is_judged, an_estimate_without_a_meter_does_not_pass, it_ends_with_the_validator])
