@@ -2,6 +2,7 @@
 #include "truth/law_meter.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,12 @@ int truth_search_law(const struct truth_options *options, struct truth *truth, s
 		return diag_set(diag, -ENOMEM, "out of memory");
 	state->law = law;
 	(void)snprintf(state->procfs, sizeof(state->procfs), "%s", options->procfs);
-	const struct truth_meter like = {
-		.read = read_law, .unit = UNIT, .fd = -1, .state = state, .release = free
-	};
+	const struct truth_meter like = { .read = read_law,
+					  .unit = UNIT,
+					  .watts_max = INFINITY,
+					  .fd = -1,
+					  .state = state,
+					  .release = free };
 	(void)snprintf(path, sizeof(path),
 		       "a law, and not a meter: %g W, and %g W for each busy CPU", law.idle_w,
 		       law.cpu_w);

@@ -178,6 +178,8 @@ enum outcome { OUTCOME_READ, OUTCOME_NOT_DUE, OUTCOME_FAILED, OUTCOME_UNKNOWN_EN
 
 static double watts_max(const struct truth_meter *meter)
 {
+	if (meter->watts_max > 0)
+		return meter->watts_max;
 	return strcmp(meter->kind, "psys") == 0 || strcmp(meter->kind, "platform") == 0
 		       ? MACHINE_WATTS_MAX
 		       : PART_WATTS_MAX;
@@ -227,13 +229,17 @@ static enum outcome read_meter(struct truth_meter *meter, double now_s, struct d
 	struct truth_value value = { 0 };
 	double span_s = now_s - meter->last_s;
 	int r = meter->read(meter, now_s, &value, diag);
+	double watts = meter->unit * value.power;
+
+	if (r == 0 && meter->is_power && !(watts >= 0 && watts <= watts_max(meter)))
+		r = diag_set(diag, -ERANGE, "%s: it reads %g W, which cannot be", meter->path,
+			     watts);
 
 	if (r != 0) {
 		meter->failures += r < 0;
 		meter->has_failed |= r < 0;
 		return r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
 	}
-	double watts = meter->unit * value.power;
 	if (meter->has_last && meter->is_power)
 		outcome = count_power(meter, watts, span_s);
 	else if (meter->has_last)

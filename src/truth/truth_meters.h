@@ -66,6 +66,7 @@ struct truth_meter {
 	bool is_power;    /* else a counter of energy */
 	double unit;      /* W or J of 1 in a reading */
 	uint64_t range;   /* a counter's largest value, after which comes 0; 0: not known */
+	double watts_max; /* more is impossible; 0: what a meter of its kind can measure */
 	int fd;           /* of the source; -1: none */
 	uint32_t address; /* of the source: a register */
 	void *state;      /* of the source; released by @release, which may be NULL */

@@ -28,7 +28,7 @@ static void open_truth(enum truth_source source, struct truth *ret)
 					       .procfs = root,
 					       .devices = root,
 					       .file = file,
-					       .law = "zone=platform,idle=20,cpu=10" };
+					       .law = "zone=package,idle=20,cpu=10000" };
 	struct diag diag = { "" };
 
 	assert_int_equal(truth_open(&options, ret, &diag), 0);
@@ -138,12 +138,14 @@ static void a_power_that_was_not_read_is_a_gap(void **state)
 	write_text("pdu", "10\n");
 	open_truth(TRUTH_FILE, &truth);
 	for (int i = 0; i < 10; i++) {
-		write_text("pdu", i == 4 || i == 5 ? "\n" : "10\n");
+		write_text("pdu", i == 4 ? "\n" : i == 5 ? "1e6\n" : "10\n");
 		assert_int_equal(truth_read(&truth, i), 0);
 	}
 	series_finish(truth.zones[0].series);
 	struct amount known = series_amount(truth.zones[0].series, 0, 10);
 	assert_true(fabs(known.covered_s - 6) < 1e-6 && fabs(known.amount - 60) < 1e-6);
+	assert_int_equal(truth.skipped, 2);
+	assert_non_null(strstr(truth.failure.text, "it reads 1e+06 W, which cannot be"));
 }
 
 /* A formula of CPU time; its name says what it is. */
@@ -158,10 +160,10 @@ static void a_law_follows_cpu_time(void **state)
 	write_text("stat", "cpu  200 0 100 900 0 0 0 0 0 0\n");
 	assert_int_equal(truth_read(&truth, 12), 0);
 	series_finish(truth.zones[0].series);
-	assert_string_equal(truth.zones[0].kind, "platform");
+	assert_string_equal(truth.zones[0].kind, "package");
 	assert_non_null(strstr(truth.zones[0].series->query, "a law, and not a meter"));
 	assert_true(fabs(series_amount(truth.zones[0].series, 10, 12).amount -
-			 (2 * 20 + 200 * tick_s * 10)) < 1e-4);
+			 (2 * 20 + 200 * tick_s * 10000)) < 1e-4);
 }
 
 static void powers_are_integrated(void **state)
