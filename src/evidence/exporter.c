@@ -20,8 +20,29 @@ static int take_body(void *userdata, const char *bytes, size_t len)
 	return strbuf_error(&state->page);
 }
 
+static int take_scrape(void *userdata, double time_s, char *text, size_t len)
+{
+	return exporter_take_page(userdata, time_s, time_s, text, len);
+}
+
+static int read_prometheus(struct exporter *exporter, double now_s)
+{
+	struct diag diag = { "" };
+	int r = prometheus_source_read(exporter->state->prometheus, now_s, take_scrape, exporter,
+				       &diag);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		exporter_fault_note(&exporter->no_page, "%s", diag.text);
+	return 0;
+}
+
 int exporter_scrape(struct exporter *exporter, double now_s)
 {
+	if (exporter->state->prometheus)
+		return read_prometheus(exporter, now_s);
+
 	struct exporter_state *state = exporter->state;
 	const struct http_request_options request = {
 		.url = exporter->url,
@@ -55,6 +76,9 @@ int exporter_scrape(struct exporter *exporter, double now_s)
 
 void exporter_finish(struct exporter *exporter)
 {
+	if (exporter->pages + exporter->no_page.count == 0)
+		exporter_fault_note(&exporter->no_page,
+				    "there was no scrape in the time of the run");
 	for (size_t i = 0; i < exporter->zone_count; i++)
 		for (int level = 0; level < ENERGY_LEVELS; level++)
 			if (exporter->zones[i].sums[level].series)
@@ -72,6 +96,7 @@ void exporter_free(struct exporter *exporter)
 	published_bounds_release(&exporter->bounds);
 	if (exporter->state) {
 		http_client_free(exporter->state->http);
+		prometheus_source_free(exporter->state->prometheus);
 		strbuf_release(&exporter->state->page);
 		map_release(&exporter->state->map);
 		free(exporter->state->rows);
@@ -99,7 +124,9 @@ int exporter_open(const struct exporter_options *options, struct exporter **ret,
 	exporter->processes.procfs = options->procfs;
 	map_init(&exporter->state->map, EXPORTER_ROWS_MAX);
 	(void)snprintf(exporter->url, sizeof(exporter->url), "%s", options->url);
-	int r = http_client_new(&http, &exporter->state->http, diag);
+	int r = options->prometheus ? prometheus_source_open(options->prometheus,
+							     &exporter->state->prometheus, diag)
+				    : http_client_new(&http, &exporter->state->http, diag);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(exporter);

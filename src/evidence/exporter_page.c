@@ -215,6 +215,9 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 {
 	struct exporter_state *state = exporter->state;
 	struct exporter_zone *zone = take_zone(exporter, metric);
+	/* A Prometheus may not know the type, which is not the exporter's fault. */
+	bool is_typed =
+		*state->typed && strncmp(state->typed, series->name, strlen(state->typed)) == 0;
 	int64_t micro;
 
 	exporter->series_checked++;
@@ -229,8 +232,7 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 		return 0;
 	}
 	if (!metric->is_power && strcmp(series->name, "kepler_pending_joules") != 0 &&
-	    (strncmp(state->typed, series->name, strlen(state->typed)) != 0 ||
-	     strcmp(state->type, "counter") != 0))
+	    (is_typed ? strcmp(state->type, "counter") != 0 : !state->prometheus))
 		exporter_fault_note(&exporter->type, "%s has the type \"%s\"", series->name,
 				    state->type);
 	if (metric->level == ENERGY_NODE && metric->part == ENERGY_ROW)

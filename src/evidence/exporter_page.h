@@ -46,6 +46,8 @@ struct exporter_options {
 	const char *procfs; /* where the processes of its rows are looked for; NULL: nowhere */
 	double cpus;        /* of this machine; 0: not known */
 	double max_lag_s;   /* how old its numbers may be */
+	/* Its scrapes are read from here, and @url is their name; NULL: from the URL. */
+	const struct prometheus_options *prometheus;
 };
 
 struct exporter {

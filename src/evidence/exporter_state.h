@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "evidence/exporter_page.h"
+#include "evidence/prometheus_source.h"
 #include "net/http_client.h"
 
 struct row {
@@ -16,6 +17,7 @@ struct row {
 struct exporter_state {
 	struct exporter_options options;
 	struct http_client *http;
+	struct prometheus_source *prometheus; /* NULL: its pages come from the URL */
 	struct strbuf page;
 	struct map map; /* hash of name and labels → rows */
 	struct row *rows;

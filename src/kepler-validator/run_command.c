@@ -14,6 +14,7 @@
 #include "judging/judge.h"
 #include "kepler-validator/checks.h"
 #include "kepler-validator/percent.h"
+#include "kepler-validator/prometheus_flags.h"
 #include "kepler-validator/report_output.h"
 #include "kepler-validator/required_levels.h"
 #include "kepler-validator/validator_options.h"
@@ -47,6 +48,7 @@ struct run_config {
 		*max_regression;
 	char *required[ENERGY_LEVELS];
 	size_t required_count;
+	struct prometheus_flags prometheus;
 };
 
 static const struct option_choice truth_choices[] = {
@@ -184,7 +186,10 @@ static const struct option rows[] = {
 	  .help = "A level that each exporter must have series of, such as process, container, pod "
 		  "or vm. Repeat it for several." },
 };
-static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+static const struct option_section sections[] = {
+	{ rows, ARRAY_SIZE(rows), 0 },
+	{ prometheus_flag_rows, PROMETHEUS_FLAG_COUNT, offsetof(struct run_config, prometheus) },
+};
 
 /* Options of a source are given with it, and only then. */
 static int check_truth(const struct run_config *config, struct diag *diag)
@@ -276,6 +281,8 @@ static int check(const struct option_values *values, struct diag *diag)
 		return r;
 	unsigned levels;
 	r = required_levels_parse(config->required, config->required_count, &levels, diag);
+	if (r == 0)
+		r = prometheus_flags_check(&config->prometheus, diag);
 	return r < 0 ? r : check_truth(config, diag);
 }
 
@@ -405,19 +412,26 @@ static int too_many(struct diag *diag)
 			EXPORTERS_MAX);
 }
 
-static int add_exporter(const struct run_config *config, const char *url,
-			struct observation *observation, struct diag *diag)
+/* What all exporters of a run have in common: everything but the URL. */
+static struct exporter_options common_options(const struct run_config *config,
+					      struct observation *observation)
 {
-	const struct exporter_options options = {
-		.url = url,
+	return (struct exporter_options){
 		.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
 		.mine = &observation->load_rows,
 		.procfs = config->procfs,
 		.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN),
 		.max_lag_s = observation->max_lag_s,
 	};
+}
+
+static int add_exporter(const struct run_config *config, const char *url,
+			struct observation *observation, struct diag *diag)
+{
+	struct exporter_options options = common_options(config, observation);
 	size_t at = observation->exporter_count;
 
+	options.url = url;
 	if (at == EXPORTERS_MAX)
 		return too_many(diag);
 	int r = exporter_open(&options, &observation->exporters[at], diag);
@@ -440,10 +454,11 @@ static int add_estimates(const struct run_config *config, const char *model,
 	return r < 0 ? r : add_exporter(config, observation->models[at].url, observation, diag);
 }
 
-/* With --estimates, the exporter's default address is not meant. */
+/* With --estimates or --prometheus, the exporter's default address is not meant. */
 static bool judges_exporters(const struct run_config *config)
 {
-	return config->estimate_count == 0 || is_given(config, "exporter");
+	bool has_others = config->estimate_count > 0 || *config->prometheus.url;
+	return !has_others || is_given(config, "exporter");
 }
 
 static int prepare(const struct run_config *config, struct observation *observation,
@@ -476,6 +491,9 @@ static int prepare(const struct run_config *config, struct observation *observat
 		r = add_exporter(config, config->exporters[i], observation, diag);
 	for (size_t i = 0; i < config->estimate_count && r == 0; i++)
 		r = add_estimates(config, config->estimates[i], observation, diag);
+	const struct exporter_options common = common_options(config, observation);
+	if (r == 0)
+		r = prometheus_flags_open(&config->prometheus, &common, observation, diag);
 	return r;
 }
 

@@ -169,14 +169,13 @@ class Scaphandre(Peer):
         power = sum(self.delta.values()) / span_s if span_s > 0 else 0
         cpus = os.cpu_count()
         wrong = "Total data read on disk by the process, in bytes"
-        return (family("scaph_process_disk_total_read_bytes", "gauge", [({"pid": "1"}, 0)], wrong) +
+        return (family("scaph_process_disk_total_read_bytes", "gauge", [({"exe": "", "pid": "1"}, 0)], wrong) +
                 family("scaph_process_power_consumption_microwatts", "gauge",
                        [({"exe": "", "pid": p.pid}, 1e6 * power * self.used[p.key] / (span_s * cpus) if span_s > 0 else 0)
                         for p in self.now], wrong) +
                 family("scaph_domain_energy_microjoules", "counter",
                        [({"domain_name": "dram", "domain_id": "0", "socket_id": "0"}, 1e6 * dram)]) +
-                family("scaph_socket_energy_microjoules", "counter", [({"socket_id": "0"}, 1e6 * package)]) +
-                family("scaph_host_power_microwatts", "gauge", [({"value_source": "local"}, 1e6 * power)]))
+                family("scaph_socket_energy_microjoules", "counter", [({"socket_id": "0"}, 1e6 * package)]))
 
 
 class Alumet(Peer):

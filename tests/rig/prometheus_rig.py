@@ -21,14 +21,15 @@ def prometheus_3():
 
 
 class Prometheus:
-    """Scrapes `target` every `every_s`, with these settings of its own, and those features of version 3."""
+    """Scrapes `target` every `every_s`, with these settings of its own, and those features of version 3; and another job."""
 
-    def __init__(self, target, every_s, binary=None, scraping="", features=()):
+    def __init__(self, target, every_s, binary=None, scraping="", features=(), more=""):
         self.dir = tempfile.TemporaryDirectory(prefix="kepler-prometheus-")
         self.port, self.every_s = free_port(), every_s
         config = pathlib.Path(self.dir.name, "prometheus.yml")
         config.write_text(f"global: {{scrape_interval: {every_s}s, scrape_timeout: {min(every_s, 10)}s}}\n"
-                          f"scrape_configs: [{{job_name: kepler, {scraping} static_configs: [{{targets: ['{target}']}}]}}]\n")
+                          f"scrape_configs: [{{job_name: kepler, {scraping} static_configs: [{{targets: ['{target}']}}]}}, "
+                          f"{more}]\n")
         self.process = subprocess.Popen(
             [binary or need_program("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={self.dir.name}/data",
              f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=error",
