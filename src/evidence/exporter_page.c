@@ -129,10 +129,18 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 	return 0;
 }
 
-static bool is_mine(const struct exporter_state *state, const struct page_series *series,
-		    enum energy_level level)
+/* Idle energy that is shared by size is no effect of the load. */
+static void count_mine(const struct exporter_state *state, const struct page_series *series,
+		       enum energy_level level, double growth, struct exporter_sum *sum)
 {
-	return state->options.mine && own_rows_has(state->options.mine, level, series);
+	size_t word = state->options.mine ? own_rows_find(state->options.mine, level, series)
+					  : OWN_WORDS_MAX;
+
+	if (word == OWN_WORDS_MAX || strcmp(page_label(series, "mode"), "idle") == 0)
+		return;
+	sum->mine += growth;
+	sum->mine_by_word[word] += growth;
+	sum->mine_rows++;
 }
 
 /* No process has more CPU time than all CPUs; its numbers may be as late as is permitted. */
@@ -181,12 +189,7 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 		process_rows_take(&exporter->processes, series, is_gauge);
 	sum->rows++;
 	sum->joules += growth;
-	/* Idle energy that is shared by size is no effect of the load. */
-	if (strcmp(page_label(series, "mode"), "idle") != 0 &&
-	    is_mine(state, series, metric->level)) {
-		sum->mine += growth;
-		sum->mine_rows++;
-	}
+	count_mine(state, series, metric->level, growth, sum);
 	return 0;
 }
 

@@ -25,7 +25,8 @@ struct exporter_sum {
 	bool was_there;     /* it had rows on a page */
 	double gone_s;      /* when it had none any more; NAN: it has */
 	struct series *series;
-	double mine;        /* the part of @joules of the load's rows: exporter_options.mine */
+	double mine; /* the part of @joules of the load's rows: exporter_options.mine */
+	double mine_by_word[OWN_WORDS_MAX];
 	uint64_t mine_rows; /* on all pages */
 };
 

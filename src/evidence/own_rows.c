@@ -26,12 +26,12 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-bool own_rows_has(const struct own_rows *own, enum energy_level level,
-		  const struct page_series *series)
+size_t own_rows_find(const struct own_rows *own, enum energy_level level,
+		     const struct page_series *series)
 {
 	for (size_t word = 0; word < own->counts[level]; word++)
 		for (size_t i = 0; i < series->label_count; i++)
 			if (has_word(series->label_value[i], own->words[level][word]))
-				return true;
-	return false;
+				return word;
+	return OWN_WORDS_MAX;
 }

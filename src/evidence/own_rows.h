@@ -23,5 +23,6 @@ struct own_rows {
 
 /* An empty word is not added, nor one beyond OWN_WORDS_MAX. */
 void own_rows_add(struct own_rows *own, enum energy_level level, const char *word);
-bool own_rows_has(const struct own_rows *own, enum energy_level level,
-		  const struct page_series *series);
+/* The first of the level's words that the row has; OWN_WORDS_MAX: none. */
+size_t own_rows_find(const struct own_rows *own, enum energy_level level,
+		     const struct page_series *series);

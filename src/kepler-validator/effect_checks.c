@@ -13,6 +13,7 @@
 
 #include "base/macro.h"
 #include "judging/bracket.h"
+#include "kepler-validator/frame_table.h"
 #include "kepler-validator/truth_checks.h"
 #include "truth/gpu_meter.h"
 
@@ -201,6 +202,23 @@ static bool is_gpu_zone(const struct truth_zone *truth)
 	return strcmp(truth->kind, TRUTH_GPU) == 0;
 }
 
+/* What the stages of a pipeline took and were charged; NULL: it has no stages. */
+static struct result_table *stage_table(const struct observation *observation, size_t exporter,
+					size_t zone, size_t index, const struct effect *effect)
+{
+	const struct load_kind *kind = observation->plan.phases[index].load;
+	const struct load_charge *from = &observation->phases[index].charges[exporter],
+				 *to = &observation->phases[index + 2].charges[exporter];
+	double charged_j[LOAD_STAGES];
+
+	if (!kind->stages[0])
+		return NULL;
+	for (size_t i = 0; i < LOAD_STAGES; i++)
+		charged_j[i] = to->stages[i][zone] - from->stages[i][zone];
+	return frame_table_new(&observation->phases[index].load, kind->stages, charged_j,
+			       bracket_effect(&effect->bracket) * effect->length_s);
+}
+
 static int check_effect(const struct observation *observation, size_t exporter, size_t index,
 			const struct truth_zone *truth, enum energy_level level,
 			const struct check_bounds *bounds, struct result_list *ret)
@@ -248,6 +266,9 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 				   energy_level_name(level));
 	else
 		judge_effect(result, &effect);
+	if (level == ENERGY_PROCESS)
+		result->table = stage_table(observation, exporter, (size_t)(zone - judged->zones),
+					    index, &effect);
 	truth_doubt_apply(truth, result);
 	return result_list_add(ret, result);
 }

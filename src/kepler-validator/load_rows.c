@@ -2,12 +2,15 @@
 #include "kepler-validator/load_rows.h"
 
 #include "trial/load.h"
+#include "trial/load_inference.h"
 
 void load_rows_find(const struct load_cgroup *cgroup, const struct own_container *container,
 		    struct own_rows *ret)
 {
 	*ret = (struct own_rows){ 0 };
 	own_rows_add(ret, ENERGY_PROCESS, LOAD_COMM);
+	for (size_t i = 0; i < LOAD_STAGES; i++)
+		own_rows_add(ret, ENERGY_PROCESS, load_inference.stages[i]);
 	ret->is_certain[ENERGY_PROCESS] = true;
 	if (cgroup->count > 0) {
 		own_rows_add(ret, ENERGY_CONTAINER, cgroup->container);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-validator/load_rows.h"
+#include "trial/load_inference.h"
 #include "truth/cpu_account.h"
 
 #define S_PER_NS 1e-9
@@ -56,6 +57,9 @@ static void read_charges(const struct observation *observation, struct load_char
 
 			for (int level = 0; level < ENERGY_LEVELS; level++)
 				ret[i].levels[level][zone] = sums[level].mine;
+			for (size_t stage = 0; stage < LOAD_STAGES; stage++)
+				ret[i].stages[stage][zone] =
+					sums[ENERGY_PROCESS].mine_by_word[LOAD_ROWS_STAGE + stage];
 		}
 		ret[i].page_s = exporter->last_s;
 	}
@@ -93,9 +97,6 @@ static int step_until(struct observation *observation, uint64_t end_ns, double l
 	return r;
 }
 
-/* The commands of the load, and of this program. */
-static const char *const mine[] = { LOAD_COMM, LOAD_NEIGHBOUR, "kepler-validato", NULL };
-
 static int start_load(struct observation *observation, const struct plan_phase *phase,
 		      struct load *ret)
 {
@@ -111,6 +112,14 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 {
 	struct observed_phase *observed = &observation->phases[observation->phase_count];
 	CLEANUP(busy_look_release) struct busy_look before = { 0 }, after = { 0 };
+	/* The commands of the load, and of this program. */
+	const char *const mine[] = { LOAD_COMM,
+				     LOAD_NEIGHBOUR,
+				     load_inference.stages[0],
+				     load_inference.stages[1],
+				     load_inference.stages[2],
+				     "kepler-validato",
+				     NULL };
 	struct load load;
 	double start_s = now_s(observation);
 

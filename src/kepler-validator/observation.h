@@ -25,7 +25,8 @@
 /* The energy that an exporter has charged to the load so far, by zone. */
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
-	double page_s; /* the time of the page that says so */
+	double stages[LOAD_STAGES][EXPORTER_ZONES_MAX]; /* of the processes of a pipeline */
+	double page_s;                                  /* the time of the page that says so */
 };
 
 struct observed_phase {

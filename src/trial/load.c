@@ -158,6 +158,8 @@ void load_stop(struct load *load, double ran_s, struct load_result *ret)
 		return;
 	ret->units = load->works->own.units;
 	ret->processes = load->works->own.processes;
+	for (size_t i = 0; i < LOAD_STAGES; i++)
+		ret->stage_cpu_s[i] = 1e-6 * (double)load->works->own.stage_cpu_us[i];
 	ret->wanted_units = ran_s * load->works->wanted_per_s;
 	ret->wanted_s = ran_s * load->works->wanted_cpus;
 	(void)munmap(load->works, sizeof(*load->works));

@@ -8,14 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LOAD_STAGES 3 /* of a pipeline */
+
 /* What the workers of one load share. */
 struct load_work {
 	_Atomic uint64_t units;     /* of counted work */
 	_Atomic uint64_t processes; /* short ones that have ended */
 	_Atomic uint64_t taken;     /* short ones that a worker has taken on */
-	uint64_t processes_wanted;  /* 0: as many as there is time for */
-	uint64_t began_ns;          /* of CLOCK_MONOTONIC */
-	double length_s;            /* of the phase */
+	_Atomic uint64_t stage_cpu_us[LOAD_STAGES];
+	uint64_t processes_wanted; /* 0: as many as there is time for */
+	uint64_t began_ns;         /* of CLOCK_MONOTONIC */
+	double length_s;           /* of the phase */
 };
 
 struct load_worker {
@@ -34,7 +37,8 @@ struct load_kind {
 	double duty;      /* the part of the time in which it runs */
 	double process_s; /* CPU time of each of its short processes; 0: it starts none */
 	unsigned processes;
-	const char *program; /* of another package that it needs, or NULL */
+	const char *stages[LOAD_STAGES]; /* names of their processes; NULL: it is no pipeline */
+	const char *program;             /* of another package that it needs, or NULL */
 	const char *without; /* a sentence for a machine on which this is not installed */
 	double units_per_s;  /* of each replica; 0: as many as it can */
 	bool is_one_worker;  /* that starts as many processes as there are CPUs to use */

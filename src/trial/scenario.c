@@ -6,6 +6,7 @@
 
 #include "trial/load_arithmetic.h"
 #include "trial/load_command.h"
+#include "trial/load_inference.h"
 #include "trial/load_memory.h"
 #include "trial/load_processes.h"
 #include "trial/load_redis.h"
@@ -96,6 +97,10 @@ const struct scenario scenarios[] = {
 	    { "3 replicas", &load_redis, .replicas = 3, .follows = true },
 	    { "2 replicas again", &load_redis, .replicas = 2, .follows = true },
 	    { "1 replica again", &load_redis, .replicas = 1, .follows = true } },
+	  {} },
+	{ "inference",
+	  "A pipeline of three processes on half of the CPUs: decode, infer, classify.",
+	  { { "inference", &load_inference, 0.5 } },
 	  {} },
 	{ "command", "The command of --load-command.", { { "command", &load_command, 1 } }, {} },
 	{ "gpu", "The command of --gpu-load.", { { "gpu", &load_gpu_command, 1 } }, {} },
