@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-validator/load_rows.h"
-#include "trial/load_inference.h"
 #include "truth/cpu_account.h"
 
 #define S_PER_NS 1e-9
@@ -112,14 +111,9 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 {
 	struct observed_phase *observed = &observation->phases[observation->phase_count];
 	CLEANUP(busy_look_release) struct busy_look before = { 0 }, after = { 0 };
-	/* The commands of the load, and of this program. */
-	const char *const mine[] = { LOAD_COMM,
-				     LOAD_NEIGHBOUR,
-				     load_inference.stages[0],
-				     load_inference.stages[1],
-				     load_inference.stages[2],
-				     "kepler-validato",
-				     NULL };
+	/* The commands of this program, and of the load. */
+	const char *const mine[] = { "kepler-validato", "kv-",
+				     phase->load ? phase->load->program : NULL, NULL };
 	struct load load;
 	double start_s = now_s(observation);
 

@@ -151,6 +151,7 @@ size_t plan_find_alone(const struct plan *plan, size_t index, const struct load_
 
 	for (i = 0; i < plan->count; i++)
 		if (plan->phases[i].load == load && !plan->phases[i].neighbour &&
+		    !plan->phases[i].pinned &&
 		    fabs(plan->phases[i].cpus - plan->phases[index].cpus) < 1e-9 &&
 		    plan_is_bracket(plan, i))
 			break;

@@ -25,7 +25,7 @@ const struct scenario scenarios[] = {
 	    { "75 %", &load_steady, 0.75, .follows = true },
 	    { "100 %", &load_steady, 1, .follows = true } },
 	  { "alone-shared", "short-lived", "churn", "memory-bound", "noisy-neighbour", "smt",
-	    "sockets" } },
+	    "sockets", "inference" } },
 	{ "node", "No load.", { { "node", NULL, 0 } }, {} },
 	{ "idle", "No load; the machine should be idle.", { { "idle", NULL, 0 } }, {} },
 	{ "ladder",

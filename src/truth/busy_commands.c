@@ -98,7 +98,7 @@ static uint64_t ticks_since(const struct busy_look *before, const struct busy_pr
 static bool is_mine(const char *command, const char *const *mine)
 {
 	for (; *mine; mine++)
-		if (strcmp(command, *mine) == 0)
+		if (strncmp(command, *mine, strlen(*mine)) == 0)
 			return true;
 	return false;
 }

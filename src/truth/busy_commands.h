@@ -27,8 +27,8 @@ struct busy_look {
 void busy_look_take(const char *procfs, struct busy_look *ret);
 void busy_look_release(struct busy_look *look);
 /*
- * The three commands that used most CPU time from @before to @after, without those of @mine, which
- * NULL ends: "cc1 12.3 s, ld 0.8 s". "" if none used any.
+ * The three commands that used most CPU time from @before to @after, without those that begin with
+ * one of @mine, which NULL ends: "cc1 12.3 s, ld 0.8 s". "" if none used any.
  */
 void busy_commands_text(const struct busy_look *before, const struct busy_look *after,
 			const char *const *mine, char ret[static BUSY_TEXT_MAX]);
