@@ -80,9 +80,14 @@ void exporter_finish(struct exporter *exporter)
 		exporter_fault_note(&exporter->no_page,
 				    "there was no scrape in the time of the run");
 	for (size_t i = 0; i < exporter->zone_count; i++)
-		for (int level = 0; level < ENERGY_LEVELS; level++)
-			if (exporter->zones[i].sums[level].series)
-				series_finish(exporter->zones[i].sums[level].series);
+		for (int level = 0; level < ENERGY_LEVELS; level++) {
+			const struct exporter_sum *sum = &exporter->zones[i].sums[level];
+
+			if (sum->series)
+				series_finish(sum->series);
+			if (sum->mine_series)
+				series_finish(sum->mine_series);
+		}
 	published_bounds_finish(&exporter->bounds);
 }
 
@@ -91,8 +96,10 @@ void exporter_free(struct exporter *exporter)
 	if (!exporter)
 		return;
 	for (size_t i = 0; i < exporter->zone_count; i++)
-		for (int level = 0; level < ENERGY_LEVELS; level++)
+		for (int level = 0; level < ENERGY_LEVELS; level++) {
 			series_free(exporter->zones[i].sums[level].series);
+			series_free(exporter->zones[i].sums[level].mine_series);
+		}
 	published_bounds_release(&exporter->bounds);
 	if (exporter->state) {
 		http_client_free(exporter->state->http);

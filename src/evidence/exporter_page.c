@@ -136,7 +136,10 @@ static void count_mine(const struct exporter_state *state, const struct page_ser
 	size_t word = state->options.mine ? own_rows_find(state->options.mine, level, series)
 					  : OWN_WORDS_MAX;
 
-	if (word == OWN_WORDS_MAX || strcmp(page_label(series, "mode"), "idle") == 0)
+	if (word == OWN_WORDS_MAX)
+		return;
+	sum->mine_whole += growth;
+	if (strcmp(page_label(series, "mode"), "idle") == 0)
 		return;
 	sum->mine += growth;
 	sum->mine_by_word[word] += growth;
@@ -331,6 +334,18 @@ static void check_balances(struct exporter *exporter)
 	}
 }
 
+/* What is charged to the virtual machine: the truth of an exporter inside it. */
+static int add_own_sample(const struct exporter *exporter, struct exporter_sum *sum, double time_s)
+{
+	if (!sum->mine_series) {
+		sum->mine_series = series_new("the host's account of the virtual machine", "W");
+		if (!sum->mine_series)
+			return -ENOMEM;
+		memcpy(sum->mine_series->source, exporter->url, sizeof(sum->mine_series->source));
+	}
+	return series_add_counter(sum->mine_series, time_s, sum->mine_whole);
+}
+
 static int add_sample(struct exporter *exporter, struct exporter_zone *zone,
 		      enum energy_level level, double time_s)
 {
@@ -347,7 +362,9 @@ static int add_sample(struct exporter *exporter, struct exporter_zone *zone,
 			return -ENOMEM;
 		memcpy(sum->series->source, exporter->url, sizeof(sum->series->source));
 	}
-	return series_add_counter(sum->series, time_s, sum->joules);
+	int r = level == ENERGY_VM && sum->mine_rows > 0 ? add_own_sample(exporter, sum, time_s)
+							 : 0;
+	return r < 0 ? r : series_add_counter(sum->series, time_s, sum->joules);
 }
 
 static int add_samples(struct exporter *exporter, double time_s)

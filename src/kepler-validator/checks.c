@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "judging/judge.h"
 #include "kepler-validator/checking.h"
+#include "kepler-validator/comparison.h"
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/estimate_checks.h"
 #include "kepler-validator/page_checks.h"
@@ -16,12 +17,10 @@
 #include "kepler-validator/replica_checks.h"
 #include "kepler-validator/truth_checks.h"
 #include "kepler-validator/upstream_specs.h"
+#include "kepler-validator/vm_checks.h"
 #include "kepler-validator/zone_checks.h"
 
-#define NO_PAGE_MOST  0.1 /* of all requests */
-#define MARGIN_PHASES 4   /* windows that a phase needs for its first and last to be left out */
-#define NOISE_MOST    0.5 /* of the range: beyond it, rare readings are no excuse */
-#define STALE_STEPS   5   /* with an older last page, an exporter has stopped */
+#define NO_PAGE_MOST 0.1 /* of all requests */
 
 static int check_answers(const struct checking *checking)
 {
@@ -93,100 +92,6 @@ static int check_faults(const struct checking *checking)
 	return r;
 }
 
-/*
- * The phases, as far as the series has them, less two windows at its ends that may have no pair.
- * The power changes where two phases meet, and readings of the truth and of the exporter there are
- * not of the same moment: a phase that is long enough begins and ends a window farther inside.
- */
-static size_t phases_within(const struct observation *observation, const struct series *series,
-			    struct phase *ret)
-{
-	double step_s = series_step_s(series);
-	size_t count = 0;
-
-	for (size_t i = 0; i < observation->phase_count; i++) {
-		struct phase phase = observation->phases[i].phase;
-
-		phase.start_s = fmax(phase.start_s, series_start_s(series) + 2 * step_s);
-		phase.end_s = fmin(phase.end_s, series_end_s(series) - 2 * step_s);
-		if (phase.end_s - phase.start_s >= MARGIN_PHASES * step_s) {
-			phase.start_s += step_s;
-			phase.end_s -= step_s;
-		}
-		/* A phase of less than one window is not resolved. */
-		if (phase.end_s - phase.start_s > step_s)
-			ret[count++] = phase;
-	}
-	return count;
-}
-
-static bool energies_are_right(const struct result *result)
-{
-	double most = result->threshold.max_error;
-
-	for (size_t i = 0; i < result->phase_count; i++)
-		if (!(fabs(result->phases[i].error) <= most))
-			return false;
-	return fabs(result->errors.energy_ratio - 1) <= most;
-}
-
-/*
- * Readings at different moments, at most @jitter_s apart, alone give a shape of that part of each
- * window.
- */
-static void allow_jitter(struct result *result, double jitter_s)
-{
-	const struct errors *errors = &result->errors;
-	double mean_w = fabs(errors->actual) / errors->paired_s;
-	double noise = fmin(NOISE_MOST, M_SQRT2 * jitter_s / series_step_s(result->predicted) *
-						mean_w / errors->range);
-
-	if (result->verdict != VERDICT_FAIL || result->cause != CAUSE_SHAPE ||
-	    !energies_are_right(result) || errors->shape > result->threshold.max_error + noise)
-		return;
-	result->cause = CAUSE_NONE;
-	result_set_verdict(
-		result, VERDICT_PASS,
-		"Energies differ by %+.2f %%, in no phase by more than the bound. Only "
-		"they decide here: readings every %.2f s show the shape no better than to "
-		"%.0f %% of the range, and %.0f %% remain.",
-		100 * (errors->energy_ratio - 1), jitter_s,
-		100 * (result->threshold.max_error + noise), 100 * errors->shape);
-}
-
-/* The truth's last moment that the exporter must have shown. */
-static double comparison_end_s(const struct series *actual, const struct series *predicted)
-{
-	double actual_s = series_end_s(actual), predicted_s = series_end_s(predicted);
-	bool has_stopped = actual_s - predicted_s > STALE_STEPS * series_step_s(predicted);
-
-	return has_stopped ? actual_s : predicted_s;
-}
-
-static int compare(const struct checking *checking, struct result *result,
-		   const struct truth_zone *truth, const struct series *predicted)
-{
-	const struct series *actual = truth->series;
-	struct phase phases[PLAN_PHASES_MAX];
-
-	result->actual =
-		series_cut(actual, series_start_s(predicted), comparison_end_s(actual, predicted));
-	result->predicted = series_cut(predicted, series_start_s(actual), series_end_s(actual));
-	int r = -ENOMEM;
-	if (result->actual && result->predicted) {
-		size_t count = phases_within(checking->observation, result->predicted, phases);
-
-		r = judge_series(result, phases, count);
-	}
-	if (r < 0) {
-		result_free(result);
-		return r;
-	}
-	allow_jitter(result, checking->observation->step_s);
-	truth_doubt_apply(truth, result);
-	return result_list_add(checking->results, result);
-}
-
 static const struct series *node_series(const struct checking *checking, const char *kind)
 {
 	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, kind);
@@ -217,7 +122,7 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 				   "The machine has this zone, but the exporter has no series of "
 				   "it.");
 	else if (!check_frozen(checking->exporter, truth, checking->bounds, result))
-		return compare(checking, result, truth, series);
+		return comparison_judge(checking, result, truth, series);
 	truth_doubt_apply(truth, result);
 	return result_list_add(checking->results, result);
 }
@@ -336,6 +241,8 @@ static int check_exporter(const struct checking *checking, size_t index)
 		r = check_coverage(checking);
 	if (r == 0)
 		r = check_cpu(checking);
+	if (r == 0)
+		r = check_vm_cpu(checking);
 	for (size_t zone = 0; zone < exporter->zone_count && r == 0; zone++)
 		r = check_active(checking, &exporter->zones[zone]);
 	if (r == 0)
@@ -360,5 +267,7 @@ int check_observation(struct observation *observation, const struct check_bounds
 			continue;
 		r = checking.is_model ? check_estimates(&checking) : check_exporter(&checking, i);
 	}
-	return r < 0 ? r : check_regressions(observation, bounds, ret);
+	if (r == 0)
+		r = check_regressions(observation, bounds, ret);
+	return r < 0 ? r : check_guest(observation, bounds, ret);
 }

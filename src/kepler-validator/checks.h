@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is judged of an observation: correctness, conservation and accuracy of each exporter.
- *
- * Energies decide, over the whole time and over each phase. A truth and an exporter that are not
- * read at the same moment differ in shape by that alone; so the bound of the shape is widened by
- * the time between two readings of the truth as a part of the exporter's interval.
  */
 #pragma once
 

@@ -197,6 +197,20 @@ static bool may_lack_row(const struct observation *observation, const struct exp
 	       !(exporter->kind == EXPORTER_KEPLER_C && observation->load_rows.is_certain[level]);
 }
 
+/* A command has its effect in the virtual machine, if there is one. */
+static bool is_in_vm(const struct observation *observation, size_t index)
+{
+	return observation->vm.pid && observation->plan.phases[index].load == &load_command;
+}
+
+/* By how many CPUs the machine's process was busier than before and after it. */
+static double vm_cpus(const struct observation *observation, size_t index)
+{
+	const struct bracket bracket = bracket_of(observation, index, observation->vm_cpu);
+
+	return bracket_effect(&bracket);
+}
+
 static bool is_gpu_zone(const struct truth_zone *truth)
 {
 	return strcmp(truth->kind, TRUTH_GPU) == 0;
@@ -250,6 +264,12 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	if (load->processes < observation->plan.phases[index].processes)
 		effect.processes_missing =
 			observation->plan.phases[index].processes - (unsigned)load->processes;
+	if (level == ENERGY_VM) {
+		double own = vm_cpus(observation, index);
+
+		effect.part = own / (own + effect.load_cpus);
+		effect.load_cpus += own;
+	}
 	effect.other_cpus = mean_rate(observation->cpu, &phase->phase) - effect.load_cpus;
 	(void)snprintf(name, sizeof(name), "%s/%s/%s", energy_level_name(level), truth->kind,
 		       phase->phase.name);
@@ -287,6 +307,7 @@ static int check_phase(const struct observation *observation, size_t exporter, s
 			continue;
 		for (int level = ENERGY_PROCESS; level < ENERGY_LEVELS && r == 0; level++)
 			if (observation->load_rows.counts[level] > 0 &&
+			    (level == ENERGY_VM) == is_in_vm(observation, index) &&
 			    (level != ENERGY_PROCESS || has_rows))
 				r = check_effect(observation, exporter, index,
 						 &observation->truth.zones[zone],

@@ -31,6 +31,18 @@ static void sleep_s(double seconds)
 		(void)nanosleep(&time, NULL);
 }
 
+/* The CPU time of its process; and the page of its guest. */
+static int look_at_vm(struct observation *observation)
+{
+	double cpu_s = vm_process_cpu_s(observation->procfs, &observation->vm);
+	int r = cpu_s < 0 ? 0 : series_add_counter(observation->vm_cpu, now_s(observation), cpu_s);
+
+	if (r < 0 || !observation->guest)
+		return r;
+	observation->guest->wall_ahead_s = run_clock_wall_ahead_s(&observation->clock);
+	return exporter_scrape(observation->guest, now_s(observation));
+}
+
 static int look(struct observation *observation)
 {
 	double busy_s = cpu_account_busy_s(observation->procfs);
@@ -38,6 +50,8 @@ static int look(struct observation *observation)
 
 	if (r == 0 && busy_s >= 0)
 		r = series_add_counter(observation->cpu, now_s(observation), busy_s);
+	if (r == 0 && observation->vm.pid)
+		r = look_at_vm(observation);
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
 		observation->exporters[i]->wall_ahead_s =
 			run_clock_wall_ahead_s(&observation->clock);
@@ -164,6 +178,9 @@ static void find_load_rows(struct observation *observation)
 
 	own_container_find(observation->procfs, &container);
 	load_rows_find(&observation->cgroup, &container, &observation->load_rows);
+	own_rows_add(&observation->load_rows, ENERGY_VM, observation->vm.uuid);
+	own_rows_add(&observation->load_rows, ENERGY_VM, observation->vm.name);
+	observation->load_rows.is_certain[ENERGY_VM] = true;
 }
 
 int observation_run(struct observation *observation, const volatile sig_atomic_t *stop,
@@ -174,7 +191,8 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	int r = 0;
 
 	observation->cpu = series_new("cpu", "CPUs");
-	if (!observation->cpu)
+	observation->vm_cpu = series_new("vm", "CPUs");
+	if (!observation->cpu || !observation->vm_cpu)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	run_clock_start(&observation->clock);
 	if (plan_has_load(&observation->plan) &&
@@ -214,6 +232,9 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	begin_phase(observation, "end");
 	observation->phase_count--;
 	series_finish(observation->cpu);
+	series_finish(observation->vm_cpu);
+	if (observation->guest)
+		exporter_finish(observation->guest);
 	for (size_t i = 0; i < observation->truth.zone_count; i++)
 		series_finish(observation->truth.zones[i].series);
 	for (size_t i = 0; i < observation->exporter_count; i++)
@@ -226,6 +247,8 @@ void observation_release(struct observation *observation)
 	load_cgroup_remove(&observation->cgroup);
 	truth_close(&observation->truth);
 	series_free(observation->cpu);
+	series_free(observation->vm_cpu);
+	exporter_free(observation->guest);
 	for (size_t i = 0; i < observation->exporter_count; i++)
 		exporter_free(observation->exporters[i]);
 	for (size_t i = 0; i < EXPORTERS_MAX; i++)

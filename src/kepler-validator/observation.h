@@ -19,6 +19,7 @@
 #include "truth/busy_commands.h"
 #include "truth/inventory.h"
 #include "truth/truth.h"
+#include "truth/vm_process.h"
 
 #define EXPORTERS_MAX 8
 
@@ -50,8 +51,11 @@ struct observation {
 	struct exporter *exporters[EXPORTERS_MAX];
 	struct model_exporter models[EXPORTERS_MAX]; /* pid 0: the exporter is not our own Kepler */
 	size_t exporter_count;
-	struct series *cpu;  /* of the machine: CPUs that are busy */
-	const char *command; /* of phases with load_command or load_gpu_command */
+	struct series *cpu;     /* of the machine: CPUs that are busy */
+	struct vm_process vm;   /* at which a command has its effect; pid 0: none */
+	struct series *vm_cpu;  /* CPUs that its process uses */
+	struct exporter *guest; /* inside of it; NULL: none */
+	const char *command;    /* of phases with load_command or load_gpu_command */
 	struct command_load command_load;
 	enum load_cgroup_shape load_shape;
 	struct load_cgroup cgroup;

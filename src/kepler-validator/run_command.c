@@ -35,7 +35,7 @@ struct run_config {
 	char *kepler;
 	char *scenario;
 	const struct scenario *chosen;
-	char *load_command, *gpu_load, *nvml;
+	char *load_command, *gpu_load, *nvml, *vm, *guest;
 	int source, load_cgroup;
 	bool quick, full;
 	char *sysfs, *procfs, *file, *law, *output;
@@ -115,6 +115,13 @@ static const struct option rows[] = {
 		"A command that /bin/sh runs as the load, between two phases without one. It is "
 		"ended with its phase, if it has not ended by itself; its output goes to standard "
 		"error."),
+	TEXT_FLAG("vm", OWN(vm), "", "VM",
+		  "A virtual machine on this host, by its UUID, name or pid; \"auto\" is the only "
+		  "one. Its CPU time is judged, and with --load-command, which makes it work, "
+		  "also its energy."),
+	TEXT_FLAG("guest-exporter", OWN(guest), "", "URL",
+		  "The page of an exporter inside that virtual machine, judged by what the first "
+		  "--exporter charges to it."),
 	TEXT_FLAG("gpu-load", OWN(gpu_load), "", "COMMAND",
 		  "The same with a command that uses GPUs: the energy of the zone gpu is judged, "
 		  "and not that of CPUs."),
@@ -249,21 +256,29 @@ static int check_command(const struct run_config *config, const char *option, co
 	return 0;
 }
 
+static int check_url(const char *option, const char *url, struct diag *diag)
+{
+	if (http_url_has_user(url))
+		return diag_set(diag, -EINVAL,
+				"%s: must not contain a user or password, since the report names "
+				"the URL",
+				option);
+	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+		return diag_set(diag, -EINVAL,
+				"%s: must begin with http:// or https://, not \"%s\"", option, url);
+	return 0;
+}
+
 static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct run_config *config = (const struct run_config *)(const void *)values;
 
-	for (size_t i = 0; i < config->exporter_count; i++) {
-		if (http_url_has_user(config->exporters[i]))
-			return diag_set(diag, -EINVAL,
-					"exporter: must not contain a user or password, since the "
-					"report names the URL");
-		if (strncmp(config->exporters[i], "http://", 7) != 0 &&
-		    strncmp(config->exporters[i], "https://", 8) != 0)
-			return diag_set(diag, -EINVAL,
-					"exporter: must begin with http:// or https://, not \"%s\"",
-					config->exporters[i]);
-	}
+	int r = *config->guest ? check_url("guest-exporter", config->guest, diag) : 0;
+
+	for (size_t i = 0; i < config->exporter_count && r == 0; i++)
+		r = check_url("exporter", config->exporters[i], diag);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < config->estimate_count; i++)
 		if (http_url_has_user(config->estimates[i]))
 			return diag_set(diag, -EINVAL,
@@ -273,13 +288,15 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL, "exporter: at least one URL is needed");
 	if (config->quick && config->full)
 		return diag_set(diag, -EINVAL, "full: cannot be given together with --quick");
-	int r = check_command(config, "load-command", config->load_command, LOAD_COMMAND_SCENARIO,
-			      diag);
+	r = check_command(config, "load-command", config->load_command, LOAD_COMMAND_SCENARIO,
+			  diag);
 	if (r == 0)
 		r = check_command(config, "gpu-load", config->gpu_load, GPU_LOAD_SCENARIO, diag);
 	if (r < 0)
 		return r;
 	unsigned levels;
+	if (*config->guest && !*config->vm)
+		return diag_set(diag, -EINVAL, "guest-exporter: needs --vm");
 	r = required_levels_parse(config->required, config->required_count, &levels, diag);
 	if (r == 0)
 		r = prometheus_flags_check(&config->prometheus, diag);
@@ -339,6 +356,9 @@ static void print_plan(const struct observation *observation)
 	for (size_t i = 0; i < observation->exporter_count; i++)
 		printf("%s: %s\n", observation->models[i].pid > 0 ? "Estimates" : "Exporter",
 		       observation->exporters[i]->url);
+	if (observation->vm.pid)
+		printf("Virtual machine: pid %d, %s %s\n", observation->vm.pid,
+		       observation->vm.uuid, observation->vm.name);
 	if (truth->zone_count == 0)
 		printf("Truth: none; only what must always hold is judged.\n");
 	else if (truth->source == TRUTH_NONE)
@@ -461,6 +481,20 @@ static bool judges_exporters(const struct run_config *config)
 	return !has_others || is_given(config, "exporter");
 }
 
+static int prepare_vm(const struct run_config *config, struct observation *observation,
+		      struct diag *diag)
+{
+	const struct exporter_options options = {
+		.url = config->guest,
+		.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
+		.max_lag_s = observation->max_lag_s,
+	};
+	int r = *config->vm ? vm_process_find(config->procfs, config->vm, &observation->vm, diag)
+			    : 0;
+
+	return r < 0 || !*config->guest ? r : exporter_open(&options, &observation->guest, diag);
+}
+
 static int prepare(const struct run_config *config, struct observation *observation,
 		   struct diag *diag)
 {
@@ -487,6 +521,8 @@ static int prepare(const struct run_config *config, struct observation *observat
 	host_cpus_read(config->sysfs, &allowed, &observation->cpus);
 	plan_make(config->chosen, &observation->cpus, S_PER_NS * (double)config->duration_ns,
 		  &observation->plan);
+	if (r == 0)
+		r = prepare_vm(config, observation, diag);
 	for (size_t i = 0; i < config->exporter_count && r == 0 && judges_exporters(config); i++)
 		r = add_exporter(config, config->exporters[i], observation, diag);
 	for (size_t i = 0; i < config->estimate_count && r == 0; i++)
