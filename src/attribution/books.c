@@ -106,6 +106,7 @@ static void describe_members(const struct books *books,
 		members[z] = (struct remainder_member){
 			.zone = state->zone,
 			.counts = accountant->contenders[z].standing == STANDING_COUNTS,
+			.has_ended = accountant_has_ended(accountant, z),
 			.in_total = state->total != TOTAL_NONE,
 			.counts_from_ns = state->late ? UINT64_MAX : state->count_from_ns,
 		};
@@ -276,19 +277,13 @@ bool books_has_ended(const struct books *books, size_t zone)
 {
 	const struct accountant *accountant = &books->accountant;
 	const struct zone *own = accountant->zones[zone].zone;
+	struct remainder_member members[ZONES_MAX];
 
-	if (accountant_has_ended(accountant, zone))
-		return true;
-	if (own->kind != ZONE_OTHER)
-		return false;
-	for (size_t z = 0; z < accountant->zone_count; z++) {
-		const struct zone *one = accountant->zones[z].zone;
-
-		if (zone_kind_info[one->kind].is_whole && one->quality == own->quality &&
-		    !accountant_has_ended(accountant, z))
-			return false;
-	}
-	return true;
+	if (own->kind != ZONE_OTHER || accountant_has_ended(accountant, zone))
+		return accountant_has_ended(accountant, zone);
+	describe_members(books, members);
+	return remainder_has_ended(members, accountant->zone_count, own->quality,
+				   accountant->share.psys_gpus);
 }
 
 struct interval books_interval(struct books *books, uint64_t time_ns)

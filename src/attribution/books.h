@@ -89,8 +89,8 @@ void books_put_span(struct books *books, size_t zone, struct energy_span span);
 /* Status and span of the zones of books_find_remainders(), after all other spans. */
 void books_advance_remainders(struct books *books);
 /*
- * True if another source has taken over from zone @zone for good. A remainder has ended once all
- * wholes of its quality have: a better meter replaces a measured one, but nothing an estimate.
+ * True if another source has taken over from zone @zone for good, or from a zone that a remainder
+ * needs (remainder_has_ended()).
  */
 bool books_has_ended(const struct books *books, size_t zone);
 /* All that the books have of the interval; the caller adds work, places and what was measured. */

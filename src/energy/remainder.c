@@ -23,12 +23,44 @@ static bool is_whole_of(const struct remainder_member *whole, const struct remai
 	       total_zone_is_in(part->zone, whole->zone, psys_gpus);
 }
 
+/* Returns true if part @z has ended, and no zone of its quality counts in its place. */
+static bool is_of_other_quality_now(const struct remainder_member *members, size_t count, size_t z)
+{
+	const struct remainder_member *own = &members[z];
+
+	if (!own->has_ended || !own->in_total)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (members[i].counts && members[i].zone->quality == own->zone->quality &&
+		    members[i].zone->kind == own->zone->kind)
+			return false;
+	}
+	return true;
+}
+
+/* Returns true if a zone is the whole of a remainder whenever it and a part of it count. */
+static bool may_be_whole(const struct remainder_member *members, size_t count, size_t z,
+			 enum psys_gpus psys_gpus)
+{
+	const struct zone *own = members[z].zone;
+
+	if (!zone_kind_info[own->kind].is_whole || members[z].has_ended)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (members[i].zone->quality == own->quality &&
+		    total_zone_is_in(members[i].zone, own, psys_gpus) &&
+		    is_of_other_quality_now(members, count, i))
+			return false;
+	}
+	return true;
+}
+
 static bool is_whole(const struct remainder_member *members, size_t count, size_t z,
 		     enum psys_gpus psys_gpus)
 {
 	const struct remainder_member *own = &members[z];
 
-	if (!own->counts || own->in_total || !zone_kind_info[own->zone->kind].is_whole)
+	if (!own->counts || own->in_total || !may_be_whole(members, count, z, psys_gpus))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (is_whole_of(own, &members[i], psys_gpus))
@@ -174,6 +206,17 @@ int remainder_follow(struct remainder *remainder, const struct remainder_member 
 	for (size_t i = 0; i < REMAINDER_LEVELS; i++)
 		remainder->level[i].exists = wholes.exists[i];
 	return 0;
+}
+
+bool remainder_has_ended(const struct remainder_member *members, size_t count,
+			 enum zone_quality quality, enum psys_gpus psys_gpus)
+{
+	for (size_t z = 0; z < count; z++) {
+		if (members[z].zone->quality == quality &&
+		    may_be_whole(members, count, z, psys_gpus))
+			return false;
+	}
+	return true;
 }
 
 bool remainder_exists(const struct remainder *remainder)

@@ -43,6 +43,7 @@ enum { REMAINDER_PSYS, REMAINDER_PLATFORM, REMAINDER_LEVELS };
 struct remainder_member {
 	const struct zone *zone;
 	bool counts;             /* it is charged; no rival is */
+	bool has_ended;          /* a rival has taken over for good */
 	bool in_total;           /* energy/total.h */
 	uint64_t counts_from_ns; /* MONOTONIC; spans that end before are not booked */
 };
@@ -89,12 +90,16 @@ struct remainder {
 
 /*
  * Which zones make a remainder: those of a psys or platform that is not in the total itself, and
- * what is in the total and inside it. All count, and have its quality. To be called when zones are
- * found, or their standing may have changed. 0 or -ENOMEM: it goes on as before. A change of the
- * wholes begins it anew.
+ * the zones inside it that are in the total. All count, and have its quality. If a zone of another
+ * quality has taken over one of the parts, there is no remainder: it would contain that part, whose
+ * energy is in the other source's total. To be called when zones are found, or their standing may
+ * have changed. 0 or -ENOMEM: it goes on as before. A change of the wholes begins it again.
  */
 int remainder_follow(struct remainder *remainder, const struct remainder_member *members,
 		     size_t count, enum psys_gpus psys_gpus);
+/* Pure: true if no remainder of that quality can exist again, because other sources took over. */
+bool remainder_has_ended(const struct remainder_member *members, size_t count,
+			 enum zone_quality quality, enum psys_gpus psys_gpus);
 /* Whether there is one, so that it is a zone. */
 bool remainder_exists(const struct remainder *remainder);
 /*

@@ -8,7 +8,21 @@
 
 #define J UJ_PER_J
 
-enum { PLATFORM, PACKAGE_0, PACKAGE_1, DRAM, CORE, GPU, PSYS, MODULE, ESTIMATE, GUESS, ZONES };
+enum {
+	PLATFORM,
+	PACKAGE_0,
+	PACKAGE_1,
+	DRAM,
+	CORE,
+	GPU,
+	PSYS,
+	MODULE,
+	ESTIMATE,
+	GUESS,
+	GUESS_DRAM,
+	GUESS_AGAIN,
+	ZONES
+};
 
 static const struct zone zones[ZONES] = {
 	[PLATFORM] = { .kind = ZONE_PLATFORM, .source = "bmc" },
@@ -28,6 +42,14 @@ static const struct zone zones[ZONES] = {
 		    .quality = QUALITY_ESTIMATED,
 		    .source = "model",
 		    .rank = RANK_ESTIMATED },
+	[GUESS_DRAM] = { .kind = ZONE_DRAM,
+			 .quality = QUALITY_ESTIMATED,
+			 .source = "model",
+			 .rank = RANK_ESTIMATED },
+	[GUESS_AGAIN] = { .kind = ZONE_PACKAGE,
+			  .quality = QUALITY_ESTIMATED,
+			  .source = "model",
+			  .rank = RANK_MODEL },
 };
 
 struct machine {
@@ -182,6 +204,32 @@ static void estimates_have_one_of_their_own(void **state)
 }
 
 /* The whole is read at 2.5 s, 3.5 s and so on, the part at whole seconds. */
+/* A meter takes over from the package: the platform less the dram would contain the package. */
+static void an_estimate_ends_when_a_meter_takes_over_a_part(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	set_up(&machine, 1U << ESTIMATE | 1U << GUESS | 1U << GUESS_DRAM);
+	machine.remainder.quality = QUALITY_ESTIMATED;
+	follow(&machine, 1U << ESTIMATE | 1U << GUESS | 1U << GUESS_DRAM);
+	assert_true(remainder_exists(&machine.remainder));
+	follow(&machine, 1U << ESTIMATE | 1U << GUESS_DRAM);
+	assert_true(remainder_exists(&machine.remainder));
+	machine.members[GUESS].in_total = machine.members[GUESS].has_ended = true;
+	assert_int_equal(
+		remainder_follow(&machine.remainder, machine.members, ZONES, PSYS_GPUS_AUTO), 0);
+	assert_false(remainder_exists(&machine.remainder));
+	assert_true(remainder_has_ended(machine.members, ZONES, QUALITY_ESTIMATED, PSYS_GPUS_AUTO));
+	assert_false(remainder_has_ended(machine.members, ZONES, QUALITY_MEASURED, PSYS_GPUS_AUTO));
+	/* A better estimate of it is a part in its place. */
+	machine.members[GUESS_AGAIN].in_total = machine.members[GUESS_AGAIN].counts = true;
+	assert_int_equal(
+		remainder_follow(&machine.remainder, machine.members, ZONES, PSYS_GPUS_AUTO), 0);
+	assert_true(remainder_exists(&machine.remainder));
+	remainder_release(&machine.remainder);
+}
+
 static void it_is_of_the_time_that_all_reach(void **state)
 {
 	struct machine machine;
@@ -446,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_in_it_depends_on_the_machine),
 		cmocka_unit_test(estimates_have_one_of_their_own),
+		cmocka_unit_test(an_estimate_ends_when_a_meter_takes_over_a_part),
 		cmocka_unit_test(it_is_of_the_time_that_all_reach),
 		cmocka_unit_test(what_is_owed_is_taken_off_the_next),
 		cmocka_unit_test(what_is_not_known_of_a_part_is_in_it),
