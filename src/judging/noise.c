@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 
@@ -12,6 +13,7 @@
 #define ROUNDING_UJ      1.01 /* of two readings that sysfs has cut to whole µJ */
 #define RESOLVED_MOST    0.8  /* updates per reading, above which some may have been missed */
 #define EXPLAINED_FACTOR 3
+#define MISSED_FACTOR    1.5 /* a span of more median spans has missed updates in it */
 
 static const double window_lengths_s[NOISE_WINDOWS] = { 0.001, 0.01, 0.1, 1 };
 
@@ -125,16 +127,27 @@ static double find_resolution(const struct noise_reading *readings, size_t count
 	return NAN;
 }
 
-/* √(−covariance) of neighbouring values; 0 if they do not correlate negatively. */
-static double returned_noise(const double *values, size_t count)
+/*
+ * √(−covariance) of neighbouring values; 0 if they do not correlate negatively. A value with a span
+ * of more than @most_s has updates in it that were not seen, so it is left out.
+ */
+static double returned_noise(const double *values, const double *spans, size_t count, double most_s)
 {
 	double mean = 0, sum = 0;
+	size_t kept = 0, pairs = 0;
 
 	for (size_t i = 0; i < count; i++)
-		mean += values[i] / (double)count;
+		if (spans[i] <= most_s) {
+			mean += values[i];
+			kept++;
+		}
+	mean /= (double)kept;
 	for (size_t i = 1; i < count; i++)
-		sum += (values[i] - mean) * (values[i - 1] - mean);
-	return sqrt(fmax(0, -sum / (double)(count - 1)));
+		if (spans[i] <= most_s && spans[i - 1] <= most_s) {
+			sum += (values[i] - mean) * (values[i - 1] - mean);
+			pairs++;
+		}
+	return pairs > 0 ? sqrt(fmax(0, -sum / (double)pairs)) : 0;
 }
 
 /* Spans and increments from one change of the counter to the next, into @spans and @steps. */
@@ -156,9 +169,11 @@ static size_t find_updates(const struct noise_reading *readings, size_t count, d
 	return updates;
 }
 
-static void measure_updates(const struct noise_reading *readings, size_t count, double *spans,
-			    double *steps, struct noise *noise)
+/* @buf has room for three numbers for each reading. */
+static void measure_updates(const struct noise_reading *readings, size_t count, double *buf,
+			    struct noise *noise)
 {
+	double *spans = buf, *steps = buf + count, *sorted = buf + 2 * count;
 	size_t updates = find_updates(readings, count, spans, steps);
 
 	noise->updates = updates;
@@ -166,18 +181,20 @@ static void measure_updates(const struct noise_reading *readings, size_t count, 
 	noise->counter_noise_j = NAN;
 	if (updates < NOISE_UPDATES_LEAST)
 		return;
-	double plain = returned_noise(steps, updates);
+	memcpy(sorted, spans, updates * sizeof(*sorted));
+	qsort(sorted, updates, sizeof(*sorted), compare_doubles);
+	noise->update_s = percentile(sorted, updates, 0.5);
+	noise->update_low_s = percentile(sorted, updates, 0.05);
+	noise->update_high_s = percentile(sorted, updates, 0.95);
+	noise->update_is_resolved = (double)updates <= RESOLVED_MOST * (double)(count - 1);
+	double most_s = MISSED_FACTOR * noise->update_s;
+	double plain = returned_noise(steps, spans, updates, most_s);
 	for (size_t i = 0; i < updates; i++)
 		steps[i] -= noise->power_w * spans[i];
-	noise->counter_noise_j = fmin(plain, returned_noise(steps, updates));
+	noise->counter_noise_j = fmin(plain, returned_noise(steps, spans, updates, most_s));
 	double unit_j = isnan(noise->resolution_uj) ? 4e-6 : 1e-6 * noise->resolution_uj;
 	double explained_j = (unit_j + noise->power_w * noise->interval_s) / sqrt(12);
 	noise->is_randomised = noise->counter_noise_j > EXPLAINED_FACTOR * explained_j;
-	qsort(spans, updates, sizeof(*spans), compare_doubles);
-	noise->update_s = percentile(spans, updates, 0.5);
-	noise->update_low_s = percentile(spans, updates, 0.05);
-	noise->update_high_s = percentile(spans, updates, 0.95);
-	noise->update_is_resolved = (double)updates <= RESOLVED_MOST * (double)(count - 1);
 }
 
 static void measure_reads(const struct noise_reading *readings, size_t count, double *buf,
@@ -198,7 +215,7 @@ int noise_measure(const struct noise_reading *readings, size_t count, struct noi
 {
 	if (count < 2)
 		return -EINVAL;
-	CLEANUP_FREE double *buf = calloc(2 * count, sizeof(*buf));
+	CLEANUP_FREE double *buf = calloc(3 * count, sizeof(*buf));
 	if (!buf)
 		return -ENOMEM;
 	const struct noise_reading *last = &readings[count - 1];
@@ -208,7 +225,7 @@ int noise_measure(const struct noise_reading *readings, size_t count, struct noi
 	ret->power_w = (last->joules - readings[0].joules) / ret->span_s;
 	ret->resolution_uj = find_resolution(readings, count);
 	measure_reads(readings, count, buf, ret);
-	measure_updates(readings, count, buf, buf + count, ret);
+	measure_updates(readings, count, buf, ret);
 	for (size_t i = 0; i < NOISE_WINDOWS; i++) {
 		size_t windows = window_powers(readings, count, window_lengths_s[i], buf);
 

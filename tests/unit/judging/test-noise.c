@@ -100,6 +100,21 @@ static void a_filtered_counter_is_recognised(void **state)
 	assert_true(fabs(noise.windows[2].allan_w / (0.05 / 0.1) - 1) < 0.25);
 }
 
+/* A reader that is interrupted for several updates at once, again and again, sees the noise. */
+static void a_reader_that_is_interrupted_sees_the_noise(void **state)
+{
+	CLEANUP_FREE struct noise_reading *readings = make_readings(20, 0.001, 0.015);
+	struct noise noise;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < LENGTH; i++)
+		if (i % 100 < 60 || i % 100 == 80)
+			readings[kept++] = readings[i];
+	assert_int_equal(noise_measure(readings, kept, &noise), 0);
+	assert_true(noise.is_randomised);
+	assert_true(fabs(noise.counter_noise_j / (0.015 / sqrt(3)) - 1) < 0.1);
+}
+
 /* A machine's own changes of power are no noise of its counter. */
 static void varying_power_is_not_taken_for_a_filter(void **state)
 {
@@ -146,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_counter_in_ticks_is_recognised),
 		cmocka_unit_test(the_spread_falls_with_the_window),
 		cmocka_unit_test(a_filtered_counter_is_recognised),
+		cmocka_unit_test(a_reader_that_is_interrupted_sees_the_noise),
 		cmocka_unit_test(varying_power_is_not_taken_for_a_filter),
 		cmocka_unit_test(what_is_not_known_is_not_a_number),
 	};
