@@ -22,7 +22,7 @@ static void add_pause(struct plan *plan, const char *when, const char *name, dou
 {
 	struct plan_phase *phase = add_phase(plan);
 
-	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%s", when, name ? " " : "",
+	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%.50s", when, name ? " " : "",
 		       name ? name : "");
 	phase->max_frequency = max_frequency;
 }
@@ -40,8 +40,12 @@ static void add_pauses(struct plan *plan, const struct scenario_load *load)
 {
 	const struct plan_phase *open = find_open_load(plan, load->max_frequency);
 
-	if (open)
-		add_pause(plan, "after", open->name, open->max_frequency);
+	if (open) {
+		/* gcc does not see that the new phase is another one than @open. */
+		const struct plan_phase before = *open;
+
+		add_pause(plan, "after", before.name, before.max_frequency);
+	}
 	add_pause(plan, "before", plan->count > 0 ? load->name : NULL, load->max_frequency);
 }
 
