@@ -27,8 +27,8 @@ struct exporter_sum {
 	struct series *series;
 	double mine; /* the part of @joules of the load's rows: exporter_options.mine */
 	double mine_by_word[OWN_WORDS_MAX];
-	uint64_t mine_rows; /* on all pages */
-	double mine_whole;  /* @mine with idle energy that is shared by size */
+	uint64_t mine_rows;         /* on all pages */
+	double mine_whole;          /* @mine with idle energy that is shared by size */
 	struct series *mine_series; /* of @mine_whole, at the level of VMs; NULL: none */
 };
 

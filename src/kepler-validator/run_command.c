@@ -419,6 +419,10 @@ static void print_results(const struct observation *observation, const struct re
 		if (observation->exporter_count > 1 && result->exporter[0])
 			printf(" of %s", result->exporter);
 		printf(": %s\n", result->reason);
+		/* A guest that has the host's changes may still assume a floor. */
+		if (strncmp(result->name, "guest/", 6) == 0 && result->has_errors)
+			printf("               scale %.4g, offset %+.4g W\n", result->errors.scale,
+			       result->errors.offset);
 	}
 	printf("Verdict: %s. %zu pass, %zu fail, %zu inconclusive, %zu not applicable.\n",
 	       verdict_name(result_list_verdict(list)), result_list_count(list, VERDICT_PASS),

@@ -132,6 +132,7 @@ with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, \
                         "--scenario=node", "--duration=16s")
     low = found[proxy.url("low")]["guest/package"]
     assert low["verdict"] == "fail" and abs(low["errors"]["energy_ratio"] - 0.8) < 0.02, low
+    assert re.search(r"^ +scale \S+, offset [+-]\S+ W$", output, re.MULTILINE), output
     assert low["actual"]["name"] == "the host's account of the virtual machine", low["actual"]
     assert exporter.stop() == 0
 
