@@ -203,7 +203,6 @@ static void estimates_have_one_of_their_own(void **state)
 	remainder_release(&machine.remainder);
 }
 
-/* The whole is read at 2.5 s, 3.5 s and so on, the part at whole seconds. */
 /* A meter takes over from the package: the platform less the dram would contain the package. */
 static void an_estimate_ends_when_a_meter_takes_over_a_part(void **state)
 {
@@ -230,6 +229,7 @@ static void an_estimate_ends_when_a_meter_takes_over_a_part(void **state)
 	remainder_release(&machine.remainder);
 }
 
+/* The whole is read at 2.5 s, 3.5 s and so on, the part at whole seconds. */
 static void it_is_of_the_time_that_all_reach(void **state)
 {
 	struct machine machine;
