@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Estimates of packages and memory in addition to that of the whole machine: the component model
- * (model/component_power.h) computes the watts of the zones package and dram from the facts and the
- * utilisation of the platform's estimate.
+ * Estimates of packages and memory in addition to the estimate of the whole machine: the component
+ * model (model/component_power.h) computes the watts of the zones package and dram from the facts
+ * and the utilisation of the platform's estimate.
  */
 #pragma once
 

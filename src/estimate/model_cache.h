@@ -11,7 +11,7 @@
  *
  * followed by the server's answer (OFFER bytes, 0 for the URL of a file) and the model (MODEL
  * bytes), both as they came. The CRC-32 covers these two. A file that is cut, changed, or belongs
- * to another URL is treated like a missing one. Its content is checked like that of an answer.
+ * to another URL is treated like a missing one. Its content is checked like an answer.
  */
 #pragma once
 

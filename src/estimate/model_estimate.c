@@ -55,7 +55,7 @@ struct model_zone {
 	const struct trained_model *model;
 	size_t component;
 	struct model_columns columns; /* of features[] */
-	uint32_t needed;              /* bits of the signals behind them */
+	uint32_t needed;              /* bits of the signals that they use */
 	struct model_choice choice;   /* the expected error of the model on this machine */
 	double no_work_w;             /* its answer for a machine that does nothing */
 	uint64_t changes;

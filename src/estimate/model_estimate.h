@@ -47,11 +47,11 @@ struct model_place {
 /* 0 or -ENOMEM. The other functions take a source that this one made. */
 int model_estimate_new(const struct model_estimate_options *options, struct zone_source **ret);
 /*
- * Takes @model over, and makes zones of those of its components that have a bit in @parts and a
- * kind that has no zone yet. 0; -ENOENT with @diag where no zone can be made: its features are not
- * counted here, it has no idle power and this is no virtual machine, or all its kinds are measured;
- * -ERANGE: its expected error on this machine is too large. @model is released then. After 0, @diag
- * names the component with too large an error, or is "".
+ * Takes @model over, and makes zones of its components that have a bit in @parts and a kind that
+ * has no zone yet. 0; -ENOENT with @diag if no zone can be made: its features are not counted here,
+ * it has no idle power and this is not a virtual machine, or all its kinds are measured; -ERANGE:
+ * its expected error on this machine is too large. @model is released then. After 0, @diag names
+ * the component with too large an error, or is "".
  */
 int model_estimate_add(struct zone_source *source, const struct model_place *place,
 		       struct trained_model *model, uint32_t parts, struct diag *diag);

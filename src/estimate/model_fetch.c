@@ -188,9 +188,9 @@ static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure
 /* ---- a model server ---- */
 
 /*
- * @said is the second API's 404: there is none, or no model fits. Upstream's API is asked then,
- * unless no answer of it could be used: its models have no signature, and it knows nothing of the
- * URL's arguments. What is reported names the reason of the second API, which knows it better.
+ * @said is the second API's 404: it does not exist, or no model fits. Upstream's API is asked then,
+ * unless its answer could not be used before: its models have no signature, and it ignores the
+ * URL's arguments. The reported error has the reason of the second API, which is more precise.
  * -ENODATA: neither has a model.
  */
 static int fetch_from_upstream(struct model_fetch *fetch, const struct model_reply *said,

@@ -36,7 +36,7 @@ struct model_offer {
  * GET of the second API, by @wish; arguments that @url has already stay as they are.
  */
 void model_wish_url(const struct model_wish *wish, const char *url, struct strbuf *out);
-/* Whether @url determines the output. */
+/* Returns true if @url determines the output. */
 bool model_wish_output_is_fixed(const char *url);
 /* The body of upstream's POST /model. */
 void model_wish_body(const struct model_wish *wish, struct strbuf *out);

@@ -16,8 +16,8 @@ int model_proof_load(struct diag *diag);
 /* 0; -EBADMSG with diag: @data has another SHA-256 than @wanted, which is in hexadecimal. */
 int model_proof_check_sum(const void *data, size_t size, const char *wanted, struct diag *diag);
 /*
- * 0; -EKEYREJECTED with diag: the base64 in @signature is no signature of @data by the public key
- * in the file @key_file (PEM); or the fault of that file.
+ * 0; -EKEYREJECTED with diag: the base64 in @signature does not sign @data by the public key in the
+ * file @key_file (PEM); or an error about that file.
  */
 int model_proof_check_signature(const void *data, size_t size, const char *signature,
 				const char *key_file, struct diag *diag);

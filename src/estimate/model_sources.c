@@ -41,8 +41,8 @@ static void set_builtin_errors(const struct config *config, double *errors)
 }
 
 /*
- * A kernel that has never counted stolen time may be unable to, so its 0 is no measurement. Nothing
- * is stolen from a machine that is not virtual.
+ * A kernel that has never counted stolen time may be unable to, so its 0 is not a measurement. No
+ * time is stolen from a machine that is not virtual.
  */
 static uint32_t waiting_signal(const struct model_surroundings *around, bool has_steal)
 {

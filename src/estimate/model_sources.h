@@ -2,8 +2,8 @@
 /*
  * The origins of this machine's trained models: the files of --model.file and the model of
  * --model.url. Each of them can give another model while the program runs. A new model replaces
- * its predecessor between two intervals, and the energy of its zones continues from what was
- * counted. A model that cannot be used is refused, logged once and counted, and the predecessor
+ * its predecessor between two intervals, and the energy of its zones continues from the last
+ * value. A model that cannot be used is refused, logged once and counted, and the predecessor
  * stays.
  *
  * A URL has a thread of its own (model_fetch.h). Files are read at the start; every

@@ -2,12 +2,12 @@
 /*
  * A source of zones that no meter measures. Meters are read, estimates are advanced: after each
  * pass over the processes a source is fed with the work of the whole node, and then each of its
- * zones is advanced, which gives a span of energy like that of a meter. Energy and work have the
+ * zones is advanced, which gives a span of energy as a meter does. Energy and work have the
  * same times by construction.
  *
  * This file keeps everything that estimates have in common: time, power integrated to whole µJ,
  * and a virtual machine's part of its host (model/vm_share.h), which is computed at all loads that
- * the host can have. A source itself only says how many watts its zones draw.
+ * the host can have. A source itself only computes how many watts its zones draw.
  */
 #pragma once
 
@@ -60,7 +60,7 @@ struct model_state {
 struct vm_load {
 	const struct vm_share *share;
 	double utilisation; /* of the virtual machine's own CPUs, above 0 */
-	double ratio;       /* vm_share_ratio(): the host's work over that of the machine */
+	double ratio;       /* vm_share_ratio(): the host's work over the machine's */
 };
 
 struct zone_source;
@@ -108,7 +108,7 @@ struct zone_source {
 /* @cpus 0 counts as 1. */
 void zone_source_init(struct zone_source *source, const struct zone_source_ops *ops, bool is_vm,
 		      unsigned cpus);
-/* A new zone, of which there must be room. @path is cut to ZONE_PATH_MAX. */
+/* A new zone, for which there must be room. @path is cut to ZONE_PATH_MAX. */
 struct estimated_zone *zone_source_add(struct zone_source *source, enum zone_kind kind,
 				       uint8_t rank, const char *path);
 /* NULL is fine. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command of the user as the load of a phase, by /bin/sh, in a session and the cgroup of its own.
- * Its output goes to standard error. Its CPU time is that of the cgroup, or where there is none,
- * that of the processes that have been waited for.
+ * A command of the user as the load of a phase, by /bin/sh, in a session and a cgroup of its own.
+ * Its output goes to standard error. Its CPU time is counted by the cgroup or, without one, by the
+ * processes that have been waited for.
  */
 #pragma once
 

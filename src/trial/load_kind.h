@@ -30,14 +30,14 @@ struct load_worker {
 struct load_kind {
 	const char *name;
 	const char *unit; /* of the counted work, in the plural */
-	/* All of its CPU time is that of its workers, which live as long as the load. */
+	/* All of its CPU time is used by its workers, which live as long as the load. */
 	bool is_workers_only;
 	/* A second of its CPU time takes the power that one of load_steady takes. */
 	bool is_arithmetic;
 	double duty;      /* the part of the time in which it runs */
 	double process_s; /* CPU time of each of its short processes; 0: it starts none */
 	unsigned processes;
-	const char *stages[LOAD_STAGES]; /* names of their processes; NULL: it is no pipeline */
+	const char *stages[LOAD_STAGES]; /* names of its processes; NULL: not a pipeline */
 	const char *program;             /* of another package that it needs, or NULL */
 	const char *without; /* a sentence for a machine on which this is not installed */
 	double units_per_s;  /* of each replica; 0: as many as it can */

@@ -17,6 +17,6 @@ bool load_program_is_installed(const char *name);
 int load_program_start(char *const *argv, struct load_program *ret);
 /*
  * Ends it with SIGTERM, after five seconds with SIGKILL, and waits for it. Returns the length of
- * what it has printed, of which @buf has the first @size - 1 bytes, terminated.
+ * its output; @buf has the first @size - 1 bytes, terminated.
  */
 size_t load_program_stop(struct load_program *program, char *buf, size_t size);

@@ -14,7 +14,7 @@
 #define UID_LEN    36
 #define HEX_DIGITS "0123456789abcdef"
 
-/* The last id in @text, which a character that is no digit ends. */
+/* The last id in @text; it ends before a character that is not a digit. */
 static void find_id(const char *text, char *ret)
 {
 	while (*(text += strcspn(text, HEX_DIGITS))) {

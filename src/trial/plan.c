@@ -65,7 +65,10 @@ static void add_load(struct plan *plan, const struct scenario_load *load,
 	phase->max_frequency = load->max_frequency;
 	plan->limits_frequency = plan->limits_frequency || load->max_frequency > 0;
 	phase->pinned = load->place == PLACE_ANYWHERE ? NULL : place;
-	/* Processes that follow each other, and those of a program, need a whole CPU each. */
+	/*
+	 * Processes that follow each other need a whole CPU each, and so do the processes of a
+	 * program.
+	 */
 	if (phase->load && (phase->load->process_s > 0 || phase->load->is_one_worker))
 		phase->cpus = fmax(1, floor(phase->cpus));
 }

@@ -13,7 +13,7 @@
 
 #define S_PER_NS 1e-9
 
-/* The counter's folder, "intel-rapl:0:1", tells those of one kind apart. */
+/* The counter's folder, such as "intel-rapl:0:1", distinguishes counters of one kind. */
 static void name_trace(const struct truth_meter *meter, struct counter_trace *trace)
 {
 	const char *end = strrchr(meter->path, '/'), *begin = end;

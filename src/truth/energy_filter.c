@@ -14,7 +14,7 @@
 
 #define MISC_PACKAGE_CTLS 0xbc
 #define FILTER_BIT        1U
-#define CPUINFO_MAX       (64 << 10) /* the first processor suffices */
+#define CPUINFO_MAX       (64 << 10) /* the first processor is enough */
 
 static bool has_flag(const char *procfs, const char *flag)
 {

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 
-#define CPUINFO_MAX     (256 << 10) /* the first processors suffice */
+#define CPUINFO_MAX     (256 << 10) /* the first processors are enough */
 #define IDLE_STATES_MAX 16
 
 __attribute__((format(printf, 3, 4))) static void

@@ -111,7 +111,7 @@ void search_rapl_sysfs(const char *sysfs, struct truth *truth)
 			add_powercap_zone(truth, zone);
 }
 
-/* The power of a device, of which it has one file: the mean if there is one. */
+/* The power of a device, which has one file: the mean if there is one. */
 static void add_hwmon_device(struct truth *truth, const char *kind, const char *dir)
 {
 	static const char *const powers[] = { "power1_average", "power1_input" };

@@ -15,7 +15,7 @@
 #include "truth/meter_list.h"
 #include "truth/rapl_registers.h"
 
-#define CPUINFO_MAX (64 << 10) /* the first processor suffices */
+#define CPUINFO_MAX (64 << 10) /* the first processor is enough */
 #define PLACES_MAX  128
 #define COUNTER_MAX UINT32_MAX
 

@@ -19,7 +19,7 @@
 #define TEXT_MAX  4096 /* a list of CPUs */
 #define CPUS_MAX  128
 #define CPU_MAX   65535
-#define COUNT_MAX 1.0 /* J: a count of more than that is no meter */
+#define COUNT_MAX 1.0 /* J: a higher count is not from a meter */
 
 static const struct {
 	const char *event, *kind;
@@ -28,7 +28,10 @@ static const struct {
 	{ "energy-ram", "dram" },    { "energy-psys", "psys" },
 };
 
-/* The digits at *@at, which moves behind them. False: there is none, or it is too large. */
+/*
+ * Reads the digits at *@at and moves it past them. Returns false without digits, or if the number
+ * is too large.
+ */
 static bool take_number(const char **at, unsigned *ret)
 {
 	unsigned long value = 0;

@@ -10,7 +10,7 @@
 
 /* Opens the events that @sysfs has; those that the kernel refuses are left out. */
 void truth_search_perf(const char *sysfs, struct truth *truth);
-/* Whether @sysfs has the event of @kind, also where it may not be opened. */
+/* Returns true if @sysfs has the event of @kind, even if it may not be opened. */
 bool truth_perf_has(const char *sysfs, const char *kind);
 /* "event=0x02", a newline at its end: the event's number. False: it is something else. */
 bool truth_perf_event_parse(const char *text, uint64_t *ret_config);

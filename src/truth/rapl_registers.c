@@ -101,7 +101,7 @@ bool truth_registers_find(const struct rapl_processor *processor, struct truth_r
 	if (!is_intel(processor) && !is_zen(processor))
 		return false;
 	*ret = is_intel(processor) ? intel : zen;
-	/* The last two, of which the unit is not known. */
+	/* The last two, whose unit is not known. */
 	if (is_intel(processor) && units_of(processor) == INTEL_UNLISTED)
 		ret->count -= 2;
 	return true;

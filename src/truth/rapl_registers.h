@@ -33,7 +33,9 @@ struct truth_registers {
 	size_t count;
 };
 
-/* Of a text such as /proc/cpuinfo, its first processor. False: it has no vendor, or no family. */
+/*
+ * Reads the first processor of a text such as /proc/cpuinfo. False: it has no vendor, or no family.
+ */
 bool truth_processor_parse(const char *cpuinfo, struct rapl_processor *ret);
 /* False: a processor without known registers. */
 bool truth_registers_find(const struct rapl_processor *processor, struct truth_registers *ret);

@@ -25,7 +25,7 @@ bool truth_redfish_link(const json_t *object, const char *key, struct truth_link
 size_t truth_redfish_members(const json_t *object, struct truth_link *ret);
 /*
  * The power in W of EnvironmentMetrics (PowerWatts), Power (the first PowerControl), of the metrics
- * of a power supply (InputPowerWatts), or of a sensor of power. False: the resource has none now; 0
- * W is none, since a machine that asks draws some.
+ * of a power supply (InputPowerWatts), or of a sensor of power. False: the resource has no power
+ * now, or has 0 W, which a machine that asks never draws.
  */
 bool truth_redfish_watts(const json_t *object, double *ret_w);

@@ -51,7 +51,7 @@ const char *truth_source_name(enum truth_source source)
 	return sources[source].name;
 }
 
-/* 0, also where there is no meter; or -errno with a diagnosis. */
+/* 0, even without a meter; or -errno with a diagnosis. */
 static int search(const struct truth_options *options, enum truth_source source,
 		  struct truth *truth, struct diag *diag)
 {
@@ -164,7 +164,7 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 				ret->failure.text[0] ? ": " : "", ret->failure.text);
 	ret->failure.text[0] = '\0';
 	ret->error = sources[ret->source].error;
-	/* GPUs beside any source: none of the others measures them. */
+	/* GPUs are added to any source: no other meter measures them. */
 	if (options->nvml && options->source != TRUTH_NONE)
 		truth_search_gpus(options->sysfs, options->nvml, ret);
 	for (size_t i = 0; i < ret->meter_count; i++)

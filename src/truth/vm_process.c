@@ -55,7 +55,7 @@ static void take_words(const char *text, size_t len, struct vm_process *ret)
 	}
 }
 
-/* False: the process is no virtual machine. */
+/* False: the process is not a virtual machine. */
 static bool read_process(const char *procfs, const char *pid, struct vm_process *ret)
 {
 	char path[512], comm[32];

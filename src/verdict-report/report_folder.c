@@ -81,8 +81,8 @@ static int write_series(const char *folder, size_t index, const char *which,
 }
 
 /*
- * Series of an earlier report with more results would pass as belonging to this one. A link in the
- * folder's place may be another user's: nothing is removed behind it.
+ * Series of an earlier report with more results would pass as part of this one. A link in the
+ * folder's place may be another user's: nothing is removed through it.
  */
 static int make_series_folder(const char *path)
 {

@@ -29,5 +29,5 @@ void report_time(const struct verdict_report *report, double *ret_start_s, doubl
 void report_series_file(size_t index, const char *which, char *buf);
 /* Returns true if @name, without its folder, is one that report_series_file() makes. */
 bool report_owns_series_file(const char *name);
-/* "2026-03-01T12:00:00Z"; "" for a time that is none. @buf has 32 bytes. */
+/* "2026-03-01T12:00:00Z"; "" for an invalid time. @buf has 32 bytes. */
 void report_time_text(double time_s, char *buf);
