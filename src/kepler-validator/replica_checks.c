@@ -61,7 +61,10 @@ static void add_phase(struct staircase *stairs, unsigned replicas, double machin
 	level->exporter_down = exporter;
 }
 
-/* From the phase before the first replica to the one after the last; false: not all have run. */
+/*
+ * From the phase before the first replica to the one after the last; false: not all have run. @ret
+ * is empty.
+ */
 static bool read_stairs(const struct observation *observation, size_t exporter,
 			enum energy_level level, size_t zone, const struct series *truth,
 			struct staircase *ret)
@@ -69,7 +72,6 @@ static bool read_stairs(const struct observation *observation, size_t exporter,
 	const struct plan *plan = &observation->plan;
 	bool is_over = false;
 
-	*ret = (struct staircase){ 0 };
 	for (size_t i = 0; i < observation->phase_count; i++) {
 		const struct observed_phase *phase = &observation->phases[i];
 		bool is_next = i + 1 < plan->count && plan->phases[i + 1].replicas > 0;
@@ -182,13 +184,15 @@ static int check_zone(const struct observation *observation, size_t exporter,
 {
 	struct exporter *judged = observation->exporters[exporter];
 	const struct exporter_zone *zone = exporter_find_zone(judged, truth->kind);
-	struct staircase stairs;
+	CLEANUP_FREE struct staircase *stairs = calloc(1, sizeof(*stairs));
 	char name[RESULT_NAME_MAX];
 
 	(void)snprintf(name, sizeof(name), "replicas/%s", truth->kind);
 	struct result *result = result_new(name, RESULT_ACCURACY);
-	if (!result)
+	if (!result || !stairs) {
+		result_free(result);
 		return -ENOMEM;
+	}
 	(void)snprintf(result->exporter, sizeof(result->exporter), "%.*s", RESULT_NAME_MAX - 1,
 		       judged->url);
 	result->threshold.max_error = bounds->max_effect_error;
@@ -197,11 +201,11 @@ static int check_zone(const struct observation *observation, size_t exporter,
 		result_set_verdict(result, VERDICT_NOT_APPLICABLE,
 				   "This exporter has no series of the load's container.");
 	else if (!read_stairs(observation, exporter, ENERGY_CONTAINER,
-			      (size_t)(zone - judged->zones), truth->series, &stairs))
+			      (size_t)(zone - judged->zones), truth->series, stairs))
 		result_set_verdict(result, VERDICT_INCONCLUSIVE, "Not all phases have run.");
 	else {
-		result->table = make_table(&stairs);
-		judge_stairs(&stairs, result);
+		result->table = make_table(stairs);
+		judge_stairs(stairs, result);
 	}
 	truth_doubt_apply(truth, result);
 	return result_list_add(ret, result);

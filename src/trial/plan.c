@@ -22,29 +22,20 @@ static void add_pause(struct plan *plan, const char *when, const char *name, dou
 {
 	struct plan_phase *phase = add_phase(plan);
 
-	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%.50s", when, name ? " " : "",
+	(void)snprintf(phase->name, sizeof(phase->name), "%s%s%.48s", when, name ? " " : "",
 		       name ? name : "");
 	phase->max_frequency = max_frequency;
-}
-
-/* The last phase, if it has a load that nothing follows at its frequency; else NULL. */
-static const struct plan_phase *find_open_load(const struct plan *plan, double max_frequency)
-{
-	const struct plan_phase *last = plan->count > 0 ? &plan->phases[plan->count - 1] : NULL;
-
-	return last && last->load && fabs(last->max_frequency - max_frequency) > 0 ? last : NULL;
 }
 
 /* Both phases without a load around one with a load have its frequency. */
 static void add_pauses(struct plan *plan, const struct scenario_load *load)
 {
-	const struct plan_phase *open = find_open_load(plan, load->max_frequency);
+	if (plan->count > 0) {
+		/* gcc does not see that the new phase is another one. */
+		const struct plan_phase last = plan->phases[plan->count - 1];
 
-	if (open) {
-		/* gcc does not see that the new phase is another one than @open. */
-		const struct plan_phase before = *open;
-
-		add_pause(plan, "after", before.name, before.max_frequency);
+		if (last.load && fabs(last.max_frequency - load->max_frequency) > 0)
+			add_pause(plan, "after", last.name, last.max_frequency);
 	}
 	add_pause(plan, "before", plan->count > 0 ? load->name : NULL, load->max_frequency);
 }
