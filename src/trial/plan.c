@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define USABLE 0.9 /* of the CPU time of a phase, by short processes and what starts them */
+#define USABLE                                                                                     \
+	0.7 /* of the CPU time of a phase, by short processes: to start one takes some as well */
 
 static struct plan_phase *add_phase(struct plan *plan)
 {

@@ -109,7 +109,7 @@ static void processes_are_as_many_as_fit(void **state)
 	assert_int_equal(plan.phases[1].processes, 3000);
 	make("short-lived", &one, 30, &plan);
 	assert_true(fabs(plan.phases[1].cpus - 1) < 1e-9);
-	assert_int_equal(plan.phases[1].processes, 900);
+	assert_int_equal(plan.phases[1].processes, 700);
 	make("churn", &one, 30, &plan);
 	assert_int_equal(plan.phases[1].processes, 0);
 	make("node", &one, 30, &plan);
