@@ -9,7 +9,8 @@
 #define FULL        (VM_SHARE_LOADS - 1) /* index of the full host */
 #define NINE_TENTHS 0.9
 #define CLOSE       1e-4 /* to that probability, or as a part of the range that is searched */
-#define STEPS_MAX   28   /* with as many halvings as that takes */
+#define CHORDS      12
+#define STEPS_MAX   (CHORDS + 14) /* with as many halvings as that takes */
 
 /* A load with its probability, and its watts as a normal distribution. */
 struct outcome {
@@ -82,12 +83,13 @@ static double probability(const struct outcome outcomes[static VM_SHARE_LOADS], 
 }
 
 /*
- * Chords, which are fast where the probability is smooth, alternate with halvings: where the power
- * of loads is certain, it has steps.
+ * By chords (the Illinois method: an end that stays twice is taken for closer to the goal). They
+ * are slow where the power of loads is certain, as the probability has steps: then by halving.
  */
 static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], double center)
 {
-	double low = 0, high = 0, at_low = 0, at_high = 1, precision;
+	double low = 0, high = 0, off_low = -NINE_TENTHS, off_high = 1 - NINE_TENTHS, precision;
+	int moved = 0; /* in the last step: -1 the low end, 1 the high one */
 
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
 		const struct outcome *outcome = &outcomes[i];
@@ -98,19 +100,23 @@ static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], d
 	}
 	precision = CLOSE * high;
 	for (int i = 0; i < STEPS_MAX && high - low > precision; i++) {
-		double chord = (NINE_TENTHS + CLOSE / 2 - at_low) / (at_high - at_low);
-		double part = i % 2 ? chord : 0.5; /* half of it is the bound of a single load */
+		double chord = off_low / (off_low - off_high);
+		double part = i > 0 && i <= CHORDS ? chord : 0.5; /* first: for a single load */
 		double width = low + (high - low) * part;
-		double at_width = probability(outcomes, center, width);
+		double off = probability(outcomes, center, width) - NINE_TENTHS - CLOSE / 2;
 
-		if (at_width < NINE_TENTHS) {
+		if (off < -CLOSE / 2) {
 			low = width;
-			at_low = at_width;
+			off_low = off;
+			off_high /= moved < 0 ? 2 : 1;
+			moved = -1;
 			continue;
 		}
 		high = width;
-		at_high = at_width;
-		if (at_high <= NINE_TENTHS + CLOSE)
+		off_high = off;
+		off_low /= moved > 0 ? 2 : 1;
+		moved = 1;
+		if (off <= CLOSE / 2)
 			break;
 	}
 	return high;
