@@ -691,9 +691,10 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 		collect_histories(accountant, follows_zones);
 		book_zones(accountant, follows_zones);
 	}
-	charge(ledger, interval->parties->party, interval->parties->count,
-	       ledger_cpu_column(ledger), interval->parties->cpu_ns);
-	ledger_node_cpu(ledger, interval->work.busy_ns);
+	charge(ledger, interval->parties->party, interval->parties->count, COLUMN_CPU,
+	       interval->parties->cpu_ns);
+	ledger_node_sum(ledger, COLUMN_CPU, interval->work.busy_ns,
+			interval->work.dropped_ns + interval->work.unseen_ns);
 	accountant->booked_ns = interval->time_ns;
 	accountant->has_begun = true;
 	accountant->work.interval = NULL;

@@ -301,8 +301,8 @@ struct interval books_interval(struct books *books, uint64_t time_ns)
 void books_book(struct books *books, const struct interval *interval, const uint64_t *counted)
 {
 	if (counted)
-		counters_book(&books->counters, books->ledger, interval->parties, counted,
-			      interval->time_ns, books->accountant.settle_ns);
+		counters_book(books->ledger, interval->parties, counted, interval->time_ns,
+			      books->accountant.settle_ns);
 	parties_spread_sockets(interval->parties);
 	accountant_book(&books->accountant, interval);
 }

@@ -33,7 +33,6 @@ struct books_remainder {
 struct books {
 	struct ledger *ledger;
 	struct accountant accountant;
-	struct counters counters;
 	struct parties parties;          /* what ran in the interval */
 	struct device_parties devices;   /* what used devices in it */
 	const struct idle_options *idle; /* of the last books_configure() */

@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/counters.h"
 
-int counters_follow(struct counters *counters, struct ledger *ledger, uint32_t known, bool first,
-		    uint64_t now_ns)
+int counters_follow(struct ledger *ledger, uint32_t known, bool first, uint64_t now_ns)
 {
-	uint32_t born = known & SIGNALS_COUNTERS & ~ledger_layout(ledger)->counters;
-	int r;
+	const struct quantity *born[SIGNAL_COUNT];
+	uint32_t count = 0;
 
-	if (!born)
-		return 0;
-	r = ledger_count(ledger, born);
-	if (r < 0)
-		return r;
-	if (first)
-		counters->begun |= born;
-	for (uint32_t left = born; left; left &= left - 1)
-		counters->born_ns[__builtin_ctz(left)] = now_ns;
-	return 0;
-}
+	for (uint32_t left = known & SIGNALS_COUNTERS; left; left &= left - 1) {
+		const struct quantity *quantity = &signal_info[__builtin_ctz(left)];
 
-/* Of those that are known in this interval, the ones that count. */
-static uint32_t begin_settled(struct counters *counters, uint32_t known, uint64_t now_ns,
-			      uint64_t settle_ns)
-{
-	for (uint32_t left = known & ~counters->begun; left; left &= left - 1) {
-		uint32_t signal = (uint32_t)__builtin_ctz(left);
-
-		if (now_ns > counters->born_ns[signal] &&
-		    now_ns - counters->born_ns[signal] >= settle_ns)
-			counters->begun |= SIGNAL_BIT(signal);
+		if (layout_find(ledger_layout(ledger), quantity) == COLUMN_NONE)
+			born[count++] = quantity;
 	}
-	return known & counters->begun;
+	return count ? ledger_count(ledger, born, count, first ? 0 : now_ns) : 0;
 }
 
 static void charge(struct ledger *ledger, const struct party *party, uint32_t column,
@@ -43,10 +25,9 @@ static void charge(struct ledger *ledger, const struct party *party, uint32_t co
 }
 
 /* Returns the sum of what was charged. */
-static uint64_t book(struct ledger *ledger, const struct parties *parties, enum signal signal)
+static uint64_t book(struct ledger *ledger, const struct parties *parties, uint32_t column,
+		     const uint64_t *amount)
 {
-	uint32_t column = layout_counter(ledger_layout(ledger), signal);
-	const uint64_t *amount = parties->signal[signal];
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < parties->count; i++) {
@@ -58,16 +39,17 @@ static uint64_t book(struct ledger *ledger, const struct parties *parties, enum 
 	return sum;
 }
 
-void counters_book(struct counters *counters, struct ledger *ledger, const struct parties *parties,
-		   const uint64_t *node, uint64_t now_ns, uint64_t settle_ns)
+void counters_book(struct ledger *ledger, const struct parties *parties, const uint64_t *node,
+		   uint64_t now_ns, uint64_t settle_ns)
 {
-	uint32_t known = parties->signals & ledger_layout(ledger)->counters;
-
-	for (uint32_t left = begin_settled(counters, known, now_ns, settle_ns); left;
-	     left &= left - 1) {
+	for (uint32_t left = parties->signals & SIGNALS_COUNTERS; left; left &= left - 1) {
 		enum signal signal = (enum signal)__builtin_ctz(left);
+		uint32_t column = layout_find(ledger_layout(ledger), &signal_info[signal]);
 
-		ledger_node_counter(ledger, signal, node[signal],
-				    node[signal] - book(ledger, parties, signal));
+		if (column == COLUMN_NONE || !ledger_counts(ledger, column, now_ns, settle_ns))
+			continue;
+		ledger_node_sum(ledger, column, node[signal],
+				node[signal] -
+					book(ledger, parties, column, parties->signal[signal]));
 	}
 }

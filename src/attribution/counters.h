@@ -18,22 +18,16 @@
 #include "attribution/parties.h"
 #include "energy/signal.h"
 
-struct counters {
-	uint32_t begun;                 /* SIGNAL_BIT() of those that count */
-	uint64_t born_ns[SIGNAL_COUNT]; /* of those that have a column and do not count yet */
-};
-
 /*
  * @known are the signals that are known of the interval that ends at @now_ns: those that can be
  * counters and are new get their columns. @first: the interval is the first of all. Before
  * ledger_begin(), or at least before the first charge. 0, or -ENOMEM: those that are new wait.
  */
-int counters_follow(struct counters *counters, struct ledger *ledger, uint32_t known, bool first,
-		    uint64_t now_ns);
+int counters_follow(struct ledger *ledger, uint32_t known, bool first, uint64_t now_ns);
 /*
  * Charges the signals of @parties to their rows, of those that have counted for @settle_ns or from
  * the start. @node [SIGNAL_COUNT] is all that was counted; what no party has of it is unattributed.
  * Between ledger_begin() and ledger_close().
  */
-void counters_book(struct counters *counters, struct ledger *ledger, const struct parties *parties,
-		   const uint64_t *node, uint64_t now_ns, uint64_t settle_ns);
+void counters_book(struct ledger *ledger, const struct parties *parties, const uint64_t *node,
+		   uint64_t now_ns, uint64_t settle_ns);

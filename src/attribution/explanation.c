@@ -120,8 +120,8 @@ void explanation_note_totals(struct explanation *explanation, const struct ledge
 	const uint64_t *deltas = ledger_deltas(ledger, explanation->level, explanation->row);
 	const struct layout *layout = ledger_layout(ledger);
 
-	explanation->total_cpu_ns = values[ledger_cpu_column(ledger)];
-	explanation->cpu_ns = deltas ? deltas[ledger_cpu_column(ledger)] : 0;
+	explanation->total_cpu_ns = values[COLUMN_CPU];
+	explanation->cpu_ns = deltas ? deltas[COLUMN_CPU] : 0;
 	for (uint32_t z = 0; z < explanation->zone_count; z++) {
 		struct explained_zone *zone = &explanation->zone[z];
 

@@ -6,20 +6,37 @@
 
 #include "base/array.h"
 
-void layout_init(struct layout *layout, bool by_zone)
+const struct quantity quantity_energy = { "energy" };
+const struct quantity quantity_cpu_time = { "cpu_time" };
+
+static uint32_t add_column(struct layout *layout, struct column column)
 {
-	*layout = (struct layout){ .by_zone = by_zone, .columns = 1 };
+	layout->column[layout->columns] = column;
+	return layout->columns++;
+}
+
+int layout_init(struct layout *layout, bool by_zone)
+{
+	int r;
+
+	*layout = (struct layout){ .by_zone = by_zone };
+	r = layout_reserve(layout, COLUMN_CPU + 1);
+	if (r == 0)
+		layout_count(layout, &quantity_cpu_time);
+	return r;
 }
 
 void layout_release(struct layout *layout)
 {
 	free(layout->accounts);
 	free(layout->zones);
+	free(layout->column);
 }
 
-int layout_reserve(struct layout *layout)
+int layout_reserve(struct layout *layout, uint32_t columns)
 {
-	if (ARRAY_RESERVE(layout->accounts, layout->account_room, layout->account_count + 1U) < 0)
+	if (ARRAY_RESERVE(layout->column, layout->column_room, columns) < 0 ||
+	    ARRAY_RESERVE(layout->accounts, layout->account_room, layout->account_count + 1U) < 0)
 		return -ENOMEM;
 	return ARRAY_RESERVE(layout->zones, layout->zone_room, layout->zone_count + 1U);
 }
@@ -55,27 +72,23 @@ uint32_t layout_columns_with_idle(const struct layout *layout)
 	return columns;
 }
 
-uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t signals)
+static void add_energy(struct layout *layout, uint32_t account, enum energy_mode mode)
 {
-	return layout->columns + (uint32_t)__builtin_popcount(signals & ~layout->counters);
-}
-
-/* The new column takes the place of CPU time, which moves to the end. */
-static uint32_t take_column(struct layout *layout)
-{
-	return layout->columns++ - 1;
+	layout->accounts[account].column[mode] =
+		add_column(layout, (struct column){ &quantity_energy, account, mode });
 }
 
 static void add_account(struct layout *layout, const struct zone *zone)
 {
-	struct account *account = &layout->accounts[layout->account_count++];
+	uint32_t account = layout->account_count++;
 
-	*account = (struct account){ .first_zone = layout->zone_count,
-				     .last_zone = layout->zone_count,
-				     .zones = 1,
-				     .column = { take_column(layout), COLUMN_NONE } };
+	layout->accounts[account] = (struct account){ .first_zone = layout->zone_count,
+						      .last_zone = layout->zone_count,
+						      .zones = 1,
+						      .column = { COLUMN_NONE, COLUMN_NONE } };
+	add_energy(layout, account, MODE_DYNAMIC);
 	if (layout->bears_idle && may_be_idle(zone))
-		account->column[MODE_IDLE] = take_column(layout);
+		add_energy(layout, account, MODE_IDLE);
 }
 
 void layout_add_zone(struct layout *layout, const struct zone *zone)
@@ -120,17 +133,30 @@ void layout_bear_idle(struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->account_count && !layout->bears_idle; i++) {
 		if (may_be_idle(layout_account_zone(layout, i)))
-			layout->accounts[i].column[MODE_IDLE] = take_column(layout);
+			add_energy(layout, i, MODE_IDLE);
 	}
 	layout->bears_idle = true;
 }
 
-void layout_count(struct layout *layout, uint32_t signals)
+void layout_count(struct layout *layout, const struct quantity *quantity)
 {
-	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
-		if (!(signals & ~layout->counters & SIGNAL_BIT(signal)))
-			continue;
-		layout->counter[signal] = take_column(layout);
-		layout->counters |= SIGNAL_BIT(signal);
+	(void)add_column(layout, (struct column){ quantity, ACCOUNT_NONE, MODE_DYNAMIC });
+}
+
+uint32_t layout_find(const struct layout *layout, const struct quantity *quantity)
+{
+	for (uint32_t i = 0; i < layout->columns; i++) {
+		if (layout->column[i].quantity == quantity)
+			return i;
 	}
+	return COLUMN_NONE;
+}
+
+uint32_t layout_others(const struct layout *layout)
+{
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < layout->columns; i++)
+		others += layout->column[i].account == ACCOUNT_NONE;
+	return others;
 }

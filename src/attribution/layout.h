@@ -9,9 +9,9 @@
  * column of that mode. So what holds for each of its zones (ledger.h) holds for their sum. Where
  * rows tell zones apart, an account is one zone.
  *
- * Columns of idle energy exist only once rows can have any, and those of counters (SIGNALS_COUNTERS
- * of energy/signal.h: instructions, packets) once they are known. The last column is CPU time: a
- * new column is put before it, and all others keep their number. Pure.
+ * Columns of idle energy exist only once rows can have any, and those of counters (instructions,
+ * packets, bytes) once they are known. CPU time is known from the start, so its column is the
+ * first. A column keeps its number: new ones come behind it. Pure.
  */
 #pragma once
 
@@ -19,12 +19,22 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
-#include "energy/signal.h"
+#include "energy/quantity.h"
 #include "energy/zone.h"
 
 #define COLUMN_NONE  UINT32_MAX
+#define COLUMN_CPU   0U /* CPU time, in ns */
 #define ACCOUNT_NONE UINT32_MAX
 #define ZONE_NONE    UINT32_MAX
+
+/* What a row has one value of. */
+struct column {
+	const struct quantity *quantity;
+	uint32_t account;      /* whose energy it is; ACCOUNT_NONE: it is no energy */
+	enum energy_mode mode; /* of energy */
+};
+
+extern const struct quantity quantity_energy, quantity_cpu_time;
 
 struct account {
 	uint32_t first_zone; /* the others have its kind, source and quality */
@@ -48,23 +58,22 @@ struct layout {
 	uint32_t account_count, account_room;
 	struct layout_zone *zones; /* [zone_count] */
 	uint32_t zone_count, zone_room;
-	uint32_t columns;               /* > 0 */
-	uint32_t ended;                 /* times that a zone has ended or was revived */
-	uint32_t counters;              /* SIGNAL_BIT()s that rows have a column of */
-	uint32_t counter[SIGNAL_COUNT]; /* their columns; of other signals undefined */
+	struct column *column; /* [columns] */
+	uint32_t columns, column_room;
+	uint32_t ended; /* times that a zone has ended or was revived */
 };
 
-void layout_init(struct layout *layout, bool by_zone);
+/* 0 or -ENOMEM; layout_release() is due in either case. */
+int layout_init(struct layout *layout, bool by_zone);
 void layout_release(struct layout *layout);
-/* Makes room for one more zone: layout_add_zone() cannot fail then. 0 or -ENOMEM. */
-int layout_reserve(struct layout *layout);
 /*
- * The number of columns after each of the changes below: with @zone added; once rows bear idle
- * energy; once they have counters of @signals, as SIGNAL_BIT()s.
+ * Makes room for one more zone, and for @columns columns in all: what adds no more than that cannot
+ * fail. 0 or -ENOMEM.
  */
+int layout_reserve(struct layout *layout, uint32_t columns);
+/* The number of columns with @zone added, or once rows bear idle energy. */
 uint32_t layout_columns_with(const struct layout *layout, const struct zone *zone);
 uint32_t layout_columns_with_idle(const struct layout *layout);
-uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t signals);
 /* @zone lives as long as the layout; its number is zone_count before the call. */
 void layout_add_zone(struct layout *layout, const struct zone *zone);
 /* Another source is charged for its energy from now on. A second call has no effect. */
@@ -73,8 +82,12 @@ void layout_end_zone(struct layout *layout, uint32_t zone);
 void layout_revive_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
-/* From now on rows have a counter of each of @signals, and keep it. */
-void layout_count(struct layout *layout, uint32_t signals);
+/* From now on rows have a counter of @quantity, of which they have none yet, and keep it. */
+void layout_count(struct layout *layout, const struct quantity *quantity);
+/* The column of a row's counter of @quantity; COLUMN_NONE: no row has one. */
+uint32_t layout_find(const struct layout *layout, const struct quantity *quantity);
+/* How many columns are no energy. */
+uint32_t layout_others(const struct layout *layout);
 
 static inline const struct account *layout_account_of(const struct layout *layout, uint32_t zone)
 {
@@ -86,12 +99,6 @@ static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
 				     enum energy_mode mode)
 {
 	return layout_account_of(layout, zone)->column[mode];
-}
-
-/* The column of a row's counter of @signal; COLUMN_NONE: no row has one. */
-static inline uint32_t layout_counter(const struct layout *layout, enum signal signal)
-{
-	return layout->counters & SIGNAL_BIT(signal) ? layout->counter[signal] : COLUMN_NONE;
 }
 
 /* What all zones of an account share. */

@@ -31,8 +31,7 @@ struct ledger {
 	uint32_t max_containers; /* max_rows of containers, or more */
 	struct layout layout;
 	struct ledger_zone *zone; /* [layout.zone_count] */
-	uint64_t node_counter[SIGNAL_COUNT], unattributed_counter[SIGNAL_COUNT];
-	uint64_t node_cpu_ns;
+	struct ledger_sum *sum;   /* [layout.columns] */
 	uint64_t now_ns;
 	struct names_table *names;
 	/* Containers that stand for many, have older names, or await them. */
@@ -632,6 +631,11 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 
 	if (!ledger)
 		return -ENOMEM;
+	r = layout_init(&ledger->layout, options->by_zone);
+	if (r == 0)
+		r = ARRAY_RESIZE(ledger->sum, ledger->layout.columns);
+	if (r == 0)
+		ledger->sum[COLUMN_CPU] = (struct ledger_sum){ 0 };
 	for (enum level level = LEVEL_PROCESS; level < LEVEL_COUNT; level++) {
 		level_table_init(&ledger->level[level], level < LEVEL_GROUPS
 								? row_sizes[level]
@@ -639,10 +643,10 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 		ledger->max_rows[level] =
 			level == LEVEL_PROCESS ? options->max_processes : options->max_containers;
 	}
-	layout_init(&ledger->layout, options->by_zone);
 	ledger->max_containers = options->max_containers;
 	ledger->names = names_table_get(options->names);
-	r = ledger->names ? 0 : -ENOMEM;
+	if (!ledger->names)
+		r = -ENOMEM;
 	for (enum level level = LEVEL_GROUPS; r == 0 && level < LEVEL_COUNT; level++)
 		r = add_other_group(ledger, level);
 	if (r == 0)
@@ -675,6 +679,7 @@ void ledger_free(struct ledger *ledger)
 	names_table_put(ledger->names);
 	layout_release(&ledger->layout);
 	free(ledger->zone);
+	free(ledger->sum);
 	free(ledger);
 }
 
@@ -682,9 +687,13 @@ void ledger_free(struct ledger *ledger)
 static int widen_rows(struct ledger *ledger, uint32_t columns)
 {
 	struct value_table_use uses[2 * LEVEL_COUNT];
+	uint32_t known = ledger->layout.columns;
 
-	if (columns == ledger->layout.columns)
+	if (layout_reserve(&ledger->layout, columns) < 0 || ARRAY_RESIZE(ledger->sum, columns) < 0)
+		return -ENOMEM;
+	if (columns == known)
 		return 0;
+	memset(ledger->sum + known, 0, (columns - known) * sizeof(*ledger->sum));
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		struct level_table *table = &ledger->level[level];
 
@@ -698,10 +707,8 @@ static int widen_rows(struct ledger *ledger, uint32_t columns)
 int ledger_add_zone(struct ledger *ledger, const struct zone *zone)
 {
 	uint32_t count = ledger->layout.zone_count;
-	int r = layout_reserve(&ledger->layout);
+	int r = ARRAY_RESIZE(ledger->zone, count + 1U);
 
-	if (r == 0)
-		r = ARRAY_RESIZE(ledger->zone, count + 1U);
 	if (r == 0)
 		r = widen_rows(ledger, layout_columns_with(&ledger->layout, zone));
 	if (r < 0)
@@ -730,13 +737,25 @@ int ledger_bear_idle(struct ledger *ledger)
 	return r;
 }
 
-int ledger_count(struct ledger *ledger, uint32_t signals)
+int ledger_count(struct ledger *ledger, const struct quantity *const *quantities, uint32_t count,
+		 uint64_t born_ns)
 {
-	int r = widen_rows(ledger, layout_columns_with_counters(&ledger->layout, signals));
+	int r = widen_rows(ledger, ledger->layout.columns + count);
 
-	if (r == 0)
-		layout_count(&ledger->layout, signals);
+	for (uint32_t i = 0; r == 0 && i < count; i++) {
+		ledger->sum[ledger->layout.columns].born_ns = born_ns;
+		layout_count(&ledger->layout, quantities[i]);
+	}
 	return r;
+}
+
+bool ledger_counts(struct ledger *ledger, uint32_t column, uint64_t now_ns, uint64_t settle_ns)
+{
+	struct ledger_sum *sum = &ledger->sum[column];
+
+	if (now_ns > sum->born_ns && now_ns - sum->born_ns >= settle_ns)
+		sum->born_ns = 0;
+	return !sum->born_ns;
 }
 
 void ledger_begin(struct ledger *ledger, uint64_t now_ns)
@@ -788,16 +807,10 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 	ledger->zone[zone].unattributed_uj[mode][reason] += amount_uj;
 }
 
-void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns)
+void ledger_node_sum(struct ledger *ledger, uint32_t column, uint64_t amount, uint64_t unattributed)
 {
-	ledger->node_cpu_ns += busy_ns;
-}
-
-void ledger_node_counter(struct ledger *ledger, enum signal signal, uint64_t amount,
-			 uint64_t unattributed)
-{
-	ledger->node_counter[signal] += amount;
-	ledger->unattributed_counter[signal] += unattributed;
+	ledger->sum[column].node += amount;
+	ledger->sum[column].unattributed += unattributed;
 }
 
 static void release_process(struct ledger *ledger, uint32_t process)
@@ -923,17 +936,7 @@ uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 	return ledger->zone[zone].unattributed_uj[mode][reason];
 }
 
-uint64_t ledger_node_cpu_value(const struct ledger *ledger)
+const struct ledger_sum *ledger_sum(const struct ledger *ledger, uint32_t column)
 {
-	return ledger->node_cpu_ns;
-}
-
-uint64_t ledger_node_counter_value(const struct ledger *ledger, enum signal signal)
-{
-	return ledger->node_counter[signal];
-}
-
-uint64_t ledger_unattributed_counter_value(const struct ledger *ledger, enum signal signal)
-{
-	return ledger->unattributed_counter[signal];
+	return &ledger->sum[column];
 }

@@ -4,9 +4,8 @@
  * namespace, cumulative, in integers. Pure: no clock, no I/O.
  *
  * A row has one value a column (layout.h): the energy of an account in one mode (µJ), where an
- * account is one zone or several of a kind; a counter of work, in what its signal counts; the last
- * column is CPU time (ns). A process row is one
- * set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
+ * account is one zone or several of a kind; CPU time (ns); or a counter, in its own unit. A process
+ * row is one set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
  * another cgroup) the old row ends with its sums and a new one begins. A process that returns to
  * the labels of a row that is still kept continues in that row. A container's values are the sum of
  * all charges to its processes, living and ended.
@@ -25,7 +24,7 @@
  *
  *     Σ rows delta[a][m] + Σ z, reasons unattributed delta[z][m] = Σ z node delta[z][m]
  *
- * and for every counter Σ rows delta + unattributed delta = node delta.
+ * and for every other column Σ rows delta + unattributed delta = node delta.
  *
  * Life of an interval: ledger_begin() –
  * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
@@ -146,10 +145,14 @@ void ledger_revive_zone(struct ledger *ledger, uint32_t zone);
  */
 int ledger_bear_idle(struct ledger *ledger);
 /*
- * From now on rows have counters of @signals, as SIGNAL_BIT(), which begin at 0. 0 or -ENOMEM
- * (nothing changed).
+ * From now on rows have counters of @quantities, of which they have none yet. They are 0 until they
+ * count: at once where @born_ns is 0, else once they have settled since then. 0 or -ENOMEM (nothing
+ * changed).
  */
-int ledger_count(struct ledger *ledger, uint32_t signals);
+int ledger_count(struct ledger *ledger, const struct quantity *const *quantities, uint32_t count,
+		 uint64_t born_ns);
+/* Whether the counter in @column counts in the interval that ends at @now_ns. If so, it goes on. */
+bool ledger_counts(struct ledger *ledger, uint32_t column, uint64_t now_ns, uint64_t settle_ns);
 /* The table of its names, to which those of ledger_container() must belong. */
 struct names_table *ledger_names(const struct ledger *ledger);
 /* The columns. Valid until the next one is added. */
@@ -167,10 +170,6 @@ static inline uint32_t ledger_column(const struct ledger *ledger, uint32_t zone,
 				     enum energy_mode mode)
 {
 	return layout_column(ledger_layout(ledger), zone, mode);
-}
-static inline uint32_t ledger_cpu_column(const struct ledger *ledger)
-{
-	return ledger_columns(ledger) - 1;
 }
 
 /* Starts an interval: all deltas are 0, nothing is touched. */
@@ -208,10 +207,9 @@ void ledger_charge_container(struct ledger *ledger, uint32_t container, uint32_t
 void ledger_node(struct ledger *ledger, uint32_t zone, enum energy_mode mode, uint64_t amount_uj);
 void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode mode,
 			 enum unattributed_reason reason, uint64_t amount_uj);
-void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
-/* All of @signal, and the part of it that no row got. */
-void ledger_node_counter(struct ledger *ledger, enum signal signal, uint64_t amount,
-			 uint64_t unattributed);
+/* Of a column that is no energy: all of it, and the part of it that no row got. */
+void ledger_node_sum(struct ledger *ledger, uint32_t column, uint64_t amount,
+		     uint64_t unattributed);
 
 /*
  * Ends the charges of an interval: adds them to the groups; a row that waited LEDGER_WAIT_NS waits
@@ -283,9 +281,12 @@ uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum ener
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 				   enum energy_mode mode, enum unattributed_reason reason);
-uint64_t ledger_node_cpu_value(const struct ledger *ledger);
-uint64_t ledger_node_counter_value(const struct ledger *ledger, enum signal signal);
-uint64_t ledger_unattributed_counter_value(const struct ledger *ledger, enum signal signal);
+/* Of a column that is no energy, so far. */
+struct ledger_sum {
+	uint64_t node, unattributed;
+	uint64_t born_ns; /* of a counter that does not count yet; else 0 */
+};
+const struct ledger_sum *ledger_sum(const struct ledger *ledger, uint32_t column);
 
 /*
  * Frees a row with its values; its container and groups keep theirs. A living process is ended

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/signal.h"
 
-const struct signal_info signal_info[SIGNAL_COUNT] = {
+const struct quantity signal_info[SIGNAL_COUNT] = {
 	[SIGNAL_COUNTED_TIME] = { "counted_time" },
 	[SIGNAL_PAIRED_TIME] = { "paired_time" },
 	[SIGNAL_CPU_CYCLES] = { "cpu_cycles", "cycles of the CPU, at the frequency that it had" },

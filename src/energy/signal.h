@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "energy/quantity.h"
+
 enum signal {
 	/*
 	 * Run time that the context switches have shown, in ns: the signals down to cache misses
@@ -47,15 +49,7 @@ enum signal {
 #define SIGNALS_COUNTERS                                                                           \
 	(SIGNAL_BIT(SIGNALS_COUNTERS_LAST + 1) - SIGNAL_BIT(SIGNALS_COUNTERS_FIRST))
 
-struct signal_info {
-	const char *name; /* "cpu_cycles": in metrics, options and recordings */
-	/* Of counters: */
-	const char *counted; /* what is counted, in help texts: "instructions retired" */
-	const char *unit;    /* "bytes"; NULL: a number of what is counted */
-	bool is_event;       /* the kernel's hooks count it, and no counter of the processor */
-};
-
-extern const struct signal_info signal_info[SIGNAL_COUNT];
+extern const struct quantity signal_info[SIGNAL_COUNT];
 
 /* Whether it is of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
 static inline bool signal_is_of_counted_time(enum signal signal)

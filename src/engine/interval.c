@@ -72,8 +72,8 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 
 /*
  * The most series that a row of any level can have. Classic names have one series per account and
- * mode, current names two per account (joules and watts). Each schema adds CPU time and the
- * counters, and both have the totals of each mode, as joules and watts.
+ * mode, current names two per account (joules and watts). Each schema adds the columns that are no
+ * energy, and both have the totals of each mode, as joules and watts.
  */
 static uint32_t series_per_row(const struct interval_engine *engine)
 {
@@ -84,8 +84,7 @@ static uint32_t series_per_row(const struct interval_engine *engine)
 	if (engine->config->pages.schema != SCHEMA_CURRENT)
 		series += layout->columns;
 	if (engine->config->pages.schema != SCHEMA_CLASSIC)
-		series += layout->account_count * 2 + 1 +
-			  (uint32_t)__builtin_popcount(layout->counters);
+		series += layout->account_count * 2 + layout_others(layout);
 	return series;
 }
 
@@ -133,7 +132,7 @@ static int follow_counters(struct interval_engine *engine, const struct activity
 
 	if (engine->config->metrics.counters == COUNTERS_OFF)
 		return 0;
-	r = counters_follow(&engine->books.counters, engine->books.ledger, activity->signals,
+	r = counters_follow(engine->books.ledger, activity->signals,
 			    !engine->books.accountant.has_begun, activity->time_ns);
 	if (ledger_columns(engine->books.ledger) != columns)
 		set_publication(engine);
@@ -288,7 +287,7 @@ static void describe_node(struct interval_engine *engine, const struct zone_acti
 	node->cpu_steal_seconds = info.has_steal ? (double)info.steal_ns / 1e9 : (double)NAN;
 	node->elapsed_ns = measured->dt_ns;
 	node->busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
-	node->cpu_ns = ledger_node_cpu_value(engine->books.ledger);
+	node->cpu_ns = ledger_sum(engine->books.ledger, COLUMN_CPU)->node;
 }
 
 static void copy_places(const struct cpu_sockets *sockets, struct work_places *ret)
@@ -312,11 +311,13 @@ static const struct remainder *meters_rest(const struct interval_engine *engine)
 static void sum_counters(const struct interval_engine *engine, const struct activity *activity,
 			 uint64_t *ret)
 {
-	for (uint32_t left = ledger_layout(engine->books.ledger)->counters & activity->signals;
-	     left; left &= left - 1) {
+	const struct layout *layout = ledger_layout(engine->books.ledger);
+
+	for (uint32_t left = activity->signals & SIGNALS_COUNTERS; left; left &= left - 1) {
 		enum signal signal = (enum signal)__builtin_ctz(left);
 
-		ret[signal] = activity_signal_sum(activity, signal);
+		if (layout_find(layout, &signal_info[signal]) != COLUMN_NONE)
+			ret[signal] = activity_signal_sum(activity, signal);
 	}
 }
 

@@ -161,7 +161,7 @@ static int find_lines(const struct replay_view *view, struct line **ret, size_t 
 		for (uint32_t account = 0; account < accounts; account++)
 			uj += (double)account_sum_uj(view->books, view->level, row, account) +
 			      (view->other ? other_uj(view, row, account) : 0);
-		if (uj > 0 || ledger_values(ledger, view->level, row)[ledger_cpu_column(ledger)])
+		if (uj > 0 || ledger_values(ledger, view->level, row)[COLUMN_CPU])
 			(*ret)[count++] = (struct line){ row, uj };
 	}
 	qsort(*ret, count, sizeof(**ret), by_energy);
@@ -247,8 +247,7 @@ static void add_line(const struct replay_view *view, uint32_t row, struct strbuf
 	(void)snprintf(shown, sizeof(shown), "%.*s", NAME_COLUMNS, clean.data ? clean.data : "");
 	strbuf_release(&clean);
 	strbuf_addf(out, "%-*s %10.3f", NAME_COLUMNS, shown,
-		    (double)ledger_values(ledger, view->level, row)[ledger_cpu_column(ledger)] /
-			    1e9);
+		    (double)ledger_values(ledger, view->level, row)[COLUMN_CPU] / 1e9);
 	for (uint32_t account = 0; account < ledger_layout(ledger)->account_count; account++)
 		add_cells(out, view->other,
 			  (double)account_sum_uj(view->books, view->level, row, account),
@@ -435,8 +434,7 @@ static void add_json_row(const struct replay_view *view, uint32_t row, struct st
 		strbuf_add_str(out, "\",");
 	}
 	strbuf_addf(out, "\"cpu_ns\":%llu,\"zones\":[",
-		    (unsigned long long)ledger_values(ledger, view->level,
-						      row)[ledger_cpu_column(ledger)]);
+		    (unsigned long long)ledger_values(ledger, view->level, row)[COLUMN_CPU]);
 	for (uint32_t account = 0; account < layout->account_count; account++) {
 		const struct zone *zone = layout_account_zone(layout, account);
 
@@ -534,8 +532,8 @@ static void print_csv(const struct replay_view *view, const struct line *lines, 
 			}
 			strbuf_addf(out, "%s,%s,%llu,%llu,%llu", zone_kind_name(zone->kind),
 				    zone->source,
-				    (unsigned long long)ledger_values(
-					    ledger, view->level, row)[ledger_cpu_column(ledger)],
+				    (unsigned long long)ledger_values(ledger, view->level,
+								      row)[COLUMN_CPU],
 				    (unsigned long long)mode_uj(view->books, view->level, row,
 								account, MODE_DYNAMIC),
 				    (unsigned long long)mode_uj(view->books, view->level, row,

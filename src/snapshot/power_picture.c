@@ -124,7 +124,7 @@ static void look_at_owners(struct counting *counting)
 
 		if (!deltas)
 			continue;
-		counting->cpu_ns += deltas[ledger_cpu_column(counting->ledger)];
+		counting->cpu_ns += deltas[COLUMN_CPU];
 		for (uint32_t a = 0; a < counting->count; a++) {
 			struct counted_account *counted = &counting->accounts[a];
 
@@ -192,7 +192,7 @@ static void write_row(const struct counting *counting, enum level level, uint32_
 		    ret->owner);
 	ret->power_uw = row_power_uw(counting, deltas);
 	ret->energy_uj = row_energy_uj(counting, ledger_values(ledger, level, row));
-	ret->cpu_ns = deltas[ledger_cpu_column(ledger)];
+	ret->cpu_ns = deltas[COLUMN_CPU];
 }
 
 /* Of rows that used as much the first in the ledger comes first. How many there are. */
@@ -200,7 +200,7 @@ static uint32_t rank_rows(const struct counting *counting, enum level level,
 			  struct ranking *ranking)
 {
 	const struct ledger *ledger = counting->ledger;
-	uint32_t cpu = ledger_cpu_column(ledger), used = 0;
+	uint32_t used = 0;
 	size_t count;
 	const uint32_t *touched = ledger_touched(ledger, level, &count);
 
@@ -208,10 +208,11 @@ static uint32_t rank_rows(const struct counting *counting, enum level level,
 		const uint64_t *deltas = ledger_deltas(ledger, level, touched[i]);
 		uint64_t power = deltas ? row_power_uw(counting, deltas) : 0;
 
-		if (!deltas || (!power && !deltas[cpu]))
+		if (!deltas || (!power && !deltas[COLUMN_CPU]))
 			continue;
 		used++;
-		ranking_offer(ranking, UINT64_MAX - (counting->is_known ? power : deltas[cpu]),
+		ranking_offer(ranking,
+			      UINT64_MAX - (counting->is_known ? power : deltas[COLUMN_CPU]),
 			      touched[i]);
 	}
 	ranking_sort_smallest_first(ranking);

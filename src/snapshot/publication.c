@@ -310,7 +310,7 @@ bool publication_has_run(const struct publication *publication, enum level level
 {
 	const uint64_t *deltas = ledger_deltas(publication->ledger, level, row);
 
-	return deltas && deltas[ledger_cpu_column(publication->ledger)] > 0;
+	return deltas && deltas[COLUMN_CPU] > 0;
 }
 
 uint32_t publication_owner_rows(const struct publication *publication)

@@ -14,7 +14,7 @@
  *     namespace: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     pod, VM:   Σ rows + Σ retired + pending = what owners with a pod (that are a VM) used
  *
- * and for each counter of work likewise, with one unattributed part.
+ * and for each other column likewise, with one unattributed part.
  */
 #pragma once
 
@@ -127,10 +127,9 @@ struct snapshot_account {
 	bool lacks_power; /* none is known, though a zone of it draws some */
 };
 
-/* A counter of work that rows have, and the node's sum of it (attribution/counters.h). */
-struct snapshot_counter {
-	enum signal signal;
-	uint32_t column; /* of rows */
+/* A column of rows and, if it is no energy, the node's sum of it. */
+struct snapshot_column {
+	struct column of;
 	uint64_t node, unattributed;
 };
 
@@ -166,14 +165,13 @@ struct snapshot {
 	uint64_t sequence;     /* 1 for the first */
 	uint64_t monotonic_ns; /* when it was published */
 	int64_t realtime_ms;
-	uint32_t columns; /* ledger_columns() */
+	uint32_t columns;
+	const struct snapshot_column *column; /* [columns] */
 	uint32_t zone_count;
 	const struct snapshot_zone *zones;
 	bool by_zone; /* an account is one zone: rows tell the zones of a kind apart */
 	uint32_t account_count;
 	const struct snapshot_account *accounts;
-	uint32_t counter_count;
-	struct snapshot_counter counters[SIGNAL_COUNT]; /* of the signals that are counted */
 	struct snapshot_table level[LEVEL_COUNT];
 	const struct power_picture *power;
 	double settle_s; /* how long a new series shows 0 */

@@ -48,6 +48,7 @@ static size_t memory_needed(const struct publication *publication, const struct 
 	size_t line = counts->columns * sizeof(uint64_t);
 	size_t size = sizeof(struct power_picture) + counts->zones * sizeof(struct snapshot_zone) +
 		      counts->accounts * sizeof(struct snapshot_account) +
+		      counts->columns * sizeof(struct snapshot_column) +
 		      health_size(publication->health, publication->health_count);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
@@ -290,20 +291,13 @@ static void draw_zones(const struct publication *publication, const struct momen
 	}
 }
 
-static void draw_counters(const struct publication *publication, struct snapshot *snapshot)
+static void draw_columns(const struct ledger *ledger, uint32_t columns, struct snapshot_column *out)
 {
-	const struct ledger *ledger = publication->ledger;
-	uint32_t left = ledger_layout(ledger)->counters;
+	for (uint32_t i = 0; i < columns; i++) {
+		const struct ledger_sum *sum = ledger_sum(ledger, i);
 
-	for (; left; left &= left - 1) {
-		enum signal signal = (enum signal)__builtin_ctz(left);
-
-		snapshot->counters[snapshot->counter_count++] = (struct snapshot_counter){
-			.signal = signal,
-			.column = layout_counter(ledger_layout(ledger), signal),
-			.node = ledger_node_counter_value(ledger, signal),
-			.unattributed = ledger_unattributed_counter_value(ledger, signal),
-		};
+		out[i] = (struct snapshot_column){ ledger_layout(ledger)->column[i], sum->node,
+						   sum->unattributed };
 	}
 }
 
@@ -338,6 +332,7 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	struct canvas canvas[LEVEL_COUNT];
 	const struct layout *layout = ledger_layout(publication->ledger);
 	struct snapshot_account *accounts;
+	struct snapshot_column *columns;
 	struct snapshot_zone *zones_out;
 	struct power_picture *power;
 	char *free_memory;
@@ -349,17 +344,20 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	power_picture_copy(power, &publication->power);
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
+	columns = carve(&free_memory, counts.columns * sizeof(*columns));
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		carve_table(&free_memory, &counts, level, &canvas[level]);
 		canvas[level].at = at;
 	}
 	draw_zones(publication, at, zones, zones_out);
 	account_pictures(layout, zones_out, accounts);
+	draw_columns(publication->ledger, publication->columns, columns);
 	draw(publication, at, canvas);
 	buffer->snapshot = (struct snapshot){
 		.monotonic_ns = at->now_ns,
 		.realtime_ms = at->realtime_ms,
 		.columns = publication->columns,
+		.column = columns,
 		.zone_count = (uint32_t)counts.zones,
 		.zones = zones_out,
 		.by_zone = layout->by_zone,
@@ -375,7 +373,6 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		(double)birth_of(at, (int64_t)(node->start_time_s * 1e3)) / 1e3;
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
-	draw_counters(publication, &buffer->snapshot);
 	count_merged(publication, buffer->snapshot.level);
 	snapshot_holder_publish(publication->holder, buffer);
 	return 0;

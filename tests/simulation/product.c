@@ -540,7 +540,7 @@ enum product_result product_interval(struct product *product, struct world *worl
 	}
 	may_refuse(world);
 	find_zones(product, world);
-	(void)counters_follow(&product->books.counters, product->books.ledger, known_signals(world),
+	(void)counters_follow(product->books.ledger, known_signals(world),
 			      !product->books.accountant.has_begun, world->interval.now_ns);
 	begin(product, world);
 	if (!world->interval.pass_failed)
@@ -627,25 +627,24 @@ static const char *draw_text(struct picture *picture, const struct series_labels
 	return text;
 }
 
-static const struct snapshot_counter *find_counter(const struct snapshot *snapshot,
-						   enum signal signal)
+/* COLUMN_NONE: rows have no counter of @signal. */
+static uint32_t find_counter(const struct snapshot *snapshot, enum signal signal)
 {
-	for (uint32_t i = 0; i < snapshot->counter_count; i++) {
-		if (snapshot->counters[i].signal == signal)
-			return &snapshot->counters[i];
+	for (uint32_t i = 0; i < snapshot->columns; i++) {
+		if (snapshot->column[i].of.quantity == &signal_info[signal])
+			return i;
 	}
-	return NULL;
+	return COLUMN_NONE;
 }
 
-/* CPU time is the ledger's last column and a picture's first. */
 static void draw_values(const struct snapshot *snapshot, const uint64_t *from, uint64_t *line)
 {
 	_Static_assert(MODE_DYNAMIC == 0 && MODE_IDLE == 1 && MODE_COUNT == 2, "as in a picture");
-	*line++ = from[snapshot->columns - 1];
+	*line++ = from[COLUMN_CPU];
 	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
-		const struct snapshot_counter *counter = find_counter(snapshot, signals[c]);
+		uint32_t column = find_counter(snapshot, signals[c]);
 
-		*line++ = counter ? from[counter->column] : 0;
+		*line++ = column == COLUMN_NONE ? 0 : from[column];
 	}
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
@@ -762,12 +761,13 @@ void product_draw(const struct held *held, struct picture *picture)
 	for (size_t z = 0; z < picture->zone_count; z++)
 		draw_zone(&snapshot->zones[z], &picture->zones[z]);
 	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
-		const struct snapshot_counter *counter = find_counter(snapshot, signals[c]);
+		uint32_t column = find_counter(snapshot, signals[c]);
 
 		picture->counters[c] = (struct picture_counter){ 0 };
-		if (counter)
-			picture->counters[c] = (struct picture_counter){ true, counter->node,
-									 counter->unattributed };
+		if (column != COLUMN_NONE)
+			picture->counters[c] =
+				(struct picture_counter){ true, snapshot->column[column].node,
+							  snapshot->column[column].unattributed };
 	}
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		draw_table(picture, snapshot, level);

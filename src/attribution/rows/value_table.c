@@ -35,18 +35,16 @@ int value_table_reserve(struct value_table *table, uint32_t rows)
 
 static int copy_wide(const struct value_table *from, uint32_t rows, struct value_table *to)
 {
-	uint32_t kept = from->columns - 1, columns = to->columns;
+	uint32_t kept = from->columns, columns = to->columns;
 	int r = from->capacity ? value_table_reserve(to, from->capacity) : 0;
 
 	if (r < 0)
 		return r;
 	for (uint32_t row = 0; row < rows; row++) {
-		const uint64_t *source = value_table_row(from, row);
 		uint64_t *target = value_table_row(to, row);
 
-		memcpy(target, source, kept * sizeof(*target));
-		memset(target + kept, 0, (columns - 1 - kept) * sizeof(*target));
-		target[columns - 1] = source[kept];
+		memcpy(target, value_table_row(from, row), kept * sizeof(*target));
+		memset(target + kept, 0, (columns - kept) * sizeof(*target));
 	}
 	return 0;
 }

@@ -3,8 +3,7 @@
  * Rows of 64-bit counters, all of the same number of columns, in one piece of memory.
  *
  * Rows are numbered 0..rows-1. Memory grows by half; it is only touched where rows are written, so
- * that room which is reserved ahead costs no resident page. The last column may be pinned to the
- * end: when columns are added, it moves along (the ledger's CPU time does).
+ * that room which is reserved ahead costs no resident page.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ struct value_table_use {
 
 /*
  * Gives all of @uses [count] (at most VALUE_TABLES_MAX) @columns columns, not fewer than they have:
- * new ones are 0 and stand before the last, which stays last. 0 or -ENOMEM (nothing changed).
+ * new ones are the last, and 0. 0 or -ENOMEM (nothing changed).
  */
 #define VALUE_TABLES_MAX 12
 int value_tables_widen(const struct value_table_use *uses, size_t count, uint32_t columns);

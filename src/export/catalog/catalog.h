@@ -52,9 +52,9 @@ enum family_of {
 	OF_UNATTRIBUTED_TOTALS, /* the power of it that no row of a container has */
 	OF_PENDING, /* columns of the levels' pending: one for each level, account and mode */
 	OF_LEVELS,  /* struct snapshot_table */
-	/* struct snapshot_counter: */
+	/* struct snapshot_column, of each counter: */
 	OF_COUNTERS,
-	OF_PENDING_COUNTERS, /* its columns of the levels' pending */
+	OF_PENDING_COUNTERS, /* its cells of the levels' pending */
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,         /* counters: energy; gauges: power */
 	OF_ROWS_DEVICES, /* the same, of devices */

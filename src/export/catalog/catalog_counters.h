@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the catalog says of the counters of work that rows have (attribution/counters.h). */
+/* What the catalog says of counters: the columns of rows with families of their own. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,10 +12,12 @@ struct counter_family {
 	char help[160];
 };
 
-void counter_family(const struct family *family, enum signal signal, struct counter_family *ret);
+void counter_family(const struct family *family, const struct quantity *quantity,
+		    struct counter_family *ret);
 /*
- * True if a page of @schemas has the counter of @signal under the names of @family. The classic
+ * True if a page of @schemas has a counter of @quantity under the names of @family. The classic
  * names of events begin with bpf_; rows have an event under another name only on a page that has
  * current names as well.
  */
-bool counter_is_of_family(const struct family *family, enum signal signal, unsigned schemas);
+bool counter_is_of_family(const struct family *family, const struct quantity *quantity,
+			  unsigned schemas);

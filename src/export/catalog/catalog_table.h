@@ -42,7 +42,7 @@ extern const size_t catalog_rows_count, catalog_rows_current_count;
 #define NODE(field, decimals)           AT(struct snapshot, node.field, decimals)
 #define ZONE(field, decimals)           AT(struct snapshot_zone, field, decimals)
 #define HTTP(field)                     AT(struct http_stats, field, 0)
-#define COUNT(field)                    AT(struct snapshot_counter, field, 0)
+#define COUNT(field)                    AT(struct snapshot_column, field, 0)
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
 #define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* the walk's value */

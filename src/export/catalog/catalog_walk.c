@@ -20,12 +20,12 @@ struct walk {
 	struct sink *sink;
 	bool is_of_kind;     /* the family has <zone> in its name, which stands for ... */
 	enum zone_kind kind; /* ... this kind now */
-	const struct snapshot_counter *counter; /* for <counter>; else NULL */
-	struct counter_family of_counter;       /* the family, for it */
-	bool current_only;                      /* no family of the classic schema is on the page */
-	uint32_t columns[ZONES_MAX];            /* of a block of rows */
-	uint64_t spans_ns[ZONES_MAX];           /* of these, where the block has watts */
-	uint64_t total_uj;                      /* of the node, or: */
+	uint32_t counter;    /* the column of <counter> */
+	struct counter_family of_counter; /* the family, for it */
+	bool current_only;                /* no family of the classic schema is on the page */
+	uint32_t columns[ZONES_MAX];      /* of a block of rows */
+	uint64_t spans_ns[ZONES_MAX];     /* of these, where the block has watts */
+	uint64_t total_uj;                /* of the node, or: */
 	double total_w;
 };
 
@@ -472,7 +472,7 @@ static void walk_column(struct walk *walk, uint32_t column)
 static void walk_rows(struct walk *walk)
 {
 	if (walk->at.family->of == OF_ROWS_CPU)
-		walk_column(walk, walk->at.view->snapshot->columns - 1);
+		walk_column(walk, COLUMN_CPU);
 	else if (walk->at.family->of == OF_PODS)
 		walk_pods(walk);
 	else
@@ -485,7 +485,7 @@ static void walk_pending_counter(struct walk *walk)
 	for (enum level level = 0; level < LEVEL_NAMESPACE; level++) {
 		walk->at.level = level;
 		walk->at.base = walk->at.view->snapshot->level[level].pending;
-		walk->at.index = walk->counter->column;
+		walk->at.index = walk->counter;
 		put_point(walk, NULL);
 	}
 }
@@ -493,11 +493,11 @@ static void walk_pending_counter(struct walk *walk)
 static void walk_counter(struct walk *walk)
 {
 	if (walk->at.family->of == OF_COUNTERS)
-		walk_struct(walk, walk->counter);
+		walk_struct(walk, &walk->at.view->snapshot->column[walk->counter]);
 	else if (walk->at.family->of == OF_PENDING_COUNTERS)
 		walk_pending_counter(walk);
 	else
-		walk_column(walk, walk->counter->column);
+		walk_column(walk, walk->counter);
 }
 
 /* The page's own, or the server's, which is not there where a file is written. */
@@ -596,12 +596,14 @@ static void walk_counters(struct walk *walk, unsigned schemas)
 	const struct family *family = walk->at.family;
 
 	walk->at.family = &walk->of_counter.family;
-	for (uint32_t i = 0; i < snapshot->counter_count; i++) {
-		walk->counter = &snapshot->counters[i];
-		if (!counter_is_of_family(family, walk->counter->signal, schemas))
+	for (uint32_t i = 0; i < snapshot->columns; i++) {
+		const struct quantity *quantity = snapshot->column[i].of.quantity;
+
+		if (!counter_is_of_family(family, quantity, schemas))
 			continue;
-		counter_family(family, walk->counter->signal, &walk->of_counter);
-		begin_family(walk, signal_name(walk->counter->signal));
+		walk->counter = i;
+		counter_family(family, quantity, &walk->of_counter);
+		begin_family(walk, quantity->name);
 	}
 }
 

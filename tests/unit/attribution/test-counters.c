@@ -14,7 +14,6 @@ static const struct test_owner web = { .names.text = { [LABEL_CONTAINER_ID] = "w
 
 struct made {
 	struct ledger *ledger;
-	struct counters counters;
 	struct parties parties;
 	uint32_t container, process;
 };
@@ -39,7 +38,7 @@ static void interval(struct made *made, uint32_t known, bool first, uint64_t tim
 	uint64_t node[SIGNAL_COUNT] = { [SIGNAL_INSTRUCTIONS] = 120, [SIGNAL_NET_BYTES] = 9 };
 	uint64_t now_ns = time_s * SECOND_NS;
 
-	assert_int_equal(counters_follow(&made->counters, made->ledger, known, first, now_ns), 0);
+	assert_int_equal(counters_follow(made->ledger, known, first, now_ns), 0);
 	ledger_begin(made->ledger, now_ns);
 	made->container = enter_owner(made->ledger, &web);
 	made->process = ledger_process(made->ledger, 5, 50, "nginx", made->container);
@@ -52,13 +51,23 @@ static void interval(struct made *made, uint32_t known, bool first, uint64_t tim
 	parties_add(&made->parties, LEDGER_NONE, made->container, 0, NULL);
 	if (known & SIGNAL_BIT(SIGNAL_NET_BYTES))
 		parties_add_signal(&made->parties, SIGNAL_NET_BYTES, 7);
-	counters_book(&made->counters, made->ledger, &made->parties, node, now_ns, SETTLE_NS);
+	counters_book(made->ledger, &made->parties, node, now_ns, SETTLE_NS);
 	ledger_close(made->ledger);
+}
+
+static uint32_t column_of(const struct made *made, enum signal signal)
+{
+	return layout_find(ledger_layout(made->ledger), &signal_info[signal]);
+}
+
+static const struct ledger_sum *sum_of(const struct made *made, enum signal signal)
+{
+	return ledger_sum(made->ledger, column_of(made, signal));
 }
 
 static uint64_t counted(const struct made *made, enum level level, enum signal signal)
 {
-	uint32_t column = layout_counter(ledger_layout(made->ledger), signal);
+	uint32_t column = column_of(made, signal);
 	uint32_t row = level == LEVEL_PROCESS ? made->process : made->container;
 
 	assert_int_not_equal(column, COLUMN_NONE);
@@ -77,9 +86,9 @@ static void known_from_the_start_they_count_at_once(void **state)
 	assert_int_equal(counted(&made, LEVEL_CONTAINER, SIGNAL_INSTRUCTIONS), 200);
 	assert_int_equal(counted(&made, LEVEL_PROCESS, SIGNAL_NET_BYTES), 0);
 	assert_int_equal(counted(&made, LEVEL_CONTAINER, SIGNAL_NET_BYTES), 14);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 240);
-	assert_int_equal(ledger_unattributed_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 40);
-	assert_int_equal(ledger_unattributed_counter_value(made.ledger, SIGNAL_NET_BYTES), 4);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 240);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->unattributed, 40);
+	assert_int_equal(sum_of(&made, SIGNAL_NET_BYTES)->unattributed, 4);
 	release(&made);
 }
 
@@ -93,10 +102,9 @@ static void groups_add_them_up(void **state)
 	make(&made);
 	interval(&made, KNOWN, true, 100);
 	group = ledger_group_of(ledger_container_at(made.ledger, made.container), LEVEL_NAMESPACE);
-	assert_int_equal(
-		ledger_values(made.ledger, LEVEL_NAMESPACE,
-			      group)[layout_counter(ledger_layout(made.ledger), SIGNAL_NET_BYTES)],
-		7);
+	assert_int_equal(ledger_values(made.ledger, LEVEL_NAMESPACE,
+				       group)[column_of(&made, SIGNAL_NET_BYTES)],
+			 7);
 	release(&made);
 }
 
@@ -111,11 +119,11 @@ static void known_late_they_settle_first(void **state)
 	interval(&made, KNOWN, false, 110);
 	interval(&made, KNOWN, false, 124);
 	assert_int_equal(counted(&made, LEVEL_PROCESS, SIGNAL_INSTRUCTIONS), 0);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 0);
-	assert_int_equal(ledger_unattributed_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 0);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 0);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->unattributed, 0);
 	interval(&made, KNOWN, false, 125);
 	assert_int_equal(counted(&made, LEVEL_PROCESS, SIGNAL_INSTRUCTIONS), 100);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 120);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 120);
 	release(&made);
 }
 
@@ -128,13 +136,13 @@ static void the_first_value_is_0_at_least(void **state)
 	(void)state;
 	make(&made);
 	interval(&made, 0, true, 100);
-	assert_int_equal(counters_follow(&made.counters, made.ledger, KNOWN, false, 7), 0);
+	assert_int_equal(counters_follow(made.ledger, KNOWN, false, 7), 0);
 	parties_begin(&made.parties, 0);
 	parties_know(&made.parties, KNOWN);
-	counters_book(&made.counters, made.ledger, &made.parties, node, 7, 0);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 0);
-	counters_book(&made.counters, made.ledger, &made.parties, node, 8, 0);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 120);
+	counters_book(made.ledger, &made.parties, node, 7, 0);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 0);
+	counters_book(made.ledger, &made.parties, node, 8, 0);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 120);
 	release(&made);
 }
 
@@ -147,7 +155,7 @@ static void one_that_is_lost_stands_still(void **state)
 	interval(&made, KNOWN, true, 100);
 	interval(&made, SIGNAL_BIT(SIGNAL_NET_BYTES), false, 101);
 	assert_int_equal(counted(&made, LEVEL_PROCESS, SIGNAL_INSTRUCTIONS), 100);
-	assert_int_equal(ledger_node_counter_value(made.ledger, SIGNAL_INSTRUCTIONS), 120);
+	assert_int_equal(sum_of(&made, SIGNAL_INSTRUCTIONS)->node, 120);
 	assert_int_equal(counted(&made, LEVEL_CONTAINER, SIGNAL_NET_BYTES), 14);
 	interval(&made, KNOWN, false, 102);
 	assert_int_equal(counted(&made, LEVEL_PROCESS, SIGNAL_INSTRUCTIONS), 200);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/layout.h"
 
+#include "energy/signal.h"
 #include "tests/unit/unit.h"
 
 static const struct zone package_0 = { .kind = ZONE_PACKAGE, .instance = "0", .source = "rapl" };
@@ -18,7 +19,7 @@ static void add(struct layout *layout, const struct zone *zone)
 {
 	uint32_t columns = layout_columns_with(layout, zone);
 
-	assert_int_equal(layout_reserve(layout), 0);
+	assert_int_equal(layout_reserve(layout, columns), 0);
 	layout_add_zone(layout, zone);
 	assert_int_equal(layout->columns, columns);
 }
@@ -27,7 +28,7 @@ static void zones_of_a_kind_and_source_are_one_account(void **state)
 {
 	struct layout layout;
 
-	layout_init(&layout, false);
+	assert_int_equal(layout_init(&layout, false), 0);
 	assert_int_equal(layout.columns, 1);
 	add(&layout, &package_0);
 	add(&layout, &dram_0);
@@ -40,11 +41,11 @@ static void zones_of_a_kind_and_source_are_one_account(void **state)
 	assert_int_equal(layout.accounts[0].first_zone, 0);
 	assert_int_equal(layout.zones[0].next, 2);
 	assert_int_equal(layout.zones[2].next, ZONE_NONE);
-	assert_int_equal(layout_column(&layout, 0, MODE_DYNAMIC), 0);
-	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 1);
-	assert_int_equal(layout_column(&layout, 2, MODE_DYNAMIC), 0);
-	assert_int_equal(layout_column(&layout, 3, MODE_DYNAMIC), 2);
-	assert_int_equal(layout_column(&layout, 4, MODE_DYNAMIC), 3);
+	assert_int_equal(layout_column(&layout, 0, MODE_DYNAMIC), 1);
+	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 2);
+	assert_int_equal(layout_column(&layout, 2, MODE_DYNAMIC), 1);
+	assert_int_equal(layout_column(&layout, 3, MODE_DYNAMIC), 3);
+	assert_int_equal(layout_column(&layout, 4, MODE_DYNAMIC), 4);
 	assert_int_equal(layout_column(&layout, 2, MODE_IDLE), COLUMN_NONE);
 	assert_ptr_equal(layout_account_zone(&layout, 1), &dram_0);
 	layout_release(&layout);
@@ -54,12 +55,12 @@ static void by_zone_each_is_an_account(void **state)
 {
 	struct layout layout;
 
-	layout_init(&layout, true);
+	assert_int_equal(layout_init(&layout, true), 0);
 	add(&layout, &package_0);
 	add(&layout, &package_1);
 	assert_int_equal(layout.account_count, 2);
 	assert_int_equal(layout.columns, 3);
-	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 1);
+	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 2);
 	assert_int_equal(layout.zones[0].next, ZONE_NONE);
 	layout_release(&layout);
 }
@@ -67,10 +68,10 @@ static void by_zone_each_is_an_account(void **state)
 /* Columns keep their number; a guest has no idle column, because its idle part is its host's. */
 static void idle_columns_are_added_with_idle_energy_of_rows(void **state)
 {
-	static const uint64_t values[] = { 5, 7, 11, 13, 17 };
+	static const uint64_t values[] = { 3, 5, 7, 11, 13, 17 };
 	struct layout layout;
 
-	layout_init(&layout, false);
+	assert_int_equal(layout_init(&layout, false), 0);
 	add(&layout, &package_0);
 	add(&layout, &guest);
 	assert_int_equal(account_sum(&layout.accounts[0], values), 5);
@@ -82,46 +83,56 @@ static void idle_columns_are_added_with_idle_energy_of_rows(void **state)
 	add(&layout, &package_1);
 	add(&layout, &dram_0);
 	assert_int_equal(layout.columns, 6);
-	assert_int_equal(layout_column(&layout, 0, MODE_DYNAMIC), 0);
-	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 1);
-	assert_int_equal(layout_column(&layout, 0, MODE_IDLE), 2);
+	assert_int_equal(layout_column(&layout, 0, MODE_DYNAMIC), 1);
+	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 2);
+	assert_int_equal(layout_column(&layout, 0, MODE_IDLE), 3);
 	assert_int_equal(layout_column(&layout, 1, MODE_IDLE), COLUMN_NONE);
-	assert_int_equal(layout_column(&layout, 2, MODE_IDLE), 2);
-	assert_int_equal(layout_column(&layout, 3, MODE_DYNAMIC), 3);
-	assert_int_equal(layout_column(&layout, 3, MODE_IDLE), 4);
+	assert_int_equal(layout_column(&layout, 2, MODE_IDLE), 3);
+	assert_int_equal(layout_column(&layout, 3, MODE_DYNAMIC), 4);
+	assert_int_equal(layout_column(&layout, 3, MODE_IDLE), 5);
 	assert_int_equal(account_sum(&layout.accounts[0], values), 5 + 11);
 	assert_int_equal(account_value(&layout.accounts[1], MODE_IDLE, values), 0);
 	layout_release(&layout);
 }
 
-/* None until they are known; each keeps its number, and CPU time stays the last. */
+/* None until they are known; each keeps its number. */
 static void counters_have_a_column_once_they_are_known(void **state)
+{
+	const struct quantity *bytes = &signal_info[SIGNAL_NET_BYTES];
+	struct layout layout;
+
+	assert_int_equal(layout_init(&layout, false), 0);
+	assert_int_equal(layout_find(&layout, &quantity_cpu_time), COLUMN_CPU);
+	add(&layout, &package_0);
+	assert_int_equal(layout_find(&layout, bytes), COLUMN_NONE);
+	assert_int_equal(layout_reserve(&layout, 3), 0);
+	layout_count(&layout, bytes);
+	assert_int_equal(layout.columns, 3);
+	add(&layout, &dram_0);
+	assert_int_equal(layout_find(&layout, bytes), 2);
+	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 3);
+	assert_int_equal(layout_others(&layout), 2);
+	layout_release(&layout);
+}
+
+/* Who reads rows needs no more than this to know what a cell is. */
+static void each_column_says_what_it_is(void **state)
 {
 	struct layout layout;
 
-	layout_init(&layout, false);
+	assert_int_equal(layout_init(&layout, false), 0);
 	add(&layout, &package_0);
-	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
-		assert_int_equal(layout_counter(&layout, signal), COLUMN_NONE);
-	assert_int_equal(layout_columns_with_counters(&layout, 0), 2);
-	assert_int_equal(
-		layout_columns_with_counters(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0)),
-		4);
-	layout_count(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES));
-	assert_int_equal(layout.columns, 3);
 	add(&layout, &dram_0);
+	assert_int_equal(layout_reserve(&layout, layout_columns_with_idle(&layout)), 0);
 	layout_bear_idle(&layout);
-	assert_int_equal(
-		layout_columns_with_counters(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0)),
-		layout.columns + 1);
-	layout_count(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0));
-	assert_int_equal(layout.columns, 7);
-	assert_int_equal(layout_counter(&layout, SIGNAL_NET_BYTES), 1);
-	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 2);
-	assert_int_equal(layout_column(&layout, 0, MODE_IDLE), 3);
-	assert_int_equal(layout_counter(&layout, 0), 5);
-	layout_count(&layout, layout.counters);
-	assert_int_equal(layout.columns, 7);
+	for (uint32_t i = COLUMN_CPU + 1; i < layout.columns; i++) {
+		const struct column *column = &layout.column[i];
+
+		assert_ptr_equal(column->quantity, &quantity_energy);
+		assert_int_equal(layout.accounts[column->account].column[column->mode], i);
+	}
+	assert_ptr_equal(layout.column[COLUMN_CPU].quantity, &quantity_cpu_time);
+	assert_int_equal(layout.column[COLUMN_CPU].account, ACCOUNT_NONE);
 	layout_release(&layout);
 }
 
@@ -132,6 +143,7 @@ int main(void)
 		cmocka_unit_test(by_zone_each_is_an_account),
 		cmocka_unit_test(idle_columns_are_added_with_idle_energy_of_rows),
 		cmocka_unit_test(counters_have_a_column_once_they_are_known),
+		cmocka_unit_test(each_column_says_what_it_is),
 	};
 
 	return unit_run(tests);

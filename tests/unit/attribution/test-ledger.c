@@ -44,11 +44,11 @@ static void test_charges_are_booked_twice(void **state)
 	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, column, 7);
-	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
+	ledger_charge(ledger, process, COLUMN_CPU, 9);
 	ledger_charge_container(ledger, container, column, 3);
 	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[column], 7);
 	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, process)[column], 7);
-	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[4], 9);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[COLUMN_CPU], 9);
 	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[column], 10);
 	assert_int_equal(ledger_deltas(ledger, LEVEL_CONTAINER, container)[column], 10);
 	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
@@ -75,13 +75,14 @@ static void test_node_lines(void **state)
 	ledger_begin(ledger, 2);
 	ledger_node(ledger, 0, MODE_DYNAMIC, 6);
 	ledger_unattributed(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_DROPPED, 2);
-	ledger_node_cpu(ledger, 11);
+	ledger_node_sum(ledger, COLUMN_CPU, 11, 3);
 	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 11);
 	assert_int_equal(ledger_node_delta(ledger, 0, MODE_DYNAMIC), 6);
 	assert_int_equal(ledger_node_value(ledger, 0, MODE_IDLE), 0);
 	assert_int_equal(ledger_unattributed_value(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_DROPPED),
 			 2);
-	assert_int_equal(ledger_node_cpu_value(ledger), 11);
+	assert_int_equal(ledger_sum(ledger, COLUMN_CPU)->node, 11);
+	assert_int_equal(ledger_sum(ledger, COLUMN_CPU)->unattributed, 3);
 	ledger_free(ledger);
 }
 
@@ -94,16 +95,16 @@ static void test_zones_are_added_in_mid_interval(void **state)
 	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, ledger_column(ledger, 0, MODE_IDLE), 3);
-	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
+	ledger_charge(ledger, process, COLUMN_CPU, 9);
 	assert_int_equal(test_add_zones(ledger, 3), 0);
 	assert_int_equal(ledger_zones(ledger), 3);
 	assert_int_equal(ledger_columns(ledger), 7);
-	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[1], 3);
-	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[2], 0);
-	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[6], 9);
-	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, process)[6], 9);
-	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[6], 9);
-	assert_int_equal(ledger_deltas(ledger, LEVEL_CONTAINER, container)[1], 3);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[2], 3);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[3], 0);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[COLUMN_CPU], 9);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, process)[COLUMN_CPU], 9);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[COLUMN_CPU], 9);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_CONTAINER, container)[2], 3);
 	ledger_free(ledger);
 }
 
@@ -448,15 +449,8 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 			ledger_begin(h.ledger, i * (LEDGER_WAIT_NS / 20));
 			memset(h.direct, 0, sizeof(h.direct));
 		}
-		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3) {
-			uint32_t cpu = ledger_cpu_column(h.ledger);
-
+		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3)
 			assert_int_equal(test_add_zones(h.ledger, ledger_zones(h.ledger) + 1), 0);
-			h.charged[ledger_cpu_column(h.ledger)] = h.charged[cpu];
-			h.charged[cpu] = 0;
-			h.direct[ledger_cpu_column(h.ledger)] = h.direct[cpu];
-			h.direct[cpu] = 0;
-		}
 		if (!wrong)
 			random_step(source, &h);
 		if (!wrong)

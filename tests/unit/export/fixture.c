@@ -154,13 +154,13 @@ static void make_node(struct snapshot_node *node)
 	node->cpu_list_count = ARRAY_SIZE(cpus);
 }
 
-/* Values that no rounding would leave alone, from the row and column. */
+/* Values that no rounding would leave alone, from the row and column; CPU time is the last here. */
 static void fill_cells(uint64_t *cells, size_t rows, uint32_t columns, uint64_t scale)
 {
 	for (size_t row = 0; row < rows; row++) {
-		for (uint32_t column = 0; column < columns; column++)
-			cells[row * columns + column] =
-				(row * 7919 + column * 104729 + 13) * scale % 98765432109ULL;
+		for (uint32_t i = 0; i < columns; i++)
+			cells[row * columns + (i + 1) % columns] =
+				(row * 7919 + i * 104729 + 13) * scale % 98765432109ULL;
 	}
 }
 
@@ -384,10 +384,11 @@ void fixture_balance(struct fixture *fixture)
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
 			balance_zone(fixture, layout_account_of(&fixture->layout, z), z, mode);
 	}
-	for (uint32_t i = 0; i < fixture->snapshot.counter_count; i++) {
-		struct snapshot_counter *counter = &fixture->snapshot.counters[i];
+	for (uint32_t i = 0; i < fixture->snapshot.columns; i++) {
+		struct snapshot_column *column = &fixture->columns[i];
 
-		counter->node = balance_column(fixture, counter->column) + counter->unattributed;
+		if (column->of.quantity->counted)
+			column->node = balance_column(fixture, i) + column->unattributed;
 	}
 }
 
@@ -410,37 +411,44 @@ void fixture_follow_zones(struct fixture *fixture)
 	account_pictures(&fixture->layout, fixture->zones, fixture->accounts);
 }
 
-static void make_counters(struct fixture *fixture, uint32_t signals)
+static void make_columns(struct fixture *fixture, uint32_t signals)
 {
-	struct snapshot *snapshot = &fixture->snapshot;
+	struct layout *layout = &fixture->layout;
+	struct snapshot_column *column =
+		zalloc(layout->columns + SIGNAL_COUNT, sizeof(*fixture->columns));
 
-	layout_count(&fixture->layout, signals);
+	fixture->columns = column;
+	for (uint32_t i = 0; i < layout->columns; i++)
+		column[i].of = layout->column[i];
 	for (; signals; signals &= signals - 1) {
-		enum signal signal = (enum signal)__builtin_ctz(signals);
+		uint32_t i = layout->columns;
+		int signal = __builtin_ctz(signals);
 
-		snapshot->counters[snapshot->counter_count++] = (struct snapshot_counter){
-			.signal = signal,
-			.column = layout_counter(&fixture->layout, signal),
-			.unattributed = 1000 + signal,
-		};
+		layout_count(layout, &signal_info[signal]);
+		column[i] = (struct snapshot_column){ .of = layout->column[i],
+						      .unattributed = 1000 + (uint64_t)signal };
 	}
 }
+
+#define COLUMNS_MAX (1 + 4 * MODE_COUNT + SIGNAL_COUNT)
 
 static void make_accounts(struct fixture *fixture, const struct fixture_shape *shape)
 {
 	struct snapshot *snapshot = &fixture->snapshot;
 
-	layout_init(&fixture->layout, shape->by_zone);
+	int r = layout_init(&fixture->layout, shape->by_zone);
+
+	assert(r == 0);
 	if (shape->idle_on_rows)
 		layout_bear_idle(&fixture->layout);
 	for (uint32_t z = 0; z < shape->zones; z++) {
-		int r = layout_reserve(&fixture->layout);
-
+		r = layout_reserve(&fixture->layout, COLUMNS_MAX);
 		assert(r == 0);
-		(void)r;
 		layout_add_zone(&fixture->layout, &fixture->zones[z].zone);
 	}
-	make_counters(fixture, shape->counters);
+	(void)r;
+	make_columns(fixture, shape->counters);
+	snapshot->column = fixture->columns;
 	fixture->accounts = zalloc(fixture->layout.account_count, sizeof(*fixture->accounts));
 	fixture_follow_zones(fixture);
 	snapshot->by_zone = shape->by_zone;
@@ -613,6 +621,7 @@ void fixture_release(struct fixture *fixture)
 	}
 	free(fixture->names);
 	free(fixture->zones);
+	free(fixture->columns);
 	free(fixture->accounts);
 	layout_release(&fixture->layout);
 }

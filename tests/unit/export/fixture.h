@@ -36,6 +36,7 @@ struct fixture {
 	struct snapshot_zone *zones;
 	struct layout layout;
 	struct snapshot_account *accounts;
+	struct snapshot_column *columns;
 	struct fixture_names *names; /* of the containers, then one for each group */
 	struct series_labels *labels[LEVEL_COUNT];
 	struct series_labels *retired_labels[LEVEL_COUNT];

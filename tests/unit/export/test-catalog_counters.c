@@ -124,9 +124,11 @@ static void sums_hold_on_the_text(void **state)
 	assert_null(strstr(page.data, "_instructions instructions\n"));
 	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
 		struct sums sums = { .counter = signal_name(counted[i]) };
+		uint32_t column;
 
 		assert_true(exposition_parse(page.data, page.len, 1, add_to_sums, &sums) > 0);
-		assert_int_equal(sums.node, fixture.snapshot.counters[i].node);
+		column = layout_find(&fixture.layout, &signal_info[counted[i]]);
+		assert_int_equal(sums.node, fixture.snapshot.column[column].node);
 		assert_int_equal(sums.unattributed, 1000 + counted[i]);
 		for (enum level level = LEVEL_PROCESS; level <= LEVEL_CONTAINER; level++)
 			assert_int_equal(sums.rows[level] + sums.retired[level] +
@@ -169,7 +171,7 @@ static void helps_say_what_is_counted(void **state)
 			continue;
 		}
 		assert_non_null(signal_info[signal].counted);
-		counter_family(&rows, signal, &family);
+		counter_family(&rows, &signal_info[signal], &family);
 		assert_null(strchr(family.family.help, '<'));
 		assert_int_equal(family.help[strlen(family.help) - 1], '.');
 		assert_true(strlen(family.help) > strlen("Of the pod: ."));

@@ -105,7 +105,9 @@ static uint64_t process_uj(const struct desk *desk, uint32_t id)
 {
 	const struct ledger *ledger = replay_books_kept(desk->books)->ledger;
 
-	return ledger_values(ledger, LEVEL_PROCESS, replay_books_process(desk->books, id))[0];
+	return ledger_values(
+		ledger, LEVEL_PROCESS,
+		replay_books_process(desk->books, id))[ledger_column(ledger, 0, MODE_DYNAMIC)];
 }
 
 static void energy_goes_to_what_ran(void **state)

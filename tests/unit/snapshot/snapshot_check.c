@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Each series is remembered by its labels' serial: the sum of its deltas is the value it must show
- * once it has settled. Zones are only ever added, so a column is remembered by zone and mode, CPU
- * time apart.
+ * once it has settled.
  */
 #include "snapshot_check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX CHECK_COLUMNS_MAX /* by zone and mode; the last is CPU time */
-#define CPU_COLUMN  (COLUMNS_MAX - 1)
+#define COLUMNS_MAX CHECK_COLUMNS_MAX
 
 struct seen {
 	uint64_t serial, container; /* container: whose names it has */
@@ -43,11 +41,6 @@ void snapshot_check_free(struct snapshot_check *check)
 {
 	free(check->series);
 	free(check);
-}
-
-static size_t place_of(const struct snapshot *snapshot, size_t column)
-{
-	return column + 1 == snapshot->columns ? CPU_COLUMN : column;
 }
 
 static struct seen *find(const struct snapshot_check *check, uint64_t serial)
@@ -97,7 +90,7 @@ static const char *check_identities(const struct snapshot *snapshot, size_t leve
 	size_t columns = snapshot->columns;
 
 	for (size_t column = 0; column < columns; column++) {
-		size_t zone = column / MODE_COUNT, mode = column % MODE_COUNT;
+		const struct column *of = &snapshot->column[column].of;
 		uint64_t shown =
 			sum_column(table->values, table->count, columns, column) +
 			sum_column(table->retired_values, table->retired_count, columns, column) +
@@ -108,10 +101,10 @@ static const char *check_identities(const struct snapshot *snapshot, size_t leve
 		if (sum_column(table->deltas, table->count, columns, column) !=
 		    truth->deltas[level][column])
 			return "the deltas are not the interval's";
-		if (level == LEVEL_POD || level == LEVEL_VM || column + 1 == columns)
+		if (level == LEVEL_POD || level == LEVEL_VM || column == COLUMN_CPU)
 			continue;
-		if (shown + unattributed(&snapshot->zones[zone], mode) !=
-		    snapshot->zones[zone].node_uj[mode])
+		if (shown + unattributed(&snapshot->zones[of->account], of->mode) !=
+		    snapshot->zones[of->account].node_uj[of->mode])
 			return "energy is not conserved";
 	}
 	return NULL;
@@ -206,13 +199,13 @@ static struct seen *remember(struct snapshot_check *check, const struct snapshot
  * when it shows less, or more than was carried over by all at this level.
  */
 static bool is_full_value(struct snapshot_check *check, const struct snapshot_truth *truth,
-			  const struct seen *seen, size_t column, size_t place, uint64_t value)
+			  const struct seen *seen, size_t column, uint64_t value)
 {
-	uint64_t *adopted = &check->adopted[seen->level][place];
+	uint64_t *adopted = &check->adopted[seen->level][column];
 
-	if (value < seen->total[place])
+	if (value < seen->total[column])
 		return false;
-	*adopted += value - seen->total[place];
+	*adopted += value - seen->total[column];
 	return *adopted <= truth->carried[seen->level][column];
 }
 
@@ -234,8 +227,7 @@ static const char *check_series(struct snapshot_check *check, const struct snaps
 	was_settled = seen->settled;
 	seen->settled |= snapshot->monotonic_ns - seen->born_ns >= options->settle_ns;
 	for (size_t column = 0; column < snapshot->columns; column++) {
-		size_t place = place_of(snapshot, column);
-		uint64_t *total = &seen->total[place];
+		uint64_t *total = &seen->total[column];
 
 		*total += deltas[column];
 		changed |= deltas[column] > 0;
@@ -245,7 +237,7 @@ static const char *check_series(struct snapshot_check *check, const struct snaps
 			return "a series shows more than 0 before it settled";
 		if (!seen->settled)
 			continue;
-		if (!is_full_value(check, truth, seen, column, place, values[column]))
+		if (!is_full_value(check, truth, seen, column, values[column]))
 			return "a series does not show its full value";
 		changed |= values[column] != *total;
 		*total = values[column];
@@ -270,7 +262,7 @@ static const char *check_retired(struct snapshot_check *check, const struct snap
 		return "a retired series was born twice";
 	for (size_t column = 0; column < snapshot->columns; column++) {
 		uint64_t value = table->retired_values[row * snapshot->columns + column];
-		uint64_t *total = &seen->total[place_of(snapshot, column)];
+		uint64_t *total = &seen->total[column];
 
 		if (value < *total)
 			return "a retired series fell";

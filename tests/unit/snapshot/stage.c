@@ -68,8 +68,8 @@ uint32_t use(struct stage *s, uint32_t pid, uint64_t start_ns, const char *comm,
 {
 	uint32_t process = ledger_process(s->ledger, pid, start_ns, comm, 0);
 
-	ledger_charge(s->ledger, process, 0, amount_uj);
-	ledger_charge(s->ledger, process, ledger_cpu_column(s->ledger), amount_uj);
+	ledger_charge(s->ledger, process, ENERGY, amount_uj);
+	ledger_charge(s->ledger, process, COLUMN_CPU, amount_uj);
 	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
 	return process;
 }
@@ -82,7 +82,7 @@ uint64_t shown(const struct stage *s, uint32_t pid, const char *command)
 		const struct series_labels *labels = table->rows[i].labels;
 
 		if (labels->pid == pid && strcmp(labels->command, command) == 0)
-			return table->values[i * s->snapshot->columns];
+			return table->values[i * s->snapshot->columns + ENERGY];
 	}
 	return NOT_SHOWN;
 }
@@ -94,12 +94,12 @@ uint64_t other(const struct stage *s)
 
 uint64_t pending(const struct stage *s)
 {
-	return s->snapshot->level[LEVEL_PROCESS].pending[0];
+	return s->snapshot->level[LEVEL_PROCESS].pending[ENERGY];
 }
 
 uint64_t retired(const struct stage *s)
 {
 	const struct snapshot_table *table = &s->snapshot->level[LEVEL_PROCESS];
 
-	return table->retired_count ? table->retired_values[0] : 0;
+	return table->retired_count ? table->retired_values[ENERGY] : 0;
 }

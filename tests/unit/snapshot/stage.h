@@ -19,6 +19,7 @@ struct stage {
 };
 
 #define NOT_SHOWN UINT64_MAX
+#define ENERGY    (COLUMN_CPU + 1) /* the column of the first zone's dynamic energy */
 
 /* 100 uJ for a series of its own, 15 s to settle, 300 s kept. */
 struct publisher_options default_options(void);

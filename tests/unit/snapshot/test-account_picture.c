@@ -17,11 +17,11 @@ struct node {
 static void set_up(struct node *node)
 {
 	*node = (struct node){ 0 };
-	layout_init(&node->layout, false);
+	assert_int_equal(layout_init(&node->layout, false), 0);
 	for (uint32_t z = 0; z < ZONES; z++) {
 		node->kinds[z] = (struct zone){ .kind = z == 1 ? ZONE_DRAM : ZONE_PACKAGE,
 						.source = "told" };
-		assert_int_equal(layout_reserve(&node->layout), 0);
+		assert_int_equal(layout_reserve(&node->layout, 1 + MODE_COUNT * (z + 1)), 0);
 		layout_add_zone(&node->layout, &node->kinds[z]);
 		node->zones[z] = (struct snapshot_zone){ .state = ZONE_UP,
 							 .has_begun = true,

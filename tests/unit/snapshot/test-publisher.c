@@ -304,20 +304,20 @@ static void test_container_goes_to_its_namespace(void **state)
 	open_stage(&s, &options);
 	publish(&s, 1);
 	container = enter_owner(s.ledger, &owner);
-	ledger_charge_container(s.ledger, container, 0, 60);
+	ledger_charge_container(s.ledger, container, ENERGY, 60);
 	ledger_node(s.ledger, 0, MODE_DYNAMIC, 60);
 	publish(&s, 15);
-	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[0], 60);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[ENERGY], 60);
 	assert_int_equal(pending(&s), 60);
 	publish(&s, 300);
-	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[0], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[ENERGY], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 2);
 	publish(&s, 1);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
 	for (size_t level = 0; level <= LEVEL_CONTAINER; level++) {
 		table = &s.snapshot->level[level];
 		assert_int_equal(table->retired_count, 1);
-		assert_int_equal(table->retired_values[0], 60);
+		assert_int_equal(table->retired_values[ENERGY], 60);
 		assert_string_equal(table->retired[0].labels->names->text[LABEL_NAMESPACE],
 				    "batch");
 		assert_string_equal(table->retired[0].labels->names->text[LABEL_CONTAINER_ID], "");
@@ -352,7 +352,7 @@ static void test_a_container_that_sleeps_has_not_ended(void **state)
 		assert_int_equal(table->rows[1].ended, i == 2);
 		assert_int_equal(s.snapshot->level[LEVEL_PROCESS].rows[1].ended, i == 2);
 		if (i == 1) { /* its last work, and then it is gone */
-			ledger_charge_container(s.ledger, container, 0, 60);
+			ledger_charge_container(s.ledger, container, ENERGY, 60);
 			ledger_node(s.ledger, 0, MODE_DYNAMIC, 60);
 			ledger_set_there(s.ledger, container, false);
 		}

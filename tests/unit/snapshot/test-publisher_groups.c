@@ -18,7 +18,7 @@ static uint32_t use_container(struct stage *s, const struct test_owner *owner, u
 {
 	uint32_t container = enter_owner(s->ledger, owner);
 
-	ledger_charge_container(s->ledger, container, 0, amount_uj);
+	ledger_charge_container(s->ledger, container, ENERGY, amount_uj);
 	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
 	return container;
 }
@@ -35,7 +35,7 @@ static uint64_t shown_at(const struct stage *s, enum level level, const char *na
 					       names->text[LABEL_NAMESPACE] };
 
 		if (strcmp(called[level], name) == 0)
-			return table->values[i * s->snapshot->columns];
+			return table->values[i * s->snapshot->columns + ENERGY];
 	}
 	return NOT_SHOWN;
 }
@@ -44,7 +44,7 @@ static uint64_t retired_at(const struct stage *s, enum level level)
 {
 	const struct snapshot_table *table = &s->snapshot->level[level];
 
-	return table->retired_count ? table->retired_values[0] : 0;
+	return table->retired_count ? table->retired_values[ENERGY] : 0;
 }
 
 static void test_groups_are_there_from_the_first_snapshot(void **state)
@@ -77,18 +77,18 @@ static void test_waiting_is_pending_at_every_level(void **state)
 	use_container(&s, &early, 40);
 	publish(&s, 1);
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
-		assert_int_equal(s.snapshot->level[level].pending[0], 40);
+		assert_int_equal(s.snapshot->level[level].pending[ENERGY], 40);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
 	assert_int_equal(s.snapshot->level[LEVEL_POD].count, 0);
 	early = web;
 	use_container(&s, &early, 2);
 	publish(&s, 15);
 	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 0); /* born now */
-	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 42);
+	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[ENERGY], 42);
 	publish(&s, 1);
 	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 42);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 42);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[0], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[ENERGY], 0);
 	close_stage(&s);
 }
 
@@ -111,11 +111,11 @@ static void test_pod_is_shown_before_its_container(void **state)
 	assert_string_equal(
 		s.snapshot->level[LEVEL_POD].rows[0].labels->facts->text[LABEL_QOS_CLASS],
 		"Burstable");
-	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 0);
-	assert_int_equal(s.snapshot->level[LEVEL_NAMESPACE].pending[0], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[ENERGY], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_NAMESPACE].pending[ENERGY], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1); /* the system's */
-	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[0], 40);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[0], 40);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[ENERGY], 40);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[ENERGY], 40);
 	close_stage(&s);
 }
 
@@ -276,7 +276,7 @@ static void test_churn_leaves_room(void **state)
 
 		container = enter_owner(s.ledger, &owner);
 		process = ledger_process(s.ledger, 5, i, "job", container);
-		ledger_charge(s.ledger, process, 0, 200);
+		ledger_charge(s.ledger, process, ENERGY, 200);
 		ledger_node(s.ledger, 0, MODE_DYNAMIC, 200);
 		ledger_end_process(s.ledger, process);
 		publish(&s, 1);
@@ -316,7 +316,7 @@ static void test_the_next_owner_of_a_name_begins_again(void **state)
 	publish(&s, 15);
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		assert_int_equal(shown_at(&s, levels[i], names[i]), 0);
-		assert_int_equal(s.snapshot->level[levels[i]].pending[0], 7);
+		assert_int_equal(s.snapshot->level[levels[i]].pending[ENERGY], 7);
 		assert_int_equal(retired_at(&s, levels[i]), 45);
 	}
 	use_container(&s, &machine, 1);

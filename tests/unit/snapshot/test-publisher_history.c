@@ -161,6 +161,7 @@ static void charge(struct world *w, uint32_t process, uint32_t container)
 
 	assert_true(container < ROWS);
 	for (uint32_t column = 0; column < columns; column++) {
+		const struct column *of = &ledger_layout(w->ledger)->column[column];
 		uint64_t amount = draw_chance(w->source, 3) ? draw_below(w->source, 90) : 0;
 
 		if (process == LEDGER_NONE)
@@ -168,32 +169,8 @@ static void charge(struct world *w, uint32_t process, uint32_t container)
 		else
 			ledger_charge(w->ledger, process, column, amount);
 		w->lines[container].interval[column] += amount;
-		if (column != ledger_cpu_column(w->ledger))
-			ledger_node(w->ledger, column / MODE_COUNT, column % MODE_COUNT, amount);
-	}
-}
-
-static void move_column(uint64_t *cells, uint32_t from, uint32_t to)
-{
-	cells[to] = cells[from];
-	cells[from] = 0;
-}
-
-/* CPU time, the last column, makes room for a zone. */
-static void add_zone(struct world *w)
-{
-	uint32_t cpu = ledger_cpu_column(w->ledger), to;
-
-	assert_int_equal(test_add_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
-	to = ledger_cpu_column(w->ledger);
-	for (size_t i = 0; i < ROWS; i++) {
-		move_column(w->lines[i].interval, cpu, to);
-		for (size_t level = 0; level < LEVEL_COUNT; level++)
-			move_column(w->lines[i].waited[level], cpu, to);
-	}
-	for (size_t level = 0; level < LEVEL_COUNT; level++) {
-		move_column(w->truth.used[level], cpu, to);
-		move_column(w->truth.carried[level], cpu, to);
+		if (column != COLUMN_CPU)
+			ledger_node(w->ledger, of->account, of->mode, amount);
 	}
 }
 
@@ -379,7 +356,7 @@ static const char *one_interval(struct world *w)
 	w->now_ns += draw_chance(w->source, 10) ? draw_below(w->source, 40) * SECOND_NS : SECOND_NS;
 	ledger_begin(w->ledger, w->now_ns);
 	if (draw_chance(w->source, 30) && ledger_zones(w->ledger) < 3)
-		add_zone(w);
+		assert_int_equal(test_add_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
 	if (draw_chance(w->source, 20)) {
 		draw_options(w);
 		publisher_set_options(w->publisher, &w->options);

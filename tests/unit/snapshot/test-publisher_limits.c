@@ -44,10 +44,10 @@ static void run_process(struct node *node, uint32_t container, uint32_t number)
 	row = enter_owner(ledger, &owner);
 	process = ledger_process(ledger, pid, pid, "work", row);
 	if (process == LEDGER_NONE)
-		ledger_charge_container(ledger, row, 0, amount_uj);
+		ledger_charge_container(ledger, row, ENERGY, amount_uj);
 	else
-		ledger_charge(ledger, process, 0, amount_uj);
-	ledger_charge_container(ledger, row, ledger_cpu_column(ledger), 1);
+		ledger_charge(ledger, process, ENERGY, amount_uj);
+	ledger_charge_container(ledger, row, COLUMN_CPU, 1);
 	ledger_node(ledger, 0, MODE_DYNAMIC, amount_uj);
 	node->used_uj[container % NAMESPACES] += amount_uj;
 }
@@ -67,11 +67,11 @@ static uint64_t sum_of_namespace(const struct snapshot *snapshot, size_t level, 
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (strcmp(table->rows[i].labels->names->text[LABEL_NAMESPACE], name) == 0)
-			sum += table->values[i * snapshot->columns];
+			sum += table->values[i * snapshot->columns + ENERGY];
 	}
 	for (size_t i = 0; i < table->retired_count; i++) {
 		if (strcmp(table->retired[i].labels->names->text[LABEL_NAMESPACE], name) == 0)
-			sum += table->retired_values[i * snapshot->columns];
+			sum += table->retired_values[i * snapshot->columns + ENERGY];
 	}
 	return sum;
 }
@@ -82,7 +82,7 @@ static void check_sums(const struct node *node)
 	char name[16];
 
 	for (size_t level = 0; level < 3; level++) {
-		assert_int_equal(node->stage.snapshot->level[levels[level]].pending[0], 0);
+		assert_int_equal(node->stage.snapshot->level[levels[level]].pending[ENERGY], 0);
 		for (uint32_t i = 0; i < NAMESPACES; i++) {
 			namespace_name(name, i);
 			assert_int_equal(
@@ -103,7 +103,7 @@ static uint64_t shown_container(const struct snapshot *snapshot, const char *id,
 
 		if (strcmp(labels->names->text[LABEL_CONTAINER_ID], id) == 0 &&
 		    strcmp(labels->names->text[LABEL_NAMESPACE], container_namespace) == 0)
-			return table->values[i * snapshot->columns];
+			return table->values[i * snapshot->columns + ENERGY];
 	}
 	return NOT_SHOWN;
 }
@@ -218,7 +218,7 @@ static void test_rows_of_owners_count(void **state)
 static void use_without_row(struct stage *s, uint32_t pid, uint64_t amount_uj)
 {
 	assert_int_equal(ledger_process(s->ledger, pid, pid, "late", 0), LEDGER_NONE);
-	ledger_charge_container(s->ledger, 0, 0, amount_uj);
+	ledger_charge_container(s->ledger, 0, ENERGY, amount_uj);
 	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
 }
 

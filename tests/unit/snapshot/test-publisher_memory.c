@@ -76,9 +76,9 @@ static void run_process(struct ledger *ledger, uint32_t i, uint64_t interval)
 
 	process = ledger_process(ledger, i + 1, interval / 4, "job", container);
 	if (process == LEDGER_NONE)
-		ledger_charge_container(ledger, container, 0, 70);
+		ledger_charge_container(ledger, container, COLUMN_CPU + 1, 70);
 	else
-		ledger_charge(ledger, process, 0, 70);
+		ledger_charge(ledger, process, COLUMN_CPU + 1, 70);
 	ledger_node(ledger, 0, MODE_DYNAMIC, 70);
 	if (process != LEDGER_NONE && interval % 4 == 3)
 		ledger_end_process(ledger, process);
@@ -88,12 +88,12 @@ static void assert_adds_up(const struct snapshot *snapshot)
 {
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
-		uint64_t sum = table->pending[0];
+		uint64_t sum = table->pending[COLUMN_CPU + 1];
 
 		for (size_t i = 0; i < table->count; i++)
-			sum += table->values[i * snapshot->columns];
+			sum += table->values[i * snapshot->columns + COLUMN_CPU + 1];
 		for (size_t i = 0; i < table->retired_count; i++)
-			sum += table->retired_values[i * snapshot->columns];
+			sum += table->retired_values[i * snapshot->columns + COLUMN_CPU + 1];
 		/* For want of memory an owner may go without its pod and VM. */
 		if (level == LEVEL_POD || level == LEVEL_VM)
 			assert_true(sum <= snapshot->zones[0].node_uj[MODE_DYNAMIC]);
@@ -247,7 +247,8 @@ static void assert_newborn_show_0(struct parts *parts)
 
 		for (size_t i = 0; i < table->count; i++) {
 			if (table->rows[i].created_ms) /* the first snapshot, at 0, had it not */
-				assert_int_equal(table->values[i * snapshot->columns], 0);
+				assert_int_equal(
+					table->values[i * snapshot->columns + COLUMN_CPU + 1], 0);
 		}
 	}
 	snapshot_put(parts->holder, snapshot);
@@ -283,7 +284,7 @@ static uint64_t shown_of_pid_1(struct parts *parts)
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (table->rows[i].labels->pid == 1)
-			shown = table->values[i * snapshot->columns];
+			shown = table->values[i * snapshot->columns + COLUMN_CPU + 1];
 	}
 	snapshot_put(parts->holder, snapshot);
 	return shown;
