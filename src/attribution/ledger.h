@@ -5,10 +5,10 @@
  *
  * A row has one value a column (layout.h): the energy of an account in one mode (µJ), where an
  * account is one zone or several of a kind; CPU time (ns); or a counter, in its own unit. A process
- * row is one set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
- * another cgroup) the old row ends with its sums and a new one begins. A process that returns to
- * the labels of a row that is still kept continues in that row. A container's values are the sum of
- * all charges to its processes, living and ended.
+ * row is one set of labels: pid, start time, comm and container; when any of them changes (exec, a
+ * move to another cgroup) the old row ends with its sums and a new one begins. A process that
+ * returns to the labels of a row that is still kept continues in that row. A container's values are
+ * the sum of all charges to its processes, living and ended.
  *
  * "Container" stands for any owner: services, VMs and jobs are such rows, too. Pods, VMs and
  * namespaces are groups of them: the values of a group are the sum of the charges to its containers

@@ -8,6 +8,7 @@
 #include "kepler-validator/judge_command.h"
 #include "kepler-validator/noise_command.h"
 #include "kepler-validator/run_command.h"
+#include "kepler-validator/run_options.h"
 #include "options/program.h"
 
 static const struct command commands[] = {

@@ -2,9 +2,5 @@
 /* "kepler-validator run": exporters are judged by this machine's own meters while loads run. */
 #pragma once
 
-#include "options/option_set.h"
-
-extern const struct option_set run_command_options;
-
 /* @argv is behind the command's name; the exit status. */
 int run_main(int argc, char *const *argv, char *const *environ_);
