@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
+#include "evidence/artifact_folder.h"
 #include "evidence/phase_file.h"
 #include "evidence/published_report.h"
 #include "evidence/series_file.h"
@@ -41,9 +42,10 @@ static const struct option rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "The series that is taken as true: CSV, the JSON of a Prometheus range query, or "
 		  "an artifact of upstream's validator, possibly compressed with gzip. With "
-		  "several "
-		  "series in the file, WORDS choose the one whose column, metric or labels contain "
-		  "them." },
+		  "several series in the file, WORDS choose the one whose column, metric or "
+		  "labels contain them. Or a folder of artifacts, in which WORDS is the label "
+		  "that the names of its files begin with: each is judged with the file of the "
+		  "predicted label." },
 	{ "predicted", NULL, OPTION_STRING, OWN(predicted), .default_text = "",
 	  .metavar = "FILE[#WORDS]", .may_be_empty = true, .only_flag = true,
 	  .help = "The series that is judged." },
@@ -94,12 +96,18 @@ const struct option_set judge_options = {
 	.size = sizeof(struct judge_config),
 };
 
-static int read_both(const struct judge_config *config, struct result *result, struct diag *diag)
+/* Where the two series are. */
+struct places {
+	const char *actual, *predicted;
+};
+
+static int read_both(const struct judge_config *config, const struct places *places,
+		     struct result *result, struct diag *diag)
 {
-	int r = series_file_read(config->actual, (enum series_kind)config->actual_kind,
+	int r = series_file_read(places->actual, (enum series_kind)config->actual_kind,
 				 &result->actual, diag);
 	if (r == 0)
-		r = series_file_read(config->predicted, (enum series_kind)config->predicted_kind,
+		r = series_file_read(places->predicted, (enum series_kind)config->predicted_kind,
 				     &result->predicted, diag);
 	if (r < 0)
 		return r;
@@ -107,20 +115,18 @@ static int read_both(const struct judge_config *config, struct result *result, s
 		return diag_set(diag, -EINVAL,
 				"the units differ: %s in %s, %s in %s; choose other series, or "
 				"rename the column",
-				result->actual->unit, config->actual, result->predicted->unit,
-				config->predicted);
-	if (!*config->name)
-		(void)snprintf(result->name, sizeof(result->name), "%.*s", RESULT_NAME_MAX - 1,
-			       result->predicted->name);
+				result->actual->unit, places->actual, result->predicted->unit,
+				places->predicted);
 	return 0;
 }
 
-static int judge_files(const struct judge_config *config, struct result *result, struct diag *diag)
+static int judge_files(const struct judge_config *config, const struct places *places,
+		       struct result *result, struct diag *diag)
 {
 	CLEANUP_FREE struct phase *phases = NULL;
 	size_t phase_count = 0;
 
-	int r = read_both(config, result, diag);
+	int r = read_both(config, places, result, diag);
 	if (r == 0 && *config->phases)
 		r = phase_file_read(config->phases, &phases, &phase_count, diag);
 	if (r < 0)
@@ -128,7 +134,7 @@ static int judge_files(const struct judge_config *config, struct result *result,
 	(void)percent_parse(config->max_error, &result->threshold.max_error);
 	(void)percent_parse(config->actual_error, &result->threshold.truth_error);
 	result->threshold.max_lag_s = (double)config->max_lag_ns / (double)NSEC_PER_SEC;
-	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", config->predicted);
+	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", places->predicted);
 	r = judge_series(result, phases, phase_count);
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
@@ -156,11 +162,10 @@ static const struct published *choose_published(const struct published_report *r
 	return NULL;
 }
 
-static int judge_published(const struct judge_config *config, struct result_list *list,
-			   struct diag *diag)
+static int judge_published(const struct judge_config *config, const struct result *judged,
+			   struct result_list *list, struct diag *diag)
 {
 	CLEANUP(published_report_release) struct published_report report = { 0 };
-	const struct result *judged = list->items[0];
 	char name[RESULT_NAME_MAX + 16];
 
 	int r = published_report_read(config->published, &report, diag);
@@ -177,19 +182,85 @@ static int judge_published(const struct judge_config *config, struct result_list
 	return result_list_add(list, result);
 }
 
-static int judge(const struct judge_config *config, struct result_list *list, struct diag *diag)
+static int judge_pair_of_files(const struct judge_config *config, struct result_list *list,
+			       struct diag *diag)
 {
-	struct result *result =
-		result_new(*config->name ? config->name : "series", RESULT_ACCURACY);
-	int r = result ? judge_files(config, result, diag) : -ENOMEM;
+	const struct places places = { config->actual, config->predicted };
+	struct result *result = result_new(config->name, RESULT_ACCURACY);
+	int r = result ? judge_files(config, &places, result, diag) : -ENOMEM;
+
 	if (r < 0) {
 		result_free(result);
 		return r;
 	}
+	if (!*config->name)
+		(void)snprintf(result->name, sizeof(result->name), "%.*s", RESULT_NAME_MAX - 1,
+			       result->predicted->name);
 	r = result_list_add(list, result);
-	if (r == 0 && *config->published)
-		r = judge_published(config, list, diag);
+	return r == 0 && *config->published ? judge_published(config, result, list, diag) : r;
+}
+
+/* A pair that cannot be read decides nothing, and the others are judged all the same. */
+static int judge_artifact(const struct judge_config *config, const struct artifact_pair *pair,
+			  struct result_list *list)
+{
+	const struct places places = { pair->actual, pair->predicted };
+	struct result *result = result_new(pair->name, RESULT_ACCURACY);
+	struct diag diag = { "" };
+
+	if (!result)
+		return -ENOMEM;
+	if (judge_files(config, &places, result, &diag) < 0) {
+		result_free(result);
+		result = result_new(pair->name, RESULT_ACCURACY);
+		if (!result)
+			return -ENOMEM;
+		result_set_verdict(result, VERDICT_INCONCLUSIVE, "%s.", diag.text);
+	}
+	return result_list_add(list, result);
+}
+
+static int add_files_without_partner(size_t alone, const struct judge_config *config,
+				     struct result_list *list)
+{
+	struct result *result = alone ? result_new("artifacts", RESULT_CORRECTNESS) : NULL;
+
+	if (!result)
+		return alone ? -ENOMEM : 0;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE,
+			   "Files of %s without a partner in %s, which are not judged: %zu.",
+			   config->actual, config->predicted, alone);
+	return result_list_add(list, result);
+}
+
+static int judge_folders(const struct judge_config *config, struct result_list *list,
+			 struct diag *diag)
+{
+	CLEANUP_FREE struct artifact_pairs *pairs = calloc(1, sizeof(*pairs));
+
+	if (!pairs)
+		return -ENOMEM;
+	int r = artifact_folder_pair(config->actual, config->predicted, pairs, diag);
+	for (size_t i = 0; i < pairs->count && r == 0; i++)
+		r = judge_artifact(config, &pairs->items[i], list);
+	if (r == 0)
+		r = add_files_without_partner(pairs->alone, config, list);
+	artifact_pairs_release(pairs);
 	return r;
+}
+
+static int judge(const struct judge_config *config, struct result_list *list, struct diag *diag)
+{
+	bool is_folder = artifact_folder_is(config->actual);
+
+	if (is_folder != artifact_folder_is(config->predicted))
+		return diag_set(diag, -EINVAL,
+				"--actual and --predicted must be two files or two folders");
+	if (is_folder && (*config->name || *config->published))
+		return diag_set(diag, -EINVAL, "%s: is for two files, not for folders of artifacts",
+				*config->name ? "name" : "published");
+	return is_folder ? judge_folders(config, list, diag)
+			 : judge_pair_of_files(config, list, diag);
 }
 
 static int print(const struct result_list *list)

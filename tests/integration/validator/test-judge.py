@@ -138,6 +138,27 @@ def published_errors_are_recomputed():
         assert "fail: published/dram" in out and "other series" in out, out
 
 
+def folders_of_artifacts_are_judged_pair_by_pair():
+    truth = ladder()
+    with folder() as at:
+        for label, factor in (("metal", 1), ("vm", 0.5)):
+            artifact(at / f"{label}-kepler_node_package_joules_total--dynamic.json", truth)
+            artifact(at / f"{label}-kepler_node_dram_joules_total--dynamic.json", [factor * value for value in truth])
+        places = (f"--actual={at}#metal", f"--predicted={at}#vm", "--max-error=5%")
+        out = judge(*places, f"--output={at / 'report'}", status=1)
+        assert "pass: kepler_node_package_joules_total--dynamic" in out, out
+        assert "fail: kepler_node_dram_joules_total--dynamic (cause: scale)" in out, out
+        results = json.loads((at / "report/report.json").read_text())["results"]
+        assert [result["verdict"] for result in results] == ["fail", "pass"], results
+        (at / "vm-kepler_node_dram_joules_total--dynamic.json").write_text("{")
+        (at / "metal-kepler_node_core_joules_total--dynamic.json").write_text("{}")
+        out = judge(*places, status=3)
+        assert "inconclusive: kepler_node_dram_joules_total--dynamic" in out and "pass: kepler_node_package" in out, out
+        assert "without a partner" in out and "not judged: 1." in out, out
+        assert "two files or two folders" in judge(f"--actual={at}#metal", "--predicted=x.csv", status=2)
+        assert "published: is for two files" in judge(*places, "--published=report.json", status=2)
+
+
 def wrong_use_says_what_to_do():
     with folder() as at:
         (at / "bad.csv").write_text("time,watts\n1,5\n2,five\n")
@@ -152,4 +173,5 @@ def wrong_use_says_what_to_do():
 
 if __name__ == "__main__":
     run_tests([every_format_is_the_same_series, bad_series_fail_with_their_cause, without_evidence_there_is_no_verdict,
-               phases_come_from_the_user, published_errors_are_recomputed, wrong_use_says_what_to_do])
+               phases_come_from_the_user, published_errors_are_recomputed, folders_of_artifacts_are_judged_pair_by_pair,
+               wrong_use_says_what_to_do])
