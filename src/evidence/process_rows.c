@@ -53,6 +53,7 @@ static ssize_t read_name(const char *procfs, const char *pid, char *ret)
 {
 	char path[512];
 
+	*ret = '\0';
 	(void)snprintf(path, sizeof(path), "%s/%.20s/comm", procfs, pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -266,18 +266,17 @@ static int run(const struct noise_config *config, struct truth *truth, struct tr
 }
 
 static int write_report(const struct noise_config *config, const struct option_args *args,
-			struct noise_report *report, struct diag *diag)
+			const struct machine_facts *machine, struct noise_report *report,
+			struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
-	struct machine_facts machine;
 
 	if (!*config->output)
 		return 0;
 	report_command_line("noise", args, &line);
 	if (strbuf_error(&line) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	machine_facts_read(config->sysfs, config->procfs, &machine);
-	report->machine = &machine;
+	report->machine = machine;
 	report->command = line.data;
 	report->version = KEPLER_VERSION;
 	report->created = time(NULL);
@@ -291,13 +290,15 @@ int noise_main(int argc, char *const *argv, char *const *environ_)
 	CLEANUP(truth_close) struct truth truth = { 0 };
 	CLEANUP(traces_release) struct traces traces = { .count = 0 };
 	CLEANUP(noise_report_release) struct noise_report report = { .count = 0 };
+	struct machine_facts machine;
 	struct diag diag = { "" };
 
 	if (options_load_or_print(&noise_options, &args, &config.options, stderr) < 0)
 		return PROGRAM_USAGE;
 	int r = run(&config, &truth, &traces, &report, &diag);
+	machine_facts_read(config.sysfs, config.procfs, &machine);
 	if (r == 0)
-		r = write_report(&config, &args, &report, &diag);
+		r = write_report(&config, &args, &machine, &report, &diag);
 	if (r < 0)
 		diag_print(&diag, validator_program.name, stderr);
 	options_release(&noise_options, &config.options);

@@ -31,7 +31,7 @@ static int check_updates(const struct checking *checking)
 }
 
 /* A machine always has processes; containers and VMs may all end. */
-static bool is_always_there(int level)
+static bool is_always_there(enum energy_level level)
 {
 	return level == ENERGY_NODE || level == ENERGY_PROCESS;
 }
@@ -42,7 +42,7 @@ static struct exporter_fault find_gone(const struct checking *checking)
 	struct exporter_fault gone = { 0 };
 
 	for (size_t i = 0; i < exporter->zone_count; i++)
-		for (int level = 0; level < ENERGY_LEVELS; level++) {
+		for (enum energy_level level = 0; level < ENERGY_LEVELS; level++) {
 			const struct exporter_sum *sum = &exporter->zones[i].sums[level];
 			double since_s = exporter->page_s - sum->gone_s;
 
@@ -55,7 +55,7 @@ static struct exporter_fault find_gone(const struct checking *checking)
 	return gone;
 }
 
-static bool shows_level(const struct exporter *exporter, int level)
+static bool shows_level(const struct exporter *exporter, enum energy_level level)
 {
 	for (size_t i = 0; i < exporter->zone_count; i++)
 		if (exporter->zones[i].sums[level].was_there)
@@ -70,7 +70,7 @@ static int check_levels(const struct checking *checking)
 	struct exporter_fault gone = find_gone(checking);
 	uint64_t levels = 0;
 
-	for (int level = 0; level < ENERGY_LEVELS; level++) {
+	for (enum energy_level level = 0; level < ENERGY_LEVELS; level++) {
 		bool is_shown = shows_level(exporter, level);
 		bool is_required = checking->bounds->required_levels & (1U << level);
 

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/num.h"
 
 #define SLICE "system.slice"
 
@@ -96,10 +97,12 @@ static bool make_components(const char *mount, const char *name, char *path, siz
 static int add_hierarchy(struct load_cgroup *cgroup, const char *mount, const char *name)
 {
 	size_t i = cgroup->count;
-	char *path = cgroup->paths[i];
 	char locked[LOAD_CGROUP_PATH];
 
-	if (i == LOAD_CGROUPS_MAX || !make_components(mount, name, path, &cgroup->made[i]) ||
+	if (i == LOAD_CGROUPS_MAX)
+		return 0;
+	char *path = cgroup->paths[i];
+	if (!make_components(mount, name, path, &cgroup->made[i]) ||
 	    path_join(locked, sizeof(locked), mount,
 		      cgroup->pod[0] ? LOAD_CGROUP_PODS : SLICE "/" LOAD_CGROUP) < 0)
 		return 0;
@@ -202,13 +205,14 @@ void load_cgroup_signal(const struct load_cgroup *cgroup, int number)
 	char path[LOAD_CGROUP_PATH + 16];
 
 	for (size_t i = 0; i < cgroup->count; i++) {
-		long pid;
+		char line[32];
+		uint64_t pid;
 
 		if (path_join(path, sizeof(path), cgroup->paths[i], "cgroup.procs") < 0)
 			continue;
 		FILE *file = fopen(path, "re");
-		while (file && fscanf(file, "%ld", &pid) == 1)
-			if (pid > 1)
+		while (file && fgets(line, sizeof(line), file))
+			if (parse_u64(line, strcspn(line, "\n"), &pid) == 0 && pid > 1)
 				(void)kill((pid_t)pid, number);
 		if (file)
 			(void)fclose(file);

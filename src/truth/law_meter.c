@@ -86,7 +86,7 @@ static int read_law(struct truth_meter *meter, double now_s, struct truth_value 
 
 int truth_search_law(const struct truth_options *options, struct truth *truth, struct diag *diag)
 {
-	struct truth_law law;
+	struct truth_law law = { 0 };
 	char path[TRUTH_PATH_MAX];
 	int r = truth_law_parse(options->law, &law, diag);
 

@@ -16,6 +16,7 @@
 #include "base/macro.h"
 
 #define COMMAND_MAX (128UL * 1024)
+#define UTIME       14 /* field of /proc/PID/stat; the next one is stime */
 
 static bool is_hypervisor(const char *comm)
 {
@@ -114,15 +115,17 @@ int vm_process_find(const char *procfs, const char *wanted, struct vm_process *r
 double vm_process_cpu_s(const char *procfs, const struct vm_process *vm)
 {
 	char path[512], text[1024];
-	unsigned long long user, system;
 
 	(void)snprintf(path, sizeof(path), "%s/%d/stat", procfs, vm->pid);
 	if (read_file_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
 	/* The command in parentheses may contain any character: proc_pid_stat(5). */
-	const char *rest = strrchr(text, ')');
-	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-			    &system) != 2)
+	const char *at = strrchr(text, ')');
+	for (int field = 2; field < UTIME && at; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
 		return -1;
+	char *end;
+	unsigned long long user = strtoull(at, &end, 10), system = strtoull(end, NULL, 10);
 	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }

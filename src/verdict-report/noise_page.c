@@ -45,7 +45,7 @@ static void add_allan(struct strbuf *out, const struct noise_meter *meter)
 			x[phase][i] = log10(noise->allan_window_s[i]);
 			y[phase][i] = log10(noise->allan_w[i]); /* not finite for 0 */
 		}
-		series[count++] = (struct chart_series){
+		series[count] = (struct chart_series){
 			.name = noise_phase_name((enum noise_phase)phase),
 			.form = CHART_LINE,
 			.colour = phase == NOISE_IDLE ? CHART_MEASURED : CHART_PREDICTED,
@@ -53,6 +53,7 @@ static void add_allan(struct strbuf *out, const struct noise_meter *meter)
 			.y = y[phase],
 			.count = noise->allan_count,
 		};
+		count++;
 	}
 	const struct chart chart = {
 		.title = "Allan deviation of power by window length",
