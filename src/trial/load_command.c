@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/macro.h"
 
 #define POLL_NS (10 * NSEC_PER_MSEC)
 
@@ -24,10 +25,13 @@ const struct load_kind load_gpu_command = { .name = "gpu", .unit = "" };
 __attribute__((noreturn)) static void be_command(const char *command,
 						 const struct load_cgroup *cgroup, pid_t parent)
 {
+	static const int handled[] = { SIGTERM, SIGINT, SIGHUP };
 	sigset_t none;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)setsid();
+	(void)setpgid(0, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
+		(void)signal(handled[i], SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -44,15 +48,25 @@ int command_load_start(const char *command, const struct load_cgroup *cgroup,
 		       struct command_load *ret)
 {
 	pid_t parent = getpid();
+	sigset_t all, before;
 
+	/*
+	 * A signal that comes before the command is executed waits, so that this program's handlers
+	 * do not take it. Both processes set the group, since either may be the first to need it.
+	 */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	*ret = (struct command_load){ .cgroup_before_s = load_cgroup_cpu_s(cgroup) };
 	ret->pid = fork();
 	if (ret->pid == 0)
 		be_command(command, cgroup, parent);
+	int r = ret->pid < 0 ? -errno : 0;
 	if (ret->pid > 0)
-		return 0;
-	ret->pid = 0;
-	return -errno;
+		(void)setpgid(ret->pid, ret->pid);
+	else
+		ret->pid = 0;
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
 }
 
 static double cpu_seconds(const struct rusage *usage)
