@@ -173,7 +173,7 @@ static double blur_at(const struct series *series, double time_s)
 		window++;
 	if (window == last || window->start_s >= time_s)
 		return 0;
-	double low = window->rate, high = window->rate;
+	double low = window->rate, high = low;
 	for (const struct window *near = window - 1; near <= window + 1; near++) {
 		if (near < series->windows || near >= last)
 			continue;
