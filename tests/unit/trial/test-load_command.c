@@ -66,7 +66,7 @@ static void a_command_that_does_not_end_is_killed(void **state)
 
 	assert_int_equal(pipe(fds), 0);
 	(void)snprintf(command, sizeof(command),
-		       "trap '' TERM; echo x >&%d; sleep 1000; sleep 1000; sleep 1000", fds[1]);
+		       "trap '' TERM; (echo x >&%d; exec sleep 1000); sleep 1000", fds[1]);
 	assert_int_equal(command_load_start(command, &none, &load), 0);
 	assert_int_equal(close(fds[1]), 0);
 	assert_int_equal(read(fds[0], &byte, 1), 1);
