@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/macro.h"
+#include "verdict-report/json_members.h"
 #include "verdict-report/verdict_report.h"
 
 const char *noise_phase_name(enum noise_phase phase)
@@ -48,24 +49,6 @@ void noise_summary(const struct noise *noise, char *buf, size_t size)
 		       1e6 * noise->read_s, more);
 }
 
-/* Sets a member; jansson takes @value over, and NULL (no memory) leaves the member out. */
-static void set(json_t *object, const char *key, json_t *value)
-{
-	(void)json_object_set_new(object, key, value);
-}
-
-static void set_number(json_t *object, const char *key, double value)
-{
-	set(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	json_t *value = json_string(text);
-
-	set(object, key, value ? value : json_string("(not UTF-8)"));
-}
-
 static json_t *windows_array(const struct noise *noise)
 {
 	json_t *array = json_array();
@@ -74,16 +57,16 @@ static json_t *windows_array(const struct noise *noise)
 		const struct noise_spread *spread = &noise->windows[i];
 		json_t *object = json_object();
 
-		set_number(object, "window_s", spread->window_s);
-		set(object, "count", json_integer((json_int_t)spread->count));
-		set_number(object, "mean_w", spread->mean_w);
-		set_number(object, "sd_w", spread->sd_w);
-		set_number(object, "allan_w", spread->allan_w);
-		set_number(object, "min_w", spread->min_w);
-		set_number(object, "p5_w", spread->low_w);
-		set_number(object, "median_w", spread->median_w);
-		set_number(object, "p95_w", spread->high_w);
-		set_number(object, "max_w", spread->max_w);
+		json_members_set_number(object, "window_s", spread->window_s);
+		json_members_set(object, "count", json_integer((json_int_t)spread->count));
+		json_members_set_number(object, "mean_w", spread->mean_w);
+		json_members_set_number(object, "sd_w", spread->sd_w);
+		json_members_set_number(object, "allan_w", spread->allan_w);
+		json_members_set_number(object, "min_w", spread->min_w);
+		json_members_set_number(object, "p5_w", spread->low_w);
+		json_members_set_number(object, "median_w", spread->median_w);
+		json_members_set_number(object, "p95_w", spread->high_w);
+		json_members_set_number(object, "max_w", spread->max_w);
 		(void)json_array_append_new(array, object);
 	}
 	return array;
@@ -108,21 +91,21 @@ static json_t *phase_object(const struct noise *noise)
 	};
 	json_t *object = json_object(), *allan = json_array();
 
-	set(object, "readings", json_integer((json_int_t)noise->readings));
-	set(object, "updates", json_integer((json_int_t)noise->updates));
+	json_members_set(object, "readings", json_integer((json_int_t)noise->readings));
+	json_members_set(object, "updates", json_integer((json_int_t)noise->updates));
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		set_number(object, numbers[i].key, numbers[i].value);
-	set(object, "update_is_resolved", json_boolean(noise->update_is_resolved));
-	set(object, "is_randomised", json_boolean(noise->is_randomised));
-	set(object, "windows", windows_array(noise));
+		json_members_set_number(object, numbers[i].key, numbers[i].value);
+	json_members_set(object, "update_is_resolved", json_boolean(noise->update_is_resolved));
+	json_members_set(object, "is_randomised", json_boolean(noise->is_randomised));
+	json_members_set(object, "windows", windows_array(noise));
 	for (size_t i = 0; i < noise->allan_count; i++) {
 		json_t *point = json_object();
 
-		set_number(point, "window_s", noise->allan_window_s[i]);
-		set_number(point, "allan_w", noise->allan_w[i]);
+		json_members_set_number(point, "window_s", noise->allan_window_s[i]);
+		json_members_set_number(point, "allan_w", noise->allan_w[i]);
 		(void)json_array_append_new(allan, point);
 	}
-	set(object, "allan", allan);
+	json_members_set(object, "allan", allan);
 	return object;
 }
 
@@ -130,11 +113,11 @@ static json_t *meter_object(const struct noise_meter *meter)
 {
 	json_t *object = json_object();
 
-	set_text(object, "name", meter->name);
+	json_members_set_text(object, "name", meter->name);
 	for (int phase = 0; phase < NOISE_PHASES; phase++)
 		if (meter->has[phase])
-			set(object, noise_phase_name((enum noise_phase)phase),
-			    phase_object(&meter->phases[phase]));
+			json_members_set(object, noise_phase_name((enum noise_phase)phase),
+					 phase_object(&meter->phases[phase]));
 	return object;
 }
 
@@ -144,17 +127,18 @@ void noise_json_add(struct strbuf *out, const struct noise_report *report)
 	char created[32];
 
 	report_time_text((double)report->created, created);
-	set(object, "format", json_integer(1));
-	set_text(object, "created", created);
-	set_text(object, "version", report->version);
-	set_text(object, "command", report->command);
-	set_text(object, "filter", report->filter);
+	json_members_set(object, "format", json_integer(1));
+	json_members_set_text(object, "created", created);
+	json_members_set_text(object, "version", report->version);
+	json_members_set_text(object, "command", report->command);
+	json_members_set_text(object, "filter", report->filter);
 	for (size_t i = 0; report->machine && i < report->machine->count; i++)
-		set_text(machine, report->machine->items[i].name, report->machine->items[i].value);
-	set(object, "machine", machine);
+		json_members_set_text(machine, report->machine->items[i].name,
+				      report->machine->items[i].value);
+	json_members_set(object, "machine", machine);
 	for (size_t i = 0; i < report->count; i++)
 		(void)json_array_append_new(meters, meter_object(&report->meters[i]));
-	set(object, "meters", meters);
+	json_members_set(object, "meters", meters);
 	char *text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	if (text) {
 		strbuf_add_str(out, text);

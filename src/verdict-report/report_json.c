@@ -3,36 +3,9 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/macro.h"
-
-/* Sets a member; jansson takes @value over, and NULL (no memory) leaves the member out. */
-static void set(json_t *object, const char *key, json_t *value)
-{
-	(void)json_object_set_new(object, key, value);
-}
-
-static void set_number(json_t *object, const char *key, double value)
-{
-	set(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-/* Text from outside, which need not be UTF-8. */
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	json_t *value = json_string(text);
-
-	if (!value) {
-		char plain[RESULT_REASON_MAX];
-		size_t len = 0;
-		for (; text[len] && len + 1 < sizeof(plain); len++)
-			plain[len] = (text[len] & 0x80) ? '?' : text[len];
-		plain[len] = '\0';
-		value = json_string(plain);
-	}
-	set(object, key, value);
-}
+#include "verdict-report/json_members.h"
 
 static json_t *series_object(const struct series *series, size_t index, const char *which)
 {
@@ -40,20 +13,22 @@ static json_t *series_object(const struct series *series, size_t index, const ch
 	char file[REPORT_FILE_MAX];
 
 	report_series_file(index, which, file);
-	set_text(object, "name", series->name);
-	set_text(object, "source", series->source);
-	set_text(object, "query", series->query);
-	set_text(object, "unit", series->unit);
-	set_text(object, "file", file);
-	set(object, "samples", json_integer((json_int_t)series->samples));
-	set(object, "negative", json_integer((json_int_t)series->negative));
-	set(object, "gaps", json_integer((json_int_t)series->gaps));
-	set_number(object, "error", series->error);
-	set(dropped, "not_finite", json_integer((json_int_t)series->dropped.not_finite));
-	set(dropped, "duplicate", json_integer((json_int_t)series->dropped.duplicate));
-	set(dropped, "out_of_order", json_integer((json_int_t)series->dropped.out_of_order));
-	set(dropped, "reset", json_integer((json_int_t)series->dropped.reset));
-	set(object, "dropped", dropped);
+	json_members_set_text(object, "name", series->name);
+	json_members_set_text(object, "source", series->source);
+	json_members_set_text(object, "query", series->query);
+	json_members_set_text(object, "unit", series->unit);
+	json_members_set_text(object, "file", file);
+	json_members_set(object, "samples", json_integer((json_int_t)series->samples));
+	json_members_set(object, "negative", json_integer((json_int_t)series->negative));
+	json_members_set(object, "gaps", json_integer((json_int_t)series->gaps));
+	json_members_set_number(object, "error", series->error);
+	json_members_set(dropped, "not_finite",
+			 json_integer((json_int_t)series->dropped.not_finite));
+	json_members_set(dropped, "duplicate", json_integer((json_int_t)series->dropped.duplicate));
+	json_members_set(dropped, "out_of_order",
+			 json_integer((json_int_t)series->dropped.out_of_order));
+	json_members_set(dropped, "reset", json_integer((json_int_t)series->dropped.reset));
+	json_members_set(object, "dropped", dropped);
 	return object;
 }
 
@@ -87,8 +62,8 @@ static json_t *errors_object(const struct errors *errors)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		set_number(object, numbers[i].key, numbers[i].value);
-	set(object, "pairs", json_integer((json_int_t)errors->pairs));
+		json_members_set_number(object, numbers[i].key, numbers[i].value);
+	json_members_set(object, "pairs", json_integer((json_int_t)errors->pairs));
 	return object;
 }
 
@@ -100,15 +75,15 @@ static json_t *phases_array(const struct result *result)
 		const struct phase_result *phase = &result->phases[i];
 		json_t *object = json_object();
 
-		set_text(object, "name", phase->phase.name);
-		set_number(object, "start_s", phase->phase.start_s);
-		set_number(object, "end_s", phase->phase.end_s);
-		set_number(object, "actual", phase->actual);
-		set_number(object, "predicted", phase->predicted);
-		set_number(object, "ratio_low", phase->ratio_low);
-		set_number(object, "ratio_high", phase->ratio_high);
-		set_number(object, "error", phase->error);
-		set_text(object, "verdict", verdict_name(phase->verdict));
+		json_members_set_text(object, "name", phase->phase.name);
+		json_members_set_number(object, "start_s", phase->phase.start_s);
+		json_members_set_number(object, "end_s", phase->phase.end_s);
+		json_members_set_number(object, "actual", phase->actual);
+		json_members_set_number(object, "predicted", phase->predicted);
+		json_members_set_number(object, "ratio_low", phase->ratio_low);
+		json_members_set_number(object, "ratio_high", phase->ratio_high);
+		json_members_set_number(object, "error", phase->error);
+		json_members_set_text(object, "verdict", verdict_name(phase->verdict));
 		(void)json_array_append_new(array, object);
 	}
 	return array;
@@ -129,12 +104,12 @@ static json_t *table_object(const struct result_table *table)
 			(void)json_array_append_new(cells,
 						    isfinite(cell) ? json_real(cell) : json_null());
 		}
-		set_text(line, "name", table->rows[row].name);
-		set(line, "cells", cells);
+		json_members_set_text(line, "name", table->rows[row].name);
+		json_members_set(line, "cells", cells);
 		(void)json_array_append_new(rows, line);
 	}
-	set(object, "columns", columns);
-	set(object, "rows", rows);
+	json_members_set(object, "columns", columns);
+	json_members_set(object, "rows", rows);
 	return object;
 }
 
@@ -142,27 +117,28 @@ static json_t *result_object(const struct result *result, size_t index)
 {
 	json_t *object = json_object(), *threshold = json_object();
 
-	set_text(object, "name", result->name);
-	set_text(object, "exporter", result->exporter);
-	set_text(object, "kind", result_kind_name(result->kind));
-	set_text(object, "verdict", verdict_name(result->verdict));
-	set_text(object, "cause", cause_name(result->cause));
-	set_text(object, "reason", result->reason);
-	set_number(threshold, "max_error", result->threshold.max_error);
-	set_number(threshold, "max_lag_s", result->threshold.max_lag_s);
-	set_number(threshold, "truth_error", result->threshold.truth_error);
-	set(object, "threshold", threshold);
-	set_number(object, "error", result->error);
+	json_members_set_text(object, "name", result->name);
+	json_members_set_text(object, "exporter", result->exporter);
+	json_members_set_text(object, "kind", result_kind_name(result->kind));
+	json_members_set_text(object, "verdict", verdict_name(result->verdict));
+	json_members_set_text(object, "cause", cause_name(result->cause));
+	json_members_set_text(object, "reason", result->reason);
+	json_members_set_number(threshold, "max_error", result->threshold.max_error);
+	json_members_set_number(threshold, "max_lag_s", result->threshold.max_lag_s);
+	json_members_set_number(threshold, "truth_error", result->threshold.truth_error);
+	json_members_set(object, "threshold", threshold);
+	json_members_set_number(object, "error", result->error);
 	if (result->has_errors)
-		set(object, "errors", errors_object(&result->errors));
+		json_members_set(object, "errors", errors_object(&result->errors));
 	if (result->phase_count > 0)
-		set(object, "phases", phases_array(result));
+		json_members_set(object, "phases", phases_array(result));
 	if (result->table)
-		set(object, "table", table_object(result->table));
+		json_members_set(object, "table", table_object(result->table));
 	if (result->actual)
-		set(object, "actual", series_object(result->actual, index, "actual"));
+		json_members_set(object, "actual", series_object(result->actual, index, "actual"));
 	if (result->predicted)
-		set(object, "predicted", series_object(result->predicted, index, "predicted"));
+		json_members_set(object, "predicted",
+				 series_object(result->predicted, index, "predicted"));
 	return object;
 }
 
@@ -171,7 +147,7 @@ static json_t *machine_object(const struct machine_facts *machine)
 	json_t *object = json_object();
 
 	for (size_t i = 0; machine && i < machine->count; i++)
-		set_text(object, machine->items[i].name, machine->items[i].value);
+		json_members_set_text(object, machine->items[i].name, machine->items[i].value);
 	return object;
 }
 
@@ -180,8 +156,9 @@ static json_t *counts_object(const struct result_list *results)
 	json_t *object = json_object();
 
 	for (int v = VERDICT_PASS; v <= VERDICT_NOT_APPLICABLE; v++)
-		set(object, verdict_name((enum verdict)v),
-		    json_integer((json_int_t)result_list_count(results, (enum verdict)v)));
+		json_members_set(
+			object, verdict_name((enum verdict)v),
+			json_integer((json_int_t)result_list_count(results, (enum verdict)v)));
 	return object;
 }
 
@@ -192,19 +169,20 @@ static json_t *report_object(const struct verdict_report *report)
 	char text[32];
 
 	report_time(report, &start_s, &end_s);
-	set(object, "format", json_integer(REPORT_FORMAT_VERSION));
-	set_text(object, "verdict", verdict_name(result_list_verdict(report->results)));
-	set(object, "counts", counts_object(report->results));
+	json_members_set(object, "format", json_integer(REPORT_FORMAT_VERSION));
+	json_members_set_text(object, "verdict",
+			      verdict_name(result_list_verdict(report->results)));
+	json_members_set(object, "counts", counts_object(report->results));
 	report_time_text((double)report->created, text);
-	set_text(object, "created", text);
-	set_text(object, "version", report->version);
-	set_text(object, "command", report->command);
-	set_number(object, "start_s", start_s);
-	set_number(object, "end_s", end_s);
-	set(object, "machine", machine_object(report->machine));
+	json_members_set_text(object, "created", text);
+	json_members_set_text(object, "version", report->version);
+	json_members_set_text(object, "command", report->command);
+	json_members_set_number(object, "start_s", start_s);
+	json_members_set_number(object, "end_s", end_s);
+	json_members_set(object, "machine", machine_object(report->machine));
 	for (size_t i = 0; i < report->results->count; i++)
 		(void)json_array_append_new(results, result_object(report->results->items[i], i));
-	set(object, "results", results);
+	json_members_set(object, "results", results);
 	return object;
 }
 

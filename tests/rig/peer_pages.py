@@ -4,11 +4,12 @@
 Each exporter is right unless faults are named, which are ones that it was seen to have. A page is a metric's TYPE and rows, without
 descriptions but where they are the fault.
 """
-import http.server
 import os
 import pathlib
 import threading
 import time
+
+from page_server import PageServer
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 NOT_A_PID = 999999999
@@ -73,7 +74,7 @@ class Peer:
         self.cpu = {process.key: process.cpu_s for process in self.now}
 
     def share(self, joules):
-        """By CPU time; nobody is in debt, and what ended meanwhile has no part."""
+        """By CPU time; no process is in debt, and what ended meanwhile has no part."""
         total = sum(self.used.values())
         for zone, energy in joules.items():
             for key, used in self.used.items() if total > 0 else ():
@@ -147,7 +148,7 @@ class ClassicKepler(Peer):
 
 
 class Scaphandre(Peer):
-    """It reads only if nobody asked within 2 s. Faults: poisoned."""
+    """It reads only if the last request is more than 2 s old. Faults: poisoned."""
     def __init__(self, *args):
         self.asked_s = 0
         super().__init__(*args)
@@ -200,27 +201,8 @@ class Alumet(Peer):
                               for pid, used in self.old.items()])
 
 
-class PeerServer(http.server.ThreadingHTTPServer):
+class PeerServer(PageServer):
     """Hands out the page of the peer that the path names."""
-    daemon_threads = True
 
     def __init__(self, peers):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                page = peers[self.path.strip("/")].page().encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(page)))
-                self.end_headers()
-                self.wfile.write(page)
-
-            def log_message(self, *args):
-                pass
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def url(self, name):
-        return f"http://127.0.0.1:{self.server_address[1]}/{name}"
-
-    def __exit__(self, *exc):
-        self.shutdown()
-        self.server_close()
+        super().__init__(lambda name: peers[name].page())

@@ -5,17 +5,15 @@ drew in addition. An exporter that doubles its GPUs fails.
 
 The boards are those of a library that stands in for NVML. It draws what its file says, in the exporter as in the validator.
 """
-import http.server
 import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
-import threading
-import urllib.request
 
 from gpu_rig import Gpus
+from page_server import PageServer, page_of
 from rig import BUILD, Exporter, Sensors, rapl_zone
 
 VALIDATOR = BUILD / "kepler-validator"
@@ -24,29 +22,6 @@ VALIDATOR = BUILD / "kepler-validator"
 def double_gpus(page):
     return re.sub(r"^(kepler_node_gpu_joules_total\{.*\}) (\S+)$", lambda row: f"{row[1]} {2 * float(row[2]):.6f}", page,
                   flags=re.MULTILINE)
-
-
-class Doubler(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, url):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                with urllib.request.urlopen(url + "/metrics", timeout=10) as answer:
-                    page = double_gpus(answer.read().decode()).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(page)))
-                self.end_headers()
-                self.wfile.write(page)
-
-            def log_message(self, *args):
-                pass
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def __exit__(self, *exc):
-        self.shutdown()
-        self.server_close()
 
 
 def run(gpus, *args):
@@ -76,9 +51,10 @@ COMMAND = f"{saying(BUSY)}; sleep 6; {saying(IDLE)}"
 gpus.say(*IDLE)
 with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
         Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
-                 pass_fds=(gpus.truth.fileno(),)) as exporter, Doubler(exporter.url) as doubler:
+                 pass_fds=(gpus.truth.fileno(),)) as exporter, \
+        PageServer(lambda _: double_gpus(page_of(exporter.url))) as doubler:
     exporter.intervals(2)
-    own, doubled = exporter.url + "/metrics", f"http://127.0.0.1:{doubler.server_address[1]}/metrics"
+    own, doubled = exporter.url + "/metrics", doubler.url("metrics")
     library = gpus.option.split("=")[1]
     found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
                         f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--duration=24s")

@@ -5,15 +5,13 @@ container, pod and namespace; an exporter that loses pods or doubles them fails 
 
 Other work on this machine may make the energy of the load inconclusive; nothing else depends on it.
 """
-import http.server
 import json
 import pathlib
 import re
 import subprocess
 import tempfile
-import threading
-import urllib.request
 
+from page_server import PageServer, page_of
 from rig import BUILD, Exporter, Sensors, rapl_zone
 
 VALIDATOR = BUILD / "kepler-validator"
@@ -31,33 +29,6 @@ def lose_pods(page):
 
 
 CHANGES = {"doubled": double_pods, "lost": lose_pods}
-
-
-class Proxy(http.server.ThreadingHTTPServer):
-    """The exporter's page, changed as the path says."""
-    daemon_threads = True
-
-    def __init__(self, url):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                with urllib.request.urlopen(url + "/metrics", timeout=10) as answer:
-                    page = CHANGES[self.path.strip("/")](answer.read().decode()).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(page)))
-                self.end_headers()
-                self.wfile.write(page)
-
-            def log_message(self, *args):
-                pass
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def url(self, change):
-        return f"http://127.0.0.1:{self.server_address[1]}/{change}"
-
-    def __exit__(self, *exc):
-        self.shutdown()
-        self.server_close()
 
 
 def run(*args):
@@ -88,7 +59,7 @@ def is_near(one, other):
 def a_pod():
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, \
             Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s") as exporter, \
-            Proxy(exporter.url) as proxy:
+            PageServer(lambda change: CHANGES[change](page_of(exporter.url))) as proxy:
         exporter.intervals(2)
         own = exporter.url + "/metrics"
         found, _ = run(f"--exporter={own}", f"--exporter={proxy.url('doubled')}", f"--exporter={proxy.url('lost')}",

@@ -6,17 +6,15 @@ The machine is QEMU with a boot sector that spins; a command as the load lets it
 energy that the host's exporter charges to the machine, or a part of it. An exporter that doubles its machines fails.
 """
 import contextlib
-import http.server
 import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
 
+from page_server import PageServer, page_of
 from rig import BUILD, Exporter, Sensors, need_program, rapl_zone
 
 VALIDATOR = BUILD / "kepler-validator"
@@ -41,32 +39,6 @@ def doubled(page):
 
 
 PAGES = {"guest": lambda page: guest(page, 1), "low": lambda page: guest(page, 0.8), "doubled": doubled}
-
-
-class Proxy(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, url):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                with urllib.request.urlopen(url + "/metrics", timeout=10) as answer:
-                    page = PAGES[self.path.strip("/")](answer.read().decode()).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(page)))
-                self.end_headers()
-                self.wfile.write(page)
-
-            def log_message(self, *args):
-                pass
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def url(self, name):
-        return f"http://127.0.0.1:{self.server_address[1]}/{name}"
-
-    def __exit__(self, *exc):
-        self.shutdown()
-        self.server_close()
 
 
 @contextlib.contextmanager
@@ -109,7 +81,7 @@ def tell(monitor, word):
 with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, \
         Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, \
         Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s") as exporter, \
-        Proxy(exporter.url) as proxy:
+        PageServer(lambda name: PAGES[name](page_of(exporter.url))) as proxy:
     exporter.intervals(2)
     own, twice = exporter.url + "/metrics", proxy.url("doubled")
     exporters = [f"--exporter={own}", f"--exporter={twice}", f"--host.sysfs={sensors.mount}"]

@@ -112,7 +112,7 @@ static void kinds_beyond_the_limit_are_counted(void **state)
 	assert_int_equal(truth.left_out, 3);
 }
 
-/* While nobody writes the file, its number is not the power of now. */
+/* While no program writes the file, its number is not the power of now. */
 static void an_old_file_is_not_a_reading(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
@@ -130,7 +130,7 @@ static void an_old_file_is_not_a_reading(void **state)
 	assert_non_null(strstr(truth.failure.text, "has not been written for"));
 }
 
-/* Of a power, unlike of a counter, nobody knows what it was meanwhile. */
+/* Unlike a counter, a power does not tell what it was meanwhile. */
 static void a_power_that_was_not_read_is_a_gap(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
