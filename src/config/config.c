@@ -20,6 +20,7 @@
 #include "config/activity_options.h"
 #include "config/attribution_options.h"
 #include "config/kube_options.h"
+#include "config/local_options.h"
 #include "config/model_url.h"
 #include "config/option_rows.h"
 #include "export/prometheus.h"
@@ -372,6 +373,7 @@ static const struct option_section sections[] = {
 	SECTION(record_rows, record),
 	{ web_rows, ARRAY_SIZE(web_rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct config, web) },
+	MORE(local_options_at, local),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
 	SECTION(security_rows, security),
 };
@@ -430,8 +432,16 @@ const char *config_reachable_address(const struct config *config)
 
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
 {
-	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->allow_fast_updates || !reachable)
+	bool everyone = *config->local.socket && config->local.everyone != EVERYONE_NONE;
+
+	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->allow_fast_updates ||
+	    (!reachable && !everyone))
 		return 0;
+	if (!reachable)
+		return diag_set(diag, -EINVAL,
+				"monitor.interval: local.everyone lets all users connect to "
+				"local.socket, and readings below 1s reveal what runs here; "
+				"web.allow-fast-updates allows it");
 	return diag_set(diag, -EINVAL,
 			"monitor.interval: other machines can connect to \"%.100s\", and "
 			"readings below 1s reveal what runs here; web.allow-fast-updates allows it",

@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "config/local_options.h"
 #include "config/vm_hints.h"
 #include "export/prometheus.h"
 #include "export/push.h"
@@ -111,6 +112,7 @@ struct config {
 	struct web_values web;
 	bool allow_fast_updates;      /* --web.allow-fast-updates=false */
 	struct http_auth *auth;       /* the tokens in --web.token-file; read by reload.h alone */
+	struct local_options local;   /* --local.… */
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;
 };

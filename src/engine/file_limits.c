@@ -40,7 +40,7 @@ struct hanging {
 struct limits_job {
 	struct offload_job job;
 	struct config config; /* a copy */
-	char socket_folders[WEB_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
+	char socket_folders[WEB_LISTEN_MAX + 1][HTTP_UNIX_PATH_MAX + 1];
 	size_t socket_folder_count;
 	struct hanging hanging;
 	pthread_mutex_t lock; /* of `touched` */
@@ -171,19 +171,23 @@ static void job_run(struct offload_job *base)
 }
 
 /* The folders of unix sockets to listen on: these are made, renamed and removed. */
+static void add_socket_folder(struct limits_job *job, const char *path)
+{
+	const char *end = path ? strrchr(path, '/') : NULL;
+	char *folder = job->socket_folders[job->socket_folder_count];
+
+	if (!end)
+		return;
+	(void)snprintf(folder, HTTP_UNIX_PATH_MAX + 1, "%.*s", end > path ? (int)(end - path) : 1,
+		       path);
+	job->socket_folder_count++;
+}
+
 static void add_socket_folders(struct limits_job *job, const struct config *config)
 {
-	for (size_t i = 0; i < config->web.listen_count; i++) {
-		const char *path = http_unix_path(config->web.listen[i]);
-		const char *end = path ? strrchr(path, '/') : NULL;
-		char *folder = job->socket_folders[job->socket_folder_count];
-
-		if (!end)
-			continue;
-		(void)snprintf(folder, HTTP_UNIX_PATH_MAX + 1, "%.*s",
-			       end > path ? (int)(end - path) : 1, path);
-		job->socket_folder_count++;
-	}
+	for (size_t i = 0; i < config->web.listen_count; i++)
+		add_socket_folder(job, http_unix_path(config->web.listen[i]));
+	add_socket_folder(job, config->local.socket);
 }
 
 /* It runs before anything is served: nothing here may look into a file system that hangs. */

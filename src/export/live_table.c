@@ -137,7 +137,7 @@ static void add_line(struct strbuf *out, const struct power_picture *picture,
 static void add_others(struct strbuf *out, const struct power_picture *picture, uint32_t shown,
 		       const struct widths *widths)
 {
-	const struct power_list *list = &picture->processes;
+	const struct power_list *list = &picture->level[LEVEL_PROCESS];
 	uint64_t power_uw = list->other_uw, cpu_ns = list->other_cpu_ns;
 	uint32_t more = list->left_out + list->count - shown;
 	char text[64];
@@ -185,7 +185,7 @@ int live_table_draw(const struct power_picture *picture, const struct live_table
 		    struct strbuf *out)
 {
 	unsigned rows = view->rows ? view->rows : 24, columns = view->columns ? view->columns : 80;
-	const struct power_list *list = &picture->processes;
+	const struct power_list *list = &picture->level[LEVEL_PROCESS];
 	const struct widths widths = choose_widths(columns);
 	uint32_t limit = rows > CHROME_LINES ? rows - CHROME_LINES : 1;
 	uint32_t shown = list->count < limit ? list->count : limit;

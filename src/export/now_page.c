@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * The picture of power has its rows in the order of their power; for another order, pointers to the
+ * rows are sorted. Rows beyond the limit are added to "other", so that the sum stays the same.
+ */
 #include "export/now_page.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/macro.h"
 #include "base/num.h"
 #include "snapshot/zone_picture.h"
 
@@ -33,8 +40,12 @@ static void add_number(struct strbuf *out, const char *key, double value)
 		strbuf_add_str(out, "null");
 }
 
-static void add_micro(struct strbuf *out, const char *key, bool is_known, uint64_t value)
+/* A client that sees a part of the rows gets steps of 1000. */
+static void add_micro(struct strbuf *out, const struct now_query *query, const char *key,
+		      bool is_known, uint64_t value)
 {
+	if (query->shows)
+		value -= value % 1000;
 	add_number(out, key, is_known ? (double)value / 1e6 : (double)NAN);
 }
 
@@ -44,13 +55,20 @@ static void add_flag(struct strbuf *out, const char *key, bool flag)
 	strbuf_add_str(out, flag ? "true" : "false");
 }
 
+/* The power of a zone, in the same steps. */
+static void add_watts(struct strbuf *out, const struct now_query *query, double watts)
+{
+	add_number(out, "watts", query->shows ? floor(watts * 1e3) / 1e3 : watts);
+}
+
 static void begin_item(struct strbuf *out)
 {
 	strbuf_add_str(out, out->data && out->data[out->len - 1] == '}' ? ",\n{" : "\n{");
 }
 
 /* One that another source has taken over from has no power any more. */
-static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
+static void add_zones(struct strbuf *out, const struct now_query *query,
+		      const struct snapshot *snapshot)
 {
 	add_key(out, "zones");
 	strbuf_add_char(out, '[');
@@ -64,14 +82,15 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		add_text(out, "package", zone->zone.instance);
 		add_text(out, "source", zone->zone.source);
 		add_text(out, "quality", zone_quality_name(zone->zone.quality));
-		add_number(out, "watts", snapshot_zone_watts(zone));
+		add_watts(out, query, snapshot_zone_watts(zone));
 		add_flag(out, "in_total", zone->total != TOTAL_NONE);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add_char(out, ']');
 }
 
-static void add_parts(struct strbuf *out, const struct power_picture *power)
+static void add_parts(struct strbuf *out, const struct now_query *query,
+		      const struct power_picture *power)
 {
 	add_key(out, "parts");
 	strbuf_add_char(out, '[');
@@ -82,64 +101,243 @@ static void add_parts(struct strbuf *out, const struct power_picture *power)
 		add_text(out, "zone", zone_kind_name(part->kind));
 		add_flag(out, "rest", part->is_rest);
 		add_text(out, "quality", zone_quality_name(part->quality));
-		add_micro(out, "watts", true, part->power_uw);
+		add_micro(out, query, "watts", true, part->power_uw);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add_char(out, ']');
 }
 
-static void add_use(struct strbuf *out, const struct power_picture *power, uint64_t cpu_ns,
-		    uint64_t power_uw, uint64_t energy_uj)
+/* What a row, or several of them, used. */
+struct use {
+	uint64_t power_uw, energy_uj, cpu_ns;
+};
+
+static void add_use(struct strbuf *out, const struct now_query *query,
+		    const struct power_picture *power, const struct use *use)
 {
 	add_number(out, "cpu_percent",
-		   power->elapsed_ns ? (double)cpu_ns * 100 / (double)power->elapsed_ns
+		   power->elapsed_ns ? (double)use->cpu_ns * 100 / (double)power->elapsed_ns
 				     : (double)NAN);
-	add_micro(out, "watts", power->is_known, power_uw);
-	add_micro(out, "joules", true, energy_uj);
+	add_micro(out, query, "watts", power->is_known, use->power_uw);
+	add_micro(out, query, "joules", true, use->energy_uj);
 	strbuf_add_char(out, '}');
 }
 
-static void add_rows(struct strbuf *out, const struct power_picture *power)
+/* The name of the row of @level that @row belongs to, where the picture has it. */
+static void add_belonging(struct strbuf *out, const struct power_picture *power,
+			  const struct power_row *row, enum level level)
 {
-	const struct power_list *list = &power->processes;
+	if (row->belongs_to[level] != POWER_ROW_NONE)
+		add_text(out, level_info[level].name, power->rows[row->belongs_to[level]].owner);
+}
 
-	add_key(out, "rows");
-	strbuf_add_char(out, '[');
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct power_row *row = &power->rows[list->first + i];
+static void add_belongings(struct strbuf *out, const struct power_picture *power,
+			   const struct power_row *row)
+{
+	uint32_t container = row->belongs_to[LEVEL_CONTAINER];
 
-		begin_item(out);
+	add_belonging(out, power, row, LEVEL_CONTAINER);
+	if (container != POWER_ROW_NONE)
+		row = &power->rows[container];
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++)
+		add_belonging(out, power, row, level);
+}
+
+static void add_row(struct strbuf *out, const struct now_query *query,
+		    const struct power_picture *power, const struct power_row *row)
+{
+	const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns };
+
+	begin_item(out);
+	if (row->pid)
 		strbuf_addf(out, "\"pid\":%u", row->pid);
-		add_text(out, "command", row->command);
-		add_text(out, "owner", row->owner);
-		add_use(out, power, row->cpu_ns, row->power_uw, row->energy_uj);
-	}
+	else
+		strbuf_add_str(out, "\"pid\":null");
+	add_text(out, "command", row->command);
+	add_text(out, "owner", row->owner);
+	add_belongings(out, power, row);
+	add_use(out, query, power, &use);
+}
+
+static void add_other(struct strbuf *out, const struct now_query *query,
+		      const struct power_picture *power, const struct use *other)
+{
 	begin_item(out);
 	strbuf_add_str(out, "\"pid\":null");
 	add_text(out, "command", "other");
 	add_text(out, "owner", "");
-	add_use(out, power, list->other_cpu_ns, list->other_uw, list->other_uj);
-	strbuf_add_char(out, ']');
+	add_use(out, query, power, other);
 }
 
-int now_page(const struct snapshot *snapshot, struct strbuf *out)
+struct ordered_row {
+	const struct power_row *row;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_joules(const void *a, const void *b)
+{
+	return compare_u64(((const struct ordered_row *)a)->row->energy_uj,
+			   ((const struct ordered_row *)b)->row->energy_uj);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	return compare_u64(((const struct ordered_row *)a)->row->cpu_ns,
+			   ((const struct ordered_row *)b)->row->cpu_ns);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct power_row *x = ((const struct ordered_row *)a)->row;
+	const struct power_row *y = ((const struct ordered_row *)b)->row;
+	int order = strcmp(x->command, y->command);
+
+	return order ? order : strcmp(x->owner, y->owner);
+}
+
+/* The rows that the client may see, in order. *ret_count; NULL without memory. */
+static struct ordered_row *choose_rows(const struct now_query *query,
+				       const struct power_picture *power, uint32_t *ret_count)
+{
+	static int (*const compare[])(const void *, const void *) = { [NOW_BY_WATTS] = NULL,
+								      [NOW_BY_JOULES] = by_joules,
+								      [NOW_BY_CPU] = by_cpu,
+								      [NOW_BY_NAME] = by_name };
+	const struct power_list *list = &power->level[query->level];
+	struct ordered_row *rows = calloc(list->count + 1, sizeof(*rows));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; rows && i < list->count; i++) {
+		const struct power_row *row = &power->rows[list->first + i];
+
+		if (!query->shows || query->shows(query->userdata, row))
+			rows[count++].row = row;
+	}
+	if (rows && compare[query->sort])
+		qsort(rows, count, sizeof(*rows), compare[query->sort]);
+	*ret_count = count;
+	return rows;
+}
+
+static int add_rows(struct strbuf *out, const struct now_query *query,
+		    const struct power_picture *power)
+{
+	const struct power_list *list = &power->level[query->level];
+	struct use other = { list->other_uw, list->other_uj, list->other_cpu_ns };
+	uint32_t count, shown;
+	CLEANUP_FREE struct ordered_row *rows = choose_rows(query, power, &count);
+
+	if (!rows)
+		return -ENOMEM;
+	shown = count < query->limit ? count : query->limit;
+	add_text(out, "level", level_info[query->level].name);
+	if (!query->shows)
+		strbuf_addf(out, ",\"left_out\":%u", list->left_out + count - shown);
+	add_key(out, "rows");
+	strbuf_add_char(out, '[');
+	for (uint32_t i = 0; i < shown; i++)
+		add_row(out, query, power, rows[i].row);
+	for (uint32_t i = shown; i < count; i++) {
+		other.power_uw += rows[i].row->power_uw;
+		other.energy_uj += rows[i].row->energy_uj;
+		other.cpu_ns += rows[i].row->cpu_ns;
+	}
+	if (!query->shows)
+		add_other(out, query, power, &other);
+	strbuf_add_char(out, ']');
+	return 0;
+}
+
+int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out)
 {
 	const struct power_picture *power = snapshot ? snapshot->power : NULL;
+	bool all;
+	int r;
 
 	if (!power)
 		return -ENODATA;
+	all = power->is_known && !query->shows;
 	strbuf_add_char(out, '{');
 	add_number(out, "time", (double)power->realtime_ms / 1e3);
 	add_text(out, "node", snapshot->node.node_name);
-	add_micro(out, "total_watts", power->is_known, power->total_uw);
+	add_text(out, "version", snapshot->node.version);
+	add_micro(out, query, "total_watts", power->is_known, power->total_uw);
 	add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
 	add_flag(out, "estimated", power->is_estimated);
-	add_micro(out, "idle_watts", power->is_known && power->has_idle, power->idle_uw);
+	add_micro(out, query, "idle_watts", all && power->has_idle, power->idle_uw);
 	add_flag(out, "idle_provisional", power->idle_is_provisional);
-	add_micro(out, "unattributed_watts", power->is_known, power->unattributed_uw);
-	add_parts(out, power);
-	add_zones(out, snapshot);
-	add_rows(out, power);
+	add_micro(out, query, "unattributed_watts", all, power->unattributed_uw);
+	add_parts(out, query, power);
+	add_zones(out, query, snapshot);
+	add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
+	r = add_rows(out, query, power);
 	strbuf_add_str(out, "}\n");
-	return strbuf_error(out);
+	return r < 0 ? r : strbuf_error(out);
+}
+
+bool now_query_wants_rows(const struct now_query *query)
+{
+	return query->shows || query->level != LEVEL_PROCESS || query->sort != NOW_BY_WATTS ||
+	       query->limit > POWER_TOP_PROCESSES;
+}
+
+static int read_level(const char *text, struct now_query *query, struct diag *diag)
+{
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		if (strcmp(text, level_info[level].name) == 0) {
+			query->level = level;
+			return 0;
+		}
+	}
+	return diag_set(diag, -EINVAL,
+			"level: want process, container, pod, vm or namespace, not \"%.40s\"",
+			text);
+}
+
+static int read_sort(const char *text, struct now_query *query, struct diag *diag)
+{
+	static const char *const names[] = { "watts", "joules", "cpu", "name" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			query->sort = (enum now_sort)i;
+			return 0;
+		}
+	}
+	return diag_set(diag, -EINVAL, "sort: want watts, joules, cpu or name, not \"%.40s\"",
+			text);
+}
+
+static int read_limit(const char *text, struct now_query *query, struct diag *diag)
+{
+	uint64_t limit;
+
+	if (parse_u64(text, strlen(text), &limit) < 0 || limit < 1 || limit > POWER_ROWS_MAX)
+		return diag_set(diag, -EINVAL, "limit: want a number of 1 to %d, not \"%.40s\"",
+				POWER_ROWS_MAX, text);
+	query->limit = (uint32_t)limit;
+	return 0;
+}
+
+int now_query_read(const struct http_request *request, struct now_query *ret, struct diag *diag)
+{
+	static const struct {
+		const char *name;
+		int (*read)(const char *text, struct now_query *query, struct diag *diag);
+	} arguments[] = { { "level", read_level }, { "sort", read_sort }, { "limit", read_limit } };
+	struct now_query query = { .level = LEVEL_PROCESS, .limit = POWER_TOP_PROCESSES };
+
+	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
+		const char *text = http_request_argument(request, arguments[i].name);
+		int r = text ? arguments[i].read(text, &query, diag) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	*ret = query;
+	return 0;
 }

@@ -1,16 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page at /api/v1/now: who draws how much of the node's power, as JSON, for scripts.
- * docs/now.md describes it. A key that is documented there keeps its name and meaning; new ones may
- * be added.
+ * The page at /api/v1/now: who draws how much of the node's power, as JSON, for scripts and for the
+ * commands of this program. docs/now.md describes it. A key that is documented there keeps its name
+ * and meaning; new ones may be added.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
 #include "base/strbuf.h"
+#include "net/server/http_handler.h"
 #include "snapshot/snapshot.h"
 
 #define NOW_PAGE_PATH "/api/v1/now"
 #define NOW_PAGE_TYPE "application/json"
 
+enum now_sort { NOW_BY_WATTS, NOW_BY_JOULES, NOW_BY_CPU, NOW_BY_NAME };
+
+struct now_query {
+	enum level level;   /* of the rows */
+	enum now_sort sort; /* the largest first; by name the first in the alphabet */
+	uint32_t limit;     /* rows, without the last one, "other"; 1 to POWER_ROWS_MAX */
+	/*
+	 * NULL: everything is shown. Otherwise only the processes that it is true for, with
+	 * @userdata, the node's total and its zones; nothing from which the power of the other
+	 * processes follows, and no value finer than 1 mW or 1 mJ.
+	 */
+	bool (*shows)(const void *userdata, const struct power_row *process);
+	const void *userdata;
+};
+
+/*
+ * Reads the arguments level=, sort= and limit= of a request; those that are missing have their
+ * defaults: process, watts, 64. 0, or -EINVAL with a diagnosis.
+ */
+int now_query_read(const struct http_request *request, struct now_query *ret, struct diag *diag);
+/* Does it need more rows than a snapshot has at a glance (snapshot_want_rows())? */
+bool now_query_wants_rows(const struct now_query *query);
 /* Appends the page. 0, -ENODATA where nothing has been read yet (NULL), or -ENOMEM. */
-int now_page(const struct snapshot *snapshot, struct strbuf *out);
+int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out);

@@ -24,6 +24,7 @@
 #include "engine/node_facts.h"
 #include "export/live_table.h"
 #include "kepler/health_table.h"
+#include "kepler/local.h"
 #include "kepler/machine_log.h"
 #include "kepler/web.h"
 #include "service/privileges.h"
@@ -77,7 +78,7 @@ static void free_fds(struct kept_fds *kept, size_t left)
 }
 
 /* The live table names the first one. */
-static const struct exporter_ops *const exporter_table[] = { &web_exporter, NULL };
+static const struct exporter_ops *const exporter_table[] = { &web_exporter, &local_exporter, NULL };
 
 static int start_exporters(struct monitor *monitor)
 {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macro.h"
 #include "base/num.h"
 #include "energy/label_text.h"
 #include "energy/total.h"
@@ -32,29 +33,35 @@ struct counting {
 	const struct snapshot_zone *zones;
 	struct counted_account *accounts;
 	uint32_t count;
+	uint32_t *places; /* of rows in the picture, level by level: place_of() */
 	bool is_known;    /* the power of each account that counts is */
 	bool is_late;     /* it is not, but only because a source has no new reading */
 	uint64_t rows_uj; /* all that rows got since the start */
 	uint64_t cpu_ns;  /* of all owners in the interval */
 };
 
-static void copy_rows(struct power_picture *ret, const struct power_picture *picture,
-		      const struct power_list *list)
-{
-	memcpy(&ret->rows[list->first], &picture->rows[list->first],
-	       list->count * sizeof(*ret->rows));
-}
+const struct power_row_limits power_glance = {
+	{ [LEVEL_PROCESS] = POWER_TOP_PROCESSES, [LEVEL_CONTAINER] = POWER_TOP_OWNERS }
+};
 
-void power_picture_copy(struct power_picture *ret, const struct power_picture *picture)
+const struct power_row_limits power_whole = { { POWER_ROWS_MAX, POWER_ROWS_MAX, POWER_ROWS_MAX,
+						POWER_ROWS_MAX, POWER_ROWS_MAX } };
+_Static_assert(ARRAY_SIZE(power_whole.rows) == 5, "a limit for each level");
+
+void power_picture_copy(struct power_picture *ret, const struct power_picture *picture,
+			struct power_row *rows)
 {
-	memcpy(ret, picture, offsetof(struct power_picture, rows));
-	copy_rows(ret, picture, &picture->processes);
-	copy_rows(ret, picture, &picture->owners);
+	*ret = *picture;
+	ret->rows = rows;
+	if (picture->row_count)
+		memcpy(rows, picture->rows, picture->row_count * sizeof(*rows));
 }
 
 void power_scratch_release(struct power_scratch *scratch)
 {
 	free(scratch->accounts);
+	free(scratch->rows);
+	free(scratch->places);
 	ranking_release(&scratch->ranking);
 	*scratch = (struct power_scratch){ 0 };
 }
@@ -172,24 +179,72 @@ static void write_owner(const struct owner_names *names, bool whole, char ret[PO
 	label_text(ret, POWER_OWNER_SIZE, long_text);
 }
 
-static void write_row(const struct counting *counting, enum level level, uint32_t row,
+/* "shop/checkout-7d9f" of a pod, else the name of the group, or its id. */
+static void write_group(const struct owner_names *names, enum level level,
+			char ret[POWER_OWNER_SIZE])
+{
+	const struct level_info *info = &level_info[level];
+	const char *name =
+		names->text[info->called][0] ? names->text[info->called] : names->text[info->id];
+	const char *space = level == LEVEL_POD ? names->text[LABEL_NAMESPACE] : "";
+	char long_text[2 * OWNER_NAME_MAX + sizeof("/")];
+
+	(void)snprintf(long_text, sizeof(long_text), "%s%s%s", space, *space ? "/" : "", name);
+	label_text(ret, POWER_OWNER_SIZE, long_text);
+}
+
+/* Where the picture has a row of the ledger, or POWER_ROW_NONE: of levels above processes. */
+static uint32_t *place_of(struct counting *counting, enum level level, uint32_t row)
+{
+	uint32_t *places = counting->places;
+
+	for (enum level before = LEVEL_CONTAINER; before < level; before++)
+		places += ledger_slots(counting->ledger, before);
+	return &places[row];
+}
+
+static void write_process(struct counting *counting, uint32_t row, struct power_row *ret)
+{
+	const struct ledger_process *process = ledger_process_at(counting->ledger, row);
+
+	ret->pid = process->pid;
+	ret->start_ns = process->start_ns;
+	memcpy(ret->command, process->comm, sizeof(ret->command));
+	ret->belongs_to[LEVEL_CONTAINER] = *place_of(counting, LEVEL_CONTAINER, process->container);
+	write_owner(ledger_container_at(counting->ledger, process->container)->names, false,
+		    ret->owner);
+}
+
+static void write_container(struct counting *counting, uint32_t row, struct power_row *ret)
+{
+	const struct ledger_container *container = ledger_container_at(counting->ledger, row);
+
+	for (enum level level = LEVEL_GROUPS; level < LEVEL_COUNT; level++) {
+		uint32_t group = ledger_group_of(container, level);
+
+		if (group != LEDGER_NONE)
+			ret->belongs_to[level] = *place_of(counting, level, group);
+	}
+	write_owner(container->names, true, ret->owner);
+}
+
+static void write_row(struct counting *counting, enum level level, uint32_t row,
 		      struct power_row *ret)
 {
 	const struct ledger *ledger = counting->ledger;
 	const uint64_t *deltas = ledger_deltas(ledger, level, row);
-	uint32_t container = row;
 
 	ret->pid = 0;
+	ret->start_ns = 0;
 	ret->command[0] = '\0';
-	if (level == LEVEL_PROCESS) {
-		const struct ledger_process *process = ledger_process_at(ledger, row);
-
-		ret->pid = process->pid;
-		memcpy(ret->command, process->comm, sizeof(ret->command));
-		container = process->container;
-	}
-	write_owner(ledger_container_at(ledger, container)->names, level == LEVEL_CONTAINER,
-		    ret->owner);
+	for (enum level above = 0; above < LEVEL_COUNT; above++)
+		ret->belongs_to[above] = POWER_ROW_NONE;
+	if (level == LEVEL_PROCESS)
+		write_process(counting, row, ret);
+	else if (level == LEVEL_CONTAINER)
+		write_container(counting, row, ret);
+	else
+		write_group(ledger_group_at(ledger, level, row)->names, level, ret->owner);
 	ret->power_uw = row_power_uw(counting, deltas);
 	ret->energy_uj = row_energy_uj(counting, ledger_values(ledger, level, row));
 	ret->cpu_ns = deltas[COLUMN_CPU];
@@ -220,18 +275,16 @@ static uint32_t rank_rows(const struct counting *counting, enum level level,
 }
 
 /* @charged_uw: to all rows of the level. */
-static void take_rows(const struct counting *counting, enum level level, uint64_t charged_uw,
-		      struct ranking *ranking, struct power_picture *picture)
+static void take_rows(struct counting *counting, enum level level, uint64_t charged_uw,
+		      uint32_t limit, struct ranking *ranking, struct power_picture *picture)
 {
-	bool is_process = level == LEVEL_PROCESS;
-	struct power_list *list = is_process ? &picture->processes : &picture->owners;
+	struct power_list *list = &picture->level[level];
 	uint32_t used;
 
-	/* There is memory for the most: power_picture_take(). */
-	(void)ranking_begin(ranking, is_process ? POWER_TOP_PROCESSES : POWER_TOP_OWNERS);
+	(void)ranking_begin(ranking, limit); /* there is memory for the most: reserve() */
 	used = rank_rows(counting, level, ranking);
 	*list = (struct power_list){
-		.first = is_process ? 0 : POWER_TOP_PROCESSES,
+		.first = picture->row_count,
 		.count = ranking->count,
 		.left_out = used - ranking->count,
 		.other_uw = charged_uw,
@@ -242,10 +295,13 @@ static void take_rows(const struct counting *counting, enum level level, uint64_
 		struct power_row *row = &picture->rows[list->first + i];
 
 		write_row(counting, level, ranking->ranked[i].row, row);
+		if (level != LEVEL_PROCESS)
+			*place_of(counting, level, ranking->ranked[i].row) = list->first + i;
 		list->other_uw -= row->power_uw;
 		list->other_uj -= row->energy_uj;
 		list->other_cpu_ns -= row->cpu_ns;
 	}
+	picture->row_count += list->count;
 }
 
 /* The power of each kind of zone: in the total, and inside a zone of it. */
@@ -404,18 +460,52 @@ static uint64_t take_total(const struct counting *counting, struct power_picture
 	return charged;
 }
 
-int power_picture_take(struct power_picture *picture, const struct ledger *ledger,
-		       const struct snapshot_zone *zones, uint64_t elapsed_ns, int64_t realtime_ms,
-		       struct power_scratch *scratch)
+static uint32_t wanted_rows(const struct ledger *ledger, enum level level,
+			    const struct power_row_limits *limits)
 {
-	struct counting counting = { .ledger = ledger, .zones = zones };
-	uint64_t charged;
+	size_t touched;
 
+	(void)ledger_touched(ledger, level, &touched);
+	return touched < limits->rows[level] ? (uint32_t)touched : limits->rows[level];
+}
+
+/* Memory for everything that is taken. 0 or -ENOMEM; the rows of the last picture stay. */
+static int reserve(struct power_scratch *scratch, const struct ledger *ledger,
+		   const struct power_row_limits *limits)
+{
+	uint32_t rows = 0, most = 0, places = 0;
+
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		uint32_t wanted = wanted_rows(ledger, level, limits);
+
+		rows += wanted;
+		most = wanted > most ? wanted : most;
+		places += level == LEVEL_PROCESS ? 0 : ledger_slots(ledger, level);
+	}
 	if (ARRAY_RESERVE(scratch->accounts, scratch->room, ledger_layout(ledger)->account_count) <
 		    0 ||
-	    ranking_begin(&scratch->ranking, POWER_TOP_PROCESSES) < 0)
+	    ARRAY_RESERVE(scratch->rows, scratch->row_room, rows) < 0 ||
+	    ARRAY_RESERVE(scratch->places, scratch->place_room, places) < 0 ||
+	    ranking_begin(&scratch->ranking, most) < 0)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < places; i++)
+		scratch->places[i] = POWER_ROW_NONE;
+	return 0;
+}
+
+int power_picture_take(struct power_picture *picture, const struct ledger *ledger,
+		       const struct snapshot_zone *zones, const struct power_row_limits *limits,
+		       uint64_t elapsed_ns, int64_t realtime_ms, struct power_scratch *scratch)
+{
+	struct counting counting = { .ledger = ledger, .zones = zones };
+	int r = reserve(scratch, ledger, limits);
+	uint64_t charged;
+
+	picture->rows = scratch->rows;
+	if (r < 0)
+		return r;
 	counting.accounts = scratch->accounts;
+	counting.places = scratch->places;
 	look_at_accounts(&counting);
 	if (counting.is_late && picture->is_known)
 		return 0;
@@ -428,7 +518,11 @@ int power_picture_take(struct power_picture *picture, const struct ledger *ledge
 	picture->part_count = 0;
 	if (counting.is_known)
 		take_parts(&counting, picture);
-	take_rows(&counting, LEVEL_PROCESS, charged, &scratch->ranking, picture);
-	take_rows(&counting, LEVEL_CONTAINER, charged, &scratch->ranking, picture);
+	picture->is_whole = limits == &power_whole;
+	picture->row_count = 0;
+	/* Groups first, then what belongs to them. */
+	for (enum level level = LEVEL_COUNT; level-- > 0;)
+		take_rows(&counting, level, charged, wanted_rows(ledger, level, limits),
+			  &scratch->ranking, picture);
 	return 0;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process draws how much of the node's power: the one value that the live table, the page at
- * "/", `kepler doctor` and /api/v1/now show. It is taken of the ledger's interval before the rules
- * of publication apply, so that it has every process from its first interval on.
+ * Which process, container, pod, VM and namespace draws how much of the node's power: the one value
+ * that the live table, the page at "/", `kepler doctor` and /api/v1/now show. It is taken of the
+ * ledger's interval before the rules of publication apply, so that it has every process from its
+ * first interval on.
  *
  * The total is the power of the zones that kepler_node_joules_total adds up (energy/total.h), and
- * rows are watts of the same zones. In integers, for processes and owners alike:
+ * rows are watts of the same zones. In integers, for the rows of each level:
  *
  *     Σ rows + other + idle + unattributed = total = Σ parts
+ *
+ * The picture has the largest rows, as many of each level as the caller wants: a few while nothing
+ * but the live table shows them, all of them while a client asks for more.
  *
  * Parts are what the total is made of. Where zones are counted inside a zone of the total, as those
  * of an estimate are, they are shown in its place, with the rest of that zone as a part of its own:
@@ -24,7 +28,9 @@
 
 #define POWER_TOP_PROCESSES 64
 #define POWER_TOP_OWNERS    16
+#define POWER_ROWS_MAX      4096 /* of a level */
 #define POWER_OWNER_SIZE    128
+#define POWER_ROW_NONE      UINT32_MAX
 #define POWER_PARTS_MAX     (2 * ZONE_KIND_COUNT * 2) /* each kind and its rest, of each quality */
 
 struct snapshot_zone;
@@ -37,13 +43,30 @@ struct power_part {
 };
 
 struct power_row {
-	uint32_t pid;                  /* 0: an owner */
-	char command[LEDGER_COMM_MAX]; /* "": an owner; untrusted bytes, as: */
-	char owner[POWER_OWNER_SIZE];  /* "shop/checkout-7d9f"; an owner "web in …" */
-	uint64_t power_uw;             /* 0 while the total is not known */
-	uint64_t energy_uj;            /* of the zones of the total, since the row began */
-	uint64_t cpu_ns;               /* in the interval */
+	uint64_t power_uw;  /* 0 while the total is not known */
+	uint64_t energy_uj; /* of the zones of the total, since the row began */
+	uint64_t cpu_ns;    /* in the interval */
+	uint64_t start_ns;  /* of a process: CLOCK_BOOTTIME; else 0 */
+	/*
+	 * The rows of the picture that a process (its container) and a container (its groups)
+	 * belong to, by level; POWER_ROW_NONE: none, or the picture does not have it.
+	 */
+	uint32_t belongs_to[LEVEL_COUNT];
+	uint32_t pid;                  /* 0: not a process */
+	char command[LEDGER_COMM_MAX]; /* "": not a process; untrusted bytes, as: */
+	/* Of a process "shop/checkout-7d9f", of a container "web in …"; of a group its name. */
+	char owner[POWER_OWNER_SIZE];
 };
+
+/* How many rows of each level a picture has at most. */
+struct power_row_limits {
+	uint32_t rows[LEVEL_COUNT]; /* up to POWER_ROWS_MAX */
+};
+
+/* What can be shown at a glance: a few processes and owners. */
+extern const struct power_row_limits power_glance;
+/* Everything that a client can ask for. */
+extern const struct power_row_limits power_whole;
 
 /* The largest first: by power or, while the total is not known, by CPU time. */
 struct power_list {
@@ -66,8 +89,10 @@ struct power_picture {
 	uint64_t unattributed_uw;
 	uint32_t part_count;
 	struct power_part parts[POWER_PARTS_MAX];
-	struct power_list processes, owners;
-	struct power_row rows[POWER_TOP_PROCESSES + POWER_TOP_OWNERS];
+	bool is_whole; /* taken with power_whole */
+	struct power_list level[LEVEL_COUNT];
+	uint32_t row_count;
+	struct power_row *rows; /* [row_count] */
 };
 
 /* Memory that is used again for each picture; 0 at first. */
@@ -75,20 +100,27 @@ struct power_scratch {
 	struct counted_account *accounts;
 	uint32_t room;
 	struct ranking ranking;
+	struct power_row *rows; /* of the picture */
+	uint32_t row_room;
+	uint32_t *places; /* of the rows of a level, by their numbers in the ledger */
+	uint32_t place_room;
 };
 
-/* Copies what is in use of it: with few rows, that is little. */
-void power_picture_copy(struct power_picture *ret, const struct power_picture *picture);
+/* Copies it, with its rows to @rows, which has room for picture->row_count. */
+void power_picture_copy(struct power_picture *ret, const struct power_picture *picture,
+			struct power_row *rows);
 
+/* The picture that was taken with it has no rows any more. */
 void power_scratch_release(struct power_scratch *scratch);
 
 /*
  * Takes the picture of the interval that @ledger has closed, before any row is released. @zones:
- * [ledger_zones()]. @elapsed_ns: that the pass over the processes covers.
+ * [ledger_zones()]. @elapsed_ns: that the pass over the processes covers. The picture's rows are
+ * the scratch's.
  *
  * A source that is read less often than once an interval has intervals without a new reading: until
  * it has one, the last picture stays. 0, or -ENOMEM (likewise).
  */
 int power_picture_take(struct power_picture *picture, const struct ledger *ledger,
-		       const struct snapshot_zone *zones, uint64_t elapsed_ns, int64_t realtime_ms,
-		       struct power_scratch *scratch);
+		       const struct snapshot_zone *zones, const struct power_row_limits *limits,
+		       uint64_t elapsed_ns, int64_t realtime_ms, struct power_scratch *scratch);

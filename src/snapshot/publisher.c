@@ -339,8 +339,11 @@ int publisher_publish(struct publisher *publisher, const struct publication_time
 		return hide(publisher, time->monotonic_ns, r);
 	}
 	/* Before rows are released. Without memory the last one stays. */
-	(void)power_picture_take(&publication->power, publication->ledger, zones, node->elapsed_ns,
-				 time->realtime_ms, &publication->power_scratch);
+	(void)power_picture_take(&publication->power, publication->ledger, zones,
+				 snapshot_holder_wants_rows(publication->holder, at.now_ns)
+					 ? &power_whole
+					 : &power_glance,
+				 node->elapsed_ns, time->realtime_ms, &publication->power_scratch);
 	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
 	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)

@@ -193,6 +193,13 @@ const struct snapshot *snapshot_get(struct snapshot_holder *holder);
 /* Drops a reference; NULL is fine. */
 void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot);
 /*
+ * Says at @now_ns (CLOCK_MONOTONIC) that all rows of the power_picture are wanted, not only those
+ * at a glance: the next snapshot has them, and so have those of the following
+ * SNAPSHOT_WANTED_NS. From any thread.
+ */
+#define SNAPSHOT_WANTED_NS (10 * 1000000000ULL)
+void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns);
+/*
  * For what pushes snapshots on: a descriptor that is readable once a snapshot newer than those at
  * its last read is the newest. It is an eventfd, close-on-exec and nonblocking: read its 8 bytes,
  * which say how many there were since, and then take the newest. Each that waits has one of its

@@ -46,7 +46,9 @@ static struct counts count_rows(const struct publication *publication)
 static size_t memory_needed(const struct publication *publication, const struct counts *counts)
 {
 	size_t line = counts->columns * sizeof(uint64_t);
-	size_t size = sizeof(struct power_picture) + counts->zones * sizeof(struct snapshot_zone) +
+	size_t size = sizeof(struct power_picture) +
+		      publication->power.row_count * sizeof(struct power_row) +
+		      counts->zones * sizeof(struct snapshot_zone) +
 		      counts->accounts * sizeof(struct snapshot_account) +
 		      counts->columns * sizeof(struct snapshot_column) +
 		      health_size(publication->health, publication->health_count);
@@ -341,7 +343,9 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		return -ENOMEM;
 	free_memory = buffer->memory;
 	power = carve(&free_memory, sizeof(*power));
-	power_picture_copy(power, &publication->power);
+	power_picture_copy(
+		power, &publication->power,
+		carve(&free_memory, publication->power.row_count * sizeof(*power->rows)));
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
 	columns = carve(&free_memory, counts.columns * sizeof(*columns));

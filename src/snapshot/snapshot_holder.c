@@ -28,6 +28,7 @@ struct snapshot_holder {
 	struct label_pool labels;        /* the writer's */
 	int wakes[SNAPSHOT_WAKES_MAX];   /* under lock, and never changed once there */
 	unsigned wake_count;             /* under lock */
+	uint64_t wanted_ns;              /* atomic: when all rows were wanted last; 0: never */
 };
 
 int snapshot_holder_new(struct snapshot_holder **ret)
@@ -106,6 +107,20 @@ int snapshot_wake_open(struct snapshot_holder *holder)
 	}
 	(void)pthread_mutex_unlock(&holder->lock);
 	return fd;
+}
+
+void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns)
+{
+	__atomic_store_n(&holder->wanted_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+bool snapshot_holder_wants_rows(const struct snapshot_holder *holder, uint64_t now_ns)
+{
+	uint64_t wanted_ns = __atomic_load_n(&holder->wanted_ns, __ATOMIC_RELAXED);
+	uint64_t newest_ns = holder->sequence ? holder->newest->snapshot.monotonic_ns : 0;
+
+	/* Since the newest one, or not long ago: intervals may be longer. */
+	return wanted_ns && (wanted_ns >= newest_ns || now_ns - wanted_ns < SNAPSHOT_WANTED_NS);
 }
 
 static bool is_free(const struct snapshot_buffer *buffer)

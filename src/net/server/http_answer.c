@@ -109,6 +109,14 @@ const char *http_request_argument(const struct http_request *request, const char
 	return NULL;
 }
 
+bool http_request_user(const struct http_request *request, struct http_peer_user *ret)
+{
+	const struct http_connection *connection =
+		request->source ? connection_of(request->source) : NULL;
+
+	return connection && connection->local && http_peer_user_of(connection->fd, ret);
+}
+
 static void ask_handler(const struct http_answerer *answerer, const struct http_route *route,
 			struct MHD_Connection *mhd, struct http_connection *connection,
 			const char *path, bool head, struct http_response *response)
@@ -129,7 +137,6 @@ static void ask_handler(const struct http_answerer *answerer, const struct http_
 		request.body = upload->data ? upload->data : "";
 		request.body_len = upload->len;
 	}
-
 	request.accepts_gzip =
 		http_accepts_gzip(header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT_ENCODING));
 	route->handler(route->userdata, &request, response);

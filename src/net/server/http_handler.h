@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "net/server/http_connections.h"
+#include "net/server/http_peer.h"
 
 #define HTTP_HEADER_MAX 8192 /* bytes of a request's line and header lines */
 
@@ -42,6 +43,11 @@ struct http_request {
  * without a value, NULL without such a name.
  */
 const char *http_request_argument(const struct http_request *request, const char *name);
+/*
+ * The user that connected, if the request came over a Unix socket: the kernel recorded it when the
+ * connection was made. false: not known.
+ */
+bool http_request_user(const struct http_request *request, struct http_peer_user *ret);
 
 /*
  * What a handler answers. The body is borrowed from @owner until release(owner) is called, from any

@@ -41,6 +41,31 @@ bool http_peer_is_local(const struct sockaddr *peer, const struct sockaddr *own)
 	return is_loopback(&peer_ip) || IN6_ARE_ADDR_EQUAL(&peer_ip, &own_ip);
 }
 
+/* A peer with more groups than there is room for has, as far as is known, its first group only. */
+bool http_peer_user_of(int fd, struct http_peer_user *ret)
+{
+	struct ucred user = { .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	socklen_t user_len = sizeof(user), groups_len = sizeof(ret->groups);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &user_len) < 0 || user.uid == (uid_t)-1)
+		return false;
+	ret->uid = user.uid;
+	ret->gid = user.gid;
+	ret->group_count = 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, ret->groups, &groups_len) == 0)
+		ret->group_count = groups_len / sizeof(*ret->groups);
+	return true;
+}
+
+bool http_peer_user_is_in(const struct http_peer_user *user, gid_t group)
+{
+	for (size_t i = 0; i < user->group_count; i++) {
+		if (user->groups[i] == group)
+			return true;
+	}
+	return user->gid == group;
+}
+
 bool http_peer_is_here(int fd)
 {
 	struct sockaddr_storage peer = { 0 }, own = { 0 };

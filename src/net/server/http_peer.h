@@ -3,7 +3,24 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+
+/* Groups of a peer beyond its first; further ones are not known. */
+#define HTTP_PEER_GROUPS_MAX 64
+
+/* The effective user and the groups of a process at the time when it connected. */
+struct http_peer_user {
+	uid_t uid;
+	gid_t gid;
+	size_t group_count;
+	gid_t groups[HTTP_PEER_GROUPS_MAX];
+};
+
+/* Reads it of a connected Unix socket (SO_PEERCRED, SO_PEERGROUPS: socket(7)). false: not known. */
+bool http_peer_user_of(int fd, struct http_peer_user *ret);
+bool http_peer_user_is_in(const struct http_peer_user *user, gid_t group);
 
 /*
  * Does @fd come over a unix socket, from loopback, or from the very address that it is connected

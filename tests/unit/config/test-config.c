@@ -297,7 +297,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "both",          "kubelet", "merged", "always",
 					     "a/power1=dram", "hwmon",   "basic",  "https://a",
 					     "holder",        "cycles",  "on",     "dram",
-					     "0.5",           "beside" };
+					     "0.5",           "beside",  "own" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

@@ -499,6 +499,33 @@ void fixture_power(struct fixture *fixture)
 		{ .kind = ZONE_DRAM, .power_uw = 9000000 },
 		{ .kind = ZONE_PSYS, .is_rest = true, .power_uw = 97000000 },
 	};
+#define NOT_IN_A_GROUP POWER_ROW_NONE, POWER_ROW_NONE, POWER_ROW_NONE
+	static const struct power_row rows[] = {
+		{ 140000000,
+		  5000000,
+		  1500000000,
+		  70,
+		  { POWER_ROW_NONE, 2, NOT_IN_A_GROUP },
+		  7,
+		  "burner",
+		  "shop/checkout-7d9f" },
+		{ 30000000,
+		  4000000,
+		  250000000,
+		  80,
+		  { POWER_ROW_NONE, 2, NOT_IN_A_GROUP },
+		  8,
+		  "reader",
+		  "shop/checkout-7d9f" },
+		{ 170000000,
+		  9000000,
+		  1750000000,
+		  0,
+		  { POWER_ROW_NONE, POWER_ROW_NONE, NOT_IN_A_GROUP },
+		  0,
+		  "",
+		  "web in shop/checkout-7d9f" },
+	};
 	struct power_picture *power = &fixture->power;
 
 	*power = (struct power_picture){
@@ -510,12 +537,12 @@ void fixture_power(struct fixture *fixture)
 		.idle_uw = 26000000,
 		.unattributed_uw = 1000000,
 		.part_count = ARRAY_SIZE(parts),
-		.processes = { .count = 2, .left_out = 3, .other_uw = 1000000 },
-		.owners = { .first = 2, .count = 1, .other_uw = 1000000 },
-		.rows = { { 7, "burner", "shop/checkout-7d9f", 140000000, 5000000, 1500000000 },
-			  { 8, "reader", "shop/checkout-7d9f", 30000000, 4000000, 250000000 },
-			  { 0, "", "web in shop/checkout-7d9f", 170000000, 9000000, 1750000000 } },
+		.level[LEVEL_PROCESS] = { .count = 2, .left_out = 3, .other_uw = 1000000 },
+		.level[LEVEL_CONTAINER] = { .first = 2, .count = 1, .other_uw = 1000000 },
+		.row_count = ARRAY_SIZE(rows),
+		.rows = fixture->power_rows,
 	};
+	memcpy(fixture->power_rows, rows, sizeof(rows));
 	memcpy(power->parts, parts, sizeof(parts));
 }
 

@@ -41,6 +41,7 @@ struct fixture {
 	struct series_labels *labels[LEVEL_COUNT];
 	struct series_labels *retired_labels[LEVEL_COUNT];
 	struct power_picture power;
+	struct power_row power_rows[3];
 	struct fixture_health health;
 	struct health_block block;
 };

@@ -86,15 +86,18 @@ static void rows_idle_and_unattributed_make_the_headline(void **state)
 static void what_is_not_shown_is_among_the_others(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
+	struct power_row rows[40] = { { 0 } };
 	struct fixture fixture;
 
 	fixture_node(&fixture);
 	fixture_power(&fixture);
-	fixture.power.processes.count = 40;
-	fixture.power.processes.other_uw = 3000000;
+	fixture.power.rows = rows;
+	fixture.power.level[LEVEL_CONTAINER].count = 0;
+	fixture.power.level[LEVEL_PROCESS].count = 40;
+	fixture.power.level[LEVEL_PROCESS].other_uw = 3000000;
 	for (uint32_t i = 0; i < 40; i++) {
-		fixture.power.rows[i].pid = 100 + i;
-		fixture.power.rows[i].power_uw = (40 - i) * 1000000;
+		rows[i].pid = 100 + i;
+		rows[i].power_uw = (40 - i) * 1000000;
 	}
 	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
 	assert_non_null(strstr(page.data, "31.00 W"));

@@ -119,20 +119,23 @@ static void rows_idle_and_unattributed_make_the_headline(void **state)
 {
 	const struct live_table_view view = { .url = "", .source = "", .rows = 15, .columns = 90 };
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
-	struct power_picture picture = {
+	struct power_row rows[20] = { { 0 } };
+	const struct power_picture picture = {
 		.elapsed_ns = NSEC_PER_SEC,
 		.is_known = true,
 		.total_uw = 198000000,
 		.has_idle = true,
 		.idle_uw = 26000000,
 		.unattributed_uw = 1000000,
-		.processes = { .count = 20, .left_out = 3, .other_uw = 1000000 },
+		.level[LEVEL_PROCESS] = { .count = 20, .left_out = 3, .other_uw = 1000000 },
+		.row_count = 20,
+		.rows = rows,
 	};
 	double sum;
 
 	(void)state;
 	for (uint32_t i = 0; i < 20; i++)
-		picture.rows[i].power_uw = 8500000;
+		rows[i].power_uw = 8500000;
 	assert_int_equal(live_table_draw(&picture, &view, &frame), 0);
 	assert_non_null(strstr(frame.data, "… and 19 more"));
 	assert_true(fabs(number_after(frame.data, "Node: ") - 198) < 0.01);
@@ -146,8 +149,9 @@ static void power_that_is_not_known_is_not_0(void **state)
 {
 	const struct live_table_view view = { .url = "", .source = "" };
 	const struct power_picture picture = {
-		.processes = { .count = 1 },
-		.rows = { { .pid = 7, .command = "burner", .cpu_ns = 1 } },
+		.level[LEVEL_PROCESS] = { .count = 1 },
+		.row_count = 1,
+		.rows = &(struct power_row){ .pid = 7, .command = "burner", .cpu_ns = 1 },
 	};
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 

@@ -67,11 +67,40 @@ static void an_invalid_descriptor_is_not_a_peer(void **state)
 	(void)close(pair[1]);
 }
 
+static void the_kernel_names_the_user(void **state)
+{
+	struct http_peer_user user;
+	int pair[2];
+
+	assert_false(http_peer_user_of(-1, &user));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_true(http_peer_user_of(pair[0], &user));
+	assert_int_equal(user.uid, geteuid());
+	assert_true(http_peer_user_is_in(&user, getegid()));
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+}
+
+static void all_groups_of_a_user_count(void **state)
+{
+	const struct http_peer_user user = {
+		.uid = 7, .gid = 8, .group_count = 2, .groups = { 100, 200, 300 }
+	};
+
+	assert_true(http_peer_user_is_in(&user, 8));
+	assert_true(http_peer_user_is_in(&user, 100));
+	assert_true(http_peer_user_is_in(&user, 200));
+	assert_false(http_peer_user_is_in(&user, 300));
+	assert_false(http_peer_user_is_in(&user, 7));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_machine_is_local),
 		cmocka_unit_test(an_invalid_descriptor_is_not_a_peer),
+		cmocka_unit_test(the_kernel_names_the_user),
+		cmocka_unit_test(all_groups_of_a_user_count),
 	};
 
 	return unit_run(tests);

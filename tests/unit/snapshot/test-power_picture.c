@@ -19,6 +19,7 @@ struct node {
 	struct ledger *ledger;
 	struct power_scratch scratch;
 	struct power_picture picture;
+	const struct power_row_limits *limits; /* NULL: at a glance */
 	uint64_t now_ns;
 	uint32_t container;
 };
@@ -90,7 +91,8 @@ static void use(struct node *node, uint32_t pid, uint32_t zone, uint64_t energy_
 static void take(struct node *node)
 {
 	ledger_close(node->ledger);
-	assert_int_equal(power_picture_take(&node->picture, node->ledger, node->zones, SECOND_NS,
+	assert_int_equal(power_picture_take(&node->picture, node->ledger, node->zones,
+					    node->limits ? node->limits : &power_glance, SECOND_NS,
 					    1000, &node->scratch),
 			 0);
 }
@@ -111,8 +113,10 @@ static void assert_sums(const struct power_picture *picture)
 	for (uint32_t i = 0; i < picture->part_count; i++)
 		parts += picture->parts[i].power_uw;
 	assert_int_equal(parts, picture->total_uw);
-	assert_int_equal(sum_list(picture, &picture->processes) + rest, picture->total_uw);
-	assert_int_equal(sum_list(picture, &picture->owners) + rest, picture->total_uw);
+	assert_int_equal(sum_list(picture, &picture->level[LEVEL_PROCESS]) + rest,
+			 picture->total_uw);
+	assert_int_equal(sum_list(picture, &picture->level[LEVEL_CONTAINER]) + rest,
+			 picture->total_uw);
 }
 
 static void assert_text(void (*print)(const struct power_picture *, struct strbuf *),
@@ -150,14 +154,14 @@ static void rows_are_of_the_total(void **state)
 	assert_int_equal(node.picture.idle_uw, 26 * W);
 	assert_int_equal(node.picture.unattributed_uw, W);
 	assert_sums(&node.picture);
-	rows = node.picture.rows + node.picture.processes.first;
-	assert_int_equal(node.picture.processes.count, 2);
+	rows = node.picture.rows + node.picture.level[LEVEL_PROCESS].first;
+	assert_int_equal(node.picture.level[LEVEL_PROCESS].count, 2);
 	assert_int_equal(rows[0].pid, 2);
 	assert_int_equal(rows[0].power_uw, 140 * W);
 	assert_int_equal(rows[1].power_uw, 31 * W);
 	assert_int_equal(rows[1].energy_uj, 31 * W);
 	assert_string_equal(rows[0].owner, "shop/checkout-7d9f");
-	assert_string_equal(node.picture.rows[node.picture.owners.first].owner,
+	assert_string_equal(node.picture.rows[node.picture.level[LEVEL_CONTAINER].first].owner,
 			    "web in shop/checkout-7d9f");
 	tear_down(&node);
 }
@@ -242,11 +246,59 @@ static void what_is_left_out_is_in_other(void **state)
 	use_zone(&node, PSYS, sum + 5 * W, 0, 0);
 	node.zones[PSYS].span_ns = 1000000007;
 	take(&node);
-	assert_int_equal(node.picture.processes.count, POWER_TOP_PROCESSES);
-	assert_int_equal(node.picture.processes.left_out, 150 - POWER_TOP_PROCESSES);
-	assert_int_equal(node.picture.rows[0].pid, 150);
-	assert_int_equal(node.picture.rows[POWER_TOP_PROCESSES - 1].pid, 151 - POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.level[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.level[LEVEL_PROCESS].left_out, 150 - POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.rows[node.picture.level[LEVEL_PROCESS].first].pid, 150);
+	assert_int_equal(
+		node.picture.rows[node.picture.level[LEVEL_PROCESS].first + POWER_TOP_PROCESSES - 1]
+			.pid,
+		151 - POWER_TOP_PROCESSES);
 	assert_sums(&node.picture);
+	tear_down(&node);
+}
+
+/* What a client asks for: each row of each level, and what it belongs to. */
+static void a_whole_picture_has_every_row(void **state)
+{
+	const struct power_picture *picture;
+	const struct power_row *row;
+	uint64_t sum = 0;
+	struct node node;
+
+	set_up(&node, false);
+	node.limits = &power_whole;
+	begin(&node);
+	for (uint32_t pid = 1; pid <= 150; pid++) {
+		use(&node, pid, PSYS, pid * 7919);
+		sum += pid * 7919;
+	}
+	use_zone(&node, PSYS, sum + W, 0, W);
+	take(&node);
+	picture = &node.picture;
+	assert_true(picture->is_whole);
+	assert_int_equal(picture->level[LEVEL_PROCESS].count, 150);
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		const struct power_list *list = &picture->level[level];
+
+		assert_int_equal(list->left_out, 0);
+		assert_int_equal(sum_list(picture, list), sum);
+		assert_int_equal(list->other_uw, level == LEVEL_VM ? sum : 0);
+	}
+	row = &picture->rows[picture->level[LEVEL_PROCESS].first];
+	assert_int_equal(row->pid, 150);
+	assert_int_equal(row->power_uw, 150 * 7919);
+	row = &picture->rows[row->belongs_to[LEVEL_CONTAINER]];
+	assert_string_equal(row->owner, "web in shop/checkout-7d9f");
+	assert_int_equal(row->belongs_to[LEVEL_VM], POWER_ROW_NONE);
+	assert_string_equal(picture->rows[row->belongs_to[LEVEL_POD]].owner, "shop/checkout-7d9f");
+	assert_string_equal(picture->rows[row->belongs_to[LEVEL_NAMESPACE]].owner, "shop");
+	/* At a glance it has no groups again. */
+	node.limits = &power_glance;
+	take(&node);
+	assert_false(picture->is_whole);
+	assert_int_equal(picture->level[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
+	assert_int_equal(picture->level[LEVEL_POD].count, 0);
+	assert_int_equal(picture->rows[0].belongs_to[LEVEL_POD], POWER_ROW_NONE);
 	tear_down(&node);
 }
 
@@ -299,7 +351,8 @@ static void shared_idle_power_is_in_rows(void **state)
 	ledger_charge(node.ledger, process, ledger_column(node.ledger, PSYS, MODE_IDLE), 15 * W);
 	ledger_unattributed(node.ledger, PSYS, MODE_IDLE, UNATTRIBUTED_NO_ACTIVITY, 5 * W);
 	take(&node);
-	assert_int_equal(node.picture.rows[0].power_uw, 15 * W);
+	assert_int_equal(node.picture.rows[node.picture.level[LEVEL_PROCESS].first].power_uw,
+			 15 * W);
 	assert_int_equal(node.picture.idle_uw, 5 * W);
 	assert_sums(&node.picture);
 	tear_down(&node);
@@ -339,6 +392,7 @@ int main(void)
 		cmocka_unit_test(what_is_inside_is_shown_inside),
 		cmocka_unit_test(printed_parts_make_the_printed_sum),
 		cmocka_unit_test(what_is_left_out_is_in_other),
+		cmocka_unit_test(a_whole_picture_has_every_row),
 		cmocka_unit_test(a_late_reading_changes_nothing),
 		cmocka_unit_test(a_fault_is_not_an_old_number),
 		cmocka_unit_test(shared_idle_power_is_in_rows),

@@ -50,6 +50,26 @@ static void test_buffers_are_used_again(void **state)
 	snapshot_holder_free(NULL);
 }
 
+static void all_rows_are_wanted_for_a_while(void **state)
+{
+	const uint64_t at = 100 * SECOND_NS;
+	struct snapshot_holder *holder;
+	struct snapshot_buffer *buffer;
+
+	assert_int_equal(snapshot_holder_new(&holder), 0);
+	assert_false(snapshot_holder_wants_rows(holder, at));
+	snapshot_want_rows(holder, at);
+	assert_true(snapshot_holder_wants_rows(holder, at + 3600 * SECOND_NS)); /* there was none */
+	buffer = snapshot_holder_take(holder, 100);
+	buffer->snapshot = (struct snapshot){ .monotonic_ns = at + SECOND_NS };
+	snapshot_holder_publish(holder, buffer);
+	assert_true(snapshot_holder_wants_rows(holder, at + SNAPSHOT_WANTED_NS - 1));
+	assert_false(snapshot_holder_wants_rows(holder, at + SNAPSHOT_WANTED_NS));
+	snapshot_want_rows(holder, at + 2 * SECOND_NS); /* an interval of an hour follows */
+	assert_true(snapshot_holder_wants_rows(holder, at + 3600 * SECOND_NS));
+	snapshot_holder_free(holder);
+}
+
 static unsigned writes; /* to descriptors that wake */
 
 int __real_eventfd_write(int fd, eventfd_t value);
@@ -216,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buffers_are_used_again),
+		cmocka_unit_test(all_rows_are_wanted_for_a_while),
 		cmocka_unit_test(test_what_waits_is_woken),
 		cmocka_unit_test(test_a_full_descriptor_is_not_waited_for),
 		cmocka_unit_test(test_readers_race_the_publisher),

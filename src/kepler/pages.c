@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/pages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "explain/explain_desk.h"
+#include "explain/explain_page.h"
+#include "export/landing_page.h"
+#include "export/now_page.h"
+#include "export/prometheus.h"
+#include "export/scrape_pace.h"
+#include "kepler/viewer.h"
+#include "service/heartbeat.h"
+#include "snapshot/snapshot.h"
+
+#define READY_INTERVALS 3
+#define HUNG_RETRY_S    10
+#define VIEWER_REFUSED                                                                             \
+	"403: this user may not see the energy of this machine; --local.group and "                \
+	"--local.everyone of the exporter decide\n"
+
+static void answer_text(struct http_response *response, int status, const char *text)
+{
+	response->status = status;
+	response->content_type = "text/plain; charset=utf-8";
+	response->body = text;
+	response->len = strlen(text);
+}
+
+/* Reports how long the loop has stood still and where; without memory, only that it does. */
+static void answer_hung(struct http_response *response, const struct heartbeat_state *state)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "the measuring loop has hung for %.0f s (limit %.0f s) at: %s\n",
+		     (double)state->silence_ns / 1e9, (double)state->limit_ns / 1e9,
+		     state->doing) < 0) {
+		answer_text(response, 503, "the measuring loop hangs\n");
+	} else {
+		answer_text(response, 503, text);
+		response->release = free;
+		response->owner = text;
+	}
+	response->retry_after_s = HUNG_RETRY_S;
+}
+
+/* false: it has been answered that the page is not for this peer. */
+static bool is_shown_all(const struct pages *pages, const struct http_request *request,
+			 struct http_response *response)
+{
+	if (viewer_of(pages->viewing, request).sight == SIGHT_ALL)
+		return true;
+	answer_text(response, 403, VIEWER_REFUSED);
+	return false;
+}
+
+static void handle_healthz(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	const struct pages *pages = userdata;
+	const struct heartbeat_state state =
+		heartbeat_look(pages->heartbeat, clock_ns(CLOCK_MONOTONIC));
+
+	(void)request;
+	if (state.alive)
+		answer_text(response, 200, "ok\n");
+	else
+		answer_hung(response, &state);
+}
+
+/* A page of metrics, which counts as a scrape, unless its body was not wanted. */
+static void answer_metrics(struct pages *pages, const struct http_request *request,
+			   struct http_response *response, uint64_t now_ns)
+{
+	const struct snapshot *snapshot = snapshot_get(pages->holder);
+	uint64_t shown_ns = snapshot ? snapshot->monotonic_ns : 0;
+
+	snapshot_put(pages->holder, snapshot); /* the page shows this one or a newer one */
+	page_cache_handle_metrics(pages->metrics, request, response);
+	if (response->status == 200 && !request->head)
+		scrape_pace_note(pages->pace, request->client, now_ns, shown_ns);
+}
+
+/* The snapshot of a loop that hangs is outdated: no answer is better than an old one. */
+static void handle_metrics(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct pages *pages = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
+
+	if (!is_shown_all(pages, request, response))
+		return;
+	if (state.alive)
+		answer_metrics(pages, request, response, now_ns);
+	else
+		answer_hung(response, &state);
+}
+
+static void handle_readyz(void *userdata, const struct http_request *request,
+			  struct http_response *response)
+{
+	struct pages *pages = userdata;
+	const struct snapshot *snapshot = snapshot_get(pages->holder);
+	uint64_t limit_ns =
+		READY_INTERVALS * __atomic_load_n(&pages->interval_ns, __ATOMIC_RELAXED);
+	bool any = snapshot;
+	bool ready = any && clock_ns(CLOCK_MONOTONIC) - snapshot->monotonic_ns <= limit_ns;
+
+	(void)request;
+	snapshot_put(pages->holder, snapshot);
+	if (ready) {
+		answer_text(response, 200, "ready\n");
+		return;
+	}
+	answer_text(response, 503,
+		    any ? "not ready: the last snapshot is older than three intervals\n"
+			: "not ready: there is no snapshot yet\n");
+	response->retry_after_s = 1;
+}
+
+static void handle_explain(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct pages *pages = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), due_ns = 0;
+	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
+	const struct snapshot *snapshot;
+
+	if (!is_shown_all(pages, request, response))
+		return;
+	if (!state.alive) {
+		answer_hung(response, &state);
+		return;
+	}
+	snapshot = snapshot_get(pages->holder);
+	if (snapshot)
+		due_ns = snapshot->monotonic_ns +
+			 __atomic_load_n(&pages->interval_ns, __ATOMIC_RELAXED);
+	snapshot_put(pages->holder, snapshot);
+	explain_page(pages->desk, request, now_ns, due_ns, response);
+}
+
+static void release_page(void *owner)
+{
+	struct strbuf *page = owner;
+
+	strbuf_release(page);
+	free(page);
+}
+
+/* A page that is made for each request, by one of the two. */
+static void answer_page(struct pages *pages, const struct now_query *now,
+			struct http_response *response)
+{
+	const struct snapshot *snapshot = snapshot_get(pages->holder);
+	struct strbuf *page = calloc(1, sizeof(*page));
+	int r = -ENOMEM;
+
+	if (page)
+		r = now ? now_page(snapshot, now, page) : landing_page(snapshot, page);
+
+	if (r == 0) {
+		response->status = 200;
+		response->content_type = now ? NOW_PAGE_TYPE : LANDING_PAGE_TYPE;
+		response->body = page->data;
+		response->len = page->len;
+		response->release = release_page;
+		response->owner = page;
+	} else {
+		if (page)
+			release_page(page);
+		answer_text(response, 503,
+			    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
+		response->retry_after_s = 1;
+	}
+	snapshot_put(pages->holder, snapshot);
+}
+
+static void handle_root(void *userdata, const struct http_request *request,
+			struct http_response *response)
+{
+	if (is_shown_all(userdata, request, response))
+		answer_page(userdata, NULL, response);
+}
+
+static void answer_wrong(struct http_response *response, const struct diag *diag)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "400: %s\n", diag->text) < 0) {
+		answer_text(response, 503, "out of memory\n");
+		return;
+	}
+	answer_text(response, 400, text);
+	response->release = free;
+	response->owner = text;
+}
+
+static void handle_now(void *userdata, const struct http_request *request,
+		       struct http_response *response)
+{
+	struct pages *pages = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
+	const struct viewer viewer = viewer_of(pages->viewing, request);
+	struct now_query query;
+	struct diag diag = { "" };
+
+	if (viewer.sight == SIGHT_NONE) {
+		answer_text(response, 403, VIEWER_REFUSED);
+		return;
+	}
+	if (!state.alive) {
+		answer_hung(response, &state);
+		return;
+	}
+	if (now_query_read(request, &query, &diag) < 0) {
+		answer_wrong(response, &diag);
+		return;
+	}
+	if (viewer.sight == SIGHT_OWN && query.level != LEVEL_PROCESS) {
+		answer_text(response, 403,
+			    "403: you can see your own processes only: level=process\n");
+		return;
+	}
+	if (viewer.sight == SIGHT_OWN) {
+		query.shows = viewer_owns;
+		query.userdata = &viewer;
+	}
+	if (now_query_wants_rows(&query))
+		snapshot_want_rows(pages->holder, now_ns);
+	answer_page(pages, &query, response);
+}
+
+static void set_routes(struct pages *pages)
+{
+	const struct http_route routes[PAGES_ROUTES] = {
+		{ "/", handle_root, pages },
+		{ "/metrics", handle_metrics, pages },
+		{ "/healthz", handle_healthz, pages, .spare = true, .is_open = true },
+		{ "/readyz", handle_readyz, pages, .spare = true, .is_open = true },
+		{ EXPLAIN_PATH, handle_explain, pages, .spare = true, .prefix = true,
+		  .local_only = true },
+		{ NOW_PAGE_PATH, handle_now, pages },
+	};
+
+	memcpy(pages->routes, routes, sizeof(routes));
+}
+
+int pages_init(struct pages *pages, const struct exporter_program *program,
+	       const struct viewing *viewing)
+{
+	*pages = (struct pages){
+		.holder = program->holder,
+		.heartbeat = program->heartbeat,
+		.desk = program->desk,
+		.pace = program->pace,
+		.viewing = viewing,
+		.interval_ns = program->config->monitor.interval_ns,
+	};
+	set_routes(pages);
+	return page_cache_new(&prometheus_pages, program->holder, program->pages, &pages->metrics);
+}
+
+void pages_release(struct pages *pages)
+{
+	page_cache_free(pages->metrics);
+	pages->metrics = NULL;
+}
+
+void pages_reconfigure(struct pages *pages, const struct config *config)
+{
+	__atomic_store_n(&pages->interval_ns, config->monitor.interval_ns, __ATOMIC_RELAXED);
+	page_cache_set_options(pages->metrics, &config->pages);
+}

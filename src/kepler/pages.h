@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pages of the exporter, as routes of an HTTP server: /, /metrics, /healthz, /readyz,
+ * /api/v1/now (now_page.h), and for peers on this machine /explain/WHAT (explain_page.h). Each
+ * server that has them has a struct of its own.
+ *
+ * /healthz reports whether the loop turns (heartbeat.h); while it does not, /metrics answers 503
+ * instead of old values. /readyz reports whether there is a snapshot younger than three intervals.
+ * Before the first snapshot all but /healthz answer 503.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "config/config.h"
+#include "export/exporter.h"
+#include "export/page_cache.h"
+#include "net/server/http_handler.h"
+
+#define PAGES_ROUTES 6
+
+struct viewing;
+
+struct pages {
+	struct http_route routes[PAGES_ROUTES];
+	struct page_cache *metrics; /* for page_cache_set_http(), once the server runs */
+	/* Everything else is the pages' own. */
+	struct snapshot_holder *holder;
+	const struct heartbeat *heartbeat;
+	struct explain_desk *desk;
+	struct scrape_pace *pace;
+	const struct viewing *viewing;
+	uint64_t interval_ns; /* atomic: the server's thread reads it */
+};
+
+/*
+ * @viewing decides what a peer may see (viewer.h); NULL: everything. It is borrowed, and @pages
+ * must not move. 0, or -ENOMEM; pages_release() is due in either case, after the server has ended.
+ */
+int pages_init(struct pages *pages, const struct exporter_program *program,
+	       const struct viewing *viewing);
+void pages_release(struct pages *pages);
+/* After a reload. */
+void pages_reconfigure(struct pages *pages, const struct config *config);

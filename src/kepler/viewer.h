@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a peer of the local socket may see. The kernel says which user it is: nothing that the peer
+ * sends counts.
+ *
+ * Root, the user of this program and members of the group of --local.group see everything. What all
+ * others see is --local.everyone: nothing; their own processes and the machine's total; or
+ * everything, too.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "config/config.h"
+#include "net/server/http_handler.h"
+
+struct power_row;
+
+enum sight { SIGHT_NONE, SIGHT_OWN, SIGHT_ALL };
+
+struct viewing {
+	enum local_everyone everyone;
+	uid_t own;   /* of this program */
+	gid_t group; /* (gid_t)-1: none */
+	int proc_fd; /* the host's /proc: which user a process belongs to */
+};
+
+struct viewer {
+	enum sight sight;
+	uid_t uid;   /* with SIGHT_OWN */
+	int proc_fd; /* with SIGHT_OWN */
+};
+
+/* The peer of a request. Where @viewing is NULL it sees everything. */
+struct viewer viewer_of(const struct viewing *viewing, const struct http_request *request);
+/* As viewer_of() for a @user; NULL: it is not known. Pure. */
+struct viewer viewer_of_user(const struct viewing *viewing, const struct http_peer_user *user);
+/*
+ * Is this process one of the @viewer's (struct viewer): does the process that has this pid now have
+ * that start time, and that real user? For now_query.shows.
+ */
+bool viewer_owns(const void *viewer, const struct power_row *process);

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The local socket: which user of the machine may see what, and rows of every level."""
+import contextlib
+import grp
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+import time
+
+import jsonschema
+
+from rig import ROOT, Exporter, need_program, need_root, run_tests
+
+SCHEMA = json.loads((ROOT / "docs/now.schema.json").read_text())
+
+NOBODY = 65534
+GROUP = 54321  # of no account; as a number it needs none
+
+
+class Sockets:
+    """An exporter with a local socket in a directory that every user may enter."""
+
+    def __init__(self, *args, **kwargs):
+        self.directory = tempfile.TemporaryDirectory()
+        os.chmod(self.directory.name, 0o755)
+        self.path = pathlib.Path(self.directory.name, "kepler.sock")
+        self.exporter = Exporter(f"--local.socket={self.path}", "--metrics.process.min-joules=0", *args, **kwargs)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.exporter.stop()
+        self.directory.cleanup()
+
+    def ask(self, target, uid=0, gid=0, groups=()):
+        """(status, body) as that user: 0 where it cannot even connect."""
+        command = ["curl", "-s", "-m", "20", "-w", "\n%{http_code}", "--unix-socket", self.path, f"http://localhost{target}"]
+        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, user=uid, group=gid, extra_groups=groups)
+        body, _, status = answer.stdout.rpartition("\n")
+        return int(status), body
+
+    def now(self, arguments="", **user):
+        """The page once it has all rows that the arguments ask for."""
+        for _ in range(100):
+            status, body = self.ask(f"/api/v1/now{arguments}", **user)
+            if status == 200:
+                page = json.loads(body)
+                jsonschema.validate(page, SCHEMA)
+                if page["complete"]:
+                    return page
+            assert status in (200, 503), (status, body)
+            time.sleep(0.1)
+        raise AssertionError("there was no complete page")
+
+
+@contextlib.contextmanager
+def busy(uid):
+    """A process of that user that uses a CPU."""
+    process = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"], user=uid, group=uid, extra_groups=())
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def pids(page):
+    return {row["pid"] for row in page["rows"]}
+
+
+def without_the_option_only_root_and_the_group_connect():
+    with Sockets(f"--local.group={GROUP}") as local:
+        local.exporter.intervals(1)
+        at = local.path.stat()
+        assert stat.S_ISSOCK(at.st_mode) and stat.S_IMODE(at.st_mode) == 0o660 and at.st_gid == GROUP, at
+        assert local.ask("/api/v1/now")[0] == 200 and local.ask("/metrics")[0] == 200 and local.ask("/")[0] == 200
+        assert local.ask("/api/v1/now", uid=NOBODY, gid=NOBODY)[0] == 0
+        assert local.ask("/metrics", uid=NOBODY, gid=NOBODY, groups=[GROUP])[0] == 200
+        assert local.ask("/metrics", uid=NOBODY, gid=GROUP)[0] == 200
+
+
+def a_user_sees_its_own_processes_and_the_total():
+    with Sockets("--local.everyone=own") as local, busy(NOBODY) as own, busy(NOBODY - 1) as other:
+        local.exporter.intervals(2)
+        everything = local.now("?limit=4096")
+        assert {own, other} <= pids(everything), everything
+        page = local.now("?limit=4096", uid=NOBODY, gid=NOBODY)
+        assert own in pids(page) and other not in pids(page), page
+        row = next(row for row in page["rows"] if row["pid"] == own)
+        assert row["watts"] > 0 and row["cpu_percent"] > 10 and round(row["watts"] * 1e3, 6) == int(row["watts"] * 1e3 + 0.5), row
+        assert page["total_watts"] > 0 and page["unattributed_watts"] is None and "left_out" not in page, page
+        assert all(row["pid"] for row in page["rows"]), "the sum of the others would be in a row of its own"
+        for target in ("/metrics", "/", f"/explain/{other}", "/api/v1/now?level=container"):
+            assert local.ask(target, uid=NOBODY, gid=NOBODY)[0] == 403, target
+        assert local.ask("/healthz", uid=NOBODY, gid=NOBODY)[0] == 200
+
+
+def everyone_sees_everything_where_the_option_says_so():
+    with Sockets("--local.everyone=all") as local:
+        local.exporter.intervals(1)
+        assert local.ask("/metrics", uid=NOBODY, gid=NOBODY)[0] == 200
+        assert local.now(uid=NOBODY, gid=NOBODY)["rows"][-1]["command"] == "other"
+
+
+def the_rows_of_each_level_make_the_total():
+    with Sockets() as local, busy(0) as pid:
+        local.exporter.intervals(1)
+        for level in ("process", "container", "pod", "vm", "namespace"):
+            page = local.now(f"?level={level}&limit=4096")
+            assert page["level"] == level and page["left_out"] == 0
+            parts = sum(row["watts"] for row in page["rows"]) + (page["idle_watts"] or 0) + page["unattributed_watts"]
+            assert abs(parts - page["total_watts"]) < 1e-6, page
+        page = local.now("?limit=4096&sort=cpu")
+        shares = [row["cpu_percent"] for row in page["rows"][:-1]]
+        assert shares == sorted(shares, reverse=True)
+        row = next(row for row in page["rows"] if row["pid"] == pid)
+        assert row["container"] and row["namespace"], row
+        for wrong in ("level=node", "sort=colour", "limit=0", "limit=many"):
+            status, body = local.ask(f"/api/v1/now?{wrong}")
+            assert status == 400 and wrong.partition("=")[0] in body, (status, body)
+
+
+def another_instance_needs_another_path():
+    with Sockets() as local:
+        with Sockets(f"--local.socket={local.path}", wait=False) as other:
+            assert other.exporter.process.wait(20) == 1 and "another program listens there" in other.exporter.output()
+        assert local.ask("/healthz")[0] == 200
+        with Sockets("--local.everyone=own", "--monitor.interval=500ms", wait=False) as other:
+            assert other.exporter.process.wait(20) == 2 and "local.everyone" in other.exporter.output(), other.exporter.output()
+        with Sockets("--local.group=no-such-group", wait=False) as other:
+            assert other.exporter.process.wait(20) == 1 and "no-such-group" in other.exporter.output()
+
+
+if __name__ == "__main__":
+    need_root()
+    need_program("curl")
+    assert GROUP not in {group.gr_gid for group in grp.getgrall()}
+    run_tests([without_the_option_only_root_and_the_group_connect, a_user_sees_its_own_processes_and_the_total,
+               everyone_sees_everything_where_the_option_says_so, the_rows_of_each_level_make_the_total,
+               another_instance_needs_another_path])

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/viewer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "host/proc.h"
+#include "snapshot/power_picture.h"
+#include "tests/unit/unit.h"
+
+#define OWN   990
+#define GROUP 991
+#define OTHER 1000
+
+static void the_option_decides_what_others_see(void **state)
+{
+	static const struct {
+		enum local_everyone everyone;
+		struct http_peer_user user;
+		enum sight sight;
+	} cases[] = {
+		{ EVERYONE_NONE, { .uid = 0, .gid = 0 }, SIGHT_ALL },
+		{ EVERYONE_NONE, { .uid = OWN, .gid = 1 }, SIGHT_ALL },
+		{ EVERYONE_NONE, { .uid = OTHER, .gid = GROUP }, SIGHT_ALL },
+		{ EVERYONE_NONE, { OTHER, OTHER, 2, { 27, GROUP } }, SIGHT_ALL },
+		{ EVERYONE_NONE, { OTHER, OTHER, 1, { 27 } }, SIGHT_NONE },
+		{ EVERYONE_OWN, { OTHER, OTHER, 1, { 27 } }, SIGHT_OWN },
+		{ EVERYONE_OWN, { .uid = 0, .gid = 0 }, SIGHT_ALL },
+		{ EVERYONE_ALL, { OTHER, OTHER, 1, { 27 } }, SIGHT_ALL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct viewing viewing = {
+			.everyone = cases[i].everyone, .own = OWN, .group = GROUP, .proc_fd = -1
+		};
+		const struct viewer viewer = viewer_of_user(&viewing, &cases[i].user);
+
+		assert_int_equal(viewer.sight, cases[i].sight);
+		assert_int_equal(viewer.uid, cases[i].user.uid);
+	}
+}
+
+static void a_peer_without_a_user_sees_nothing(void **state)
+{
+	struct viewing viewing = { .everyone = EVERYONE_OWN, .own = OWN, .group = (gid_t)-1 };
+	const struct http_peer_user user = { .uid = OTHER, .gid = (gid_t)-1 };
+
+	assert_int_equal(viewer_of_user(&viewing, NULL).sight, SIGHT_NONE);
+	assert_int_equal(viewer_of_user(&viewing, &user).sight, SIGHT_OWN); /* no group at all */
+	viewing.everyone = EVERYONE_ALL;
+	assert_int_equal(viewer_of_user(&viewing, NULL).sight, SIGHT_ALL);
+}
+
+/* A pid that was reused belongs to another process. */
+static void a_process_has_its_user_and_its_start(void **state)
+{
+	const int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct viewer viewer = { .sight = SIGHT_OWN, .uid = getuid(), .proc_fd = proc_fd };
+	struct power_row row = { .pid = (uint32_t)getpid() };
+	struct proc_stat stat;
+
+	assert_int_equal(proc_read_stat(proc_fd, row.pid, &stat), 0);
+	row.start_ns = proc_start_ns(&stat);
+	assert_true(viewer_owns(&viewer, &row));
+	row.start_ns += 2 * 1000000000ULL;
+	assert_false(viewer_owns(&viewer, &row));
+	row.start_ns -= 2 * 1000000000ULL;
+	viewer.uid++;
+	assert_false(viewer_owns(&viewer, &row));
+	row.pid = 0;
+	viewer.uid--;
+	assert_false(viewer_owns(&viewer, &row));
+	(void)close(proc_fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_option_decides_what_others_see),
+		cmocka_unit_test(a_peer_without_a_user_sees_nothing),
+		cmocka_unit_test(a_process_has_its_user_and_its_start),
+	};
+
+	return unit_run(tests);
+}
