@@ -6,6 +6,7 @@ test can ask for 0 µJ of error. Standard library only.
 """
 import concurrent.futures
 import contextlib
+import fcntl
 import functools
 import gzip
 import os
@@ -439,6 +440,14 @@ def load_result(process, timeout=1200):
     match = re.search(r"children=(\d+) cpu_us=(\d+) self_us=(\d+)", out)
     assert process.returncode == 0 and match, out
     return int(match[1]), int(match[2]) / 1e6, int(match[3]) / 1e6
+
+
+@contextlib.contextmanager
+def only_load_of_a_validator(shape="own"):
+    """Two validators with a load in cgroups of one shape refuse each other: a test that has one waits here for its turn."""
+    with pathlib.Path(tempfile.gettempdir(), f"kepler-test-load-{shape}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 PORTS = []  # what says, for as long as this process lives, that a port is taken

@@ -14,7 +14,7 @@ import tempfile
 
 from gpu_rig import Gpus
 from page_server import PageServer, page_of
-from rig import BUILD, Exporter, Sensors, rapl_zone
+from rig import BUILD, Exporter, Sensors, only_load_of_a_validator, rapl_zone
 
 VALIDATOR = BUILD / "kepler-validator"
 
@@ -56,8 +56,10 @@ with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors
     exporter.intervals(2)
     own, doubled = exporter.url + "/metrics", doubler.url("metrics")
     library = gpus.option.split("=")[1]
-    found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
-                        f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--duration=24s")
+    with only_load_of_a_validator("pod"):
+        found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
+                            f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--load-cgroup=pod",
+                            "--duration=24s")
     assert "gpu: NVML 0 GPU-" in output and ", NVML 1 GPU-" in output, output
     # Exporter and validator have a library each, which learns of a new power at its next call: phases differ by that.
     assert abs(found[own]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[own]["node/gpu"]

@@ -10,8 +10,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
-from rig import BUILD
+from rig import BUILD, only_load_of_a_validator
 
 VALIDATOR = [str(BUILD / "kepler-validator"), "run", "--truth=none", "--exporter=http://127.0.0.1:1/", "--step=100ms"]
 BEFORE = 3900000
@@ -28,7 +29,7 @@ def make_machine(folder):
 def wait_for_limit(path, khz):
     """Until a limit that a phase sets, or that the guard restores, is there; the test's own time limit ends it."""
     while path.read_text().strip() != str(khz):
-        pass
+        time.sleep(0.01)
 
 
 def limits_are_restored(number):
@@ -78,8 +79,9 @@ def operations_of_stress_ng_are_counted():
         assert "scenario/stress-ng: stress-ng is not installed" in done.stdout, done.stdout
 
 
-limits_are_restored(signal.SIGINT)
-limits_are_restored(signal.SIGKILL)
 what_a_machine_lacks_is_said()
-processes_are_counted()
-operations_of_stress_ng_are_counted()
+with only_load_of_a_validator():
+    limits_are_restored(signal.SIGINT)
+    limits_are_restored(signal.SIGKILL)
+    processes_are_counted()
+    operations_of_stress_ng_are_counted()

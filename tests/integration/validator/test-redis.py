@@ -18,7 +18,7 @@ VALIDATOR = BUILD / "kepler-validator"
 
 
 def run(sensors, exporter, folder):
-    done = subprocess.run([VALIDATOR, "run", "--scenario=redis", "--duration=28s", "--step=250ms", f"--host.sysfs={sensors.mount}",
+    done = subprocess.run([VALIDATOR, "run", "--scenario=redis", "--duration=21s", "--step=250ms", f"--host.sysfs={sensors.mount}",
                            f"--exporter={exporter.url}/metrics", f"--output={folder}"], text=True, capture_output=True, check=False,
                           timeout=200)
     print(done.stdout, done.stderr)

@@ -85,9 +85,9 @@ with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, \
     exporter.intervals(2)
     own, twice = exporter.url + "/metrics", proxy.url("doubled")
     exporters = [f"--exporter={own}", f"--exporter={twice}", f"--host.sysfs={sensors.mount}"]
-    command = f"{tell(monitor, 'cont')}; sleep 7; {tell(monitor, 'stop')}"
+    command = f"{tell(monitor, 'cont')}; sleep 5; {tell(monitor, 'stop')}"
     found, output = run(*exporters, "--vm=spinner", f"--guest-exporter={proxy.url('guest')}", f"--load-command={command}",
-                        "--duration=30s")
+                        "--duration=21s")
     assert UUID in output, output
     assert found[own]["vm/cpu-time"]["verdict"] == "pass", found[own]["vm/cpu-time"]
     assert found[twice]["vm/cpu-time"]["verdict"] == "fail", found[twice]["vm/cpu-time"]
@@ -101,7 +101,7 @@ with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, \
     subprocess.run(tell(monitor, "cont"), shell=True, check=True, timeout=60)
     exporter.intervals(2)
     found, output = run(exporters[0], exporters[2], f"--vm={UUID.upper()}", f"--guest-exporter={proxy.url('low')}",
-                        "--scenario=node", "--duration=16s")
+                        "--scenario=node", "--duration=12s")
     low = found[proxy.url("low")]["guest/package"]
     assert low["verdict"] == "fail" and abs(low["errors"]["energy_ratio"] - 0.8) < 0.02, low
     assert re.search(r"^ +scale \S+, offset [+-]\S+ W$", output, re.MULTILINE), output
