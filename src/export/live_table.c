@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/text/utf8.h"
+#include "base/text/cell_text.h"
 #include "base/text/watts_text.h"
 #include "snapshot/power_text.h"
 
@@ -25,42 +25,6 @@
 struct widths {
 	size_t command, owner; /* owner 0: it is not shown */
 };
-
-/*
- * Untrusted bytes for a terminal: printable characters only, cut to @width columns with "…" in the
- * last one. The columns that it takes.
- */
-static size_t add_text(struct strbuf *out, const char *text, size_t width)
-{
-	size_t len = strlen(text), used = 0;
-
-	for (size_t i = 0; i < len && used < width; used++) {
-		size_t n = utf8_char_len(text + i, len - i);
-
-		if (used + 1 == width && i + (n ? n : 1) < len) {
-			strbuf_add_str(out, "…");
-			i = len;
-			continue;
-		}
-		if (n == 0 || (n == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)) ||
-		    (n == 2 && (unsigned char)text[i] == 0xc2 &&
-		     (unsigned char)text[i + 1] < 0xa0)) {
-			strbuf_add_char(out, '?');
-			i += n ? n : 1;
-			continue;
-		}
-		strbuf_add(out, text + i, n);
-		i += n;
-	}
-	return used;
-}
-
-/* The same, padded. */
-static void add_cell(struct strbuf *out, const char *text, size_t width)
-{
-	for (size_t used = add_text(out, text, width); used < width; used++)
-		strbuf_add_char(out, ' ');
-}
 
 /* The end of a line; no power while the total is not known. */
 static void add_power(struct strbuf *out, const struct power_picture *picture, uint64_t power_uw)
@@ -83,15 +47,15 @@ static void add_title(struct strbuf *out, const struct live_table_view *view, si
 
 	strbuf_addf(out, "%sKepler%s  ", view->colour ? "\033[1m" : "",
 		    view->colour ? "\033[0m" : "");
-	(void)add_text(out, view->url, columns > used ? columns - used : 1);
+	(void)cell_text_add(out, view->url, columns > used ? columns - used : 1);
 	strbuf_add_char(out, '\n');
-	(void)add_text(out, view->source, columns);
+	(void)cell_text_add(out, view->source, columns);
 	strbuf_add_str(out, "\n\n");
 }
 
 static void add_cut(struct strbuf *out, const struct strbuf *line, size_t columns)
 {
-	(void)add_text(out, line->data ? line->data : "", columns);
+	(void)cell_text_add(out, line->data ? line->data : "", columns);
 	strbuf_add_char(out, '\n');
 }
 
@@ -124,10 +88,10 @@ static void add_line(struct strbuf *out, const struct power_picture *picture,
 		     const struct power_row *row, const struct widths *widths)
 {
 	strbuf_addf(out, "%8u  ", row->pid);
-	add_cell(out, row->command, widths->command);
+	cell_text_pad(out, row->command, widths->command);
 	if (widths->owner) {
 		strbuf_add_char(out, ' ');
-		add_cell(out, row->owner, widths->owner);
+		cell_text_pad(out, row->owner, widths->owner);
 	}
 	add_cpu(out, picture, row->cpu_ns);
 	add_power(out, picture, row->power_uw);
@@ -150,7 +114,7 @@ static void add_others(struct strbuf *out, const struct power_picture *picture, 
 		return;
 	(void)snprintf(text, sizeof(text), more ? "… and %u more" : "… work of no process", more);
 	strbuf_addf(out, "%10s", "");
-	add_cell(out, text, widths->command + (widths->owner ? widths->owner + 1 : 0));
+	cell_text_pad(out, text, widths->command + (widths->owner ? widths->owner + 1 : 0));
 	add_cpu(out, picture, cpu_ns);
 	add_power(out, picture, power_uw);
 }
@@ -175,7 +139,7 @@ static struct widths choose_widths(size_t columns)
 static void add_header(struct strbuf *out, bool colour, const struct widths *widths)
 {
 	strbuf_addf(out, "%s%8s  ", colour ? "\033[7m" : "", "PID");
-	add_cell(out, "COMMAND", widths->command);
+	cell_text_pad(out, "COMMAND", widths->command);
 	if (widths->owner)
 		strbuf_addf(out, " %-*s", (int)widths->owner, "OWNER");
 	strbuf_addf(out, " %7s %9s%s\n", "CPU %", "POWER", colour ? "\033[0m" : "");

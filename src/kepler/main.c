@@ -7,6 +7,7 @@
 #include "kepler/explain.h"
 #include "kepler/record.h"
 #include "kepler/run.h"
+#include "kepler/top.h"
 #include "options/program.h"
 #include "replay/replay.h"
 
@@ -17,6 +18,11 @@ static const struct command commands[] = {
 	  .what = "Shows what this machine has, what it lacks and how to fix it. Takes the "
 		  "options of run\n(kepler help all), and:",
 	  .options = &doctor_options },
+	{ "top", top_main, "show who draws how much power now, on the terminal",
+	  .what = "Shows the power of processes, containers, pods, VMs and namespaces, once a "
+		  "second: of the\nexporter that runs on this machine (local.socket), or measured "
+		  "by itself, as root.\nTakes the options of run (kepler help all), and:",
+	  .options = &top_options },
 	{ "explain", explain_main, "explain the numbers of the last interval",
 	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",
 	  .what = "Asks the exporter on this machine how it computed its numbers: the energy that "
@@ -57,12 +63,11 @@ static const struct common_option common[] = {
 	{ NULL, NULL },
 };
 
-#define LIVE_TABLE "kepler alone shows a live table of processes"
+#define TOP "kepler top shows the power of processes"
 
 static const struct command_hint hints[] = {
-	{ "top", LIVE_TABLE },
-	{ "stat", LIVE_TABLE },
-	{ "watch", LIVE_TABLE },
+	{ "stat", TOP },
+	{ "watch", TOP },
 	{ NULL, NULL },
 };
 

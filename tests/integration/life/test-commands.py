@@ -10,7 +10,7 @@ import tempfile
 
 from rig import BUILD, KEPLER, ROOT, run_tests
 
-COMMANDS = "run doctor explain record replay config"
+COMMANDS = "run doctor top explain record replay config"
 QUIET = ("--config.file=/dev/null", "--host.state-dir=")
 
 
@@ -219,7 +219,7 @@ def help_is_one_screen():
     assert len(lines) <= 40 and max(map(len, lines)) <= 80 and "--web.listen-address=" in text and "Example:" in text, text
     everything, section = kepler("help", "all"), kepler("help", "idle")
     assert text in everything and section in everything and "--idle.mode=" in section and "--log." not in section
-    assert "kepler alone shows a live table" in kepler("top", status=2)
+    assert "kepler top shows the power of processes" in kepler("stat", status=2)
     for flag, meant in (("--port=1", "web.listen-address"), ("--interval=2s", "monitor.interval"),
                         ("--web.listen=:1", "web.listen-address"), ("--config=x", "config.file")):
         assert f"did you mean --{meant}?" in kepler(flag, status=2), flag

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where `kepler top` has its readings from: a running exporter, over its local socket, or a session
+ * of its own. Both make the same answer of /api/v1/now, so that what is shown does not depend on
+ * it. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "config/config.h"
+#include "top/top_state.h"
+
+struct top_source;
+
+/*
+ * Where no exporter answers at local.socket, and @may_measure, the process measures by itself, as
+ * `kepler run` does. 0, or -errno with a diagnosis that says what to do.
+ */
+int top_source_open(const struct config *config, bool may_measure, struct top_source **ret,
+		    struct diag *diag);
+void top_source_close(struct top_source *source); /* NULL is fine */
+/* Does it measure by itself? */
+bool top_source_measures(const struct top_source *source);
+/*
+ * The newest answer, as JSON in @ret: rows of that level, order and number. 0; -EAGAIN: there is
+ * none yet; or -errno with a diagnosis, and the next call tries again.
+ */
+int top_source_fetch(struct top_source *source, enum top_level level, enum top_sort sort,
+		     uint32_t limit, struct strbuf *ret, struct diag *diag);
+/* Reads everything once more, if it measures by itself. */
+void top_source_measure(struct top_source *source);
+/* A descriptor that is readable if top_source_drain() is due; -1: none. */
+int top_source_fd(const struct top_source *source);
+void top_source_drain(struct top_source *source);

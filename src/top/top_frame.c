@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Columns are a table, in order of the line; each has the width of the terminal from which on it is
+ * shown. A frame is made in UTF-8; for a terminal without it, each character is replaced by one of
+ * ASCII at the end, so that widths stay.
+ */
+#include "top/top_frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text/cell_text.h"
+#include "base/text/utf8.h"
+#include "base/text/watts_text.h"
+
+#define COMMAND_WIDTH   16
+#define OWNER_WIDTH_MIN 8
+#define OWNER_WIDTH_MAX 60
+#define SPARK_WIDTH     20
+#define HOURS_A_MONTH   730.5 /* 365.25 days, 12 months */
+
+#define BOLD            "\033[1m"
+#define REVERSE         "\033[7m"
+#define DIM             "\033[2m"
+#define YELLOW          "\033[33m"
+#define CYAN            "\033[36m"
+#define PLAIN           "\033[0m"
+#define ERASE           "\033[K" /* the rest of the line */
+
+#define BARS            8
+static const char *const bars[BARS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+
+enum column {
+	COLUMN_PID,
+	COLUMN_COMMAND,
+	COLUMN_OWNER,
+	COLUMN_CPU,
+	COLUMN_WATTS,
+	COLUMN_SHARE,
+	COLUMN_JOULES,
+	COLUMN_MONTH,
+	COLUMN_SPARK,
+	COLUMNS,
+};
+
+/* Numbers have a blank in front of them, which is in their width. */
+static const struct {
+	const char *head;
+	unsigned width;
+	unsigned from; /* columns of the terminal */
+	int sort;      /* enum top_sort that marks its head; -1: none */
+} column_info[COLUMNS] = {
+	[COLUMN_PID] = { "PID", 8, 50, -1 },
+	[COLUMN_COMMAND] = { "COMMAND", COMMAND_WIDTH, 0, TOP_BY_NAME },
+	[COLUMN_OWNER] = { "OWNER", 0, 60, -1 },
+	[COLUMN_CPU] = { "CPU %", 8, 34, TOP_BY_CPU },
+	[COLUMN_WATTS] = { "POWER", 11, 0, TOP_BY_WATTS },
+	[COLUMN_SHARE] = { "SHARE", 7, 88, -1 },
+	[COLUMN_JOULES] = { "JOULES", 10, 72, TOP_BY_JOULES },
+	[COLUMN_MONTH] = { "KWH/MONTH", 11, 100, -1 },
+	[COLUMN_SPARK] = { "RECENT", SPARK_WIDTH + 2, 124, -1 },
+};
+
+/* The columns of this frame, and their widths; 0: not shown. */
+struct grid {
+	unsigned width[COLUMNS];
+};
+
+static struct grid choose_columns(const struct top_state *state, const struct top_style *style)
+{
+	struct grid grid = { { 0 } };
+	unsigned taken = 0, command = COMMAND_WIDTH;
+
+	for (enum column column = 0; column < COLUMNS; column++) {
+		bool fits = state->columns >= column_info[column].from;
+
+		if (column == COLUMN_PID || column == COLUMN_OWNER)
+			fits = fits && state->level == TOP_PROCESSES;
+		if (column == COLUMN_SPARK)
+			fits = fits && style->is_screen;
+		grid.width[column] = fits ? column_info[column].width : 0;
+		taken += grid.width[column];
+	}
+	if (state->columns >= column_info[COLUMN_OWNER].from || state->level != TOP_PROCESSES)
+		command = state->level == TOP_PROCESSES ? COMMAND_WIDTH : OWNER_WIDTH_MAX;
+	taken -= COMMAND_WIDTH;
+	if (state->level == TOP_PROCESSES && state->columns >= column_info[COLUMN_OWNER].from &&
+	    state->columns > taken + COMMAND_WIDTH + 2 + OWNER_WIDTH_MIN) {
+		unsigned owner = state->columns - taken - COMMAND_WIDTH - 2;
+
+		grid.width[COLUMN_OWNER] = owner < OWNER_WIDTH_MAX ? owner : OWNER_WIDTH_MAX;
+	}
+	if (state->columns < taken + command + 2)
+		command = state->columns > taken + 2 ? state->columns - taken - 2 : 1;
+	grid.width[COLUMN_COMMAND] = command;
+	return grid;
+}
+
+/* "12.3k": four digits at most, for what grows without end. */
+static void joules_text(char buf[static 16], double joules)
+{
+	static const char units[] = { ' ', 'k', 'M', 'G', 'T' };
+	size_t unit = 0;
+
+	while (joules >= 9999.5 && unit + 1 < sizeof(units)) {
+		joules /= 1000;
+		unit++;
+	}
+	if (isfinite(joules))
+		(void)snprintf(buf, 16, "%.*f%c",
+			       joules < 10     ? 2
+			       : joules < 1000 ? 1
+					       : 0,
+			       joules, units[unit]);
+	else
+		(void)snprintf(buf, 16, "– ");
+}
+
+/* Right-aligned by characters, not bytes: "–" has three. */
+static void add_right(struct strbuf *out, const char *text, unsigned width)
+{
+	size_t characters = 0, len = strlen(text);
+
+	for (size_t i = 0; i < len; characters++) {
+		size_t n = utf8_char_len(text + i, len - i);
+
+		i += n ? n : 1;
+	}
+	for (; characters < width; characters++)
+		strbuf_add_char(out, ' ');
+	strbuf_add_str(out, text);
+}
+
+static void add_number(struct strbuf *out, double value, int decimals, unsigned width)
+{
+	char text[48];
+
+	if (isfinite(value))
+		(void)snprintf(text, sizeof(text), "%.*f", decimals, value);
+	else
+		(void)snprintf(text, sizeof(text), "–");
+	add_right(out, text, width);
+}
+
+static void add_watts(struct strbuf *out, double watts, bool is_estimated, unsigned width)
+{
+	char text[WATTS_TEXT_MAX], marked[WATTS_TEXT_MAX + 4];
+
+	watts_text(text, watts);
+	(void)snprintf(marked, sizeof(marked), "%s%s W", is_estimated ? "~" : "", text);
+	add_right(out, marked, width);
+}
+
+static size_t bar_of(double value, double most)
+{
+	double bar = most > 0 ? value / most * BARS : 0;
+
+	return bar <= 0 ? 0 : bar >= BARS ? BARS - 1 : (size_t)bar;
+}
+
+static void add_spark(struct strbuf *out, const struct top_state *state,
+		      const struct top_line *line)
+{
+	float values[SPARK_WIDTH];
+	size_t known = top_sparks_get(&state->sparks, line->key, values, SPARK_WIDTH);
+	float most = 0;
+
+	strbuf_add_str(out, "  ");
+	for (size_t i = 0; i < SPARK_WIDTH; i++)
+		most = values[i] > most ? values[i] : most;
+	for (size_t i = 0; i < SPARK_WIDTH; i++) {
+		if (SPARK_WIDTH - i > known || line->is_owner || line->row->is_other)
+			strbuf_add_char(out, ' ');
+		else
+			strbuf_add_str(out, bars[bar_of((double)values[i], (double)most)]);
+	}
+}
+
+/* What the first column of text says of a row. */
+static const char *name_of(const struct top_state *state, const struct top_line *line, char *buf,
+			   size_t size)
+{
+	const struct now_row *row = line->row;
+	const char *owner = row->owner[0] ? row->owner : "(no name)";
+
+	if (row->is_other && state->reading.left_out)
+		(void)snprintf(buf, size, "… %u more", state->reading.left_out);
+	else if (row->is_other)
+		(void)snprintf(buf, size, "… others");
+	else if (line->is_owner || state->level != TOP_PROCESSES)
+		(void)snprintf(buf, size, "%s", owner);
+	else
+		(void)snprintf(buf, size, "%s%s", line->is_indented ? "  " : "", row->command);
+	return buf;
+}
+
+static void add_pid(struct strbuf *out, const struct top_line *line, unsigned width)
+{
+	if (line->row->pid && !line->is_owner)
+		strbuf_addf(out, "%*u", (int)width, line->row->pid);
+	else
+		strbuf_addf(out, "%*s", (int)width, "");
+}
+
+static void add_cells(struct strbuf *out, const struct top_state *state, const struct grid *grid,
+		      const struct top_line *line)
+{
+	const struct now_reading *reading = &state->reading;
+	char text[NOW_TEXT_SIZE + 8];
+	unsigned name_width = grid->width[COLUMN_COMMAND];
+
+	if (grid->width[COLUMN_PID])
+		add_pid(out, line, grid->width[COLUMN_PID]);
+	strbuf_add_str(out, grid->width[COLUMN_PID] ? "  " : " ");
+	/* The name of an owner has the room of both. */
+	if (line->is_owner || line->row->is_other) {
+		name_width += grid->width[COLUMN_OWNER];
+		cell_text_pad(out, name_of(state, line, text, sizeof(text)), name_width);
+	} else {
+		cell_text_pad(out, name_of(state, line, text, sizeof(text)), name_width - 1);
+		strbuf_add_char(out, ' ');
+		cell_text_pad(out, line->is_indented ? "" : line->row->owner,
+			      grid->width[COLUMN_OWNER]);
+	}
+	if (grid->width[COLUMN_CPU])
+		add_number(out, line->cpu_percent, 1, grid->width[COLUMN_CPU]);
+	add_watts(out, line->watts, reading->is_estimated, grid->width[COLUMN_WATTS]);
+	if (grid->width[COLUMN_SHARE])
+		add_number(out, line->watts / reading->total_watts * 100, 1,
+			   grid->width[COLUMN_SHARE]);
+	if (grid->width[COLUMN_JOULES]) {
+		joules_text(text, line->joules);
+		add_right(out, text, grid->width[COLUMN_JOULES]);
+	}
+	if (grid->width[COLUMN_MONTH])
+		add_number(out, line->watts * HOURS_A_MONTH / 1000, 2, grid->width[COLUMN_MONTH]);
+	if (grid->width[COLUMN_SPARK])
+		add_spark(out, state, line);
+}
+
+static void end_line(struct strbuf *out, const struct top_style *style)
+{
+	strbuf_add_str(out, style->is_screen ? ERASE "\r\n" : "\n");
+}
+
+static void begin(struct strbuf *out, const struct top_style *style, const char *how)
+{
+	strbuf_add_str(out, style->colour ? how : "");
+}
+
+static void add_line(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style, const struct grid *grid, size_t index)
+{
+	const struct top_line *line = &state->lines[index];
+	bool is_selected = style->is_screen && index == state->selected;
+
+	if (is_selected)
+		begin(out, style, REVERSE);
+	else if (line->is_owner)
+		begin(out, style, BOLD);
+	else if (line->row->is_other)
+		begin(out, style, DIM);
+	add_cells(out, state, grid, line);
+	begin(out, style, PLAIN);
+	end_line(out, style);
+}
+
+static const char *const level_heads[TOP_LEVELS] = { "COMMAND", "CONTAINER", "POD", "VM",
+						     "NAMESPACE" };
+
+static const char *head_of(const struct top_state *state, enum column column)
+{
+	if (column == COLUMN_COMMAND)
+		return level_heads[state->level];
+	return column_info[column].head;
+}
+
+static void add_head(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style, const struct grid *grid)
+{
+	const char *arrow = state->is_reversed ? "▴" : "▾";
+
+	begin(out, style, REVERSE);
+	for (enum column column = 0; column < COLUMNS; column++) {
+		unsigned width = grid->width[column];
+		bool is_text = column == COLUMN_COMMAND || column == COLUMN_OWNER ||
+			       column == COLUMN_SPARK;
+		char text[32];
+
+		if (column == COLUMN_COMMAND)
+			strbuf_add_str(out, grid->width[COLUMN_PID] ? "  " : " ");
+		if (!width)
+			continue;
+		(void)snprintf(text, sizeof(text), "%s%s%s", column == COLUMN_SPARK ? "  " : "",
+			       head_of(state, column),
+			       column_info[column].sort == (int)state->sort ? arrow : "");
+		if (is_text)
+			cell_text_pad(out, text, width);
+		else
+			add_right(out, text, width);
+	}
+	begin(out, style, PLAIN);
+	end_line(out, style);
+}
+
+/* A line of text, cut to the terminal. */
+static void add_text(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style, const char *how, const struct strbuf *text)
+{
+	begin(out, style, how);
+	(void)cell_text_add(out, text->data ? text->data : "", state->columns);
+	begin(out, style, PLAIN);
+	end_line(out, style);
+}
+
+static void add_title(struct strbuf *out, const struct top_state *state,
+		      const struct top_style *style)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "Kepler  %s  %s", state->reading.node, style->clock);
+	for (enum top_level level = 0; level < TOP_LEVELS; level++)
+		strbuf_addf(&text, level == state->level ? "  [%s]" : "  %s",
+			    top_level_names[level]);
+	if (state->is_paused)
+		strbuf_add_str(&text, "  PAUSED");
+	if (state->is_following)
+		strbuf_add_str(&text, "  following");
+	add_text(out, state, style, BOLD, &text);
+}
+
+/* The parts are rounded so that they make the total. */
+static void add_parts(struct strbuf *text, const struct now_reading *reading)
+{
+	struct watts_piece pieces[NOW_PARTS_MAX];
+
+	for (size_t i = 0; i < reading->part_count; i++)
+		pieces[i] = (struct watts_piece){
+			.before = reading->parts[i].is_rest ? "rest of " : "",
+			.name = reading->parts[i].zone,
+			.power_uw = (uint64_t)llround(fmax(reading->parts[i].watts, 0) * 1e6),
+		};
+	watts_pieces_add(text, pieces, reading->part_count,
+			 (uint64_t)llround(reading->total_watts * 1e6));
+}
+
+static void add_total(struct strbuf *out, const struct top_state *state,
+		      const struct top_style *style)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const struct now_reading *reading = &state->reading;
+	char watts[WATTS_TEXT_MAX];
+
+	watts_text(watts, reading->total_watts);
+	strbuf_addf(&text, "Node  %s W", watts);
+	if (reading->error_watts > 0) {
+		watts_bound_text(watts, reading->error_watts);
+		strbuf_addf(&text, " ± %s W", watts);
+	}
+	strbuf_add_str(&text, reading->is_estimated ? "  estimated" : "");
+	if (isfinite(reading->total_watts)) {
+		strbuf_add_str(&text, "  = ");
+		add_parts(&text, reading);
+	}
+	add_text(out, state, style, reading->is_estimated ? YELLOW : BOLD, &text);
+}
+
+static void add_uses(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const struct now_reading *reading = &state->reading;
+	double idle = isfinite(reading->idle_watts) ? reading->idle_watts : 0;
+	double charged = reading->total_watts - idle - reading->unattributed_watts;
+	struct watts_piece pieces[] = {
+		{ .name = "processes", .power_uw = (uint64_t)llround(fmax(charged, 0) * 1e6) },
+		{ .name = "unattributed",
+		  .power_uw = (uint64_t)llround(fmax(reading->unattributed_watts, 0) * 1e6) },
+		{ .name = reading->idle_is_bound ? "idle ≤" : "idle",
+		  .power_uw = (uint64_t)llround(idle * 1e6) },
+	};
+
+	if (isfinite(charged))
+		watts_pieces_add(&text, pieces, isfinite(reading->idle_watts) ? 3 : 2,
+				 (uint64_t)llround(reading->total_watts * 1e6));
+	add_text(out, state, style, "", &text);
+}
+
+/* The total of the last minutes, between its least and its most. */
+static void add_graph(struct strbuf *out, const struct top_state *state,
+		      const struct top_style *style)
+{
+	size_t room = state->columns > 40 ? state->columns - 32 : 0;
+	size_t count = state->history_count < room ? state->history_count : room;
+	const double *values = state->history + state->history_count - count;
+	double least = INFINITY, most = 0;
+	char low[WATTS_TEXT_MAX], high[WATTS_TEXT_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!isfinite(values[i]))
+			continue;
+		least = fmin(least, values[i]);
+		most = fmax(most, values[i]);
+	}
+	if (isfinite(least)) {
+		begin(out, style, CYAN);
+		for (size_t i = 0; i < count; i++)
+			strbuf_add_str(
+				out,
+				isfinite(values[i])
+					? bars[bar_of(values[i] - least * 0.9, most - least * 0.9)]
+					: " ");
+		begin(out, style, PLAIN);
+		watts_text(low, least);
+		watts_text(high, most);
+		strbuf_addf(out, "  %s to %s W", low, high);
+	}
+	end_line(out, style);
+}
+
+static void add_foot(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *how = DIM;
+
+	if (state->is_typing || state->filter[0]) {
+		strbuf_addf(&text, "Filter: %s%s", state->filter, state->is_typing ? "_" : "");
+		strbuf_addf(&text, "   (%s)",
+			    state->is_typing ? "Enter keeps it, Esc clears it" : "Esc clears it");
+		how = BOLD;
+	} else if (style->notice) {
+		strbuf_add_str(&text, style->notice);
+		how = YELLOW;
+	} else {
+		strbuf_add_str(&text, "? help  / filter  s sort  Tab level  t tree  F follow  "
+				      "p pause  q quit");
+	}
+	begin(out, style, how);
+	(void)cell_text_add(out, text.data ? text.data : "", state->columns - 1);
+	begin(out, style, PLAIN);
+	strbuf_add_str(out, ERASE);
+}
+
+static void add_help(struct strbuf *out, const struct top_state *state,
+		     const struct top_style *style)
+{
+	static const char *const lines[] = {
+		"Keys",
+		"",
+		"  Up Down PgUp PgDn Home End   move the bar (also j, k and the mouse wheel)",
+		"  Tab, Left, Right, 1 to 5     processes, containers, pods, VMs, namespaces",
+		"  s, or W J C N                sort by power, joules, CPU time, name",
+		"  r                            reverse the order",
+		"  f or /                       filter by name, owner or pid; Esc clears it",
+		"  t                            tree: owners with their processes",
+		"  F                            the bar follows its row",
+		"  p or space                   pause",
+		"  ? or h                       this help",
+		"  q or Ctrl-C                  quit",
+		"",
+		"POWER is the mean of the last interval. ~ marks estimated values: no meter",
+		"counted that energy. JOULES are counted since the row began. KWH/MONTH is",
+		"what the present power comes to in a month.",
+	};
+	size_t room = state->rows > 1 ? state->rows - 1 : 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines) && i < room; i++) {
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+		strbuf_add_str(&text, lines[i]);
+		add_text(out, state, style, i ? "" : BOLD, &text);
+	}
+}
+
+/* Characters that a frame has beside ASCII; any other becomes "?". */
+static const struct {
+	const char *character;
+	char replacement;
+} replacements[] = {
+	{ "▁", '_' }, { "▂", '.' }, { "▃", ':' }, { "▄", '-' }, { "▅", '=' },
+	{ "▆", '+' }, { "▇", '*' }, { "█", '#' }, { "…", '.' }, { "·", '|' },
+	{ "–", '-' }, { "±", '+' }, { "≤", '<' }, { "▾", 'v' }, { "▴", '^' },
+};
+
+static char replacement_of(const char *character, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(replacements); i++) {
+		if (strlen(replacements[i].character) == len &&
+		    memcmp(replacements[i].character, character, len) == 0)
+			return replacements[i].replacement;
+	}
+	return '?';
+}
+
+static void add_as_ascii(struct strbuf *out, const struct strbuf *frame)
+{
+	for (size_t i = 0; i < frame->len;) {
+		size_t n = utf8_char_len(frame->data + i, frame->len - i);
+
+		n = n ? n : 1;
+		strbuf_add_char(out, n == 1 ? frame->data[i] : replacement_of(frame->data + i, n));
+		i += n;
+	}
+}
+
+static void draw(const struct top_state *state, const struct top_style *style, struct strbuf *out)
+{
+	const struct grid grid = choose_columns(state, style);
+	size_t page = style->is_screen ? top_state_page(state) : state->line_count;
+
+	if (style->is_screen && state->shows_help) {
+		add_help(out, state, style);
+		return;
+	}
+	add_title(out, state, style);
+	add_total(out, state, style);
+	add_uses(out, state, style);
+	if (style->is_screen)
+		add_graph(out, state, style);
+	end_line(out, style);
+	add_head(out, state, style, &grid);
+	for (size_t i = 0; i < page; i++) {
+		if (state->first + i < state->line_count)
+			add_line(out, state, style, &grid, state->first + i);
+		else
+			end_line(out, style);
+	}
+	if (style->is_screen)
+		add_foot(out, state, style);
+}
+
+int top_frame_draw(const struct top_state *state, const struct top_style *style, struct strbuf *out)
+{
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+
+	if (style->utf8) {
+		draw(state, style, out);
+		return strbuf_error(out);
+	}
+	draw(state, style, &frame);
+	add_as_ascii(out, &frame);
+	return strbuf_error(&frame) < 0 ? strbuf_error(&frame) : strbuf_error(out);
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler top: on a terminal, as text and as JSON, of an exporter and measured by itself."""
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+
+from rig import KEPLER, Exporter, need_root, run_tests
+
+NOBODY = 65534
+ALTERNATE, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+
+
+@contextlib.contextmanager
+def exporter_at(path, *args):
+    with Exporter(f"--local.socket={path}", "--metrics.process.min-joules=0", *args) as exporter:
+        exporter.intervals(1)
+        yield exporter
+
+
+@contextlib.contextmanager
+def place():
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        yield pathlib.Path(directory, "kepler.sock")
+
+
+@contextlib.contextmanager
+def busy():
+    """A process that uses a CPU."""
+    process = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def top(path, *args, **kwargs):
+    command = [KEPLER, "top", f"--local.socket={path}", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **kwargs)
+
+
+class Terminal:
+    """The command on a terminal of its own."""
+
+    def __init__(self, path, rows=30, columns=120):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(KEPLER, [KEPLER, "top", f"--local.socket={path}"], {**os.environ, "LANG": "C.UTF-8", "TERM": "xterm"})
+        self.resize(rows, columns)
+        self.seen = b""
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def wait(self, text, seconds=20):
+        """Reads until @text has been written since the last call; what was written."""
+        end = time.monotonic() + seconds
+        while text.encode() not in self.seen:
+            assert select.select([self.fd], [], [], max(0, end - time.monotonic()))[0], (text, self.seen[-3000:])
+            try:
+                self.seen += os.read(self.fd, 65536)
+            except OSError as error:
+                raise AssertionError((text, self.seen[-3000:])) from error
+        seen, self.seen = self.seen, b""
+        return seen
+
+    def send(self, keys):
+        self.seen = b""
+        os.write(self.fd, keys.encode())
+
+    def end(self):
+        """Its exit status, and what it wrote last."""
+        with contextlib.suppress(OSError):
+            while select.select([self.fd], [], [], 20)[0]:
+                data = os.read(self.fd, 65536)
+                if not data:
+                    break
+                self.seen += data
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]), self.seen
+
+
+def it_prints_once_in_a_pipe_and_as_json():
+    with place() as path, exporter_at(path), busy() as pid:
+        page = None
+        for _ in range(50):
+            result = top(path, "--json", "--limit=4096")
+            assert result.returncode == 0 and not result.stderr, result
+            page = json.loads(result.stdout)
+            if pid in {row["pid"] for row in page["rows"]}:
+                break
+            time.sleep(0.1)
+        assert page["complete"] and set(page) >= {"time", "zones", "rows"}, page
+        assert {"zone", "package", "watts", "quality"} <= set(page["zones"][0])
+        assert {"pid", "command", "owner", "cpu_percent", "watts", "joules"} <= set(page["rows"][0])
+        text = top(path, "--limit=4000", env={**os.environ, "LANG": "C.UTF-8"})
+        assert text.returncode == 0 and f"{pid}" in text.stdout and "\x1b" not in text.stdout and "POWER▾" in text.stdout, text
+        text = top(path, "--once", "--level=namespace", "--sort=joules", env={**os.environ, "LC_ALL": "C"})
+        assert text.stdout.isascii() and "NAMESPACE" in text.stdout and "JOULESv" in text.stdout, text
+        assert top(path, "--level=node").returncode == 2
+
+
+def without_an_exporter_root_measures():
+    with place() as path, busy() as pid:
+        result = top(path, "--once", "--limit=4000")
+        assert result.returncode == 0 and f"{pid}" in result.stdout and "estimated" in result.stdout, result
+        refused = top(path, "--once", user=NOBODY, group=NOBODY, extra_groups=())
+        assert refused.returncode == 1 and "--local.everyone=own" in refused.stderr and "sudo" in refused.stderr, refused
+        with exporter_at(path):
+            refused = top(path, "--once", user=NOBODY, group=NOBODY, extra_groups=())
+            assert refused.returncode == 1 and "Permission denied" in refused.stderr, refused
+
+
+def it_follows_keys_and_sizes_of_a_terminal():
+    with place() as path, exporter_at(path), busy() as pid:
+        terminal = Terminal(path)
+        assert ALTERNATE in terminal.wait("KWH/MONTH")
+        terminal.wait(f"{pid}")
+        terminal.send("\t")
+        terminal.wait("[container]")
+        terminal.send("1/sh\r")
+        terminal.wait("Filter: sh")
+        terminal.send("\x1bOP")
+        terminal.wait("reverse the order")
+        terminal.send("?")
+        terminal.wait("KWH/MONTH")
+        terminal.resize(12, 50)
+        while b"KWH/MONTH" in terminal.wait("POWER") + terminal.wait("\x1b[J"):  # a frame was on its way
+            pass
+        terminal.send("q")
+        status, last = terminal.end()
+        assert status == 0 and LEFT in last, (status, last)
+
+
+def it_leaves_the_terminal_as_it_was_when_it_is_ended():
+    with place() as path, exporter_at(path):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            terminal = Terminal(path)
+            terminal.wait("POWER")
+            os.kill(terminal.pid, number)
+            status, last = terminal.end()
+            assert status == 0 and LEFT in last, (status, last)
+
+
+def it_waits_for_an_exporter_that_restarts():
+    with place() as path:
+        with exporter_at(path):
+            terminal = Terminal(path)
+            terminal.wait("POWER")
+        terminal.wait("no exporter responds")
+        with exporter_at(path):
+            terminal.wait("q quit")
+        terminal.send("\x03")
+        assert terminal.end()[0] == 0
+
+
+if __name__ == "__main__":
+    need_root()
+    run_tests([it_prints_once_in_a_pipe_and_as_json, without_an_exporter_root_measures, it_follows_keys_and_sizes_of_a_terminal,
+               it_leaves_the_terminal_as_it_was_when_it_is_ended, it_waits_for_an_exporter_that_restarts])
