@@ -11,6 +11,7 @@
 #define ACTIVE_END  "_cpu_active_joules_total"
 #define CPU_END     "_bpf_cpu_time_ms_total"
 #define SECONDS_END "_cpu_seconds_total"
+#define RAPL_BEGIN  "node_rapl_"
 
 static const char *const levels[ENERGY_LEVELS] = {
 	[ENERGY_NODE] = "node",
@@ -30,11 +31,9 @@ const char *energy_level_name(enum energy_level level)
 const char *exporter_kind_name(enum exporter_kind kind)
 {
 	static const char *const names[] = {
-		[EXPORTER_UNKNOWN] = "unknown",
-		[EXPORTER_KEPLER_C] = "Kepler in C",
-		[EXPORTER_KEPLER_CLASSIC] = "classic Kepler",
-		[EXPORTER_KEPLER] = "Kepler",
-		[EXPORTER_SCAPHANDRE] = "Scaphandre",
+		[EXPORTER_UNKNOWN] = "unknown",      [EXPORTER_NODE_EXPORTER] = "node_exporter",
+		[EXPORTER_KEPLER_C] = "Kepler in C", [EXPORTER_KEPLER_CLASSIC] = "classic Kepler",
+		[EXPORTER_KEPLER] = "Kepler",        [EXPORTER_SCAPHANDRE] = "Scaphandre",
 		[EXPORTER_ALUMET] = "Alumet",
 	};
 
@@ -55,7 +54,14 @@ enum exporter_kind exporter_kind_of(const char *metric)
 		return EXPORTER_SCAPHANDRE;
 	if (strstr(metric, "rapl_consumed_energy"))
 		return EXPORTER_ALUMET;
+	if (strncmp(metric, RAPL_BEGIN, strlen(RAPL_BEGIN)) == 0)
+		return EXPORTER_NODE_EXPORTER;
 	return EXPORTER_UNKNOWN;
+}
+
+bool exporter_reads_when_asked(enum exporter_kind kind)
+{
+	return kind == EXPORTER_SCAPHANDRE || kind == EXPORTER_NODE_EXPORTER;
 }
 
 enum exporter_kind exporter_kind_hint(const char *metric)
@@ -173,6 +179,25 @@ static bool find_current(const struct page_series *series, struct energy_metric 
 	return true;
 }
 
+/* The zone is in the metric's name, or with --collector.rapl.enable-zone-label a label. */
+static bool find_node_exporter(const struct page_series *series, struct energy_metric *ret)
+{
+	const char *zone = page_label(series, "rapl_zone"), *end;
+
+	if (strcmp(series->name, "node_rapl_joules_total") == 0) {
+		set_zone(ret, zone, strlen(zone));
+		return *zone;
+	}
+	if (strncmp(series->name, RAPL_BEGIN, strlen(RAPL_BEGIN)) != 0 ||
+	    !ends_with(series->name, CLASSIC_END, &end))
+		return false;
+	zone = series->name + strlen(RAPL_BEGIN);
+	if (end <= zone)
+		return false;
+	set_zone(ret, zone, (size_t)(end - zone));
+	return true;
+}
+
 static bool find_scaphandre(const struct page_series *series, struct energy_metric *ret)
 {
 	const char *domain = page_label(series, "domain_name");
@@ -234,7 +259,10 @@ bool energy_metric_find(enum exporter_kind kind, const struct page_series *serie
 		return find_scaphandre(series, ret);
 	case EXPORTER_ALUMET:
 		return find_alumet(series, ret);
+	case EXPORTER_NODE_EXPORTER:
+		return find_node_exporter(series, ret);
 	case EXPORTER_UNKNOWN:
+	case EXPORTER_KINDS:
 		break;
 	}
 	return false;

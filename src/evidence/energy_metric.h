@@ -13,11 +13,13 @@
 
 enum exporter_kind {
 	EXPORTER_UNKNOWN,
+	EXPORTER_NODE_EXPORTER, /* its collector of RAPL */
 	EXPORTER_KEPLER_C,
 	EXPORTER_KEPLER_CLASSIC, /* up to 0.9 */
 	EXPORTER_KEPLER,         /* from 0.10 on */
 	EXPORTER_SCAPHANDRE,
 	EXPORTER_ALUMET,
+	EXPORTER_KINDS,
 };
 
 enum energy_level {
@@ -50,6 +52,8 @@ struct energy_metric {
 /* EXPORTER_UNKNOWN: this metric alone does not show it. The highest of a page's metrics is it. */
 enum exporter_kind exporter_kind_of(const char *metric);
 const char *exporter_kind_name(enum exporter_kind kind);
+/* It has no interval of its own: it reads its meters for each page. */
+bool exporter_reads_when_asked(enum exporter_kind kind);
 /* The exporter that has this metric also on a page without energy; or EXPORTER_UNKNOWN. */
 enum exporter_kind exporter_kind_hint(const char *metric);
 /* False: the series is neither energy nor CPU time, or it is in others of the page as well. */

@@ -22,7 +22,7 @@ static int look_at_series(void *userdata, const struct page_series *series)
 
 	state->has_own |= kind == EXPORTER_KEPLER_C;
 	state->has_classic |= kind == EXPORTER_KEPLER_CLASSIC;
-	if (kind != EXPORTER_UNKNOWN && kind != EXPORTER_KEPLER_C)
+	if (kind > state->seen && kind != EXPORTER_KEPLER_C)
 		state->seen = kind;
 	if (exporter_kind_hint(series->name) != EXPORTER_UNKNOWN)
 		state->hint = exporter_kind_hint(series->name);
@@ -387,8 +387,7 @@ static double page_time(const struct exporter *exporter, double now_s, double ca
 
 	if (named_s > exporter->last_s && named_s <= came_s)
 		return named_s;
-	/* It reads its meters when it is asked. */
-	if (exporter->kind == EXPORTER_SCAPHANDRE)
+	if (exporter_reads_when_asked(exporter->kind))
 		return now_s;
 	return (before_s + now_s) / 2;
 }
@@ -426,7 +425,7 @@ static int end_page(struct exporter *exporter, double now_s, double came_s)
 
 		/* Without a time of its own, the first page's numbers are of an unknown age. */
 		if (exporter->new_pages > 0 || !isnan(state->named_s) ||
-		    exporter->kind == EXPORTER_SCAPHANDRE)
+		    exporter_reads_when_asked(exporter->kind))
 			r = add_samples(exporter, time_s);
 		if (r == 0)
 			r = published_bounds_end(&exporter->bounds, time_s);

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`kepler-validator run` over five kinds of exporters in one report: each fault that other exporters were seen to have is found by
-the result that docs/validation.md names, and without the fault that result passes."""
+"""`kepler-validator run` over six kinds of exporters in one report: each fault that other exporters were seen to have is found by
+the result that docs/validation.md names, and without the fault that result passes. The node_exporter is the real one."""
 import json
 import math
 import pathlib
 import subprocess
 import tempfile
+import time
+import urllib.request
 
 from peer_pages import Alumet, ClassicKepler, Kepler, PeerServer, Scaphandre
-from rig import BUILD, Exporter, Sensors, free_port, rapl_zone
+from rig import BUILD, Exporter, Sensors, free_port, need_program, rapl_zone
 
 VALIDATOR = str(BUILD / "kepler-validator")
 RANGE_UJ = 262143328850
@@ -38,24 +40,51 @@ def check(found, wanted):
         assert verdict in verdicts and words in reason, (exporter, name, verdict, reason)
 
 
+class NodeExporter:
+    """Its collector of RAPL, with the zone as a part of the metric's name or as a label."""
+
+    def __init__(self, sensors, *options):
+        address = f"127.0.0.1:{free_port()}"
+        self.url = f"http://{address}/node_exporter"
+        self.process = subprocess.Popen([need_program("prometheus-node-exporter"), f"--path.sysfs={sensors.mount}", *options,
+                                         "--collector.disable-defaults", "--collector.rapl", "--log.level=error",
+                                         f"--web.listen-address={address}", "--web.telemetry-path=/node_exporter"])
+
+    def __enter__(self):
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                with urllib.request.urlopen(self.url, timeout=5):
+                    return self
+            except OSError:
+                assert time.monotonic() < deadline and self.process.poll() is None, "node_exporter does not answer"
+                time.sleep(0.05)
+
+    def __exit__(self, *exc):
+        self.process.terminate()
+        self.process.wait()
+
+
 def first_report(sensors, own):
-    """All five kinds, and what each of them does wrong."""
+    """All six kinds, and what each of them does wrong."""
     peers = {"kepler": Kepler(sensors, ZONES), "unreadable": Kepler(sensors, ZONES, {"unreadable": True}),
-             "reused": Kepler(sensors, ZONES, {"reused": True}), "zeroed": Kepler(sensors, ZONES, {"zeroed": True}),
-             "classic": ClassicKepler(sensors, ZONES), "scaphandre": Scaphandre(sensors, ZONES), "alumet": Alumet(sensors, ZONES)}
-    with PeerServer(peers) as server:
-        found = run(sensors, [own.url + "/metrics", *map(server.url, peers)])
+             "reused": Kepler(sensors, ZONES, {"reused": True}), "classic": ClassicKepler(sensors, ZONES),
+             "scaphandre": Scaphandre(sensors, ZONES), "alumet": Alumet(sensors, ZONES)}
+    with PeerServer(peers) as server, NodeExporter(sensors) as node:
+        found = run(sensors, [own.url + "/metrics", node.url, *map(server.url, peers)])
     check(found, [
         ("metrics", "correctness/answers", PASS, "Kepler in C answered"),
         ("kepler", "correctness/answers", PASS, "Kepler answered"),
         ("classic", "correctness/answers", PASS, "classic Kepler answered"),
         ("scaphandre", "correctness/answers", PASS, "Scaphandre answered"),
         ("alumet", "correctness/answers", PASS, "Alumet answered"),
+        ("node_exporter", "correctness/answers", PASS, "node_exporter answered"),
+        ("node_exporter", "correctness/types", PASS, ""),
+        ("node_exporter", "correctness/monotone", PASS, ""),
         # The exporters themselves.
         ("unreadable", "correctness/answers", FAIL, "a page of Kepler has 2 series, and none of energy"),
         ("reused", "correctness/finite", FAIL, "kepler_process_cpu_joules_total is 1.84"),
         ("reused", "correctness/process-names", FAIL, "not a-former-name"),
-        ("zeroed", "correctness/monotone", FAIL, "to 0"),
         ("scaphandre", "correctness/updates", FAIL, "stood still for"),
         ("scaphandre", "correctness/descriptions", FAIL, "scaph_process_power_consumption_microwatts"),
         ("alumet", "correctness/cpu-limit", FAIL, "cpu_time_delta_alumet_nanoseconds"),
@@ -64,29 +93,35 @@ def first_report(sensors, own):
         ("alumet", "node/package", FAIL, "energy between two scrapes is lost"),
     ])
     # Nothing else is wrong with any of them.
-    for exporter, faults in (("metrics", ()), ("kepler", ()), ("classic", ()), ("zeroed", ("monotone",)),
+    for exporter, faults in (("metrics", ()), ("node_exporter", ()), ("kepler", ()), ("classic", ()),
                              ("scaphandre", ("updates", "descriptions", "dead-processes")),  # it stands still
                              ("alumet", ("cpu-limit", "types", "dead-processes"))):
         for name, (verdict, reason) in found[exporter].items():
             if name.startswith("correctness/") and name.partition("/")[2] not in faults:
                 assert verdict != "fail", (exporter, name, reason)
-    for exporter in ("metrics", "kepler", "classic"):
+    for exporter in ("metrics", "node_exporter", "kepler", "classic"):
         check(found, [(exporter, f"upstream/2-1/{zone}", PASS, "") for zone in ("core", "dram", "package", "uncore")])
     # On a busy machine, pages that come late leave the node's energy undecided.
-    check(found, [("kepler", "node/package", ("pass", "inconclusive"), ""), ("kepler", "conservation/process/package", PASS, "")])
+    check(found, [("kepler", "node/package", ("pass", "inconclusive"), ""), ("kepler", "conservation/process/package", PASS, ""),
+                  ("node_exporter", "node/package", ("pass", "inconclusive"), ""),
+                  ("node_exporter", "node/dram", ("pass", "inconclusive"), "")])
 
 
 def second_report(sensors):
     """Exporters that do not answer, answer nothing, or lose what they had; a counter that falls when the register wraps."""
     peers = {"poisoned": Scaphandre(sensors, ZONES, {"poisoned": True}), "alumet": Alumet(sensors, ZONES, {"no-processes": True}),
-             "register": Kepler(sensors, ZONES, {"register": True}), "kepler": Kepler(sensors, ZONES)}
-    with PeerServer(peers) as server:
-        found = run(sensors, [f"http://127.0.0.1:{free_port()}/dead", *map(server.url, peers)], "--require=process")
+             "register": Kepler(sensors, ZONES, {"register": True}), "kepler": Kepler(sensors, ZONES),
+             "zeroed": Kepler(sensors, ZONES, {"zeroed": True})}
+    with PeerServer(peers) as server, NodeExporter(sensors, "--collector.rapl.enable-zone-label") as node:
+        found = run(sensors, [f"http://127.0.0.1:{free_port()}/dead", node.url, *map(server.url, peers)], "--require=process")
     check(found, [
         ("dead", "correctness/answers", FAIL, "Failed to connect"),
         ("poisoned", "correctness/answers", FAIL, "a page of Scaphandre has 0 series"),
         ("alumet", "correctness/levels", FAIL, "level process was never there"),
+        ("node_exporter", "correctness/monotone", FAIL, "node_rapl_joules_total went from"),
+        ("node_exporter", "correctness/levels", FAIL, "level process was never there"),
         ("register", "correctness/monotone", FAIL, "kepler_node_cpu_joules_total went from"),
+        ("zeroed", "correctness/monotone", FAIL, "to 0"),
         ("kepler", "correctness/levels", PASS, ""),
         ("kepler", "correctness/monotone", PASS, ""),
     ])

@@ -48,6 +48,12 @@ static const struct metric_case cases[] = {
 	  0 },
 	{ EXPORTER_ALUMET, "rapl_consumed_energy_J", "domain", "package", "package", ENERGY_NODE,
 	  ENERGY_ROW, 1 },
+	{ EXPORTER_NODE_EXPORTER, "node_rapl_package_joules_total", "index", "0", "package",
+	  ENERGY_NODE, ENERGY_ROW, 1 },
+	{ EXPORTER_NODE_EXPORTER, "node_rapl_joules_total", "rapl_zone", "dram", "dram",
+	  ENERGY_NODE, ENERGY_ROW, 1 },
+	{ EXPORTER_NODE_EXPORTER, "node_rapl_joules_total", "index", "0", NULL, 0, 0, 0 },
+	{ EXPORTER_NODE_EXPORTER, "node_cpu_seconds_total", "cpu", "0", NULL, 0, 0, 0 },
 };
 
 static void names_have_a_meaning(void **state)
@@ -79,7 +85,9 @@ static void exporters_are_known_by_their_metrics(void **state)
 	assert_int_equal(exporter_kind_of("kepler_node_cpu_joules_total"), CURRENT);
 	assert_int_equal(exporter_kind_of("scaph_self_version"), EXPORTER_SCAPHANDRE);
 	assert_int_equal(exporter_kind_of("rapl_consumed_energy_J"), EXPORTER_ALUMET);
-	assert_int_equal(exporter_kind_of("node_rapl_package_joules_total"), EXPORTER_UNKNOWN);
+	assert_int_equal(exporter_kind_of("node_rapl_package_joules_total"),
+			 EXPORTER_NODE_EXPORTER);
+	assert_int_equal(exporter_kind_of("node_cpu_seconds_total"), EXPORTER_UNKNOWN);
 }
 
 int main(void)
