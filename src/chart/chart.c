@@ -101,8 +101,13 @@ static void measure(const struct chart *chart, struct plane *plane)
 		round_to_decades(&plane->y);
 		return;
 	}
-	round_out(&plane->x, chart->from_zero, 6);
+	if (!chart->x_as_is || !(plane->x.high > plane->x.low))
+		round_out(&plane->x, chart->from_zero, 6);
+	else
+		plane->x.step = chart_step(plane->x.low, plane->x.high, 6);
 	round_out(&plane->y, chart->from_zero, 5);
+	if (chart->x_whole)
+		plane->x.step = fmax(plane->x.step, 1);
 	if (chart->diagonal)
 		plane->y = plane->x;
 }
@@ -178,9 +183,9 @@ static void format_tick(char *buf, size_t size, double value, const struct range
 		u++;
 	while (u >= 4 && u + 1 < sizeof(units) / sizeof(*units) && most < units[u].least)
 		u++;
-	add_number(&text, value / units[u].unit,
+	add_number(&text, fabs(value) / units[u].unit,
 		   step / units[u].unit >= 1 ? 0 : (int)ceil(-log10(step / units[u].unit) - 1e-9));
-	(void)snprintf(buf, size, "%s%s", text.data ? text.data : "",
+	(void)snprintf(buf, size, "%s%s%s", value < 0 ? "\u2212" : "", text.data ? text.data : "",
 		       fabs(value) > 0 ? units[u].name : "");
 	strbuf_release(&text);
 }
@@ -222,8 +227,11 @@ static void add_axes(struct strbuf *out, const struct chart *chart, const struct
 		format_value(text, sizeof(text), value, &plane->y, chart->decades);
 		add_label(out, "ty", LEFT - 7, y + 4, text);
 	}
-	for (unsigned i = 0; i <= steps_of(&plane->x); i++) {
-		double value = plane->x.low + i * plane->x.step;
+	const double near = (plane->x.high - plane->x.low) / 50; /* a label may be so far outside */
+	double first = ceil((plane->x.low - near) / plane->x.step) * plane->x.step;
+	unsigned count = (unsigned)fmin((plane->x.high + near - first) / plane->x.step, 100);
+	for (unsigned i = 0; i <= count; i++) {
+		double value = first + i * plane->x.step;
 
 		format_value(text, sizeof(text), value, &plane->x, chart->decades);
 		add_label(out, "tx", at_x(plane, value), HEIGHT - BOTTOM + 17, text);
@@ -303,8 +311,8 @@ static void add_series(struct strbuf *out, const struct plane *plane,
 		[CHART_POINTS] = 'p', [CHART_LINE] = 'n', [CHART_BARS] = 'b', [CHART_BAND] = 'd'
 	};
 
-	strbuf_addf(out, "<path class=\"%c s%u\" d=\"", form[series->form],
-		    (unsigned)series->colour);
+	strbuf_addf(out, "<path class=\"%c s%u%s\" d=\"", form[series->form],
+		    (unsigned)series->colour, series->is_broad ? " o" : "");
 	if (series->form == CHART_BARS)
 		add_bars(out, plane, series);
 	else if (series->form == CHART_BAND)
@@ -338,9 +346,10 @@ static void add_legend(struct strbuf *out, const struct chart *chart)
 	if (chart->series_count < 2)
 		return;
 	for (size_t s = chart->series_count; s-- > 0;) {
-		x -= 7.2 * (double)strlen(chart->series[s].name) + 24;
-		strbuf_addf(out, "<path class=\"k%s s%u\" d=\"M",
+		x -= 8.5 * (double)strlen(chart->series[s].name) + 24; /* also for larger letters */
+		strbuf_addf(out, "<path class=\"k%s%s s%u\" d=\"M",
 			    chart->series[s].form == CHART_BAND ? " w" : "",
+			    chart->series[s].is_broad ? " o" : "",
 			    (unsigned)chart->series[s].colour);
 		add_coordinates(out, x, 10);
 		strbuf_add_str(out, "h12\"/>");

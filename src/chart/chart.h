@@ -33,6 +33,7 @@ struct chart_series {
 	const double *y2; /* of a band */
 	size_t count;
 	double bar_width; /* of bars, in x's unit */
+	bool is_broad;    /* a broad, pale line: one that is drawn over it is seen within it */
 };
 
 struct chart {
@@ -44,6 +45,8 @@ struct chart {
 	bool diagonal;  /* both axes alike, and the line y = x */
 	bool zero_line; /* a line at y = 0 */
 	bool from_zero; /* both axes begin at 0 if no value is negative */
+	bool x_as_is;   /* the horizontal axis has the range of the values, not whole steps */
+	bool x_whole;   /* its labels are whole numbers */
 	bool decades;   /* values are decimal logarithms: axes have powers of ten */
 };
 

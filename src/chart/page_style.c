@@ -23,4 +23,5 @@ const char page_style[] =
 	".n{fill:none}svg .n{stroke-width:1.8;stroke-linejoin:round}.k{stroke-width:3;fill:none}"
 	".p.s0,svg .n.s0,.k.s0{stroke:var(--s0)}.p.s1,svg .n.s1,.k.s1{stroke:var(--s1)}"
 	".b.s0,.d.s0{fill:var(--s0)}.b.s1,.d.s1{fill:var(--s1)}.d{opacity:.18;stroke:none}"
+	"svg .n.o{stroke-width:5;opacity:.5}.k.o{stroke-width:5;opacity:.5}"
 	".k.w{stroke-width:9;opacity:.3}.many .p{stroke-width:2.5}";

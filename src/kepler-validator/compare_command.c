@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/strbuf.h"
@@ -34,10 +36,30 @@ static void add_side(struct strbuf *out, const struct summary_row *row)
 		strbuf_addf(out, " (error %.3g %%)", 100 * row->error);
 }
 
-static void add_item(struct strbuf *out, const struct compared *item)
+/* Another exporter has a result of this name, too. */
+static bool needs_exporter(const struct report_summary *summary, const struct summary_row *row)
+{
+	for (size_t i = 0; i < summary->count; i++)
+		if (&summary->rows[i] != row && strcmp(summary->rows[i].name, row->name) == 0)
+			return true;
+	return false;
+}
+
+static void add_name(struct strbuf *out, const struct report_summary *summary,
+		     const struct summary_row *row)
+{
+	strbuf_add_json(out, row->name);
+	if (*row->exporter && needs_exporter(summary, row)) {
+		strbuf_add_str(out, " of ");
+		strbuf_add_json(out, row->exporter);
+	}
+}
+
+static void add_item(struct strbuf *out, const struct compared *item,
+		     const struct report_summary *before, const struct report_summary *after)
 {
 	strbuf_addf(out, "%-13s ", change_name(item->change));
-	strbuf_add_json(out, item->before ? item->before->name : item->after->name);
+	add_name(out, item->before ? before : after, item->before ? item->before : item->after);
 	strbuf_add_str(out, ": ");
 	add_side(out, item->before);
 	strbuf_add_str(out, " → ");
@@ -50,6 +72,12 @@ static void add_item(struct strbuf *out, const struct compared *item)
 	strbuf_add_char(out, '\n');
 }
 
+static bool is_news(const struct compared *item)
+{
+	return !item->before || !item->after || item->before->verdict != VERDICT_NOT_APPLICABLE ||
+	       item->after->verdict != VERDICT_NOT_APPLICABLE;
+}
+
 /* Worse results first; those without a change are only counted. The last line is for a ticket. */
 static int print(const struct comparison *comparison, const struct report_summary *before,
 		 const struct report_summary *after)
@@ -58,8 +86,9 @@ static int print(const struct comparison *comparison, const struct report_summar
 
 	for (int change = CHANGE_WORSE; change < CHANGE_NONE; change++)
 		for (size_t i = 0; i < comparison->count; i++)
-			if (comparison->items[i].change == (enum change)change)
-				add_item(&out, &comparison->items[i]);
+			if (comparison->items[i].change == (enum change)change &&
+			    is_news(&comparison->items[i]))
+				add_item(&out, &comparison->items[i], before, after);
 	strbuf_addf(&out,
 		    "%s: ", comparison->counts[CHANGE_WORSE] ? "Regression" : "No regression");
 	for (int change = CHANGE_WORSE; change < CHANGE_COUNT; change++)

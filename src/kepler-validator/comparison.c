@@ -48,6 +48,15 @@ static bool energies_are_right(const struct result *result)
 	return fabs(result->errors.energy_ratio - 1) <= most;
 }
 
+static double worst_energy(const struct result *result)
+{
+	double worst = fabs(result->errors.energy_ratio - 1);
+
+	for (size_t i = 0; i < result->phase_count; i++)
+		worst = fmax(worst, fabs(result->phases[i].error));
+	return worst;
+}
+
 /*
  * Readings at different moments, at most @jitter_s apart, alone give a shape of that part of each
  * window.
@@ -63,6 +72,7 @@ static void allow_jitter(struct result *result, double jitter_s)
 	    !energies_are_right(result) || errors->shape > result->threshold.max_error + noise)
 		return;
 	result->cause = CAUSE_NONE;
+	result->error = worst_energy(result);
 	result_set_verdict(
 		result, VERDICT_PASS,
 		"Energies differ by %+.2f %%, in no phase by more than the bound. Only "

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * The results of each exporter are a table of their own: with several in one report, the reader
+ * looks for one of them. The overview on top says which of them to look at.
+ */
 #include "verdict-report/html_page.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/text/html.h"
 #include "chart/page_style.h"
-#include "verdict-report/result_charts.h"
+#include "verdict-report/html_details.h"
+#include "verdict-report/report_text.h"
+
+#define EXPORTERS_MAX 64 /* further ones are in the last one's table */
 
 /* The order in which results are read, and shown. */
 static const enum verdict worst_first[] = { VERDICT_FAIL, VERDICT_INCONCLUSIVE, VERDICT_PASS,
 					    VERDICT_NOT_APPLICABLE };
+#define VERDICTS (sizeof(worst_first) / sizeof(worst_first[0]))
 
-/* Verdicts differ by sign and word, not by colour alone. */
-static const struct {
-	const char *class, *sign;
-} looks[] = {
-	[VERDICT_PASS] = { "pass", "✓" },
-	[VERDICT_FAIL] = { "fail", "✗" },
-	[VERDICT_INCONCLUSIVE] = { "open", "?" },
-	[VERDICT_NOT_APPLICABLE] = { "none", "–" },
+/* What has results, in the order of the report; "" is the run itself. */
+struct exporters {
+	const char *names[EXPORTERS_MAX];
+	size_t counts[EXPORTERS_MAX][VERDICTS]; /* by verdict */
+	size_t count;
 };
 
 static const char own_style[] =
@@ -29,43 +33,57 @@ static const char own_style[] =
 	"@media(prefers-color-scheme:dark){:root{--pass:#5fd07f;--fail:#ff8a80;--open:#f0c060}}"
 	".v{white-space:nowrap;font-weight:600}.v.pass{color:var(--pass)}.v.fail{color:var(--fail)}"
 	".v.open{color:var(--open)}.v.none{color:var(--soft)}"
-	".verdict{font-size:1.5rem;border-left:.4rem solid currentColor;padding:.1rem 0 .1rem "
-	".8rem}"
-	"h3{font-size:1.15rem;margin:2rem 0 .2rem}h4{font-size:1rem;margin:0 0 .3rem}"
-	".results td:nth-child(2){min-width:10rem}"
+	".verdict{font-size:1.7rem;margin:1.2rem 0 .3rem}"
+	".lead{font-size:1.1rem;margin:.3rem 0 .8rem}.lead,.reason{overflow-wrap:anywhere}"
+	"h3{font-size:1.15rem;margin:2rem 0 .2rem;overflow-wrap:anywhere}"
+	"th{white-space:nowrap}h4{font-size:1rem;margin:0 0 "
+	".3rem}.of{font-weight:400;color:var(--soft)}"
+	".results{width:100%}.results td{vertical-align:top}"
+	".results td:nth-child(2){min-width:13rem}.results td:last-child{width:50%}"
 	"a{color:inherit}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1.4rem}"
 	"dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
+	"code{user-select:all;overflow-wrap:anywhere}"
 	"@media(max-width:44rem){.results thead{display:none}.results td{display:block;border:0;"
-	"padding:.1rem 0;text-align:left}.results tr{display:block;padding:.5rem 0;"
-	"border-bottom:1px solid var(--rule)}.results,.results tbody{display:block}"
+	"padding:.1rem 0;text-align:left;width:auto!important}.results tr{display:block;"
+	"padding:.5rem 0;border-bottom:1px solid var(--rule)}.results,.results tbody{display:block}"
+	".results td[data-l]{display:inline-block;margin-right:1.2rem}.results td.e{display:none}"
 	".results td[data-l]::before{content:attr(data-l) ' ';color:var(--soft)}"
-	"dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}"
+	"dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}svg{font-size:16px}}"
 	"@media print{:root{--ink:#000;--soft:#444;--rule:#bbb;--page:#fff;--s0:#1f6fb4;"
-	"--s1:#d9661f;--pass:#1a7f37;--fail:#b3261e;--open:#8a5a00}body{max-width:none;margin:0}"
-	"figure,tr{break-inside:avoid}h3{break-after:avoid}"
-	".charts{grid-template-columns:1fr 1fr}}";
+	"--s1:#d9661f;--pass:#1a7f37;--fail:#b3261e;--open:#8a5a00}"
+	"body{max-width:none;margin:0;font-size:11px}th,td{padding-right:.8rem}"
+	"figure,tr,dl{break-inside:avoid}h2,h3{break-after:avoid}"
+	".charts{grid-template-columns:1fr 1fr}svg{print-color-adjust:exact}}";
 
-static void add_verdict(struct strbuf *out, enum verdict verdict, const char *more_class)
+static size_t place_of(struct exporters *exporters, const char *name)
 {
-	strbuf_addf(out, "<span class=\"v %s%s\">%s %s</span>", looks[verdict].class, more_class,
-		    looks[verdict].sign, verdict_name(verdict));
+	size_t at = 0;
+
+	while (at < exporters->count && strcmp(exporters->names[at], name) != 0)
+		at++;
+	if (at == EXPORTERS_MAX)
+		return at - 1;
+	if (at == exporters->count)
+		exporters->names[exporters->count++] = name;
+	return at;
 }
 
-/* A ratio in percent, with its sign; nothing if it is not known. */
-static void add_percent(struct strbuf *out, double ratio, bool is_signed)
+static void find_exporters(struct exporters *ret, const struct result_list *results)
 {
-	if (!isfinite(ratio))
-		strbuf_add_str(out, "–");
-	else if (fabs(ratio) < 1000)
-		strbuf_addf(out, is_signed ? "%+.2f %%" : "%.3g %%", 100 * ratio);
-	else
-		strbuf_addf(out, "%.2g %%", 100 * ratio);
+	*ret = (struct exporters){ .count = 0 };
+	for (size_t i = 0; i < results->count; i++)
+		ret->counts[place_of(ret, results->items[i]->exporter)]
+			   [results->items[i]->verdict]++;
+}
+
+static const char *title_of(const struct exporters *exporters, size_t at)
+{
+	return *exporters->names[at] ? exporters->names[at] : "The run itself";
 }
 
 static void add_head(struct strbuf *out, const struct verdict_report *report)
 {
-	const struct result_list *results = report->results;
-	enum verdict verdict = result_list_verdict(results);
+	enum verdict verdict = result_list_verdict(report->results);
 	char created[32];
 
 	report_time_text((double)report->created, created);
@@ -80,191 +98,118 @@ static void add_head(struct strbuf *out, const struct verdict_report *report)
 		    "<h1>Validation report</h1>\n<p class=\"note\">kepler-validator ",
 		    verdict_name(verdict));
 	html_add_text(out, report->version, RESULT_NAME_MAX);
-	strbuf_addf(out, ", %s</p>\n<p class=\"verdict v %s\">%s %s</p>\n<p>", created,
-		    looks[verdict].class, looks[verdict].sign, verdict_name(verdict));
-	for (size_t i = 0; i < sizeof(worst_first) / sizeof(worst_first[0]); i++)
-		strbuf_addf(out, "%s%zu %s", i ? " · " : "",
-			    result_list_count(results, worst_first[i]),
-			    verdict_name(worst_first[i]));
+	strbuf_addf(out, ", %s</p>\n<p class=\"verdict\">", created);
+	html_add_verdict(out, verdict);
 	strbuf_add_str(out, "</p>\n");
 }
 
-static void add_cell(struct strbuf *out, const char *label, double ratio, bool is_signed)
+/* Why: the result that the verdict follows from, and how many others there are. */
+static void add_lead(struct strbuf *out, const struct result_list *results,
+		     const struct exporters *exporters)
 {
-	strbuf_addf(out, "<td class=\"n\" data-l=\"%s\">", label);
-	add_percent(out, ratio, is_signed);
-	strbuf_add_str(out, "</td>");
-}
+	const struct result *result = report_leading_result(results);
 
-static void add_row(struct strbuf *out, const struct result *result, size_t index)
-{
-	strbuf_add_str(out, "<tr><td>");
-	add_verdict(out, result->verdict, "");
-	strbuf_addf(out, "</td><td><a href=\"#r%zu\">", index + 1);
-	html_add_text(out, result->name, sizeof(result->name));
-	strbuf_addf(out, "</a></td><td>%s</td>",
-		    result->cause == CAUSE_NONE ? "" : cause_name(result->cause));
-	add_cell(out, "error", result->error, false);
-	add_cell(out, "bound", result->threshold.max_error, false);
-	add_cell(out, "truth",
-		 result->threshold.truth_error > 0 ? result->threshold.truth_error : (double)NAN,
-		 false);
-	strbuf_add_str(out, "<td>");
-	html_add_text(out, result->reason, sizeof(result->reason));
-	strbuf_add_str(out, "</td></tr>\n");
-}
-
-static void add_table(struct strbuf *out, const struct result_list *results)
-{
-	strbuf_add_str(out, "<h2>Results</h2>\n<table class=\"results\"><thead><tr><th>verdict</th>"
-			    "<th>name</th><th>cause</th><th class=\"n\">error</th>"
-			    "<th class=\"n\">bound</th><th class=\"n\">own error of the truth</th>"
-			    "<th>reason</th></tr></thead><tbody>\n");
-	for (size_t v = 0; v < sizeof(worst_first) / sizeof(worst_first[0]); v++)
-		for (size_t i = 0; i < results->count; i++)
-			if (results->items[i]->verdict == worst_first[v])
-				add_row(out, results->items[i], i);
-	strbuf_add_str(out, "</tbody></table>\n");
-}
-
-static void add_fact(struct strbuf *out, const char *name, const char *value)
-{
-	strbuf_add_str(out, "<dt>");
-	html_add_text(out, name, RESULT_NAME_MAX);
-	strbuf_add_str(out, "</dt><dd>");
-	html_add_text(out, value, SERIES_TEXT_MAX);
-	strbuf_add_str(out, "</dd>\n");
-}
-
-__attribute__((format(printf, 3, 4))) static void
-add_number_fact(struct strbuf *out, const char *name, const char *format, ...)
-{
-	va_list args;
-	char value[128];
-
-	va_start(args, format);
-	(void)vsnprintf(value, sizeof(value), format, args);
-	va_end(args);
-	add_fact(out, name, value);
-}
-
-static void add_series_fact(struct strbuf *out, const char *name, const struct series *series,
-			    size_t index, const char *which)
-{
-	char file[REPORT_FILE_MAX];
-
-	if (!series)
-		return;
-	report_series_file(index, which, file);
-	strbuf_addf(out, "<dt>%s</dt><dd>", name);
-	html_add_text(out, series->query[0] ? series->query : series->name, SERIES_TEXT_MAX);
-	strbuf_add_str(out, ", ");
-	html_add_text(out, series->source, SERIES_TEXT_MAX);
-	strbuf_addf(out, " (<a href=\"%s\">CSV</a>)</dd>\n", file);
-}
-
-static void add_facts(struct strbuf *out, const struct result *result, size_t index)
-{
-	const struct errors *errors = &result->errors;
-
-	strbuf_add_str(out, "<dl>\n");
-	if (result->exporter[0])
-		add_fact(out, "exporter", result->exporter);
-	add_series_fact(out, "actual", result->actual, index, "actual");
-	add_series_fact(out, "predicted", result->predicted, index, "predicted");
-	if (result->has_errors && errors->pairs > 0) {
-		const char *unit = result->actual ? result->actual->unit : "";
-
-		add_number_fact(out, "energy ratio", "%.5g (95 %% interval %.5g to %.5g)",
-				errors->energy_ratio, errors->ratio_low, errors->ratio_high);
-		add_number_fact(out, "lag", "%+.1f s (bound ±%g s)", errors->lag_s,
-				result->threshold.max_lag_s);
-		add_number_fact(out, "scale, offset", "%.4g, %+.4g %s", errors->scale,
-				errors->offset, unit);
-		add_number_fact(out, "shape", "%.2f %% of the range of %.4g %s",
-				100 * errors->shape, errors->range, unit);
-		add_number_fact(out, "errors", "MAE %.4g %s, bias %+.4g %s, median APE %.2f %%",
-				errors->mae, unit, errors->bias, unit, 100 * errors->median_ape);
-		add_number_fact(out, "for comparison", "R² %.4f, MSE %.4g, MAPE %.4g %%",
-				errors->r2, errors->mse, 100 * errors->mape);
-		add_number_fact(out, "paired", "%zu windows, %.6g s", errors->pairs,
-				errors->paired_s);
-	}
-	strbuf_add_str(out, "</dl>\n");
-}
-
-static void add_phases(struct strbuf *out, const struct result *result)
-{
-	if (result->phase_count == 0)
-		return;
-	const char *unit = result->actual ? amount_unit(result->actual->unit) : "";
-
-	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">no.</th>"
-			    "<th>phase</th><th class=\"n\">actual, ");
-	html_add_text(out, unit, SERIES_TEXT_MAX);
-	strbuf_add_str(out, "</th><th class=\"n\">predicted, ");
-	html_add_text(out, unit, SERIES_TEXT_MAX);
-	strbuf_add_str(out,
-		       "</th><th class=\"n\">error</th><th>verdict</th></tr></thead><tbody>\n");
-	for (size_t i = 0; i < result->phase_count; i++) {
-		const struct phase_result *phase = &result->phases[i];
-
-		strbuf_addf(out, "<tr><td class=\"n\">%zu</td><td>", i + 1);
-		html_add_text(out, phase->phase.name, sizeof(phase->phase.name));
-		if (isfinite(phase->actual) && isfinite(phase->predicted))
-			strbuf_addf(out, "</td><td class=\"n\">%.6g</td><td class=\"n\">%.6g</td>",
-				    phase->actual, phase->predicted);
-		else
-			strbuf_add_str(out, "</td><td class=\"n\">–</td><td class=\"n\">–</td>");
-		add_cell(out, "error", phase->error, true);
-		strbuf_add_str(out, "<td>");
-		add_verdict(out, phase->verdict, "");
-		strbuf_add_str(out, "</td></tr>\n");
-	}
-	strbuf_add_str(out, "</tbody></table></div>\n");
-}
-
-static void add_numbers(struct strbuf *out, const struct result_table *table)
-{
-	if (!table)
-		return;
-	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr>");
-	for (size_t i = 0; i < table->column_count; i++)
-		strbuf_addf(out, "<th%s>%s</th>", i > 0 ? " class=\"n\"" : "", table->columns[i]);
-	strbuf_add_str(out, "</tr></thead><tbody>\n");
-	for (size_t row = 0; row < table->row_count; row++) {
-		strbuf_add_str(out, "<tr><td>");
-		html_add_text(out, table->rows[row].name, sizeof(table->rows[row].name));
-		strbuf_add_str(out, "</td>");
-		for (size_t i = 0; i + 1 < table->column_count; i++) {
-			double cell = table->rows[row].cells[i];
-
-			if (isfinite(cell))
-				strbuf_addf(out, "<td class=\"n\">%.4g</td>", cell);
-			else
-				strbuf_add_str(out, "<td class=\"n\">–</td>");
+	if (result) {
+		strbuf_add_str(out, "<p class=\"lead\"><b>");
+		html_add_text(out, result->name, sizeof(result->name));
+		strbuf_add_str(out, "</b>");
+		if (exporters->count > 1 && result->exporter[0]) {
+			strbuf_add_str(out, " of ");
+			html_add_text(out, result->exporter, sizeof(result->exporter));
 		}
+		strbuf_add_str(out, ": ");
+		report_text_sentence(out, result->reason);
+		strbuf_add_str(out, "</p>\n");
+	}
+	strbuf_add_str(out, "<p>");
+	for (size_t v = 0; v < VERDICTS; v++)
+		strbuf_addf(out, "%s%zu %s", v ? " · " : "",
+			    result_list_count(results, worst_first[v]),
+			    verdict_name(worst_first[v]));
+	strbuf_add_str(out, "</p>\n");
+}
+
+static enum verdict verdict_of(const struct exporters *exporters, size_t at)
+{
+	for (size_t v = 0; v + 1 < VERDICTS; v++)
+		if (exporters->counts[at][worst_first[v]] > 0)
+			return worst_first[v];
+	return VERDICT_NOT_APPLICABLE;
+}
+
+static void add_overview(struct strbuf *out, const struct exporters *exporters)
+{
+	if (exporters->count < 2)
+		return;
+	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr><th>verdict</th>"
+			    "<th>exporter</th>");
+	for (size_t v = 0; v < VERDICTS; v++)
+		strbuf_addf(out, "<th class=\"n\">%s</th>", verdict_name(worst_first[v]));
+	strbuf_add_str(out, "</tr></thead><tbody>\n");
+	for (size_t at = 0; at < exporters->count; at++) {
+		strbuf_add_str(out, "<tr><td>");
+		html_add_verdict(out, verdict_of(exporters, at));
+		strbuf_addf(out, "</td><td><a href=\"#e%zu\">", at + 1);
+		html_add_text(out, title_of(exporters, at), RESULT_NAME_MAX);
+		strbuf_add_str(out, "</a></td>");
+		for (size_t v = 0; v < VERDICTS; v++)
+			strbuf_addf(out, "<td class=\"n\">%zu</td>",
+				    exporters->counts[at][worst_first[v]]);
 		strbuf_add_str(out, "</tr>\n");
 	}
 	strbuf_add_str(out, "</tbody></table></div>\n");
 }
 
-static int add_result(struct strbuf *out, const struct result *result, size_t index,
-		      bool has_charts)
+/* A cell without a number is of no use on a narrow screen, where cells are below each other. */
+static void begin_cell(struct strbuf *out, const char *label, double ratio)
 {
-	strbuf_addf(out, "<section><h3 id=\"r%zu\">", index + 1);
+	strbuf_addf(out, "<td class=\"n%s\" data-l=\"%s\">", isfinite(ratio) ? "" : " e", label);
+}
+
+static void add_row(struct strbuf *out, const struct result *result, size_t index)
+{
+	const struct threshold *threshold = &result->threshold;
+	double truth_error = threshold->truth_error > 0 ? threshold->truth_error : (double)NAN;
+	bool has_details = html_has_details(result);
+
+	strbuf_add_str(out, "<tr><td>");
+	html_add_verdict(out, result->verdict);
+	strbuf_add_str(out, "</td><td>");
+	if (has_details)
+		strbuf_addf(out, "<a href=\"#r%zu\">", index + 1);
 	html_add_text(out, result->name, sizeof(result->name));
-	strbuf_add_str(out, "</h3>\n<p>");
-	add_verdict(out, result->verdict, "");
-	strbuf_add_str(out, " ");
-	html_add_text(out, result->reason, sizeof(result->reason));
-	strbuf_add_str(out, "</p>\n");
-	add_facts(out, result, index);
-	int r = has_charts ? result_charts_add(out, result) : 0;
-	add_phases(out, result);
-	add_numbers(out, result->table);
-	strbuf_add_str(out, "</section>\n");
-	return r;
+	strbuf_addf(out, "%s</td><td>%s</td>", has_details ? "</a>" : "",
+		    result->cause == CAUSE_NONE ? "" : cause_name(result->cause));
+	begin_cell(out, "error", result->error);
+	report_text_percent(out, result->error, false);
+	strbuf_add_str(out, "</td>");
+	begin_cell(out, "bound", threshold->max_error);
+	report_text_bound(out, threshold->max_error);
+	strbuf_add_str(out, "</td>");
+	begin_cell(out, "truth", truth_error);
+	report_text_bound(out, truth_error);
+	strbuf_add_str(out, "</td><td class=\"reason\">");
+	report_text_sentence(out, result->reason);
+	strbuf_add_str(out, "</td></tr>\n");
+}
+
+static void add_results(struct strbuf *out, const struct result_list *results,
+			struct exporters *exporters, size_t at)
+{
+	if (exporters->count > 1) {
+		strbuf_addf(out, "<h3 id=\"e%zu\">", at + 1);
+		html_add_text(out, title_of(exporters, at), RESULT_NAME_MAX);
+		strbuf_add_str(out, "</h3>\n");
+	}
+	strbuf_add_str(out, "<table class=\"results\"><thead><tr><th>verdict</th><th>result</th>"
+			    "<th>cause</th><th class=\"n\">error</th><th class=\"n\">bound</th>"
+			    "<th class=\"n\">truth ±</th><th>reason</th></tr></thead><tbody>\n");
+	for (size_t v = 0; v < VERDICTS; v++)
+		for (size_t i = 0; i < results->count; i++)
+			if (results->items[i]->verdict == worst_first[v] &&
+			    place_of(exporters, results->items[i]->exporter) == at)
+				add_row(out, results->items[i], i);
+	strbuf_add_str(out, "</tbody></table>\n");
 }
 
 static int add_details(struct strbuf *out, const struct result_list *results)
@@ -272,14 +217,14 @@ static int add_details(struct strbuf *out, const struct result_list *results)
 	size_t charts = 0, without = 0;
 
 	strbuf_add_str(out, "<h2>Details</h2>\n");
-	for (size_t v = 0; v < sizeof(worst_first) / sizeof(worst_first[0]); v++) {
+	for (size_t v = 0; v < VERDICTS; v++) {
 		for (size_t i = 0; i < results->count; i++) {
 			const struct result *result = results->items[i];
 			bool is_comparison = result->actual && result->predicted;
 
-			if (result->verdict != worst_first[v])
+			if (result->verdict != worst_first[v] || !html_has_details(result))
 				continue;
-			int r = add_result(out, result, i, charts < HTML_PAGE_CHARTS_MAX);
+			int r = html_details_add(out, result, i, charts < HTML_PAGE_CHARTS_MAX);
 			if (r < 0)
 				return r;
 			without += is_comparison && charts == HTML_PAGE_CHARTS_MAX;
@@ -296,17 +241,30 @@ static int add_details(struct strbuf *out, const struct result_list *results)
 
 static void add_machine(struct strbuf *out, const struct verdict_report *report)
 {
+	struct strbuf line = STRBUF_INIT;
+
 	strbuf_add_str(out, "<h2>Machine and command</h2>\n<dl>\n");
 	for (size_t i = 0; report->machine && i < report->machine->count; i++)
-		add_fact(out, report->machine->items[i].name, report->machine->items[i].value);
-	add_fact(out, "command", report->command);
-	strbuf_add_str(out, "</dl>\n");
+		html_add_fact(out, report->machine->items[i].name, report->machine->items[i].value);
+	html_add_fact(out, "command", report->command);
+	strbuf_add_str(out, "</dl>\n<h2>A line for a ticket</h2>\n<p><code>");
+	report_line_add(&line, report);
+	html_add_text(out, line.data ? line.data : "", line.len);
+	strbuf_release(&line);
+	strbuf_add_str(out, "</code></p>\n");
 }
 
 int html_page_add(struct strbuf *out, const struct verdict_report *report)
 {
+	struct exporters exporters;
+
+	find_exporters(&exporters, report->results);
 	add_head(out, report);
-	add_table(out, report->results);
+	add_lead(out, report->results, &exporters);
+	add_overview(out, &exporters);
+	strbuf_add_str(out, "<h2>Results</h2>\n");
+	for (size_t at = 0; at < exporters.count; at++)
+		add_results(out, report->results, &exporters, at);
 	int r = add_details(out, report->results);
 	add_machine(out, report);
 	strbuf_add_str(out, "</main></body></html>\n");

@@ -37,6 +37,16 @@ static void add_row(struct strbuf *out, const char *name, const char *value)
 	strbuf_add_str(out, " |\n");
 }
 
+/* With several exporters, "node/package of http://…", as in junit.xml. */
+static void add_name(struct strbuf *out, const struct result *result, bool has_several)
+{
+	add_text(out, result->name);
+	if (has_several && result->exporter[0]) {
+		strbuf_add_str(out, " of ");
+		add_text(out, result->exporter);
+	}
+}
+
 static void add_machine(struct strbuf *out, const struct verdict_report *report)
 {
 	strbuf_add_str(out, "## Build Info\n\n| Field | Value |\n|---|---|\n");
@@ -59,7 +69,7 @@ static void add_summary(struct strbuf *out, const struct result_list *results)
 		bool has_errors = result->has_errors;
 
 		strbuf_add_str(out, "| ");
-		add_text(out, result->name);
+		add_name(out, result, report_has_several_exporters(results));
 		strbuf_add_str(out, " | ");
 		add_number(out, 4, has_errors ? result->errors.mse : (double)NAN);
 		strbuf_add_str(out, " | ");
@@ -138,10 +148,10 @@ static void add_table(struct strbuf *out, const struct result_table *table)
 	}
 }
 
-static void add_result(struct strbuf *out, const struct result *result)
+static void add_result(struct strbuf *out, const struct result *result, bool has_several)
 {
 	strbuf_add_str(out, "\n### ");
-	add_text(out, result->name);
+	add_name(out, result, has_several);
 	strbuf_addf(out, "\n\n%s: ", verdict_name(result->verdict));
 	add_text(out, result->reason);
 	strbuf_add_str(out, "\n\n");
@@ -170,12 +180,17 @@ void markdown_add(struct strbuf *out, const struct verdict_report *report)
 {
 	double start_s, end_s;
 	char start[32], end[32];
+	struct strbuf line = STRBUF_INIT;
 
 	report_time(report, &start_s, &end_s);
 	report_time_text(start_s, start);
 	report_time_text(end_s, end);
 	strbuf_addf(out, "# Validation report: %s\n\n",
 		    verdict_name(result_list_verdict(report->results)));
+	report_line_add(&line, report);
+	add_text(out, line.data ? line.data : "");
+	strbuf_release(&line);
+	strbuf_add_str(out, "\n\n");
 	add_machine(out, report);
 	strbuf_addf(out,
 		    "\n## Validation Results\n\n- Started At: %s\n- Ended At: %s\n- Duration: ",
@@ -185,5 +200,6 @@ void markdown_add(struct strbuf *out, const struct verdict_report *report)
 	add_summary(out, report->results);
 	strbuf_add_str(out, "\n## Details\n");
 	for (size_t i = 0; i < report->results->count; i++)
-		add_result(out, report->results->items[i]);
+		add_result(out, report->results->items[i],
+			   report_has_several_exporters(report->results));
 }

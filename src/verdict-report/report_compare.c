@@ -63,30 +63,51 @@ static void add(struct comparison *ret, const struct summary_row *before,
 	ret->counts[item->change]++;
 }
 
+/*
+ * The partners of @before's rows that have none yet: the first row of the same name, and first only
+ * of the same exporter.
+ */
+static void find_partners(const struct report_summary *before, const struct report_summary *after,
+			  bool of_same_exporter, const struct summary_row **partners,
+			  bool *is_taken)
+{
+	for (size_t i = 0; i < before->count; i++) {
+		for (size_t at = 0; at < after->count && !partners[i]; at++) {
+			const struct summary_row *row = &after->rows[at];
+
+			if (is_taken[at] || strcmp(row->name, before->rows[i].name) != 0 ||
+			    (of_same_exporter &&
+			     strcmp(row->exporter, before->rows[i].exporter) != 0))
+				continue;
+			partners[i] = row;
+			is_taken[at] = true;
+		}
+	}
+}
+
 int report_compare(const struct report_summary *before, const struct report_summary *after,
 		   struct comparison *ret)
 {
 	bool *is_taken = calloc(after->count + 1, sizeof(*is_taken));
+	const struct summary_row **partners = calloc(before->count + 1, sizeof(*partners));
 
 	*ret = (struct comparison){ .count = 0 };
 	ret->items = calloc(before->count + after->count + 1, sizeof(*ret->items));
-	if (!is_taken || !ret->items) {
+	if (!is_taken || !partners || !ret->items) {
 		free(is_taken);
+		free(partners);
 		comparison_release(ret);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < before->count; i++) {
-		size_t at = 0;
-		while (at < after->count &&
-		       (is_taken[at] || strcmp(after->rows[at].name, before->rows[i].name) != 0))
-			at++;
-		is_taken[at] = at < after->count;
-		add(ret, &before->rows[i], at < after->count ? &after->rows[at] : NULL);
-	}
+	find_partners(before, after, true, partners, is_taken);
+	find_partners(before, after, false, partners, is_taken);
+	for (size_t i = 0; i < before->count; i++)
+		add(ret, &before->rows[i], partners[i]);
 	for (size_t at = 0; at < after->count; at++)
 		if (!is_taken[at])
 			add(ret, NULL, &after->rows[at]);
 	free(is_taken);
+	free(partners);
 	return 0;
 }
 

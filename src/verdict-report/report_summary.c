@@ -52,6 +52,8 @@ static int read_row(const json_t *object, size_t index, const char *path, struct
 				"%s: results[%zu]: \"verdict\" is missing or unknown", path, index);
 	(void)snprintf(row->name, sizeof(row->name), "%.*s", RESULT_NAME_MAX - 1,
 		       text_of(object, "name"));
+	(void)snprintf(row->exporter, sizeof(row->exporter), "%.*s", RESULT_NAME_MAX - 1,
+		       text_of(object, "exporter"));
 	row->error = number_of(object, "error");
 	row->ratio = number_of(errors, "energy_ratio");
 	row->ratio_low = number_of(errors, "ratio_low");

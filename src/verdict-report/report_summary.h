@@ -9,6 +9,7 @@
 
 struct summary_row {
 	char name[RESULT_NAME_MAX];
+	char exporter[RESULT_NAME_MAX]; /* "": none */
 	enum verdict verdict;
 	double error;                 /* the worst, as a ratio; NAN: none */
 	double ratio;                 /* predicted / actual energy; NAN: none */

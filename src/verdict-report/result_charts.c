@@ -73,6 +73,7 @@ static void add_course(struct strbuf *out, const struct course *course, size_t c
 		  .count = count },
 		{ .name = "actual",
 		  .form = CHART_LINE,
+		  .is_broad = true,
 		  .colour = CHART_MEASURED,
 		  .x = course->time_s,
 		  .y = course->actual,
@@ -85,6 +86,7 @@ static void add_course(struct strbuf *out, const struct course *course, size_t c
 		.series = series,
 		.series_count = ARRAY_SIZE(series),
 		.from_zero = true,
+		.x_as_is = true,
 	};
 
 	add_figure(out, "Over time", &chart);
@@ -108,6 +110,7 @@ static void add_left(struct strbuf *out, const struct course *course, size_t cou
 		.series = &series,
 		.series_count = 1,
 		.zero_line = true,
+		.x_as_is = true,
 	};
 
 	(void)snprintf(label, sizeof(label), "predicted − actual, %s", unit);
@@ -204,6 +207,8 @@ static void add_ladder(struct strbuf *out, const struct result *result)
 		.series = series,
 		.series_count = isfinite(bound) ? 2 : 1,
 		.zero_line = true,
+		.x_as_is = true,
+		.x_whole = true,
 	};
 
 	if (count == 0)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/strbuf.h"
 #include "judging/result.h"
 #include "truth/machine_facts.h"
 
@@ -21,6 +22,17 @@ struct verdict_report {
 
 /* Start and end of all series, in seconds since 1970; NAN if there are none. */
 void report_time(const struct verdict_report *report, double *ret_start_s, double *ret_end_s);
+/*
+ * The result that says most about the verdict on all: the first comparison with that verdict,
+ * preferably one with a cause, else the first result. NULL if there are no results.
+ */
+const struct result *report_leading_result(const struct result_list *results);
+bool report_has_several_exporters(const struct result_list *results);
+/*
+ * One line to paste: the verdict, the counts, the leading result, the machine and the time. It is
+ * plain text without control characters.
+ */
+void report_line_add(struct strbuf *out, const struct verdict_report *report);
 /*
  * The name of the file with the series of result @index, relative to report.json:
  * "series/001-actual.csv.gz". @buf has REPORT_FILE_MAX bytes.

@@ -77,11 +77,35 @@ static void results_are_matched_by_name_and_order(void **state)
 	comparison_release(&comparison);
 }
 
+/* Two exporters of which one has another address later, or that are given in another order. */
+static void results_are_matched_by_exporter(void **state)
+{
+	struct summary_row first[] = {
+		{ .name = "a", .exporter = "x", .verdict = VERDICT_PASS },
+		{ .name = "a", .exporter = "y", .verdict = VERDICT_FAIL },
+	};
+	struct summary_row second[] = {
+		{ .name = "a", .exporter = "y", .verdict = VERDICT_FAIL },
+		{ .name = "a", .exporter = "z", .verdict = VERDICT_PASS },
+	};
+	const struct report_summary before = { .rows = first, .count = 2 };
+	const struct report_summary after = { .rows = second, .count = 2 };
+	struct comparison comparison;
+
+	assert_int_equal(report_compare(&before, &after, &comparison), 0);
+	assert_int_equal(comparison.count, 2);
+	assert_ptr_equal(comparison.items[0].after, &second[1]);
+	assert_ptr_equal(comparison.items[1].after, &second[0]);
+	assert_int_equal(comparison.counts[CHANGE_NONE], 2);
+	comparison_release(&comparison);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_and_intervals_decide),
 		cmocka_unit_test(results_are_matched_by_name_and_order),
+		cmocka_unit_test(results_are_matched_by_exporter),
 	};
 
 	return unit_run(tests);

@@ -157,6 +157,79 @@ static void a_long_series_is_a_small_picture(void **state)
 	result_list_release(&list);
 }
 
+static struct result *a_correct(const char *name, const char *exporter)
+{
+	struct result *result = result_new(name, RESULT_CORRECTNESS);
+
+	result->threshold.max_error = 0;
+	(void)snprintf(result->exporter, sizeof(result->exporter), "%s", exporter);
+	result_set_verdict(result, VERDICT_PASS, "Counters that went down: none of 7.");
+	return result;
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+	size_t count = 0;
+
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		count++;
+	return count;
+}
+
+/* Why is before the results; what has no more than a reason has no details. */
+static void the_page_begins_with_the_reason(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT;
+	struct result_list list = { 0 };
+
+	assert_int_equal(result_list_add(&list, a_correct("correctness/first", "")), 0);
+	const struct verdict_report report = a_report(&list, 20);
+	assert_int_equal(html_page_add(&html, &report), 0);
+	const char *lead = strstr(html.data, "<p class=\"lead\">");
+	assert_non_null(lead);
+	assert_non_null(strstr(lead, "half of &lt;it&gt;"));
+	assert_true(strstr(lead, "half of &lt;it&gt;") < strstr(html.data, "<h2>Results</h2>"));
+	assert_int_equal(count_of(html.data, ">correctness/first<"), 1);
+	assert_null(strstr(html.data, "nan"));
+	result_list_release(&list);
+}
+
+static void each_exporter_has_its_results(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf html = STRBUF_INIT, markdown = STRBUF_INIT;
+	struct result_list list = { 0 };
+	const struct verdict_report report = { .results = &list, .command = "", .version = "1" };
+
+	assert_int_equal(result_list_add(&list, a_correct("correctness/types", "one")), 0);
+	assert_int_equal(result_list_add(&list, a_correct("correctness/types", "two")), 0);
+	assert_int_equal(result_list_add(&list, a_correct("correctness/more", "one")), 0);
+	assert_int_equal(html_page_add(&html, &report), 0);
+	markdown_add(&markdown, &report);
+	assert_int_equal(count_of(html.data, "<table class=\"results\">"), 2);
+	assert_true(strstr(html.data, ">correctness/more<") < strstr(html.data, "id=\"e2\""));
+	assert_non_null(strstr(markdown.data, "| correctness/types of two |"));
+	result_list_release(&list);
+}
+
+static void a_line_says_what_fails_and_where(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	struct result_list list = { 0 };
+	struct machine_facts machine = { .count = 1, .items = { { "kernel", "Linux 6.1" } } };
+
+	assert_int_equal(result_list_add(&list, a_correct("correctness/first", "")), 0);
+	struct verdict_report report = a_report(&list, 20);
+	report.machine = &machine;
+	report_line_add(&line, &report);
+	assert_non_null(strstr(line.data,
+			       "kepler-validator 1.2: fail (1 pass, 1 fail, 0 inconclusive, "
+			       "0 not applicable), Linux 6.1, 2023-11-14T22:13:20Z. "
+			       "pod|<script>"));
+	assert_non_null(strstr(line.data, ": half of <it>"));
+	assert_null(strchr(line.data, '\n'));
+	result_list_release(&list);
+}
+
 static void a_new_report_replaces_an_old_one(void **state)
 {
 	char folder[] = "/tmp/test-report-XXXXXX", path[PATH_MAX], text[64];
@@ -215,6 +288,9 @@ int main(void)
 		cmocka_unit_test(names_are_no_markup),
 		cmocka_unit_test(a_table_is_in_each_report),
 		cmocka_unit_test(a_long_series_is_a_small_picture),
+		cmocka_unit_test(the_page_begins_with_the_reason),
+		cmocka_unit_test(each_exporter_has_its_results),
+		cmocka_unit_test(a_line_says_what_fails_and_where),
 		cmocka_unit_test(a_new_report_replaces_an_old_one),
 	};
 
