@@ -10,6 +10,7 @@
 #include "judging/judge.h"
 #include "kepler-validator/checking.h"
 #include "kepler-validator/comparison.h"
+#include "kepler-validator/cpu_check.h"
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/estimate_checks.h"
 #include "kepler-validator/page_checks.h"
@@ -145,40 +146,6 @@ static int check_zones(const struct checking *checking)
 	return result_list_add(checking->results, result);
 }
 
-/* CPU time is compared as a whole: the kernel accounts for it in ticks, which are coarse. */
-static int check_cpu(const struct checking *checking)
-{
-	const struct series *series = node_series(checking, "cpu"),
-			    *actual = checking->observation->cpu;
-	if (!series || series->count == 0)
-		return 0;
-	struct result *result =
-		checking_begin(checking, RESULT_CORRECTNESS, "correctness", "cpu-time");
-	if (!result)
-		return -ENOMEM;
-	double start_s = fmax(series_start_s(series), series_start_s(actual));
-	double end_s = fmin(series_end_s(series), series_end_s(actual));
-	double truth_s = series_amount(actual, start_s, end_s).amount;
-	double said_s = series_amount(series, start_s, end_s).amount;
-
-	result->threshold.max_error = checking->bounds->max_effect_error;
-	result->error = said_s / truth_s - 1;
-	if (!(truth_s > 0))
-		result_set_verdict(result, VERDICT_INCONCLUSIVE, "No CPU was busy.");
-	else if (fabs(result->error) <= result->threshold.max_error)
-		result_set_verdict(result, VERDICT_PASS,
-				   "The node's CPU time is %.2f s, the kernel's account %.2f s.",
-				   said_s, truth_s);
-	else {
-		result->cause = CAUSE_SCALE;
-		result_set_verdict(result, VERDICT_FAIL,
-				   "The node's CPU time is %.4g s, the kernel's account %.4g s: "
-				   "%.4g times as much.",
-				   said_s, truth_s, said_s / truth_s);
-	}
-	return result_list_add(checking->results, result);
-}
-
 /* Rows that share the node's active energy: only as a whole, over all the time. */
 static int check_active(const struct checking *checking, const struct exporter_zone *zone)
 {
@@ -240,7 +207,7 @@ static int check_exporter(const struct checking *checking, size_t index)
 	if (r == 0)
 		r = check_coverage(checking);
 	if (r == 0)
-		r = check_cpu(checking);
+		r = check_cpu_time(checking);
 	if (r == 0)
 		r = check_vm_cpu(checking);
 	for (size_t zone = 0; zone < exporter->zone_count && r == 0; zone++)

@@ -46,10 +46,13 @@ static int look_at_vm(struct observation *observation)
 static int look(struct observation *observation)
 {
 	double busy_s = cpu_account_busy_s(observation->procfs);
+	double task_s = cpu_account_task_s(observation->procfs);
 	int r = truth_read(&observation->truth, now_s(observation));
 
 	if (r == 0 && busy_s >= 0)
 		r = series_add_counter(observation->cpu, now_s(observation), busy_s);
+	if (r == 0 && task_s >= 0)
+		r = series_add_counter(observation->tasks, now_s(observation), task_s);
 	if (r == 0 && observation->vm.pid)
 		r = look_at_vm(observation);
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
@@ -191,8 +194,9 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	int r = 0;
 
 	observation->cpu = series_new("cpu", "CPUs");
+	observation->tasks = series_new("tasks", "CPUs");
 	observation->vm_cpu = series_new("vm", "CPUs");
-	if (!observation->cpu || !observation->vm_cpu)
+	if (!observation->cpu || !observation->tasks || !observation->vm_cpu)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	run_clock_start(&observation->clock);
 	if (plan_has_load(&observation->plan) &&
@@ -232,6 +236,7 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 	begin_phase(observation, "end");
 	observation->phase_count--;
 	series_finish(observation->cpu);
+	series_finish(observation->tasks);
 	series_finish(observation->vm_cpu);
 	if (observation->guest)
 		exporter_finish(observation->guest);
@@ -247,6 +252,7 @@ void observation_release(struct observation *observation)
 	load_cgroup_remove(&observation->cgroup);
 	truth_close(&observation->truth);
 	series_free(observation->cpu);
+	series_free(observation->tasks);
 	series_free(observation->vm_cpu);
 	exporter_free(observation->guest);
 	for (size_t i = 0; i < observation->exporter_count; i++)

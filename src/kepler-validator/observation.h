@@ -51,7 +51,8 @@ struct observation {
 	struct exporter *exporters[EXPORTERS_MAX];
 	struct model_exporter models[EXPORTERS_MAX]; /* pid 0: the exporter is not our own Kepler */
 	size_t exporter_count;
-	struct series *cpu;     /* of the machine: CPUs that are busy */
+	struct series *cpu;     /* of the machine: CPUs that are busy, by the kernel's ticks */
+	struct series *tasks;   /* the same, by its scheduler; empty if it has no such account */
 	struct vm_process vm;   /* at which a command has its effect; pid 0: none */
 	struct series *vm_cpu;  /* CPUs that its process uses */
 	struct exporter *guest; /* inside of it; NULL: none */

@@ -2,7 +2,10 @@
 #include "truth/cpu_account.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,4 +41,27 @@ double cpu_account_busy_s(const char *procfs)
 		at = end;
 	}
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+double cpu_account_task_s(const char *procfs)
+{
+	char path[512], line[1024];
+	uint64_t sum_ns = 0;
+	bool has_cpu = false;
+
+	if (path_join(path, sizeof(path), procfs, "schedstat") < 0)
+		return -1;
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		uint64_t run_ns;
+
+		/* Its seventh number: the time that tasks ran. */
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %" SCNu64, &run_ns) == 1) {
+			sum_ns += run_ns;
+			has_cpu = true;
+		}
+	}
+	if (file)
+		(void)fclose(file);
+	return has_cpu ? 1e-9 * (double)sum_ns : -1;
 }

@@ -64,6 +64,8 @@ def main():
         assert 'Truth: rapl-sysfs, 10 meters' in output, output
         passes(found)
         assert found['correctness/invented-zones'][0] == 'pass', found
+        # An emulated machine misses ticks, which is not the exporter's fault.
+        assert found['correctness/cpu-time'][0] in ('pass', 'inconclusive'), found['correctness/cpu-time']
         case('powercap: two sockets, five kinds')
         found, output = validate(exporter, '--truth=msr', meanwhile=set_clock)
         assert 'Truth: msr, 10 meters' in output and '/dev/cpu/2/msr:0x611' in output, output
