@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/option_choice.h"
 #include "energy/label_info.h"
 
 /*
@@ -19,8 +20,21 @@ enum level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_POD, LEVEL_VM, LEVEL_NAMESPAC
 #define LEVEL_GROUPS     LEVEL_POD /* the first of them */
 #define GROUP_LEVELS     (LEVEL_COUNT - LEVEL_GROUPS)
 
+/* How texts call the rows of a level. */
+struct level_words {
+	const char *plural; /* "pods" */
+	const char *one;    /* "virtual machine" */
+	const char
+		*charged; /* what a row is charged: "the pod's containers, ended ones included" */
+	const char *work; /* what uses CPU time: "the container's processes" */
+	const char
+		*retired; /* the rows that one retired row stands for: "pods of this namespace" */
+};
+
 struct level_info {
 	const char *name; /* "pod": of metrics and questions */
+	struct level_words words;
+	bool has_work; /* pages have its CPU time and counters, and power by zone */
 	/* Of groups: */
 	enum label_key id;       /* by which a group is known */
 	enum label_key called;   /* its name for people */
@@ -31,6 +45,8 @@ struct level_info {
 };
 
 extern const struct level_info level_info[LEVEL_COUNT];
+/* The names, as the choices of an option. */
+extern const struct option_choice level_choices[LEVEL_COUNT + 1];
 
 /* The labels that name a group of @level. */
 uint32_t level_keys(enum level level);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/series_health.h"
 
+#include <stdio.h>
+
 #include "base/macro.h"
 
 static bool fill_health(const void *owner, void *ret)
@@ -9,16 +11,28 @@ static bool fill_health(const void *owner, void *ret)
 	return true;
 }
 
-#define OVERFLOWS(level) HEALTH_VALUE(struct series_health, overflows[level])
+static void add(struct series_health *health, const char *table, uint64_t count)
+{
+	struct series_overflow *overflow = &health->overflows[health->overflow_count++];
 
-static const struct health_variant overflows[] = {
-	{ "processes", OVERFLOWS(LEVEL_PROCESS) },
-	{ "containers", OVERFLOWS(LEVEL_CONTAINER) },
-	{ "machines", HEALTH_VALUE(struct series_health, machine_overflows) },
-	{ "pods", OVERFLOWS(LEVEL_POD) },
-	{ "vms", OVERFLOWS(LEVEL_VM) },
-	{ "namespaces", OVERFLOWS(LEVEL_NAMESPACE) },
-	{ 0 },
+	(void)snprintf(overflow->table, sizeof(overflow->table), "%s", table);
+	overflow->count = count;
+}
+
+void series_health_count(struct series_health *health, const struct ledger *ledger,
+			 uint64_t processes, uint64_t machines)
+{
+	health->overflow_count = 0;
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		if (level == LEVEL_GROUPS) /* the order of pages so far */
+			add(health, "machines", machines);
+		add(health, level_info[level].words.plural,
+		    ledger_overflows(ledger, level) + (level == LEVEL_PROCESS ? processes : 0));
+	}
+}
+
+static const struct health_label table_label[] = {
+	{ "table", offsetof(struct series_overflow, table) }, { 0 }
 };
 
 static const struct health_metric metrics[] = {
@@ -42,8 +56,9 @@ static const struct health_metric metrics[] = {
 	  .help = "Times that a process, container, pod, VM or namespace did not fit into a "
 		  "table; its use is in a row \"other\". table=\"machines\": times that a process "
 		  "that may be a virtual machine was not examined; it belongs to its cgroup.",
-	  .variant_label = "table",
-	  .variants = overflows },
+	  .array = HEALTH_ARRAY(struct series_health, overflows, overflow_count),
+	  .labels = table_label,
+	  .value = HEALTH_VALUE(struct series_overflow, count) },
 };
 
 const struct health_part series_health_part = {

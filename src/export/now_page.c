@@ -287,15 +287,17 @@ bool now_query_wants_rows(const struct now_query *query)
 
 static int read_level(const char *text, struct now_query *query, struct diag *diag)
 {
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		if (strcmp(text, level_info[level].name) == 0) {
 			query->level = level;
 			return 0;
 		}
+		strbuf_addf(&names, "%s%s", level ? ", " : "", level_info[level].name);
 	}
-	return diag_set(diag, -EINVAL,
-			"level: want process, container, pod, vm or namespace, not \"%.40s\"",
-			text);
+	return diag_set(diag, -EINVAL, "level: want one of %s, not \"%.40s\"",
+			names.data ? names.data : "", text);
 }
 
 static int read_sort(const char *text, struct now_query *query, struct diag *diag)

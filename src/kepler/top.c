@@ -31,19 +31,13 @@
 struct top_config {
 	struct config config;
 	bool once, json;
-	enum top_level level;
+	enum level level;
 	enum top_sort sort;
 	uint32_t limit;
 };
 
 #define OWN(member) .offset = offsetof(struct top_config, member)
 
-static const struct option_choice levels[] = { { "process", TOP_PROCESSES },
-					       { "container", TOP_CONTAINERS },
-					       { "pod", TOP_PODS },
-					       { "vm", TOP_VMS },
-					       { "namespace", TOP_NAMESPACES },
-					       { 0 } };
 static const struct option_choice sorts[] = { { "watts", TOP_BY_WATTS },
 					      { "joules", TOP_BY_JOULES },
 					      { "cpu", TOP_BY_CPU },
@@ -55,8 +49,9 @@ static const struct option own_rows[] = {
 	  .help = "Print one reading and exit, as also happens if the output is not a terminal." },
 	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
 	  .help = "Print one reading as JSON, as at /api/v1/now (docs/now.md), and exit." },
-	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "process",
-	  .metavar = "LEVEL", .only_flag = true, .help = "Whose power to show." },
+	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = level_choices,
+	  .default_text = "process", .metavar = "LEVEL", .only_flag = true,
+	  .help = "Whose power to show." },
 	{ "sort", NULL, OPTION_ENUM, OWN(sort), .choices = sorts, .default_text = "watts",
 	  .metavar = "ORDER", .only_flag = true, .help = "What comes first." },
 	{ "limit", NULL, OPTION_U32, OWN(limit), .min = 1, .max = NOW_ROWS_MAX - 1,

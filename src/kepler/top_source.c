@@ -16,10 +16,6 @@
 #define CONNECT_MS 1000
 #define ANSWER_MS  2000
 
-_Static_assert((int)TOP_PROCESSES == (int)LEVEL_PROCESS && (int)TOP_PODS == (int)LEVEL_POD &&
-		       (int)TOP_NAMESPACES == (int)LEVEL_NAMESPACE &&
-		       (int)TOP_LEVELS == (int)LEVEL_COUNT,
-	       "levels are those of the ledger");
 _Static_assert((int)TOP_BY_WATTS == (int)NOW_BY_WATTS && (int)TOP_BY_NAME == (int)NOW_BY_NAME,
 	       "orders are those of the page");
 
@@ -76,20 +72,20 @@ static int ask(struct top_source *source, const char *target, struct strbuf *ret
 	return refuse(source->config->local.socket, &reply, ret, diag);
 }
 
-static int ask_exporter(struct top_source *source, enum top_level level, enum top_sort sort,
+static int ask_exporter(struct top_source *source, enum level level, enum top_sort sort,
 			uint32_t limit, struct strbuf *ret, struct diag *diag)
 {
 	char target[96];
 
 	(void)snprintf(target, sizeof(target), NOW_PAGE_PATH "?level=%s&sort=%s&limit=%u",
-		       top_level_names[level], top_sort_names[sort], limit);
+		       level_info[level].name, top_sort_names[sort], limit);
 	return ask(source, target, ret, diag);
 }
 
-static int make_page(struct top_source *source, enum top_level level, enum top_sort sort,
+static int make_page(struct top_source *source, enum level level, enum top_sort sort,
 		     uint32_t limit, struct strbuf *ret)
 {
-	const struct now_query query = { .level = (enum level)level,
+	const struct now_query query = { .level = level,
 					 .sort = (enum now_sort)sort,
 					 .limit = limit };
 	const struct snapshot *snapshot;
@@ -104,7 +100,7 @@ static int make_page(struct top_source *source, enum top_level level, enum top_s
 	return r == -ENODATA ? -EAGAIN : r;
 }
 
-int top_source_fetch(struct top_source *source, enum top_level level, enum top_sort sort,
+int top_source_fetch(struct top_source *source, enum level level, enum top_sort sort,
 		     uint32_t limit, struct strbuf *ret, struct diag *diag)
 {
 	return source->client ? ask_exporter(source, level, sort, limit, ret, diag)

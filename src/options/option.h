@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/option_choice.h"
 #include "base/strbuf.h"
 #include "base/text/named_amount.h"
 
@@ -30,11 +31,6 @@ enum option_type {
 	OPTION_MICRO,    /* uint64_t millionths: a number with a fraction, in µJ for J */
 	OPTION_STRINGS,  /* char *[], and its size_t count */
 	OPTION_AMOUNTS,  /* struct named_amount[], and its size_t count */
-};
-
-struct option_choice {
-	const char *name; /* NULL ends the list */
-	int value;        /* a duration's: -1 is UINT64_MAX */
 };
 
 /* A row's member of a part's struct; a list with its count; a range. */

@@ -34,10 +34,6 @@ struct replay_config {
 	bool diff;
 };
 
-static const struct option_choice levels[] = {
-	{ "process", LEVEL_PROCESS }, { "container", LEVEL_CONTAINER }, { "pod", LEVEL_POD },
-	{ "vm", LEVEL_VM },           { "namespace", LEVEL_NAMESPACE }, { 0 }
-};
 static const struct option_choice formats[] = {
 	{ "table", REPLAY_TABLE }, { "json", REPLAY_JSON }, { "csv", REPLAY_CSV }, { 0 }
 };
@@ -45,7 +41,7 @@ static const struct option_choice formats[] = {
 #define OWN(member) .offset = offsetof(struct replay_config, member)
 
 static const struct option own_rows[] = {
-	{ "by", NULL, OPTION_ENUM, OWN(by), .choices = levels, .default_text = "container",
+	{ "by", NULL, OPTION_ENUM, OWN(by), .choices = level_choices, .default_text = "container",
 	  .metavar = "WHAT", .only_flag = true,
 	  .help = "What each line shows: a process, container, pod, vm or namespace." },
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",

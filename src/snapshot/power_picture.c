@@ -44,9 +44,7 @@ const struct power_row_limits power_glance = {
 	{ [LEVEL_PROCESS] = POWER_TOP_PROCESSES, [LEVEL_CONTAINER] = POWER_TOP_OWNERS }
 };
 
-const struct power_row_limits power_whole = { { POWER_ROWS_MAX, POWER_ROWS_MAX, POWER_ROWS_MAX,
-						POWER_ROWS_MAX, POWER_ROWS_MAX } };
-_Static_assert(ARRAY_SIZE(power_whole.rows) == 5, "a limit for each level");
+const struct power_row_limits power_whole = { { [0 ... LEVEL_COUNT - 1] = POWER_ROWS_MAX } };
 
 void power_picture_copy(struct power_picture *ret, const struct power_picture *picture,
 			struct power_row *rows)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/text/ascii.h"
 #include "base/text/cell_text.h"
 #include "base/text/utf8.h"
 #include "base/text/watts_text.h"
@@ -77,16 +78,16 @@ static struct grid choose_columns(const struct top_state *state, const struct to
 		bool fits = state->columns >= column_info[column].from;
 
 		if (column == COLUMN_PID || column == COLUMN_OWNER)
-			fits = fits && state->level == TOP_PROCESSES;
+			fits = fits && state->level == LEVEL_PROCESS;
 		if (column == COLUMN_SPARK)
 			fits = fits && style->is_screen;
 		grid.width[column] = fits ? column_info[column].width : 0;
 		taken += grid.width[column];
 	}
-	if (state->columns >= column_info[COLUMN_OWNER].from || state->level != TOP_PROCESSES)
-		command = state->level == TOP_PROCESSES ? COMMAND_WIDTH : OWNER_WIDTH_MAX;
+	if (state->columns >= column_info[COLUMN_OWNER].from || state->level != LEVEL_PROCESS)
+		command = state->level == LEVEL_PROCESS ? COMMAND_WIDTH : OWNER_WIDTH_MAX;
 	taken -= COMMAND_WIDTH;
-	if (state->level == TOP_PROCESSES && state->columns >= column_info[COLUMN_OWNER].from &&
+	if (state->level == LEVEL_PROCESS && state->columns >= column_info[COLUMN_OWNER].from &&
 	    state->columns > taken + COMMAND_WIDTH + 2 + OWNER_WIDTH_MIN) {
 		unsigned owner = state->columns - taken - COMMAND_WIDTH - 2;
 
@@ -189,7 +190,7 @@ static const char *name_of(const struct top_state *state, const struct top_line 
 		(void)snprintf(buf, size, "… %u more", state->reading.left_out);
 	else if (row->is_other)
 		(void)snprintf(buf, size, "… others");
-	else if (line->is_owner || state->level != TOP_PROCESSES)
+	else if (line->is_owner || state->level != LEVEL_PROCESS)
 		(void)snprintf(buf, size, "%s", owner);
 	else
 		(void)snprintf(buf, size, "%s%s", line->is_indented ? "  " : "", row->command);
@@ -267,14 +268,15 @@ static void add_line(struct strbuf *out, const struct top_state *state,
 	end_line(out, style);
 }
 
-static const char *const level_heads[TOP_LEVELS] = { "COMMAND", "CONTAINER", "POD", "VM",
-						     "NAMESPACE" };
-
-static const char *head_of(const struct top_state *state, enum column column)
+/* The name of the level in capitals; of a process, of its command. */
+static void write_head(const struct top_state *state, enum column column, char *ret, size_t size)
 {
-	if (column == COLUMN_COMMAND)
-		return level_heads[state->level];
-	return column_info[column].head;
+	bool is_level = column == COLUMN_COMMAND && state->level != LEVEL_PROCESS;
+
+	(void)snprintf(ret, size, "%s",
+		       is_level ? level_info[state->level].name : column_info[column].head);
+	for (; is_level && *ret; ret++)
+		*ret = ascii_upper(*ret);
 }
 
 static void add_head(struct strbuf *out, const struct top_state *state,
@@ -287,15 +289,15 @@ static void add_head(struct strbuf *out, const struct top_state *state,
 		unsigned width = grid->width[column];
 		bool is_text = column == COLUMN_COMMAND || column == COLUMN_OWNER ||
 			       column == COLUMN_SPARK;
-		char text[32];
+		char head[24], text[48];
 
 		if (column == COLUMN_COMMAND)
 			strbuf_add_str(out, grid->width[COLUMN_PID] ? "  " : " ");
 		if (!width)
 			continue;
+		write_head(state, column, head, sizeof(head));
 		(void)snprintf(text, sizeof(text), "%s%s%s", column == COLUMN_SPARK ? "  " : "",
-			       head_of(state, column),
-			       column_info[column].sort == (int)state->sort ? arrow : "");
+			       head, column_info[column].sort == (int)state->sort ? arrow : "");
 		if (is_text)
 			cell_text_pad(out, text, width);
 		else
@@ -321,9 +323,9 @@ static void add_title(struct strbuf *out, const struct top_state *state,
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_addf(&text, "Kepler  %s  %s", state->reading.node, style->clock);
-	for (enum top_level level = 0; level < TOP_LEVELS; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		strbuf_addf(&text, level == state->level ? "  [%s]" : "  %s",
-			    top_level_names[level]);
+			    level_info[level].name);
 	if (state->is_paused)
 		strbuf_add_str(&text, "  PAUSED");
 	if (state->is_following)

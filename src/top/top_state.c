@@ -11,8 +11,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 
-const char *const top_level_names[TOP_LEVELS] = { "process", "container", "pod", "vm",
-						  "namespace" };
 const char *const top_sort_names[TOP_SORTS] = { "watts", "joules", "cpu", "name" };
 
 void top_state_release(struct top_state *state)
@@ -200,7 +198,7 @@ static void place_bar(struct top_state *state)
 
 static int arrange(struct top_state *state)
 {
-	bool is_tree = state->is_tree && state->level == TOP_PROCESSES;
+	bool is_tree = state->is_tree && state->level == LEVEL_PROCESS;
 	int r = ARRAY_RESERVE(state->lines, state->line_room, state->reading.row_count + 1);
 
 	if (r < 0)
@@ -306,7 +304,7 @@ static void type(struct top_state *state, const struct top_event *event)
 
 static void change_level(struct top_state *state, int by)
 {
-	state->level = (enum top_level)(((int)state->level + by + TOP_LEVELS) % TOP_LEVELS);
+	state->level = (enum level)(((int)state->level + by + LEVEL_COUNT) % LEVEL_COUNT);
 	state->first = state->selected = 0;
 }
 
@@ -362,7 +360,7 @@ static void obey_character(struct top_state *state, char character)
 		move_bar(state, -1);
 		break;
 	default:
-		if (character >= '1' && character < '1' + TOP_LEVELS)
+		if (character >= '1' && character < '1' + LEVEL_COUNT)
 			change_level(state, character - '1' - (int)state->level);
 	}
 }
@@ -432,7 +430,7 @@ static void obey_key(struct top_state *state, const struct top_event *event)
 
 bool top_state_key(struct top_state *state, const struct top_event *event)
 {
-	enum top_level level = state->level;
+	enum level level = state->level;
 	enum top_sort sort = state->sort;
 	bool was_paused = state->is_paused;
 	uint32_t limit = top_state_limit(state);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attribution/level_info.h"
 #include "top/now_reading.h"
 #include "top/top_keys.h"
 #include "top/top_sparks.h"
@@ -21,11 +22,9 @@
 #define TOP_HEAD_LINES  6 /* above the rows, the head of their columns included */
 #define TOP_FOOT_LINES  1
 
-enum top_level { TOP_PROCESSES, TOP_CONTAINERS, TOP_PODS, TOP_VMS, TOP_NAMESPACES, TOP_LEVELS };
 enum top_sort { TOP_BY_WATTS, TOP_BY_JOULES, TOP_BY_CPU, TOP_BY_NAME, TOP_SORTS };
 
-/* As in the arguments of /api/v1/now. */
-extern const char *const top_level_names[TOP_LEVELS];
+/* As in the argument of /api/v1/now. */
 extern const char *const top_sort_names[TOP_SORTS];
 
 /* A line: a row, or in a tree the owner of those that follow. */
@@ -42,7 +41,7 @@ struct top_state {
 	double history[TOP_HISTORY]; /* of the total, the newest last */
 	size_t history_count;
 	struct top_sparks sparks;
-	enum top_level level;
+	enum level level;
 	enum top_sort sort;
 	bool is_reversed, is_tree, is_paused, shows_help, is_typing, is_following, quits;
 	char filter[TOP_FILTER_SIZE];

@@ -325,14 +325,17 @@ static const struct family *find(const struct family *table, size_t count, size_
 
 const struct family *catalog_at(size_t index)
 {
+	size_t row_count, current_count;
+	const struct family *rows = catalog_rows(&row_count);
+	const struct family *rows_current = catalog_rows_current(&current_count);
 	const struct family *family = find(node, ARRAY_SIZE(node), &index);
 
 	if (!family)
-		family = find(catalog_rows, catalog_rows_count, &index);
+		family = find(rows, row_count, &index);
 	if (!family)
 		family = find(node_current, ARRAY_SIZE(node_current), &index);
 	if (!family)
-		family = find(catalog_rows_current, catalog_rows_current_count, &index);
+		family = find(rows_current, current_count, &index);
 	return family ? family : find(exporter, ARRAY_SIZE(exporter), &index);
 }
 

@@ -6,9 +6,9 @@
 
 #include "export/catalog/catalog.h"
 
-/* The families of processes, containers, pods, VMs and namespaces. */
-extern const struct family catalog_rows[], catalog_rows_current[];
-extern const size_t catalog_rows_count, catalog_rows_current_count;
+/* The families of processes, containers, pods, VMs and namespaces. From any thread. */
+const struct family *catalog_rows(size_t *ret_count);
+const struct family *catalog_rows_current(size_t *ret_count);
 
 /* clang-format off */
 #define COUNTER FAMILY_COUNTER
@@ -48,7 +48,6 @@ extern const size_t catalog_rows_count, catalog_rows_current_count;
 #define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* the walk's value */
 #define WATTS                           { .type = AS_DOUBLE } /* as above */
 #define COUNTED                         { .type = AS_U64 } /* as above */
-#define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
 #define ONE                             { .type = AS_ONE }
 #define VARIANTS                        ONE /* each has a value of its own */
 

@@ -479,10 +479,11 @@ static void walk_rows(struct walk *walk)
 		walk_account_rows(walk);
 }
 
-/* Namespaces have no counters on pages: they are the sums of their containers'. */
 static void walk_pending_counter(struct walk *walk)
 {
-	for (enum level level = 0; level < LEVEL_NAMESPACE; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		if (!level_info[level].has_work)
+			continue;
 		walk->at.level = level;
 		walk->at.base = walk->at.view->snapshot->level[level].pending;
 		walk->at.index = walk->counter;

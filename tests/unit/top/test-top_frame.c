@@ -32,7 +32,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 
 	for (unsigned columns = 20; columns < 200; columns++) {
-		for (enum top_level level = 0; level < TOP_LEVELS; level++) {
+		for (enum level level = 0; level < LEVEL_COUNT; level++) {
 			struct top_state top;
 			unsigned lines = 1;
 
