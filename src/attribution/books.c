@@ -35,6 +35,11 @@ void books_configure(struct books *books, const struct idle_options *idle,
 	accountant_share_by(&books->accountant, share);
 }
 
+void books_compute(struct books *books, const struct computed_options *options)
+{
+	books->computed = options;
+}
+
 int books_adopt(struct books *books, const struct zone *zone, int64_t found_ms)
 {
 	int r = 0;
@@ -219,6 +224,9 @@ void books_begin(struct books *books, uint64_t now_ns, uint64_t settle_ns)
 	struct accountant *accountant = &books->accountant;
 	struct remainder_member members[ZONES_MAX];
 
+	if (books->computed) /* without memory, what is new waits */
+		(void)computed_follow(books->ledger, books->computed, !books->has_begun, now_ns);
+	books->has_begun = true;
 	ledger_begin(books->ledger, now_ns);
 	if (settle_ns != accountant->settle_ns)
 		accountant_set_settle(accountant, settle_ns);
@@ -305,4 +313,7 @@ void books_book(struct books *books, const struct interval *interval, const uint
 			      books->accountant.settle_ns);
 	parties_spread_sockets(interval->parties);
 	accountant_book(&books->accountant, interval);
+	if (books->computed)
+		computed_book(books->ledger, &books->accountant, books->computed, interval->time_ns,
+			      books->accountant.settle_ns);
 }

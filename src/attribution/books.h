@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "attribution/accountant.h"
+#include "attribution/computed.h"
 #include "attribution/counters.h"
 #include "energy/remainder.h"
 #include "energy/zone_progress.h"
@@ -33,10 +34,12 @@ struct books_remainder {
 struct books {
 	struct ledger *ledger;
 	struct accountant accountant;
-	struct parties parties;          /* what ran in the interval */
-	struct device_parties devices;   /* what used devices in it */
-	const struct idle_options *idle; /* of the last books_configure() */
-	size_t chosen;                   /* zones of which it is decided which totals have them */
+	struct parties parties;                  /* what ran in the interval */
+	struct device_parties devices;           /* what used devices in it */
+	const struct idle_options *idle;         /* of the last books_configure() */
+	const struct computed_options *computed; /* of the last books_compute(), or NULL */
+	bool has_begun;                          /* an interval */
+	size_t chosen; /* zones of which it is decided which totals have them */
 	struct books_remainder rest[QUALITY_COUNT];
 	struct zone_status status[ZONES_MAX];
 	struct energy_span spans[ZONES_MAX]; /* of the interval, in the order of zones */
@@ -55,6 +58,8 @@ void books_release(struct books *books);
  */
 void books_configure(struct books *books, const struct idle_options *idle,
 		     const struct share_options *share, uint64_t settle_ns);
+/* Which quantities are computed from energy. @options is borrowed, also; NULL: none. */
+void books_compute(struct books *books, const struct computed_options *options);
 
 /*
  * @zone lives as long as the books; it was found at @found_ms of CLOCK_BOOTTIME. Its index, which

@@ -363,6 +363,7 @@ static const struct option_section sections[] = {
 	SECTION(vm_rows, vm),
 	MORE(idle_options_at, idle),
 	MORE(share_options_at, share),
+	{ .more = computed_options_at, .offset = offsetof(struct config, computed) },
 	MORE(kube_options_at, kube),
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),

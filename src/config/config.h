@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "activity/activity.h"
+#include "attribution/computed.h"
 #include "attribution/learning/idle_options.h"
 #include "attribution/share_rule.h"
 #include "base/diag.h"
@@ -100,6 +101,7 @@ struct config {
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct share_options share; /* --attribution.… */
+	struct computed_options computed;
 	struct kube_options kube;
 	bool runtimes_enabled; /* --runtimes.enabled=true */
 	struct runtimes_options runtimes;

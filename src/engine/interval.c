@@ -162,6 +162,7 @@ int interval_engine_new(struct sources *sources, const struct interval_peers *pe
 	if (r == 0) {
 		books_configure(&engine->books, &config->idle, &config->share,
 				settle_at(engine, 0).settle_ns);
+		books_compute(&engine->books, &config->computed);
 		set_publication(engine);
 		r = publisher_new(&engine->publication, engine->books.ledger, peers->holder,
 				  &engine->publisher);
@@ -192,6 +193,7 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 	engine->config = config;
 	books_configure(&engine->books, &config->idle, &config->share,
 			engine->books.accountant.settle_ns);
+	books_compute(&engine->books, &config->computed);
 	if (engine->peers.tap)
 		record_tap_reconfigure(engine->peers.tap, config);
 	set_publication(engine);
@@ -268,10 +270,8 @@ static void describe_series(struct interval_engine *engine, const struct activit
 		log_warn("a read of a process's command line or cgroup hangs: until it returns, "
 			 "the process is charged to its last known owner");
 	engine->told_late_read |= identities.reads_late > 0;
-	for (enum level level = 0; level < LEVEL_COUNT; level++)
-		series->overflows[level] = ledger_overflows(engine->books.ledger, level);
-	series->overflows[LEVEL_PROCESS] += activity->overflows;
-	series->machine_overflows = identities.machine_overflows;
+	series_health_count(series, engine->books.ledger, activity->overflows,
+			    identities.machine_overflows);
 	series->max_series = engine->config->metrics.max_series;
 }
 

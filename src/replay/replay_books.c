@@ -62,6 +62,7 @@ int replay_books_new(const struct config *config, struct replay_books **ret)
 		return r;
 	}
 	books_configure(&books->books, &config->idle, &config->share, 0);
+	books_compute(&books->books, &config->computed);
 	*ret = books;
 	return 0;
 }
