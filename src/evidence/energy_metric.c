@@ -89,7 +89,7 @@ static bool ends_with(const char *name, const char *end, const char **ret)
 	return true;
 }
 
-/* "kepler_LEVEL" at the beginning of a name; NULL, or what is behind it. */
+/* Returns what follows "kepler_LEVEL" at the beginning of @name, or NULL. */
 static const char *take_level(const char *name, enum energy_level *ret)
 {
 	if (strncmp(name, "kepler_", 7) != 0)
@@ -106,7 +106,7 @@ static const char *take_level(const char *name, enum energy_level *ret)
 	return NULL;
 }
 
-/* Energy that belongs to no row that is shown, of which the zone is a label. */
+/* Matches energy that belongs to no row with labels; the zone is a label of the series. */
 static bool find_kepler_rest(const struct page_series *series, const char *rest,
 			     struct energy_metric *ret)
 {
@@ -219,8 +219,8 @@ static bool find_scaphandre(const struct page_series *series, struct energy_metr
 }
 
 /*
- * The agent's configuration adds a prefix and a suffix to names, and the unit is behind them. The
- * plugin of RAPL has the sum of each domain as another one, "DOMAIN_total".
+ * The agent's configuration adds a prefix and a suffix to names, and the unit follows. The RAPL
+ * plugin adds the sum of each domain as another domain, "DOMAIN_total".
  */
 static bool find_alumet(const struct page_series *series, struct energy_metric *ret)
 {

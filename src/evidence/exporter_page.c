@@ -101,7 +101,7 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 		bool has_returned = row->page + 1 < exporter->pages;
 
 		state->has_grown |= is_gauge && fabs(series->value - row->last) > 0;
-		/* A series that went away and begins again, as that of a pid that is used again. */
+		/* A series that went away and begins again, as when a pid is reused. */
 		if (is_gauge)
 			*ret = 0;
 		else if (series->value < row->last && has_returned)
@@ -129,7 +129,7 @@ static int row_growth(struct exporter *exporter, const struct page_series *serie
 	return 0;
 }
 
-/* Idle energy that is shared by size is no effect of the load. */
+/* Idle energy that is shared by size does not depend on the load. */
 static void count_mine(const struct exporter_state *state, const struct page_series *series,
 		       enum energy_level level, double growth, struct exporter_sum *sum)
 {

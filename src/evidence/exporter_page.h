@@ -67,11 +67,11 @@ struct exporter {
 	double wall_ahead_s;
 	double page_s;         /* when the last page was asked for */
 	double still_s;        /* the longest time over which its pages had the same numbers */
-	char architecture[64]; /* of the processor, as it says; "": it does not */
+	char architecture[64]; /* of the processor, as the page reports it; "": it does not */
 	/*
-	 * no_page: a request without a usable page; type: energy that is no counter; decrease: a
-	 * counter that went down; not_finite: a value that is no number; no_room: a row or zone
-	 * beyond the limits; imbalance: the rows of a level that do not sum to the node;
+	 * no_page: a request without a usable page; type: energy whose type is not counter;
+	 * decrease: a counter that went down; not_finite: a value that is not finite; no_room: a
+	 * row or zone beyond the limits; imbalance: the rows of a level do not sum to the node;
 	 * excess: a row with more CPU time than all CPUs have.
 	 */
 	struct exporter_fault no_page, type, decrease, not_finite, no_room, imbalance, excess;

@@ -23,12 +23,12 @@ struct exporter_state {
 	struct row *rows;
 	uint32_t row_count, row_size;
 	enum exporter_kind names; /* the exporter that names zones this way */
-	/* Of the page that is read: */
+	/* These describe the page that is being read. */
 	bool has_own, has_classic, has_grown;
 	enum exporter_kind seen, hint;
 	uint64_t series, energies;
 	double named_s, span_s;
 	char typed[256], type[32];
-	/* Of the pages before: */
+	/* These describe earlier pages. */
 	double asked_s, changed_s;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which rows of a page have the validator's own load in them: at each level, those with a label of
- * which the value contains one of some words. A word that is only a part of a longer one does not
- * count: the namespace "kepler" is not in "kepler-test". Pure.
+ * Finds the rows of a page that contain the validator's own load: at each level, the rows with a
+ * label whose value contains one of the given words. A word that is only a part of a longer one
+ * does not count: the namespace "kepler" does not match "kepler-test". Pure.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ const char *page_label(const struct page_series *series, const char *name)
 	return "";
 }
 
-/* Ends the word at *@at and moves behind it. */
+/* Ends the word at *@at with a NUL and moves *@at past it. */
 static char *take_word(char **at)
 {
 	char *word = *at + strspn(*at, BLANKS);
@@ -45,7 +45,7 @@ static char *take_quoted(char **at)
 	return NULL;
 }
 
-/* What is behind "{", up to and with "}". NULL, or what is wrong. */
+/* Reads the labels after "{", up to and including "}". Returns NULL, or the error. */
 static const char *take_labels(char **at, struct page_series *series)
 {
 	for (;;) {

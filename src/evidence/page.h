@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An exporter's page in Prometheus' text format (version 0.0.4), as OpenMetrics also has it but for
- * what is behind the value, which is left out. Pure.
+ * A parser of an exporter's page in Prometheus' text format (version 0.0.4). It accepts
+ * OpenMetrics, too: whatever follows the value on a line is ignored. Pure.
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes that an exporter's rows name, and those that this machine has. A process that ends
- * or changes its name is shown late, which is no fault. So the rows are looked at twice, and a
- * fault is what was so both times: a process has another name, or it does not exist and has a
- * gauge, which says what it does now. A counter may be kept after the end, so that its last value
- * is read, and a row with state="terminated" says itself that its process has ended.
+ * Compares the processes that an exporter's rows name with the processes of this machine. A process
+ * that ends or changes its name is shown late, which is not a fault, so the rows are checked twice
+ * and only a fault seen both times counts: a process has another name, or it does not exist but has
+ * a gauge, which claims a current value. A counter may be kept after the end of its process, so
+ * that its last value is read, and a row with state="terminated" states by itself that its process
+ * has ended.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ struct reading {
 	struct diag *diag;
 };
 
-/* As these reports write numbers: inf is a value, nan is none. */
+/* Reads a number as these reports write it: inf is a value, nan means that there is no value. */
 static int take_number(struct reading *reading, double *ret)
 {
 	static const char *const infinite[] = { "Infinity", "inf", "Inf", "+Inf" };

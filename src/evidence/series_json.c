@@ -15,7 +15,7 @@ struct reading {
 	bool has_times;
 	struct series_pick *pick;
 	struct diag *diag;
-	char name[SERIES_TEXT_MAX]; /* metric with labels, of the object at hand */
+	char name[SERIES_TEXT_MAX]; /* metric with labels, of the current object */
 	char query[SERIES_TEXT_MAX];
 };
 
@@ -59,7 +59,7 @@ static int read_metric(struct reading *reading)
 	return 0;
 }
 
-/* A time or a value; the token is the one at hand. */
+/* Reads a time or a value; @token is the current token. */
 static int read_number(struct json_pull *json, int token, bool is_time, double *ret,
 		       struct diag *diag)
 {

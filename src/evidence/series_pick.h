@@ -21,8 +21,9 @@ struct series_pick {
 };
 
 /*
- * A series begins: true if its samples are wanted, and go to @pick->series. @query is "" where
- * there is none. A second one that fits is only counted. -ENOMEM.
+ * Begins a series. Returns true if it is the chosen one: its samples then go to @pick->series.
+ * @query is "" if the file does not name a query. Further series that match are only counted.
+ * -ENOMEM.
  */
 int series_pick_begin(struct series_pick *pick, const char *name, const char *query);
 /* Hands over the series, finished; or -errno with a diagnosis. */

@@ -2,10 +2,10 @@
 /*
  * How often is the actual value within the bound that an estimate publishes? Pure.
  *
- * The windows are those of the predicted series, so of the exporter's own intervals. A window
- * counts if the actual and the bound series cover nine tenths of it, and is covered if the actual
- * mean is within predicted ± bound. The truth has an error of its own (series.error): a window in
- * which only that decides is counted apart.
+ * The windows come from the predicted series, so they are the exporter's own intervals. A window
+ * counts if the actual and the bound series cover nine tenths of it. It is covered if the actual
+ * mean is within predicted ± bound. The truth has an error of its own (series.error): windows where
+ * only this error decides are counted separately.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * weighted with the length of each window, and what such a line leaves.
  *
  * Range: the actual series' 99th percentile less its 1st, and at least half of its mean magnitude,
- * since the noise of two meters at a steady load is no shape.
+ * since at a steady load the two meters differ by noise only, which has no shape.
  * Shape: the root mean square of the actual values around a line through the predicted ones, as a
  * ratio of the range: sd(actual) × √(1 − r²) / range. With r ≤ 0 or a constant prediction it is
  * sd(actual) / range. Neither a scale nor an offset changes it.

@@ -12,7 +12,7 @@
 #define INTERVAL_PAIRS_LEAST 16 /* with fewer there is no interval */
 
 /*
- * Of Σ predicted / Σ actual of @pairs[0..count). NAN with too few pairs, or where Σ actual may be
- * 0. 0 or -ENOMEM.
+ * Computes the interval of Σ predicted / Σ actual over @pairs[0..count). Both ends are NAN with
+ * fewer than INTERVAL_PAIRS_LEAST pairs, or if Σ actual may be 0. 0 or -ENOMEM.
  */
 int ratio_interval(const struct pair *pairs, size_t count, double *ret_low, double *ret_high);

@@ -136,7 +136,7 @@ static struct stretch stretch_of(const struct pairs *pairs, const struct phase *
 	return stretch;
 }
 
-/* The verdict on one phase of which at least @least_s are paired, else "inconclusive". */
+/* The verdict on one phase; "inconclusive" if less than @least_s of it is paired. */
 static int judge_phase(const struct pairs *pairs, double range, const struct threshold *threshold,
 		       double least_s, struct phase_result *ret)
 {
@@ -184,8 +184,8 @@ static double blur_at(const struct series *series, double time_s)
 }
 
 /*
- * Is the error of the phase within its bound but for the blur at both of its ends? There the finer
- * series is cut where the coarser one was read.
+ * Is the error of the phase within its bound once the blur at both of its ends is taken off? There
+ * the finer series is cut at the reading times of the coarser one.
  */
 static bool is_blurred(const struct result *result, const struct pairs *pairs,
 		       const struct phase_result *phase)

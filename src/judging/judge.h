@@ -3,14 +3,15 @@
  * The verdict on a predicted series, given the actual one, and the cause of a failure.
  *
  * Energies decide. The error of a phase is (predicted − actual) / actual, where an actual energy
- * below 5 % of the range × time counts as that much. It, or the 95 % interval of the ratio, where
- * there is one, is judged by threshold_verdict(). The same goes for the whole series. Without
- * phases, the series is judged in up to ten equal parts. The shape (judging/fit.h) may not exceed
- * max_error, nor the lag max_lag. A permitted lag is taken out before energies are compared.
+ * below 5 % of the range × time counts as that much. threshold_verdict() judges the 95 % interval
+ * of the ratio, or the error if there is no interval. The whole series is judged in the same way.
+ * Without phases, the series is judged in up to ten equal parts. The shape (judging/fit.h) may not
+ * exceed max_error, nor the lag max_lag. A permitted lag is taken out before energies are compared.
  *
- * The finer series is cut where the coarser one was read. A change of power within a window of it
- * makes its energy up to a time within that window uncertain, by a quarter of the window × the
- * change: a phase with an error within max_error but for that is not judged.
+ * The finer series is cut at the reading times of the coarser one. If power changes within a window
+ * of the coarser series, the energy up to a time inside that window is uncertain by a quarter of
+ * the window × the change. A phase whose error would be within max_error without this uncertainty
+ * is not judged.
  *
  * A verdict is "inconclusive" with fewer than 8 pairs, or if more than 10 % of the actual series'
  * time is without a counterpart.

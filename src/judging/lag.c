@@ -35,7 +35,9 @@ static int variance_left(const struct series *actual, const struct series *predi
 	return 0;
 }
 
-/* The vertex of a parabola through (−1, a), (0, b), (1, c), of which b is the lowest. */
+/*
+ * The vertex of the parabola through (−1, a), (0, b), (1, c), where b is the lowest of the three.
+ */
 static double vertex(double a, double b, double c)
 {
 	double curvature = a - 2 * b + c;

@@ -9,7 +9,7 @@
 #include "base/macro.h"
 
 #define LATE_MOST        0.5  /* of a window: how late after its end a reading still ends it */
-#define UNIT_EXPONENTS   18   /* the finest unit that is told from 1 µJ: 10⁶/2¹⁷ = 7.6 µJ */
+#define UNIT_EXPONENTS   18   /* the finest unit that differs from 1 µJ: 10⁶/2¹⁷ = 7.6 µJ */
 #define ROUNDING_UJ      1.01 /* of two readings that sysfs has cut to whole µJ */
 #define RESOLVED_MOST    0.8  /* updates per reading, above which some may have been missed */
 #define EXPLAINED_FACTOR 3
@@ -24,7 +24,7 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of sorted values. */
+/* Returns the value below which @part (0..1) of the sorted values lie; NAN for none. */
 static double percentile(const double *sorted, size_t count, double part)
 {
 	return count > 0 ? sorted[(size_t)(part * (double)(count - 1) + 0.5)] : (double)NAN;

@@ -9,12 +9,13 @@
  * Allan deviation at a window length: √(½ mean((Pᵢ₊₁ − Pᵢ)²)) over adjacent windows (Allan,
  * "Statistics of atomic frequency standards", 1966). Noise of the counter itself falls with the
  * window length; real changes of power do not.
- * Resolution: the largest 10⁶/2ⁿ µJ, the form of the unit in MSR_RAPL_POWER_UNIT (Intel SDM volume
- * 3B, "RAPL interfaces"), of which all increments are multiples within the 1 µJ that sysfs shows.
+ * Resolution: the largest 10⁶/2ⁿ µJ such that all increments are multiples of it, to within the
+ * 1 µJ that sysfs shows. MSR_RAPL_POWER_UNIT has units of this form (Intel SDM volume 3B, "RAPL
+ * interfaces").
  * Noise of the counter: an error that one update has and the next one does not makes neighbouring
- * increments correlate by −½, so it is √(−covariance) of these. Updates at uneven times do so as
- * well; thus it is also computed from what increments differ from mean power × time, and the lower
- * one counts.
+ * increments correlate by −½, so the noise is √(−covariance) of neighbouring increments. Uneven
+ * update times have the same effect; so the noise is also computed from the differences between
+ * increments and mean power × time, and the lower of the two counts.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "base/num.h"
 
 #define GAP_STEPS    2.5  /* a window longer than this many usual ones is across a gap */
-#define TIME_MAX_S   1e11 /* 3,000 years: a later time is none, and has no fractions of a second */
+#define TIME_MAX_S   1e11 /* 3,000 years; a later time is invalid, and too coarse as a double */
 #define VALUE_MAX    1e60 /* no unit makes such values, and their squares would overflow */
 #define STEP_SAMPLES 1023 /* windows that the usual step is found from, spread over all */
 

@@ -477,7 +477,7 @@ static void add_help(struct strbuf *out, const struct top_state *state,
 	}
 }
 
-/* Characters that a frame has beside ASCII; any other becomes "?". */
+/* The characters outside ASCII that a frame may contain; any other one becomes "?". */
 static const struct {
 	const char *character;
 	char replacement;

@@ -49,7 +49,7 @@ static bool plain_key(char byte, struct top_event *ret)
 	return ret->key != KEY_NONE;
 }
 
-/* The number after the "<" or ";" at *text, which moves behind it. */
+/* Reads the number after the "<" or ";" at *text and moves *text past it. */
 static bool read_number(const char **text, unsigned *ret)
 {
 	const char *digit = *text + 1;

@@ -28,7 +28,7 @@ enum top_key {
 	KEY_CLICK, /* the left button */
 	KEY_WHEEL_UP,
 	KEY_WHEEL_DOWN,
-	KEY_INTERRUPT, /* Ctrl-C, which is no signal while the terminal is raw */
+	KEY_INTERRUPT, /* Ctrl-C, which raises no signal while the terminal is raw */
 	KEY_REDRAW,    /* Ctrl-L */
 };
 

@@ -22,7 +22,7 @@ static const struct spark *find(const struct top_sparks *sparks, uint64_t key)
 	return NULL;
 }
 
-/* The place of the row, or that of the one which was shown least recently. */
+/* Returns the slot of the row, or else the slot that was shown least recently. */
 static struct spark *take(struct top_sparks *sparks, uint64_t key)
 {
 	struct spark *oldest = &sparks->rows[key % SPARK_ROWS];
