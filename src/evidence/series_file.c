@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "evidence/recording_input.h"
+#include "evidence/recording_ring.h"
+#include "evidence/recording_series.h"
 #include "evidence/series_csv.h"
 #include "evidence/series_json.h"
 #include "evidence/series_pick.h"
@@ -33,6 +36,16 @@ static bool is_json(struct text_input *input)
 	return c == '{' || c == '[';
 }
 
+static int read_recording(struct text_input *input, struct series_pick *pick, struct diag *diag)
+{
+	struct recording_series *recording = recording_series_new(pick);
+	int r = recording ? recording_series_read(recording, input, diag)
+			  : diag_set(diag, -ENOMEM, "out of memory");
+
+	recording_series_free(recording);
+	return r;
+}
+
 static int read_file(struct inputs *inputs, const char *file, struct series_pick *pick,
 		     struct diag *diag)
 {
@@ -40,6 +53,8 @@ static int read_file(struct inputs *inputs, const char *file, struct series_pick
 	int r = text_input_open(&inputs->first, file, diag);
 	if (r < 0)
 		return r;
+	if (recording_input_is(&inputs->first))
+		return read_recording(&inputs->first, pick, diag);
 	if (!is_json(&inputs->first))
 		return series_csv_read(&inputs->first, pick, diag);
 	if (strcmp(file, "-") != 0) {
@@ -62,6 +77,7 @@ int series_file_read(const char *path, enum series_kind kind, struct series **re
 		*hash = '\0';
 		pick.words = hash + 1;
 	}
-	int r = read_file(inputs, file, &pick, diag);
+	int r = recording_ring_is(file) ? recording_ring_read(file, &pick, diag)
+					: read_file(inputs, file, &pick, diag);
 	return r < 0 ? r : series_pick_end(&pick, ret, diag);
 }

@@ -42,7 +42,7 @@ int series_pick_end(struct series_pick *pick, struct series **ret, struct diag *
 	if (pick->seen == 0)
 		return diag_set(diag, -ENOENT,
 				"%s: contains no series; an artifact of upstream's validator, a "
-				"range of Prometheus in JSON or CSV is expected",
+				"range of Prometheus in JSON, CSV or a recording is expected",
 				pick->path);
 	if (pick->fits == 0)
 		return diag_set(diag, -ENOENT,

@@ -13,6 +13,7 @@
 #include "evidence/artifact_folder.h"
 #include "evidence/phase_file.h"
 #include "evidence/published_report.h"
+#include "evidence/recording_ring.h"
 #include "evidence/series_file.h"
 #include "judging/judge.h"
 #include "judging/published.h"
@@ -40,8 +41,9 @@ static const struct option_choice kinds[] = {
 static const struct option rows[] = {
 	{ "actual", NULL, OPTION_STRING, OWN(actual), .default_text = "", .metavar = "FILE[#WORDS]",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "The series that is taken as true: CSV, the JSON of a Prometheus range query, or "
-		  "an artifact of upstream's validator, possibly compressed with gzip. With "
+	  .help = "The series that is taken as true: CSV, the JSON of a Prometheus range query, "
+		  "an artifact of upstream's validator, or a recording of Kepler or the folder "
+		  "of a ring of them, possibly compressed with gzip. With "
 		  "several series in the file, WORDS choose the one whose column, metric or "
 		  "labels contain them. Or a folder of artifacts, in which WORDS is the label "
 		  "that the names of its files begin with: each is judged with the file of the "
@@ -249,11 +251,16 @@ static int judge_folders(const struct judge_config *config, struct result_list *
 	return r;
 }
 
+static bool is_artifact_folder(const char *place)
+{
+	return artifact_folder_is(place) && !recording_ring_is(place);
+}
+
 static int judge(const struct judge_config *config, struct result_list *list, struct diag *diag)
 {
-	bool is_folder = artifact_folder_is(config->actual);
+	bool is_folder = is_artifact_folder(config->actual);
 
-	if (is_folder != artifact_folder_is(config->predicted))
+	if (is_folder != is_artifact_folder(config->predicted))
 		return diag_set(diag, -EINVAL,
 				"--actual and --predicted must be two files or two folders");
 	if (is_folder && (*config->name || *config->published))

@@ -114,7 +114,7 @@ static void errors_have_a_place(void **state)
 {
 	expect_error("", "", -ENOENT,
 		     ": contains no series; an artifact of upstream's validator, a range of "
-		     "Prometheus in JSON or CSV is expected");
+		     "Prometheus in JSON, CSV or a recording is expected");
 	expect_error("time,watts\n1,5\n2,five\n", "", -EPROTO,
 		     ":3:7: column 2 must be a number, not \"five\"");
 	expect_error("time,watts\nnoon,5\n", "", -EPROTO,
