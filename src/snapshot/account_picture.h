@@ -16,6 +16,6 @@ uint64_t account_span_ns(const struct layout *layout, uint32_t account,
 			 const struct snapshot_zone *zones);
 /* Whether energy of it flows now; one that is gone, or new, draws nothing. */
 bool snapshot_zone_draws(const struct snapshot_zone *zone);
-/* Of each account of @layout one; @ret has room for them. */
+/* Fills @ret with one picture for each account of @layout; @ret has room for them. */
 void account_pictures(const struct layout *layout, const struct snapshot_zone *zones,
 		      struct snapshot_account *ret);

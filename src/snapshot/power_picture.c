@@ -248,7 +248,10 @@ static void write_row(struct counting *counting, enum level level, uint32_t row,
 	ret->cpu_ns = deltas[COLUMN_CPU];
 }
 
-/* Of rows that used as much the first in the ledger comes first. How many there are. */
+/*
+ * Ranks the rows of a level by use; among rows with the same use, the first in the ledger comes
+ * first. Returns the number of rows.
+ */
 static uint32_t rank_rows(const struct counting *counting, enum level level,
 			  struct ranking *ranking)
 {
@@ -404,7 +407,10 @@ static void take_parts(const struct counting *counting, struct power_picture *pi
 	}
 }
 
-/* Of the estimated whole, if there is one; else the sum of those in the total. 0: not known. */
+/*
+ * The error of the estimated whole, if there is one; else the sum of the errors of the estimates in
+ * the total. 0: not known.
+ */
 static double error_of_estimates(const struct counting *counting)
 {
 	double wholes_w = 0, total_w = 0;

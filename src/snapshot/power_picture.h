@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which process, container, pod, VM and namespace draws how much of the node's power: the one value
- * that the live table, the page at "/", `kepler doctor` and /api/v1/now show. It is taken of the
- * ledger's interval before the rules of publication apply, so that it has every process from its
- * first interval on.
+ * that the live table, the page at "/", `kepler doctor` and /api/v1/now show. It is made from the
+ * ledger's interval before the rules of publication apply, so it has every process from its first
+ * interval on.
  *
  * The total is the power of the zones that kepler_node_joules_total adds up (energy/total.h), and
  * rows are watts of the same zones. In integers, for the rows of each level:
  *
  *     Σ rows + other + idle + unattributed = total = Σ parts
  *
- * The picture has the largest rows, as many of each level as the caller wants: a few while nothing
- * but the live table shows them, all of them while a client asks for more.
+ * The picture has the largest rows, as many of each level as the caller asks for: a few while only
+ * the live table shows them, all of them while a client asks for more.
  *
- * Parts are what the total is made of. Where zones are counted inside a zone of the total, as those
- * of an estimate are, they are shown in its place, with the rest of that zone as a part of its own:
- * package, dram, rest of platform. Only zones of the whole machine (psys, platform) are taken
- * apart, and only while what is inside them draws no more than they do.
+ * The parts make up the total. If zones are counted inside a zone of the total, as the components
+ * of an estimate are, they are shown in its place, and the rest of that zone is a part, too:
+ * package, dram, rest of platform. Only zones of the whole machine (psys, platform) are divided in
+ * this way, and only while the zones inside draw no more than the whole does.
  */
 #pragma once
 
@@ -54,7 +54,10 @@ struct power_row {
 	uint32_t belongs_to[LEVEL_COUNT];
 	uint32_t pid;                  /* 0: not a process */
 	char command[LEDGER_COMM_MAX]; /* "": not a process; untrusted bytes, as: */
-	/* Of a process "shop/checkout-7d9f", of a container "web in …"; of a group its name. */
+	/*
+	 * The owner's name: "shop/checkout-7d9f" for a process, "web in …" for a container, its own
+	 * name for a group.
+	 */
 	char owner[POWER_OWNER_SIZE];
 };
 
@@ -81,7 +84,7 @@ struct power_picture {
 	uint64_t elapsed_ns; /* that cpu_ns is of; 0: not known */
 	bool is_known;       /* the total is; else all power is 0 */
 	bool is_estimated;   /* at least a part of it is */
-	double error_w;      /* half-width of the 90 % interval of what is; 0: not known */
+	double error_w;      /* half-width of the 90 % interval of that part; 0: not known */
 	uint64_t total_uw;
 	bool has_idle;            /* the idle part of a zone in it is known */
 	bool idle_is_provisional; /* ... and of one that is a bound: at most idle_uw is idle */
@@ -118,8 +121,8 @@ void power_scratch_release(struct power_scratch *scratch);
  * [ledger_zones()]. @elapsed_ns: that the pass over the processes covers. The picture's rows are
  * the scratch's.
  *
- * A source that is read less often than once an interval has intervals without a new reading: until
- * it has one, the last picture stays. 0, or -ENOMEM (likewise).
+ * A source that is read less often than once an interval has intervals without a new reading; the
+ * last picture stays until there is one. 0, or -ENOMEM: the last picture stays then, too.
  */
 int power_picture_take(struct power_picture *picture, const struct ledger *ledger,
 		       const struct snapshot_zone *zones, const struct power_row_limits *limits,

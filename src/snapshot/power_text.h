@@ -14,7 +14,7 @@ void power_text_total(const struct power_picture *picture, struct strbuf *out);
 /* "package 92.1 · dram 9.0 · other 96.9"; nothing while the total is not known. */
 void power_text_parts(const struct power_picture *picture, struct strbuf *out);
 /*
- * "processes 171.6 · unattributed 0.4 · idle 26.0", idle where it is known, "idle ≤ 26.0
- * (provisional)" where a part of it is a bound; likewise.
+ * "processes 171.6 · unattributed 0.4 · idle 26.0", idle if it is known, "idle ≤ 26.0
+ * (provisional)" if a part of it is a bound; appended in the same way.
  */
 void power_text_uses(const struct power_picture *picture, struct strbuf *out);

@@ -143,7 +143,7 @@ void process_series_expire(struct process_series *processes, const struct moment
 	}
 }
 
-/* Merges a series: it had to go for want of room. One that lives on starts over. */
+/* Merges a series because its row is needed. If the process lives on, it starts over. */
 static void merge(struct process_series *processes, uint32_t process, const struct moment *at)
 {
 	close_series(processes, process, at);

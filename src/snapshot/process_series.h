@@ -27,7 +27,7 @@ void process_series_release(struct process_series *processes);
 int process_series_reserve(struct process_series *processes);
 /* A process without series must use min_uj from now on to get one. */
 void process_series_start_over(struct process_series *processes);
-/* What counts towards min_uj, of a process without series. */
+/* The energy that counts towards min_uj, for a process without a series. */
 uint64_t process_series_earned_uj(const struct process_series *processes, uint32_t process);
 
 /* The steps of an interval, in this order. Retires ended series when they have been kept. */

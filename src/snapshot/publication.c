@@ -236,8 +236,8 @@ void publication_follow_facts(struct publication *publication, struct series *se
 }
 
 /*
- * Of an "other" of a namespace the processes retire to the namespace at once: its retired row would
- * have the labels of the namespace's.
+ * Retires a process. The processes of a namespace's owner "other" retire to the namespace at once,
+ * because a retired row of that owner would have the labels of the namespace's.
  */
 static void retire_process(struct publication *publication, uint32_t index, const struct moment *at)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is shown of the ledger: the series of all levels, the "other" of each container, and the
- * retired rows. Here values move from one to another; when, is the publisher's rules.
+ * The published part of the ledger: the series of all levels, the "other" of each container, and
+ * the retired rows. This file moves values from one to another; the publisher's rules decide when.
  *
- * Where a joule is: what a process used since it has a series is in its series, or, once that is
- * closed, in the retired row of its container; `elsewhere` is the sum of both for each container.
- * "Other" is no account of its own but the rest, container − elsewhere. So nothing can be lost or
- * counted twice, whatever the history, and an interval that could not be published for lack of
- * memory is made up for by the next.
+ * Where a joule is: the use of a process since its series was opened is in that series or, once the
+ * series is closed, in the retired row of its container; `elsewhere` is the sum of both for each
+ * container. "Other" is not an account of its own but the rest, container − elsewhere. So nothing
+ * can be lost or counted twice, whatever the history, and the next interval makes up for one that
+ * could not be published for lack of memory.
  *
- * When a container goes, what is left of it moves to two retired rows of its namespace; the value
- * of a pod to its namespace's, too, of a VM or namespace to that of namespace 0. Namespaces are few
- * and never forgotten, for their retired rows are counters. Number 0 has no name; it also takes
- * what there was no room for.
+ * When a container goes, the values left in it move to two retired rows of its namespace. The value
+ * of a pod moves to its namespace's retired row, too, and the value of a VM or namespace to that
+ * row of namespace 0. There are few namespaces, and none is ever forgotten, because their retired
+ * rows are counters. Namespace 0 has no name; it also takes in what found no room.
  *
- * All that a container, pod or VM will ever need is made when its series is opened, so that closing
- * it cannot fail.
+ * All that a container, pod or VM will ever need is allocated when its series is opened, so that
+ * closing it cannot fail.
  */
 #pragma once
 

@@ -132,7 +132,7 @@ static int admit(struct publication *publication, enum level level, const struct
 	return 0;
 }
 
-/* Of a row above the processes: when it was used last, and whether a limit may take it. */
+/* The last use of a row above the level of processes, and whether a limit may take the row. */
 struct last_use {
 	uint64_t last_ns;
 	bool yields;
@@ -278,7 +278,7 @@ static void retire_with_vm(struct publication *publication, uint32_t container,
 	retire(publication, LEVEL_VM, series_index(vms, vm), at);
 }
 
-/* Owners of an id that another one had begin anew in the next interval. */
+/* Owners whose id belonged to another owner before start again in the next interval. */
 static void end_inherited(struct publisher *publisher, const struct moment *at)
 {
 	struct publication *publication = &publisher->publication;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of the ledger does the outside see, and when? The rules that keep counters honest under
- * PromQL. Pure but for the swap. Why they are as they are: docs/design/publication.md
+ * Which part of the ledger is published, and when? These rules keep counters correct under PromQL;
+ * docs/design/publication.md gives the reasons. Pure except for the swap.
  *
  * Process rows:
  *  - Admission. A process has no series of its own until it has used min_uj (dynamic + idle, in
@@ -9,61 +9,60 @@
  *    container's one series with pid="" and command="other" and stays there (that series is
  *    monotone); what it uses in the interval of admission and later is in its own.
  *  - Settling. A series born after the first snapshot is published as 0 for settle_ns, so that a
- *    scrape sees the 0 and increase() loses nothing; then with its full value. What is held back
- *    is in `pending`. The first snapshot settles nothing. An "other" series and a container born
- *    later settle too. Retired series do not (they only receive what was visible before).
+ *    scrape sees the 0 and increase() loses nothing; then with its full value. The energy held
+ *    back is in `pending`. The first snapshot settles nothing. An "other" series and a container
+ *    born later settle too. Retired series do not (they only receive what was visible before).
  *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it
- *    settled), scraped or not; for settle_ns where that is more.
+ *    settled), scraped or not; for settle_ns if that is longer.
  *  - Retiring. When it is removed, or merged at the limit of rows, its total moves to the retired
  *    row of its container, never to "other".
- *  - The limit. max_rows are those of all levels; those of owners come first, with all that they
- *    may come to need (publication.h), processes have the rest. One that asks for a series when
- *    that is taken gets it if the smallest settled series is smaller than what it used itself;
- *    that one is merged, and counted. A merged process that lives on is charged to "other" from
- *    then on, until it has used min_uj again. When max_rows is lowered, the smallest are merged,
- *    settled ones first.
- *  - No series twice. Two rows of one snapshot never have equal labels (start times are no
- *    label). A process that comes back to labels it had (after an exec, or from another cgroup)
- *    goes on in the series that was kept for it. Another process with the pid, command and
+ *  - The limit. max_rows counts the rows of all levels. Owners come first, with all rows that they
+ *    may come to need (publication.h); processes get the rest. When that is taken, a process still
+ *    gets a series if it has used more than the smallest settled series, which is then merged and
+ *    counted. A merged process that lives on is charged to "other" from then on, until it has
+ *    used min_uj again. When max_rows is lowered, the smallest are merged, settled ones first.
+ *  - No series twice. Two rows of one snapshot never have equal labels (start times are not
+ *    labels). A process that comes back to labels it had (after an exec, or from another cgroup)
+ *    continues the series that was kept for it. Another process with the pid, command and
  *    container of one that is still kept replaces it: the old series is retired, the new one
  *    starts at 0 with its own birth; but only once the last value of the old one was visible for
  *    settle_ns, until then the new process is in "other".
  *
  * Container rows: every container is admitted with the first snapshot after it was made in the
- * ledger; settling, keeping (once it has no process rows and was idle for keep_ns) and retiring as
- * above, the retired row being that of its namespace. When a container goes, its process-level
- * "other" and retired rows move to the retired row of its namespace as well (labels
+ * ledger. Settling, keeping (once it has no process rows and was idle for keep_ns) and retiring
+ * work as above; it retires to the retired row of its namespace. When a container goes, its
+ * process-level "other" and retired rows move to the retired row of its namespace as well (labels
  * container_id="", container_name="", pod_name=""). Beyond 1024 namespaces, containers retire to
  * the namespace "".
  *
- * A container with another bearer than before (a virtual machine that is known by its name, which
- * another one had) goes on in the row until the last value of the one before was visible for
- * settle_ns. Then row, process rows and, if it has no other container, VM are retired, and the
- * bearer begins anew.
+ * If the id of a container passes to another owner (a virtual machine is known by its name, which
+ * an earlier one had), the new owner continues the row until the last value of the earlier one was
+ * visible for settle_ns. Then the row, its process rows and, if it has no other container, its VM
+ * are retired, and the new owner starts again.
  *
- * Pod, VM and namespace rows: likewise, once they have no container any more. Pods retire to their
- * namespace, VMs and namespaces to one row each. What happens to a container (it restarts, is
- * retired, gets other names) does not change the value of its pod.
+ * Pod, VM and namespace rows follow the same rules, once they have no container any more. Pods
+ * retire to their namespace, VMs and namespaces to one row each. The value of a pod does not change
+ * when one of its containers restarts, is retired or gets other names.
  *
- * A container that waits for its names has no series: what it uses is pending at the levels of
- * processes and containers, at those of namespaces and pods unless the names of its pod are known,
- * and at that of VMs if it is known to be one. When it has its names, all of that is in the series
- * of its own (born then) and of its pod, VM and namespace.
+ * A container that waits for its names has no series: its use is pending at the levels of processes
+ * and containers, at the levels of namespaces and pods unless the names of its pod are known, and
+ * at the level of VMs if it is known to be one. Once it has its names, all of that use is in its
+ * own series (born then) and in the series of its pod, VM and namespace.
  *
- * Owners beyond max_rows. Where the next container might not fit, the ledger's rows of containers
- * are full. Where there are more already, the smallest that have settled are merged, running ones
- * too.
+ * Owners beyond max_rows. If the next container might not fit, the ledger's rows of containers
+ * count as full. If there are too many already, the smallest that have settled are merged, even
+ * running ones.
  *
  * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
  * namespaces) are in use, ended ones are kept for settle_ns only, and counted. When there was no
- * room for a process, what it used is in the "other" of its container, and the smallest processes
- * without a series that did not run in this interval are forgotten: when they run again they begin
- * anew. When there was no room for an owner, the smallest containers that did not run in this
- * interval are merged: all that they have is retired, and when they run again they are new. What
- * ran meanwhile without a row is in the owner "other" of its namespace and stays there.
+ * room for a process, its use is in the "other" of its container, and the smallest processes
+ * without a series that did not run in this interval are forgotten: when they run again they start
+ * at 0. When there was no room for an owner, the smallest containers that did not run in this
+ * interval are merged: all their values are retired, and when they run again they are new. The use
+ * of owners that had no row meanwhile is in the owner "other" of its namespace and stays there.
  *
  * Cost: per interval, in proportion to the rows that were touched, plus one pass over the published
- * rows to copy them. No allocation after warm-up but for growth.
+ * rows to copy them. After warm-up, memory is allocated for growth only.
  */
 #pragma once
 
@@ -91,7 +90,10 @@ void publisher_free(struct publisher *publisher);
 /* The parts of the program that each snapshot contains from now on. @sources are borrowed. */
 void publisher_set_health(struct publisher *publisher, const struct health_source *sources,
 			  size_t count);
-/* After a reload; takes effect with the next interval. What has settled stays so. */
+/*
+ * Called after a reload; takes effect with the next interval. A series that has settled stays
+ * settled.
+ */
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options);
 /*
  * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over,
@@ -110,9 +112,9 @@ const struct power_picture *publisher_power(const struct publisher *publisher);
 struct publisher_view {
 	bool is_there; /* the ledger still has the row: the rest is 0 without it */
 	const struct series_labels *labels; /* of its own series, the snapshot's; NULL: none */
-	uint64_t counts_uj;                 /* process without series: what counts towards min_uj */
+	uint64_t counts_uj;                 /* process without series: its use towards min_uj */
 };
 
-/* Of the row number @row of its table, where that still is the one with @serial. */
+/* Looks up row number @row of its table, if the row there still has @serial. */
 struct publisher_view publisher_look(const struct publisher *publisher, enum level level,
 				     uint32_t row, uint64_t serial);

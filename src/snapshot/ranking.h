@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows by what they used, where there is not room for all of them: keeps the @wanted smallest of
- * those that are offered. Pure.
+ * Ranks rows by their use if there is not room for all of them: keeps the @wanted smallest of the
+ * rows that are offered. Pure.
  *
  * A heap with the largest on top: n offers cost O(n log wanted). No two rows are equal (of the same
  * use the lower row is the smaller), so that the choice is the same whatever the order of offers.

@@ -48,8 +48,8 @@ struct series_age series_age_born(const struct moment *at);
 bool series_age_settle(struct series_age *age, const struct publisher_options *options,
 		       const struct moment *at);
 /*
- * Of a series to which nothing was added since @last_ns. What it was shown for counts from then or,
- * if that is later, from when it settled.
+ * The state of a series to which nothing was added since @last_ns. The time for which it was shown
+ * counts from then or, if that is later, from when it settled.
  */
 enum retention retention_of(const struct series_age *age, uint64_t last_ns,
 			    const struct publisher_options *options, const struct moment *at);

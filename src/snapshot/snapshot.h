@@ -14,7 +14,7 @@
  *     namespace: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     pod, VM:   Σ rows + Σ retired + pending = what owners with a pod (that are a VM) used
  *
- * and for each other column likewise, with one unattributed part.
+ * The same holds for each other column, with one unattributed part.
  */
 #pragma once
 
@@ -35,8 +35,8 @@
  * reused, @serial never is: an exporter may keep what it rendered of a row in an array by slot and
  * check the serial. Names are clean, not escaped (energy/owner_names.h).
  *
- * Process level: @names are those of the container (of a retired row whose container is gone: of
- * its namespace). A process has its pid and command; the "other" series has pid 0 and "other"; a
+ * Process level: @names belong to the container or, in a retired row whose container is gone, to
+ * its namespace. A process has its pid and command; the "other" series has pid 0 and "other"; a
  * retired row has pid 0 and "".
  *
  * Elsewhere pid is 0 and command "". A retired row of a container or pod has only its namespace;
@@ -104,14 +104,14 @@ struct snapshot_zone {
 	double idle_estimate_w;   /* NaN when there is none */
 	double deviation_ratio;   /* from the source that is charged instead; NaN: not known */
 	double coverage_ratio;    /* of a whole, over its parts; NaN: not known */
-	double share_error_ratio; /* of the power that its shares say; NaN: not known, likewise: */
+	double share_error_ratio; /* of the power by its shares; NaN: not known, as in the next */
 	double share_half_width;  /* of the 90 % interval of its largest share */
 	double smt_factor;        /* that its meter shows */
 	uint32_t model;           /* of the program's models, from 1 on; 0: none */
 	uint64_t model_changes;   /* times that another one took its place */
 	double model_error_w;     /* half-width of its 90 % interval; NaN: not known */
 	double model_outside;     /* 1: the node does what the model has not seen; NaN: not known */
-	double delay_s; /* of a source that is late, or gives means; else NaN, likewise: */
+	double delay_s; /* of a source that is late, or gives means; else NaN, as window_s */
 	double window_s;
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
@@ -127,7 +127,7 @@ struct snapshot_account {
 	bool lacks_power; /* none is known, though a zone of it draws some */
 };
 
-/* A column of rows and, if it is no energy, the node's sum of it. */
+/* A column of rows and, unless it is energy, the node's sum of it. */
 struct snapshot_column {
 	struct column of;
 	uint64_t node, unattributed;
@@ -193,19 +193,19 @@ const struct snapshot *snapshot_get(struct snapshot_holder *holder);
 /* Drops a reference; NULL is fine. */
 void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot);
 /*
- * Says at @now_ns (CLOCK_MONOTONIC) that all rows of the power_picture are wanted, not only those
- * at a glance: the next snapshot has them, and so have those of the following
- * SNAPSHOT_WANTED_NS. From any thread.
+ * Requests at @now_ns (CLOCK_MONOTONIC) all rows of the power_picture instead of the few shown at a
+ * glance: the next snapshot and all snapshots of the following SNAPSHOT_WANTED_NS have them. From
+ * any thread.
  */
 #define SNAPSHOT_WANTED_NS (10 * 1000000000ULL)
 void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns);
 /*
- * For what pushes snapshots on: a descriptor that is readable once a snapshot newer than those at
- * its last read is the newest. It is an eventfd, close-on-exec and nonblocking: read its 8 bytes,
- * which say how many there were since, and then take the newest. Each that waits has one of its
- * own, at most SNAPSHOT_WAKES_MAX of a holder. It is the holder's, which closes it when it is
- * freed. From any thread; the descriptor, or -errno: -ENOSPC where there are too many. Where none
- * was opened a new snapshot costs no system call, else one for each.
+ * Opens a descriptor for an exporter that pushes snapshots. It becomes readable when there is a
+ * newer snapshot than at its last read. It is an eventfd, close-on-exec and nonblocking: read its 8
+ * bytes, which are the number of snapshots since then, and then take the newest. Each waiting
+ * exporter opens its own, at most SNAPSHOT_WAKES_MAX per holder. The holder owns the descriptor and
+ * closes it when the holder is freed. From any thread. Returns the descriptor, or -errno: -ENOSPC
+ * if there are too many. A new snapshot costs one system call per open descriptor.
  */
 #define SNAPSHOT_WAKES_MAX 8
 int snapshot_wake_open(struct snapshot_holder *holder);

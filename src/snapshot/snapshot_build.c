@@ -225,7 +225,7 @@ static void draw_process_deltas(const struct publication *publication, const str
 	}
 }
 
-/* Whether a container that waits for its names will, or may, have a row of @level. */
+/* May a container that waits for its names come to have a row of @level? */
 static bool may_belong(const struct ledger_container *row, enum level level)
 {
 	const struct level_info *info = &level_info[level];
@@ -234,7 +234,9 @@ static bool may_belong(const struct ledger_container *row, enum level level)
 					(info->takes_all || row->names->text[info->id][0]));
 }
 
-/* The use of what has no name yet is pending at all levels that it may come to belong to. */
+/*
+ * The use of owners without a name so far is pending at all levels that they may come to belong to.
+ */
 static void draw_waiting(const struct publication *publication, const struct canvas *canvas)
 {
 	uint32_t slots = ledger_slots(publication->ledger, LEVEL_CONTAINER);
@@ -254,7 +256,7 @@ static void draw_waiting(const struct publication *publication, const struct can
 	}
 }
 
-/* From retired row number @row on. Returns the number behind the last. */
+/* Fills in retired rows from number @row on. Returns the number after the last one. */
 static size_t draw_retired(const struct canvas *canvas, size_t row,
 			   const struct retired_table *table)
 {

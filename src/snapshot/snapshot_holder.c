@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reference counts without a lock but for one moment: a reader must not take a pointer that the
- * writer is dropping, so taking the newest and its reference, and replacing it, are under a mutex
- * that is held for a few instructions. A count that fell to 0 never rises again until the writer
- * fills the buffer anew: readers only ever take the newest, on which the holder itself has a
- * reference.
+ * Reference counts without a lock, with one exception: a reader must not take a pointer that the
+ * writer is dropping, so taking the newest snapshot with its reference, and replacing it, are under
+ * a mutex that is held for a few instructions. A count that fell to 0 never rises again until the
+ * writer refills the buffer: readers only ever take the newest snapshot, on which the holder itself
+ * has a reference.
  */
 #include "snapshot/snapshot_holder.h"
 
