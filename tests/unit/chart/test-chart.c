@@ -75,13 +75,46 @@ static void draws_without_values_and_without_extent(void **state)
 static void bars_stand_on_zero(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	const double x[] = { 0, 1, 2, 3 }, y[] = { 10, 20, 5, 1 };
+	const double x[] = { 0, 1, 2, 3 }, y[] = { 10, 20, (double)NAN, 5 };
 	const struct chart_series series = { "a", CHART_BARS, 0, x, y, .count = 4, .bar_width = 1 };
 	const struct chart chart = { "t", "x", "y", &series, 1 };
 
 	draw(&chart, &out);
-	assert_int_equal(count(strstr(out.data, "class=\"b s0\""), "z"), 4);
-	assert_non_null(strstr(out.data, "M58.5 296V"));
+	/* A pixel between two of them, and none where the value is missing. */
+	assert_non_null(strstr(out.data, "\"M58.5 296V162H179.5V296zM180.5 296V28H301.5V296z"
+					 "M424.5 296V229H545.5V296z\""));
+}
+
+static void lines_show_zero_and_equality(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, alike = STRBUF_INIT;
+	const double x[] = { 0, 100 }, y[] = { -10, 10 }, small[] = { 0, 10 };
+	const struct chart_series across = { "a", CHART_POINTS, 0, x, y, .count = 2 };
+	const struct chart_series low = { "a", CHART_POINTS, 0, x, small, .count = 2 };
+	const struct chart zero = { "t", "x", "y", &across, 1, .zero_line = true };
+	const struct chart diagonal = { "t", "x", "y", &low, 1, .diagonal = true };
+
+	draw(&zero, &out);
+	assert_non_null(strstr(out.data, "\"M58 162H546\""));
+	draw(&diagonal, &alike);
+	assert_non_null(strstr(alike.data, "\"M58 296L546 28\""));
+	assert_non_null(strstr(alike.data, "M546 269.2h0")); /* a tenth of the height */
+}
+
+static void an_axis_is_as_wide_as_its_values(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, whole = STRBUF_INIT;
+	const double x[] = { 0.3, 9.7 }, few[] = { 0, 2 }, y[] = { 0, 10 };
+	const struct chart_series series = { "a", CHART_POINTS, 0, x, y, .count = 2 };
+	const struct chart_series counted = { "a", CHART_POINTS, 0, few, y, .count = 2 };
+	const struct chart as_is = { "t", "x", "y", &series, 1, .x_as_is = true };
+	const struct chart of_numbers = { "t", "x", "y", &counted, 1, .x_whole = true };
+
+	draw(&as_is, &out);
+	assert_non_null(strstr(out.data, "d=\"M58 296h0M546 28h0\""));
+	draw(&of_numbers, &whole);
+	assert_non_null(strstr(whole.data, ">1</text>"));
+	assert_null(strstr(whole.data, "0.5"));
 }
 
 static void names_are_escaped_and_listed(void **state)
@@ -135,10 +168,10 @@ static void amounts_are_as_long_as_they_are_large(void **state)
 
 	chart_add_amounts(&out, "t", "W", amounts, ARRAY_SIZE(amounts));
 	strbuf_add_char(&out, '\0');
-	assert_non_null(strstr(out.data, "h290v"));
-	assert_non_null(strstr(out.data, "h145v"));
-	assert_non_null(strstr(out.data, "h0v"));
-	assert_non_null(strstr(out.data, ">8 W</text>"));
+	assert_non_null(strstr(out.data, "M190 4h290v15h-290z"));
+	assert_non_null(strstr(out.data, "M190 26h145v15h-145z"));
+	assert_non_null(strstr(out.data, "M190 48h0v15h-0z"));
+	assert_non_null(strstr(out.data, " x=\"486\" y=\"16\">8 W</text>"));
 }
 
 int main(void)
@@ -149,6 +182,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_finite_is_left_out),
 		cmocka_unit_test(draws_without_values_and_without_extent),
 		cmocka_unit_test(bars_stand_on_zero),
+		cmocka_unit_test(lines_show_zero_and_equality),
+		cmocka_unit_test(an_axis_is_as_wide_as_its_values),
 		cmocka_unit_test(names_are_escaped_and_listed),
 		cmocka_unit_test(large_numbers_are_short),
 		cmocka_unit_test(small_numbers_are_short),
