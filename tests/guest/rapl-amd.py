@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """An AMD machine's RAPL: the package, and not the zone "core", which is one core of it; the numbers add up."""
-import subprocess
-
 from guestlib import AT_ONCE, Exporter, assert_balanced, burn, case
+from registers import load_registers, run_on
 
 
 def main():
-    subprocess.run(['insmod', '/lab/labmsr.ko'], check=True)
-    subprocess.run(['modprobe', 'intel_rapl_msr'], check=True)
+    load_registers()
+    run_on()
     with Exporter(*AT_ONCE) as exporter:
         exporter.intervals(1)
         pid, _ = burn(3)

@@ -14,26 +14,16 @@ import sys
 import time
 
 from guestlib import AT_ONCE, DOCUMENTED, Exporter, assert_balanced, case, unprivileged
+from registers import load_registers, run_on, stand_still
 
-PARAMETERS = pathlib.Path('/sys/module/labmsr/parameters')
 IS_AMD = sys.argv[1] == 'amd'
 LONG_SECONDS = int(sys.argv[2]) if sys.argv[2:] else 0
 # So that two CPUs are busy by turns.
 LOAD = 'while :; do timeout 7 sh -c "while :; do :; done"; sleep 4; done' if LONG_SECONDS else 'while :; do :; done'
 ZONES = ('package',) if IS_AMD else ('package', 'core', 'uncore', 'dram', 'psys')
 PACKAGES = ('0',) if IS_AMD else ('0', '1')
-IDLE_MW, DYNAMIC_MW = (20000, 5000, 500, 3000, 20000), (15000, 12000, 0, 1500, 15000)
 STEP_UJ = 62  # 2^-14 J; dram's is 15.3
 OPTIONS = (*AT_ONCE, '--monitor.interval=500ms', '--meter.read-deadline=5s', '--metrics.per-package')
-
-
-def set_parameter(name, *values):
-    (PARAMETERS / name).write_text(','.join(map(str, values)), encoding='ascii')
-
-
-def run_on():
-    set_parameter('idle_mw', *IDLE_MW)
-    set_parameter('dyn_mw', *DYNAMIC_MW)
 
 
 def online(cpu, on):
@@ -60,8 +50,7 @@ def truth_uj():
 
 def snapshot_of(exporter):
     """(counted, true) with counters that stand still, when each zone was read since."""
-    set_parameter('idle_mw', *[0] * 5)
-    set_parameter('dyn_mw', *[0] * 5)
+    stand_still()
     reads = {key: 0 for key in keys()}
     metrics, deadline = exporter.intervals(1), time.monotonic() + 60
     first = {key: sum_of(metrics, 'kepler_exporter_source_reads_total', key) for key in keys()}
@@ -128,8 +117,7 @@ def check_hotplug(msr):
 
 def core_uj(exporter, cores):
     """(counted, true) of the sum of cores, with counters that stand still."""
-    set_parameter('idle_mw', *[0] * 5)
-    set_parameter('dyn_mw', *[0] * 5)
+    stand_still()
     metrics = exporter.intervals(3)
     assert_balanced(metrics)
     lines = pathlib.Path('/sys/kernel/debug/labmsr/truth').read_text(encoding='ascii').splitlines()
@@ -214,9 +202,7 @@ def check_without_rawio():
 
 
 def main():
-    subprocess.run(['insmod', '/lab/labmsr.ko', 'start_raw=0xfff00000'], check=True)
-    for module in ('msr', 'intel_rapl_msr'):
-        subprocess.run(['modprobe', module], check=True)
+    load_registers()
     prefix = unprivileged(*DOCUMENTED, 'sys_rawio')
     with Exporter(*OPTIONS, '--meters=rapl-msr', prefix=prefix) as msr, \
             Exporter(*OPTIONS, '--meters=rapl-sysfs', prefix=unprivileged(*DOCUMENTED)) as powercap:

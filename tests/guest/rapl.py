@@ -15,29 +15,13 @@ import threading
 import time
 
 from guestlib import AT_ONCE, DOCUMENTED, Exporter, assert_balanced, case, unprivileged
+from registers import load_registers, run_on, set_parameter, stand_still
 
-PARAMETERS = pathlib.Path('/sys/module/labmsr/parameters')
 ZONES = ('package', 'core', 'uncore', 'dram', 'psys')
-IDLE_MW = (20000, 5000, 500, 3000, 20000)
-DYNAMIC_MW = (15000, 12000, 0, 1500, 15000)
 STEP_UJ = 62  # 2^-14 J; dram's is 15.3
 # The driver takes a step of 61.03515625 µJ for 61.035 µJ: 2.56 µJ in each joule are its own error, not Kepler's.
 DRIVER = {zone: (61035, 61035.15625) if zone != 'dram' else (1, 1) for zone in ZONES}
 ACCEL = 1000  # a socket at 20 to 50 kW wraps every 5 to 13 s; --meter.max-watts is above that
-
-
-def set_parameter(name, *values):
-    (PARAMETERS / name).write_text(','.join(map(str, values)), encoding='ascii')
-
-
-def freeze():
-    set_parameter('idle_mw', *[0] * 5)
-    set_parameter('dyn_mw', *[0] * 5)
-
-
-def run_on():
-    set_parameter('idle_mw', *IDLE_MW)
-    set_parameter('dyn_mw', *DYNAMIC_MW)
 
 
 def truth_uj():
@@ -70,7 +54,7 @@ def dropped_of(metrics):
 def snapshot_of(exporter):
     """(counted, true, wraps, dropped) with the counters standing still, when each zone was read since: on a slow machine a reading
     comes some intervals late, and of three in a row the third began after that."""
-    freeze()
+    stand_still()
     first, metrics, deadline = reads_of(exporter.scrape()), exporter.intervals(3), time.monotonic() + 60
     while any(count < first[key] + 3 for key, count in reads_of(metrics).items()):
         assert time.monotonic() < deadline, f'not read: {first}, {reads_of(metrics)}'
@@ -239,8 +223,7 @@ def with_exporter(options, *checks):
 
 
 def main():
-    subprocess.run(['insmod', '/lab/labmsr.ko', 'start_raw=0xfff00000'], check=True)
-    subprocess.run(['modprobe', 'intel_rapl_msr'], check=True)
+    load_registers()
     # Nothing says how often a counter went round while nothing was read: with the limit that the wraps need, 60 kW, that is after
     # 4.4 s of failing reads, which a slow machine has.
     with_exporter(['--meter.max-watts=60000'], check_names, check_wraps)

@@ -5,31 +5,15 @@ that wrap. The exporter passes by both, also if the clock is set by an hour duri
 nothing.
 """
 import os
-import pathlib
 import re
 import subprocess
 import threading
 import time
 
 from guestlib import AT_ONCE, Exporter, case
+from registers import load_registers, run_on, stand_still
 
-PARAMETERS = pathlib.Path('/sys/module/labmsr/parameters')
-IDLE_MW, DYNAMIC_MW = (20000, 5000, 500, 3000, 20000), (15000, 12000, 0, 1500, 15000)
 ZONES = ('package', 'core', 'dram', 'psys')
-
-
-def set_parameter(name, *values):
-    (PARAMETERS / name).write_text(','.join(map(str, values)), encoding='ascii')
-
-
-def run_on():
-    set_parameter('idle_mw', *IDLE_MW)
-    set_parameter('dyn_mw', *DYNAMIC_MW)
-
-
-def stand_still():
-    set_parameter('idle_mw', *[0] * 5)
-    set_parameter('dyn_mw', *[0] * 5)
 
 
 def set_clock():
@@ -48,28 +32,31 @@ def validate(exporter, *options, seconds=24, meanwhile=None, after=12):
     return {name: (verdict, reason) for verdict, name, reason in lines}, done.stdout
 
 
-def passes(found):
-    for zone in ZONES:
-        assert found[f'node/{zone}'][0] == 'pass', (zone, found[f'node/{zone}'])
+def passes(exporter, words, *options, meanwhile=None):
+    """By a meter of which the output has the words. On a busy host the pages come late: where that leaves a zone open, more time
+    decides it."""
+    for seconds in (24, 48, 96):
+        found, output = validate(exporter, *options, seconds=seconds, meanwhile=meanwhile)
+        assert words in output, output
+        verdicts = {found[f'node/{zone}'][0] for zone in ZONES}
+        if 'inconclusive' not in verdicts:
+            break
+    assert verdicts == {'pass'}, found
+    return found, output
 
 
 def main():
-    subprocess.run(['insmod', '/lab/labmsr.ko', 'start_raw=0xfff00000'], check=True)
-    for module in ('msr', 'intel_rapl_msr'):
-        subprocess.run(['modprobe', module], check=True)
+    load_registers()
     run_on()
     with Exporter(*AT_ONCE, '--monitor.interval=1s', '--meters=rapl-sysfs') as exporter:
         exporter.intervals(2)
-        found, output = validate(exporter)
-        assert 'Truth: rapl-sysfs, 10 meters' in output, output
-        passes(found)
+        found, _ = passes(exporter, 'Truth: rapl-sysfs, 10 meters')
         assert found['correctness/invented-zones'][0] == 'pass', found
         # An emulated machine misses ticks, which is not the exporter's fault.
         assert found['correctness/cpu-time'][0] in ('pass', 'inconclusive'), found['correctness/cpu-time']
         case('powercap: two sockets, five kinds')
-        found, output = validate(exporter, '--truth=msr', meanwhile=set_clock)
-        assert 'Truth: msr, 10 meters' in output and '/dev/cpu/2/msr:0x611' in output, output
-        passes(found)
+        _, output = passes(exporter, 'Truth: msr, 10 meters', '--truth=msr', meanwhile=set_clock)
+        assert '/dev/cpu/2/msr:0x611' in output, output
         case('registers, and the clock was set by an hour meanwhile')
         found, output = validate(exporter, '--truth=msr', seconds=30, meanwhile=stand_still, after=15)
         assert found['node/package'][0] == 'inconclusive' and 'stood still' in found['node/package'][1], found
