@@ -9,7 +9,8 @@
 
 #include "base/hash.h"
 
-#define COMM_MAX 16
+#define COMM_MAX      16
+#define PRESENT_LEAST 10 /* one row of so many */
 
 void process_rows_look(struct process_rows *rows, double now_s, double least_s)
 {
@@ -22,8 +23,8 @@ void process_rows_look(struct process_rows *rows, double now_s, double least_s)
 	rows->own_pid[len > 0 ? len : 0] = '\0';
 	rows->is_looking = true;
 	rows->looked_s = now_s;
-	rows->rows = rows->gauges = 0;
-	rows->has_own = false;
+	rows->rows = rows->gauges = rows->present = 0;
+	rows->has_own = rows->has_own_name = false;
 }
 
 void process_rows_end(struct process_rows *rows)
@@ -35,7 +36,8 @@ void process_rows_end(struct process_rows *rows)
 
 bool process_rows_are_ours(const struct process_rows *rows)
 {
-	return rows->looks > 1 && rows->has_own;
+	return rows->looks > 1 && rows->has_own &&
+	       (rows->has_own_name || rows->present * PRESENT_LEAST >= rows->rows);
 }
 
 /* "": the series is not a process'. */
@@ -100,7 +102,11 @@ void process_rows_take(struct process_rows *rows, const struct page_series *seri
 	ssize_t len = read_name(rows->procfs, pid, name);
 	rows->rows++;
 	rows->gauges += is_gauge;
-	rows->has_own |= strcmp(pid, rows->own_pid) == 0;
+	rows->present += len != -ENOENT;
+	if (strcmp(pid, rows->own_pid) == 0) {
+		rows->has_own = true;
+		rows->has_own_name |= *said && strcmp(said, name) == 0;
+	}
 	if (len == -ENOENT) {
 		if (is_gauge && is_again(rows, ~hash))
 			exporter_fault_note(&rows->dead, "process %.20s", pid);

@@ -23,8 +23,9 @@ struct process_rows {
 	unsigned looks;
 	double looked_s;                  /* when the last look began */
 	uint64_t rows, gauges;            /* of the last look */
+	uint64_t present;                 /* of its rows: this machine has the process */
 	char own_pid[24];                 /* of this process, as procfs shows it */
-	bool has_own;                     /* it has a row, at the last look */
+	bool has_own, has_own_name;       /* it has a row, and with its name, at the last look */
 	uint64_t first[PROCESS_ROWS_MAX]; /* hashes, in order of appearance */
 	size_t first_count;
 	struct exporter_fault dead, renamed;
@@ -37,7 +38,9 @@ void process_rows_take(struct process_rows *rows, const struct page_series *seri
 /* The page has ended. */
 void process_rows_end(struct process_rows *rows);
 /*
- * Whether both looks have been and the last one has a row of this process. Otherwise the exporter
- * may be on another machine or in another PID namespace.
+ * Whether both looks have been and the last one has a row of this process: with its name, or next
+ * to rows of which this machine has at least a tenth. Otherwise the exporter may be on another
+ * machine or in another PID namespace, where a process of the same number is another one: in a
+ * container, this process is often number 1.
  */
 bool process_rows_are_ours(const struct process_rows *rows);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""image.py busybox OUT.tar | image.py kepler OUT.tar BINARY - an image that `ctr images import` takes, of files of this machine.
+"""image.py busybox OUT.tar | image.py kepler|kepler-validator OUT.tar BINARY - an image that `ctr images import` takes, of files
+of this machine.
 
-busybox: docker.io/lab/busybox:1, for pods that do something. kepler: docker.io/library/kepler:0.1.0, laid out like
-deploy/image/Containerfile lays it out (the program at its place and the libraries of deploy/image/packages), without a registry.
+busybox: docker.io/lab/busybox:1, for pods that do something. The others: docker.io/library/kepler:0.1.0 or kepler-validator:0.1.0,
+laid out like deploy/image/Containerfile lays them out (the program at its place and the libraries of deploy/image/packages or
+packages-validator), without a registry.
 """
 import hashlib
 import io
@@ -89,35 +91,35 @@ def libraries(binary):
     return re.findall(r"(/\S+) \(0x", out)
 
 
-def loaded_later():
+def loaded_later(list_of_packages):
     """Shared objects of the packages of the image, which the program may load when it wants them."""
-    lines = (ROOT / "deploy/image/packages").read_text().splitlines()
+    lines = (ROOT / "deploy/image" / list_of_packages).read_text().splitlines()
     packages = [line.split("#")[0].strip() for line in lines]
     for package in filter(None, packages):
         listed = subprocess.run(["dpkg-query", "-L", package], capture_output=True, text=True, check=False).stdout
         yield from re.findall(r"^(/\S+\.so\.\d+)$", listed, re.MULTILINE)
 
 
-def kepler(out, binary):
+def program(out, name, binary, *, list_of_packages, folders, command=()):
     layer = Layer()
-    for name in ("tmp", "etc/kepler", "var/lib/kepler", "dev", "proc", "sys", "host/sys"):
-        layer.directory(name)
+    later = [path for path in loaded_later(list_of_packages) if os.path.exists(path)]
+    for name_of_folder in ("tmp", "dev", "proc", "sys", *folders):
+        layer.directory(name_of_folder)
     for folder in ("bin", "sbin", "lib", "lib64"): # as in Debian: one tree
         layer.link(folder, "usr/" + folder)
-    layer.file("usr/bin/kepler", binary)
-    for later in loaded_later():
-        if os.path.exists(later):
-            layer.file("usr" + later if later.startswith("/lib") else later, later)
-    wanted = {binary, *filter(os.path.exists, loaded_later())}
-    for path in sorted({library for one in wanted for library in libraries(one)}):
+    layer.file("usr/bin/" + name, binary)
+    for path in later + sorted({library for one in (binary, *later) for library in libraries(one)}):
         layer.file("usr" + path if path.startswith("/lib") else path, path)
     layer.file("etc/ssl/certs/ca-certificates.crt", "/etc/ssl/certs/ca-certificates.crt")
-    write_image(out, "docker.io/library/kepler:0.1.0", layer.close(), {"Entrypoint": ["/usr/bin/kepler"], "Cmd": ["run"]})
+    write_image(out, f"docker.io/library/{name}:0.1.0", layer.close(), {"Entrypoint": ["/usr/bin/" + name], "Cmd": list(command)})
 
 
 if sys.argv[1:2] == ["busybox"] and len(sys.argv) == 3:
     busybox(sys.argv[2])
 elif sys.argv[1:2] == ["kepler"] and len(sys.argv) == 4:
-    kepler(sys.argv[2], sys.argv[3])
+    program(sys.argv[2], "kepler", sys.argv[3], list_of_packages="packages",
+            folders=("etc/kepler", "var/lib/kepler", "host/sys"), command=["run"])
+elif sys.argv[1:2] == ["kepler-validator"] and len(sys.argv) == 4:
+    program(sys.argv[2], "kepler-validator", sys.argv[3], list_of_packages="packages-validator", folders=())
 else:
     sys.exit(__doc__)

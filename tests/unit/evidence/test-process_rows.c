@@ -65,6 +65,31 @@ static void what_is_so_twice_is_a_fault(void **state)
 	free(rows);
 }
 
+/* In another PID namespace, this process' number is another process' there. */
+static void a_process_of_the_same_number_is_not_ours(void **state)
+{
+	struct process_rows *rows = new_rows();
+	char pid[16], dead[16];
+
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	for (unsigned look = 0; look < 2; look++) {
+		process_rows_look(rows, 100 + 10 * look, 10);
+		take(rows, pid, "systemd", "running");
+		for (unsigned i = 0; i < 20; i++) {
+			(void)snprintf(dead, sizeof(dead), "%u", 999999900 + i);
+			take(rows, dead, "x", "running");
+		}
+		process_rows_end(rows);
+	}
+	assert_int_equal(rows->renamed.count, 1);
+	assert_false(process_rows_are_ours(rows));
+	process_rows_look(rows, 120, 10);
+	take(rows, pid, "test-evidence-p", "running");
+	process_rows_end(rows);
+	assert_true(process_rows_are_ours(rows));
+	free(rows);
+}
+
 static void what_is_so_once_is_late(void **state)
 {
 	struct process_rows *rows = new_rows();
@@ -98,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_so_twice_is_a_fault),
+		cmocka_unit_test(a_process_of_the_same_number_is_not_ours),
 		cmocka_unit_test(what_is_so_once_is_late),
 		cmocka_unit_test(a_name_that_may_be_cut_or_escaped_is_not_compared),
 	};
