@@ -177,6 +177,18 @@ static void a_meter_that_shows_0_is_not_a_truth(void **state)
 	       VERDICT_NOT_APPLICABLE, CAUSE_NONE, "0 throughout");
 }
 
+static void a_zone_of_less_than_a_watt_is_judged(void **state)
+{
+	struct machine machine;
+
+	run_machine(&machine, 3);
+	for (int i = 0; i < SAMPLES; i++)
+		machine.watts[i] /= 1000;
+	expect(judged(series_of(machine.watts, SAMPLES, 0), series_of(machine.watts, SAMPLES, 0),
+		      0.05),
+	       VERDICT_PASS, CAUSE_NONE, "");
+}
+
 static void phases_decide(void **state)
 {
 	struct machine machine;
@@ -420,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_lag_has_a_bound),
 		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
 		cmocka_unit_test(a_meter_that_shows_0_is_not_a_truth),
+		cmocka_unit_test(a_zone_of_less_than_a_watt_is_judged),
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
 		cmocka_unit_test(what_readings_do_not_resolve_is_not_judged),

@@ -54,6 +54,8 @@ static void a_counter_in_ticks_is_recognised(void **state)
 		struct noise noise;
 
 		assert_int_equal(noise_measure(readings, LENGTH, &noise), 0);
+		double ticks = floor((LENGTH - 1) * READ_S / ticks_s[t] + 1e-9);
+		assert_int_equal(noise.updates, (size_t)ticks - 1); /* of each but the first */
 		assert_true(fabs(noise.update_s - ticks_s[t]) < 1e-9);
 		assert_true(fabs(noise.update_high_s - ticks_s[t]) < 1e-9);
 		assert_true(noise.update_is_resolved);

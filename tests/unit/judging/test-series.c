@@ -87,6 +87,20 @@ static void one_sample_makes_no_window(void **state)
 	assert_true(series_amount(series, 0, 10).covered_s <= 0);
 }
 
+static void two_readings_of_a_counter_make_one_window(void **state)
+{
+	CLEANUP(free_series) struct series *series = series_new("package", "W");
+
+	assert_int_equal(series_add_counter(series, 5, 100), 0);
+	assert_int_equal(series_add_counter(series, 7, 130), 0);
+	series_finish(series);
+	assert_int_equal(series->count, 1);
+	assert_true(fabs(series_start_s(series) - 5) < 1e-9);
+	assert_true(fabs(series_end_s(series) - 7) < 1e-9);
+	assert_true(fabs(series_step_s(series) - 2) < 1e-9);
+	assert_true(fabs(series_amount(series, 6, 7).amount - 15) < 1e-9);
+}
+
 static void windows_do_not_overlap(void **state)
 {
 	CLEANUP(free_series) struct series *series = series_new("package", "W");
@@ -151,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_gauge_says_nothing_of_a_gap),
 		cmocka_unit_test(a_gauge_that_is_not_a_number_covers_nothing),
 		cmocka_unit_test(one_sample_makes_no_window),
+		cmocka_unit_test(two_readings_of_a_counter_make_one_window),
 		cmocka_unit_test(windows_do_not_overlap),
 		cmocka_unit_test(a_long_series_is_merged),
 		cmocka_unit_test(a_cut_keeps_parts_of_windows),
