@@ -261,6 +261,7 @@ static int take_series(void *userdata, const struct page_series *series)
 		(void)snprintf(exporter->architecture, sizeof(exporter->architecture), "%s",
 			       page_label(series, "cpu_architecture"));
 	published_bounds_take(&exporter->bounds, series);
+	model_uses_take(&exporter->model_uses, series);
 	exporter->state->series++;
 	if (!energy_metric_find(exporter->state->names, series, &metric))
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "evidence/energy_metric.h"
 #include "evidence/fault.h"
+#include "evidence/model_use.h"
 #include "evidence/own_rows.h"
 #include "evidence/page_help.h"
 #include "evidence/process_rows.h"
@@ -79,6 +80,7 @@ struct exporter {
 	struct page_help help;
 	struct process_rows processes;
 	struct published_bounds bounds; /* of its own estimates */
+	struct model_uses model_uses;
 	struct exporter_state *state;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recordings that a running Kepler keeps: a folder of files NAME.krec, which are in the order
- * of their times if they are in that of their names.
+ * of their times if they are sorted by name.
  */
 #pragma once
 

@@ -39,7 +39,7 @@ struct recording_series {
 	bool has_owner; /* the owner that is followed exists now */
 	uint32_t owner;
 	char container[TEXT_MAX]; /* its key; "": none has been found yet */
-	uint32_t *process_owners; /* by id: that of the owner */
+	uint32_t *process_owners; /* the owner of each, by id */
 	bool mine[PARTIES_MAX];   /* parties of the interval */
 	size_t party_count;
 	double end_s, length_s; /* of the interval */

@@ -22,7 +22,7 @@
 
 struct recording_series;
 
-/* Of recordings in the order of their times; @pick lives longer. NULL without memory. */
+/* The recordings are read in the order of their times; @pick lives longer. NULL without memory. */
 struct recording_series *recording_series_new(struct series_pick *pick);
 void recording_series_free(struct recording_series *recording);
 /*

@@ -11,7 +11,8 @@ struct checking {
 	struct exporter *exporter;
 	const struct check_bounds *bounds;
 	struct result_list *results;
-	bool is_model; /* the validator's own Kepler: only its estimates of the node are judged */
+	/* The validator's own Kepler: only its estimates of the node are judged. NULL: another. */
+	const struct model_exporter *model;
 };
 
 /* A result "GROUP/NAME" of this exporter, without a threshold; NULL without memory. */

@@ -13,6 +13,7 @@
 #include "kepler-validator/cpu_check.h"
 #include "kepler-validator/effect_checks.h"
 #include "kepler-validator/estimate_checks.h"
+#include "kepler-validator/model_checks.h"
 #include "kepler-validator/page_checks.h"
 #include "kepler-validator/regression_checks.h"
 #include "kepler-validator/replica_checks.h"
@@ -105,13 +106,14 @@ static int check_zone(const struct checking *checking, const struct truth_zone *
 {
 	const struct series *series = node_series(checking, truth->kind);
 	const struct exporter_zone *zone = exporter_find_zone(checking->exporter, truth->kind);
-	if (checking->is_model && !series)
+	if (checking->model &&
+	    (!series || !model_has_zone(checking->exporter, checking->model, truth->kind)))
 		return 0; /* no model estimates all kinds */
 	struct result *result = checking_begin(checking, RESULT_ACCURACY, "node", truth->kind);
 	if (!result)
 		return -ENOMEM;
-	result->threshold.max_error = checking->is_model ? checking->bounds->max_estimate_error
-							 : checking->bounds->max_error;
+	result->threshold.max_error = checking->model ? checking->bounds->max_estimate_error
+						      : checking->bounds->max_error;
 	result->threshold.max_lag_s = checking->bounds->max_lag_s;
 	result->threshold.truth_error = fmax(0, truth->series->error);
 	if (zone && zone->is_difference)
@@ -177,6 +179,8 @@ static int check_estimates(const struct checking *checking)
 	size_t before = checking->results->count;
 
 	if (r == 0)
+		r = check_model(checking);
+	if (r == 0)
 		r = check_zones(checking);
 	if (r < 0 || checking->results->count > before)
 		return r < 0 ? r : check_coverage(checking);
@@ -226,13 +230,15 @@ int check_observation(struct observation *observation, const struct check_bounds
 	int r = check_truth(observation, ret);
 
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {
-		const struct checking checking = { observation, observation->exporters[i], bounds,
-						   ret, observation->models[i].pid > 0 };
+		const struct checking checking = {
+			observation, observation->exporters[i], bounds, ret,
+			observation->models[i].pid > 0 ? &observation->models[i] : NULL
+		};
 
 		r = check_answers(&checking);
 		if (r < 0 || checking.exporter->new_pages == 0)
 			continue;
-		r = checking.is_model ? check_estimates(&checking) : check_exporter(&checking, i);
+		r = checking.model ? check_estimates(&checking) : check_exporter(&checking, i);
 	}
 	if (r == 0)
 		r = check_regressions(observation, bounds, ret);

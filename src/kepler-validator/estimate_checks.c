@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judging/coverage.h"
+#include "kepler-validator/model_checks.h"
 
 static const struct truth_zone *find_truth(const struct truth *truth, const char *kind)
 {
@@ -62,7 +63,8 @@ int check_coverage(const struct checking *checking)
 		const struct series *series = zone ? zone->sums[ENERGY_NODE].series : NULL;
 		struct coverage coverage;
 
-		if (!truth || !series || !bound->series)
+		if (!truth || !series || !bound->series ||
+		    !model_has_zone(checking->exporter, checking->model, bound->zone))
 			continue;
 		struct result *result =
 			checking_begin(checking, RESULT_ACCURACY, "coverage", bound->zone);

@@ -212,6 +212,19 @@ static void name_url(const char *model, unsigned port, struct model_exporter *ex
 			*c = '_';
 }
 
+static void name_place(const char *model, struct model_exporter *exporter)
+{
+	const char *slash = strrchr(model, '/');
+
+	if (is_url(model))
+		model = "model.url";
+	else if (!is_file(model))
+		model = "";
+	else if (slash && slash[1])
+		model = slash + 1;
+	(void)snprintf(exporter->place, sizeof(exporter->place), "%s", model);
+}
+
 int model_exporter_start(const struct model_exporter_options *options, struct model_exporter *ret,
 			 struct diag *diag)
 {
@@ -240,6 +253,7 @@ int model_exporter_start(const struct model_exporter_options *options, struct mo
 				strerror(errno));
 	ret->pid = pid;
 	name_url(options->model, port, ret);
+	name_place(options->model, ret);
 	int r = wait_until_ready(ret, program, port, log_fd, diag);
 	if (r < 0)
 		model_exporter_stop(ret);

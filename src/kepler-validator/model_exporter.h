@@ -14,6 +14,8 @@
 struct model_exporter {
 	pid_t pid;     /* 0: none */
 	char url[256]; /* of its page; the fragment names the model */
+	/* How its page names the place of the model that was asked for; "": a built-in one. */
+	char place[256];
 };
 
 struct model_exporter_options {

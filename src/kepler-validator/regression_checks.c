@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "judging/regression.h"
+#include "kepler-validator/model_checks.h"
 
 /* Estimates of models are compared with each other only. */
 static bool is_same_kind(const struct observation *observation, size_t a, size_t b)
@@ -57,7 +58,9 @@ static int compare(const struct observation *observation, size_t first, size_t l
 		struct regression regression;
 		char name[RESULT_NAME_MAX];
 
-		if (!before || !after)
+		if (!before || !after ||
+		    !model_has_zone(exporters[0], &observation->models[first], truth->kind) ||
+		    !model_has_zone(exporters[1], &observation->models[later], truth->kind))
 			continue;
 		(void)snprintf(name, sizeof(name), "regression/%s", truth->kind);
 		struct result *result = result_new(name, RESULT_ACCURACY);

@@ -49,6 +49,30 @@ def the_builtin_model_is_judged():
         assert not second_keplers(sensors), "Kepler still runs"
 
 
+def a_model_that_kepler_refuses_has_no_figures():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "refused.json")
+        file.write_text('{"no": "model"}')
+        done = run(sensors, f"--estimates={file}", "--estimates=builtin", "--duration=10s", f"--output={folder}/report")
+        report = json.loads(pathlib.Path(folder, "report/report.json").read_text())
+        results = [result for result in report["results"] if result["exporter"].endswith("refused.json")]
+        refused, = (result for result in results if result["name"] == "node/model")
+        assert refused["verdict"] == "fail" and "refused" in refused["reason"] and done.returncode == 1, refused
+        assert not any(result["kind"] == "accuracy" for result in results), results
+        assert not any(result["name"].startswith("regression/") for result in report["results"]), report
+
+
+def the_model_of_a_file_is_judged():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "fifty.json")
+        file.write_text(json.dumps({"package": {"All_Weights": {
+            "Bias_Weight": 50, "Categorical_Variables": {},
+            "Numerical_Variables": {"bpf_cpu_time_ms": {"scale": 1000, "weight": 0.001}}}}}))
+        done = run(sensors, f"--estimates={file}", "--duration=10s")
+        assert "node/package" in done.stdout and "node/model" not in done.stdout, done.stdout
+        assert "another model" not in done.stdout, done.stdout
+
+
 def an_estimate_without_a_meter_does_not_pass():
     with Sensors(rapl_zone("intel-rapl:0", "uncore", 5)) as sensors:
         done = run(sensors, "--estimates=builtin", "--duration=10s")
@@ -75,4 +99,5 @@ def it_ends_with_the_validator():
             assert done.returncode == 2 and reason in done.stderr and "secret" not in done.stderr, done
 
 
-run_tests([the_builtin_model_is_judged, an_estimate_without_a_meter_does_not_pass, it_ends_with_the_validator])
+run_tests([the_builtin_model_is_judged, a_model_that_kepler_refuses_has_no_figures, the_model_of_a_file_is_judged,
+           an_estimate_without_a_meter_does_not_pass, it_ends_with_the_validator])
