@@ -139,19 +139,17 @@ static int print(const struct strbuf *text)
 	return 1;
 }
 
-/* A session of its own needs two readings; an exporter may need one more for all rows. */
+/* A session of its own needs two readings, a second apart; an exporter may need one more. */
 static int wait_for_reading(struct top *top)
 {
-	int r = -EAGAIN;
+	bool measures = top_source_measures(top->source);
+	int r;
 
-	for (unsigned i = 0; r == -EAGAIN && i < ONCE_TRIES; i++) {
-		if (top_source_measures(top->source)) {
-			top_source_measure(top->source);
-			pause_ns(i ? 0 : TURN_NS);
-			top_source_measure(top->source);
-		} else if (i) {
-			pause_ns(TURN_NS / 10);
-		}
+	top_source_measure(top->source);
+	r = fetch(top); /* from here on all rows are wanted that are to be shown */
+	for (unsigned i = 0; (measures && !i) || (r == -EAGAIN && i < ONCE_TRIES); i++) {
+		pause_ns(measures ? TURN_NS : TURN_NS / 10);
+		top_source_measure(top->source);
 		r = fetch(top);
 	}
 	return r;
