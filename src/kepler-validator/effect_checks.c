@@ -197,10 +197,12 @@ static bool may_lack_row(const struct observation *observation, const struct exp
 	       !(exporter->kind == EXPORTER_KEPLER_C && observation->load_rows.is_certain[level]);
 }
 
-/* A command has its effect in the virtual machine, if there is one. */
+/* A command has its effect in the virtual machine, if there is one; so has the work of a guest. */
 static bool is_in_vm(const struct observation *observation, size_t index)
 {
-	return observation->vm.pid && observation->plan.phases[index].load == &load_command;
+	const struct load_kind *load = observation->plan.phases[index].load;
+
+	return observation->vm.pid && (load == &load_command || load == &load_guest);
 }
 
 /* By how many CPUs the machine's process was busier than before and after it. */

@@ -116,9 +116,15 @@ static int step_until(struct observation *observation, uint64_t end_ns, double l
 static int start_load(struct observation *observation, const struct plan_phase *phase,
 		      struct load *ret)
 {
-	if (phase->load != &load_command && phase->load != &load_gpu_command)
+	bool is_command = phase->load == &load_command || phase->load == &load_gpu_command;
+
+	if (!is_command && phase->load != &load_guest)
 		return load_start(phase, &observation->cgroup, ret);
 	*ret = (struct load){ 0 };
+	if (!is_command) {
+		guest_machine_work(&observation->machine, true);
+		return 0;
+	}
 	return command_load_start(observation->command, &observation->cgroup,
 				  &observation->command_load);
 }
@@ -157,6 +163,7 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 	observed->phase.end_s = now_s(observation);
 	busy_look_take(observation->procfs, &after);
 	busy_commands_text(&before, &after, mine, observed->busy);
+	guest_machine_work(&observation->machine, false);
 	load_stop(&load, observed->phase.end_s - start_s, &observed->load);
 	command_load_stop(&observation->command_load, &observation->cgroup,
 			  observed->phase.end_s - start_s, LOAD_COMMAND_PATIENCE_S,
@@ -214,6 +221,8 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 		return diag_set(diag, r, "the frequency limits cannot be read: %s", strerror(-r));
 	}
 	find_load_rows(observation);
+	if (observation->begin)
+		r = observation->begin(observation, look, stop, diag);
 	for (size_t i = 0; i < observation->plan.count && !*stop && r == 0; i++) {
 		const struct plan_phase *phase = &observation->plan.phases[i];
 
@@ -250,6 +259,7 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 void observation_release(struct observation *observation)
 {
 	load_cgroup_remove(&observation->cgroup);
+	guest_machine_stop(&observation->machine);
 	truth_close(&observation->truth);
 	series_free(observation->cpu);
 	series_free(observation->tasks);

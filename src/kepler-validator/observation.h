@@ -13,6 +13,7 @@
 #include "kepler-validator/model_exporter.h"
 #include "kepler-validator/run_clock.h"
 #include "trial/frequency.h"
+#include "trial/guest_machine.h"
 #include "trial/load.h"
 #include "trial/load_command.h"
 #include "trial/plan.h"
@@ -51,18 +52,23 @@ struct observation {
 	struct exporter *exporters[EXPORTERS_MAX];
 	struct model_exporter models[EXPORTERS_MAX]; /* pid 0: the exporter is not our own Kepler */
 	size_t exporter_count;
-	struct series *cpu;     /* of the machine: CPUs that are busy, by the kernel's ticks */
-	struct series *tasks;   /* the same, by its scheduler; empty if it has no such account */
-	struct vm_process vm;   /* at which a command has its effect; pid 0: none */
-	struct series *vm_cpu;  /* CPUs that its process uses */
-	struct exporter *guest; /* inside of it; NULL: none */
-	const char *command;    /* of phases with load_command or load_gpu_command */
+	struct series *cpu;    /* of the machine: CPUs that are busy, by the kernel's ticks */
+	struct series *tasks;  /* the same, by its scheduler; empty if it has no such account */
+	struct vm_process vm;  /* at which a command has its effect; pid 0: none */
+	struct series *vm_cpu; /* CPUs that its process uses */
+	struct guest_options guest_options;
+	struct guest_machine machine; /* of phases with load_guest */
+	struct exporter *guest;       /* inside of it; NULL: none */
+	const char *command;          /* of phases with load_command or load_gpu_command */
 	struct command_load command_load;
 	enum load_cgroup_shape load_shape;
 	struct load_cgroup cgroup;
 	struct own_rows load_rows;
 	struct observed_phase phases[PLAN_PHASES_MAX + 1]; /* the last one is the end */
 	size_t phase_count;
+	/* Before the first phase, or NULL: 0, or -errno with a diagnosis. @look reads all once. */
+	int (*begin)(struct observation *observation, int (*look)(struct observation *),
+		     const volatile sig_atomic_t *stop, struct diag *diag);
 	void (*progress)(const struct observation *observation, double left_s);
 };
 

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "judging/judge.h"
 #include "kepler-validator/checks.h"
+#include "kepler-validator/own_guest.h"
 #include "kepler-validator/percent.h"
 #include "kepler-validator/report_output.h"
 #include "kepler-validator/required_levels.h"
@@ -95,6 +96,13 @@ static int prepare_vm(const struct run_config *config, struct observation *obser
 		.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
 		.max_lag_s = observation->max_lag_s,
 	};
+
+	if (own_guest_is_wanted(observation)) {
+		observation->begin = own_guest_start;
+		observation->guest_options = guest_flags_options(&config->vm_flags);
+		guest_uuid_make(observation->vm.uuid);
+		(void)snprintf(observation->vm.name, sizeof(observation->vm.name), GUEST_NAME);
+	}
 	int r = *config->vm ? vm_process_find(config->procfs, config->vm, &observation->vm, diag)
 			    : 0;
 
@@ -206,7 +214,7 @@ static int judge(const struct run_config *config, const struct option_args *args
 				    &bounds.required_levels, &(struct diag){ "" });
 	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
 	    add_left_out(&observation->plan, &list) < 0 ||
-	    add_failed_command(observation, &list) < 0 ||
+	    add_failed_command(observation, &list) < 0 || own_guest_check(observation, &list) < 0 ||
 	    add_interruption(observation, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
 		return PROGRAM_USAGE;

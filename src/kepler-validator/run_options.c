@@ -26,6 +26,7 @@ static const struct option_choice truth_choices[] = {
 #define SCENARIO_LIST         "list"
 #define LOAD_COMMAND_SCENARIO "command"
 #define GPU_LOAD_SCENARIO     "gpu"
+#define VM_SCENARIO           "vm"
 
 static int check_scenario(const char *text, struct diag *diag)
 {
@@ -159,6 +160,7 @@ static const struct option rows[] = {
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ prometheus_flag_rows, PROMETHEUS_FLAG_COUNT, offsetof(struct run_config, prometheus) },
+	{ guest_flag_rows, GUEST_FLAG_COUNT, offsetof(struct run_config, vm_flags) },
 };
 
 /* Options of a source are given with it, and only then. */
@@ -219,6 +221,24 @@ static int check_command(const struct run_config *config, const char *option, co
 	return 0;
 }
 
+/* A virtual machine runs already, or it is started for its scenario, with options of its own. */
+static int check_vm(const struct run_config *config, struct diag *diag)
+{
+	bool is_own = strcmp(config->scenario, VM_SCENARIO) == 0;
+
+	for (size_t i = 0; i < GUEST_FLAG_COUNT && !is_own; i++)
+		if (run_option_is_given(config, guest_flag_rows[i].name))
+			return diag_set(diag, -EINVAL, "%s: needs --scenario=" VM_SCENARIO,
+					guest_flag_rows[i].name);
+	if (is_own && *config->vm)
+		return diag_set(diag, -EINVAL,
+				"vm: cannot be given together with --scenario=" VM_SCENARIO
+				", which starts a virtual machine");
+	if (*config->guest && !*config->vm)
+		return diag_set(diag, -EINVAL, "guest-exporter: needs --vm");
+	return 0;
+}
+
 static int check_url(const char *option, const char *url, struct diag *diag)
 {
 	if (http_url_has_user(url))
@@ -258,8 +278,9 @@ static int check(const struct option_values *values, struct diag *diag)
 	if (r < 0)
 		return r;
 	unsigned levels;
-	if (*config->guest && !*config->vm)
-		return diag_set(diag, -EINVAL, "guest-exporter: needs --vm");
+	r = check_vm(config, diag);
+	if (r < 0)
+		return r;
 	r = required_levels_parse(config->required, config->required_count, &levels, diag);
 	if (r == 0)
 		r = prometheus_flags_check(&config->prometheus, diag);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "evidence/energy_metric.h"
+#include "kepler-validator/guest_flags.h"
 #include "kepler-validator/observation.h"
 #include "kepler-validator/prometheus_flags.h"
 #include "options/option_set.h"
@@ -34,6 +35,7 @@ struct run_config {
 	char *required[ENERGY_LEVELS];
 	size_t required_count;
 	struct prometheus_flags prometheus;
+	struct guest_flags vm_flags;
 };
 
 extern const struct option_set run_command_options;

@@ -45,6 +45,9 @@ void run_text_plan(const struct observation *observation)
 	if (observation->vm.pid)
 		printf("Virtual machine: pid %d, %s %s\n", observation->vm.pid,
 		       observation->vm.uuid, observation->vm.name);
+	else if (*observation->vm.uuid)
+		printf("Virtual machine: %s %s, started for this run. It boots first.\n",
+		       observation->vm.uuid, observation->vm.name);
 	if (truth->zone_count == 0)
 		printf("Truth: none; only what must always hold is judged.\n");
 	else if (truth->source == TRUTH_NONE)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "trial/guest_machine.h"
 #include "trial/load_arithmetic.h"
 #include "trial/load_command.h"
 #include "trial/load_inference.h"
@@ -101,6 +102,10 @@ const struct scenario scenarios[] = {
 	{ "inference",
 	  "A pipeline of three processes on half of the CPUs: decode, infer, classify.",
 	  { { "inference", &load_inference, 0.5 } },
+	  {} },
+	{ "vm",
+	  "A virtual machine that is started for it: all of its CPUs.",
+	  { { "guest", &load_guest, 1 } },
 	  {} },
 	{ "command", "The command of --load-command.", { { "command", &load_command, 1 } }, {} },
 	{ "gpu", "The command of --gpu-load.", { { "gpu", &load_gpu_command, 1 } }, {} },

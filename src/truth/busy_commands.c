@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 
+#define COMM_LEN    15 /* of a command's name in /proc/PID/stat */
 #define SHOWN       3
 #define TICKS_LEAST 2 /* less is noise of the ticks */
 
@@ -95,10 +96,11 @@ static uint64_t ticks_since(const struct busy_look *before, const struct busy_pr
 							   : process->ticks;
 }
 
+/* The kernel cuts the names of commands. */
 static bool is_mine(const char *command, const char *const *mine)
 {
 	for (; *mine; mine++)
-		if (strncmp(command, *mine, strlen(*mine)) == 0)
+		if (strncmp(command, *mine, strnlen(*mine, COMM_LEN)) == 0)
 			return true;
 	return false;
 }
