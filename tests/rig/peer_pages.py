@@ -21,9 +21,13 @@ class Process:
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
         self.cpu_s = (int(fields[11]) + int(fields[12])) * TICK_S
         self.key = (self.pid, fields[19])
+        words = (folder / "cmdline").read_text(errors="replace").split("\0")[:2]
+        self.is_renamed = words != [""] and self.comm not in [pathlib.Path(word).name[:15] for word in words]
 
 
 def processes():
+    """Not those that call themselves otherwise than their program: some have that name for a moment only, and would be found to have
+    another one than a page says."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -31,7 +35,7 @@ def processes():
                 found.append(Process(folder))
             except (OSError, IndexError):
                 pass  # it ended
-    return found
+    return [process for process in found if not process.is_renamed]
 
 
 def busy_s():
