@@ -15,7 +15,7 @@ static void begin(struct deviations *deviations, size_t count, uint64_t now_ns)
 	}
 }
 
-/* Whether @part is all of the energy that @whole counts. */
+/* Is the energy of @part all of the energy that @whole counts? */
 static bool is_all_of(const struct zone *part, const struct zone *whole)
 {
 	return part->kind == whole->kind && part->quality == QUALITY_MEASURED &&

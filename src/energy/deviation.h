@@ -2,9 +2,9 @@
 /*
  * How much more or less one source reads than another that counts the same energy, over a minute.
  *
- * All sources are read, and of rivals (energy/rank.h) one is charged. What the others read
- * meanwhile says whether the charged one can be believed. Powers are compared and not energies,
- * because each source is read at times of its own: of each zone the energy of its spans over their
+ * All sources are read, and of rivals (energy/rank.h) one is charged. The readings of the others
+ * show whether the charged one is plausible. Powers are compared and not energies, because each
+ * source is read at its own times; the power of a zone is the energy of its spans over their
  * length.
  */
 #pragma once
@@ -36,14 +36,14 @@ struct deviations {
 };
 
 /*
- * Takes an interval, which ended at @now_ns, of the @count zones of @contenders. A window of which
- * a zone has been read for less than three quarters says nothing of it.
+ * Adds an interval, which ended at @now_ns, of the @count zones of @contenders. A window in which a
+ * zone has been read for less than three quarters of the time has no ratio for that zone.
  */
 void deviations_add(struct deviations *deviations, const struct contender *contenders, size_t count,
 		    const struct energy_span *spans, size_t span_count, uint64_t now_ns);
 /*
- * What zone @z read over what its rivals read that are charged, less 1: 0.02 is 2 % more. NaN where
- * it is charged itself, has no such rival, or nothing is known. An estimate is not compared, nor
- * one part of what a rival counts as a whole.
+ * The energy that zone @z counted over the energy that its charged rivals counted, less 1: 0.02 is
+ * 2 % more. NaN if it is charged itself, has no such rival, or nothing is known. An estimate is not
+ * compared, nor a part with a rival that counts the whole.
  */
 double deviations_ratio(const struct deviations *deviations, size_t z);

@@ -82,7 +82,10 @@ static struct interned **bucket_of(const struct names_table *table, uint64_t has
 	return &table->buckets[(hash ^ hash >> 32) & (table->bucket_count - 1)];
 }
 
-/* At most one set a bucket on average; without memory chains grow, but for the first buckets. */
+/*
+ * Grows the table so that there is at most one set per bucket on average. Without memory the chains
+ * grow instead. False: not even the first buckets could be allocated.
+ */
 static bool reach(struct names_table *table)
 {
 	struct names_table wider = *table;
@@ -109,7 +112,7 @@ static bool reach(struct names_table *table)
 	return true;
 }
 
-/* ---- what is said, made clean ---- */
+/* ---- cleaning names ---- */
 
 static bool is_extra_name(const char *name)
 {

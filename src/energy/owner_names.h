@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an owner of energy is called: text by key, and the pairs beyond them (a pod's labels).
+ * The names of an owner of energy: one text per key, and further pairs (a pod's labels).
  *
- * A set of names is filled in by whatever knows something, and interned: the table has each set
- * once, so that equal sets are one pointer. An interned set never changes, is clean (label_text.h:
- * cut to size, names that print alike are equal) and not escaped, which is for whatever prints it.
+ * Each source of names fills in the part of a set that it knows, and the set is interned: the table
+ * has each set once, so equal sets are one pointer. An interned set never changes. It is clean
+ * (label_text.h: cut to size, names that print alike are equal) but not escaped; escaping is left
+ * to the code that prints it.
  *
- * A table, its sets and their references belong to one thread, or to what a lock of the caller's
- * covers. What other threads read of a set, they read while the owning one keeps a reference: those
- * of a snapshot are held by its label pool until no reader is left (snapshot/label_pool.h). The
- * table is bounded by its references: every owner, row and label slot has a limit of its own.
+ * A table, its sets and their references belong to one thread or to a lock of the caller. Other
+ * threads may read a set while the owning thread keeps a reference: the label pool of a snapshot
+ * keeps one until there are no readers left (snapshot/label_pool.h). The table is bounded by its
+ * references: every owner, row and label slot has a limit of its own.
  */
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "energy/label_info.h"
 
 #define OWNER_NAME_MAX 127 /* bytes of a text or a pair's value; what is longer is cut */
-/* Pairs, and the bytes that they have in sum, with those that a pair costs beside its texts. */
+/* The number of pairs, their bytes in total, and the bytes that each pair adds to its texts. */
 #define OWNER_EXTRA_MAX         16
 #define OWNER_EXTRA_BYTES       1023
 #define OWNER_EXTRA_PUNCTUATION 4
@@ -31,9 +32,10 @@ struct label {
 };
 
 /*
- * While it is filled in, NULL counts as "" and all is borrowed. Of an interned one no text is NULL;
- * its pairs are those whose names begin with "label_" (as no key does), are of [a-zA-Z0-9_] and not
- * those of an earlier one, in order, as far as there is room.
+ * While a set is filled in, NULL counts as "" and everything is borrowed. In an interned set no
+ * text is NULL, and it keeps, in order and as far as there is room, the pairs with a name that
+ * begins with "label_" (as no key does), consists of [a-zA-Z0-9_] and is not the name of an earlier
+ * pair.
  */
 struct owner_names {
 	const char *text[LABEL_KEY_COUNT];

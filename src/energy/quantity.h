@@ -6,8 +6,8 @@
 
 struct quantity {
 	const char *name; /* "cpu_cycles": in metrics, options and recordings */
-	/* Of a counter of rows, which has families of its own: */
+	/* For a counter of rows, which has its own metric families: */
 	const char *counted; /* what is counted, in help texts: "instructions retired" */
-	const char *unit;    /* "bytes"; NULL: a number of what is counted */
-	bool is_event;       /* the kernel's hooks count it, and no counter of the processor */
+	const char *unit;    /* "bytes"; NULL: the number of counted things */
+	bool is_event;       /* the kernel's hooks count it, not a counter of the processor */
 };

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of several sources of the same energy is charged: the best that counts.
+ * Which of several sources of the same energy is charged: the best one that counts.
  *
- * Rivals are two zones of different sources (trained and built-in models count as two) of which
- * only one may be charged. They have the same kind and instance, or one of them has no instance and
- * covers the whole kind. An estimate of the whole machine, unless it is a trained model's, is a
- * rival of every meter except those of devices. The built-in estimate of a part is also a rival of
- * every trained model. The better of two rivals has the lower rank; with the same rank, it is the
- * one that was found first.
+ * Two zones are rivals if only one of them may be charged. They come from different sources
+ * (trained and built-in models count as two) and have the same kind and instance, or one of them
+ * has no instance and covers the whole kind. An estimate of the whole machine, unless it is a
+ * trained model's, is a rival of every meter except those of devices. The built-in estimate of a
+ * part is also a rival of every trained model. The better of two rivals has the lower rank; with
+ * the same rank, it is the one that was found first.
  *
  * All are read; one of them counts. A better one takes over at the end of an interval in which it
  * was read and was due to count, if the worse one has counted up to that end, or is down. So no
  * time is charged twice, and none is lost between the two. A takeover is permanent: the worse one
  * has ended, and if the better one fails later, its own next reading covers the gap.
  *
- * A counter that stands still is read without an error: a hypervisor may answer a register with a
- * constant, or nothing may feed a sensor. If a rival moves meanwhile, the rival is charged instead,
- * even if it had ended: after a few seconds if the counter has never moved, so that hardly any
- * energy is lost, otherwise after a minute.
+ * A counter that stands still is read without an error: a hypervisor may answer a register read
+ * with a constant, or a sensor may have no input. If a rival moves meanwhile, the rival is charged
+ * instead, even if it had ended: after a few seconds if the counter has never moved, so that hardly
+ * any energy is lost, otherwise after a minute.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct contender {
 	bool is_still;  /* a rival has taken its place, because it stood still */
 	/* MONOTONIC: the end of its last span, and of the last that had energy or was the first. */
 	uint64_t read_ns, moved_ns;
-	/* Of the last interval: */
+	/* In the last interval: */
 	bool was_read; /* it has a span up to the interval's end */
 	bool is_due;   /* up, and not read: its next span is of that interval, too */
 	bool is_ready; /* read well, and what follows may count */

@@ -107,7 +107,10 @@ static uint32_t level_of_part(const struct wholes *wholes, const struct remainde
 	return wholes->exists[REMAINDER_PLATFORM] ? REMAINDER_PLATFORM : REMAINDER_LEVELS;
 }
 
-/* What curve zone @z has, but for its points, which are left as they are; false: none. */
+/*
+ * Describes the curve of zone @z in @ret, except for its points, which are left as they are. False:
+ * it has no curve.
+ */
 static bool describe(const struct wholes *wholes, const struct remainder_member *members,
 		     size_t count, size_t z, struct remainder_curve *ret)
 {
@@ -139,7 +142,7 @@ static struct remainder_curve *find_curve(const struct remainder *remainder,
 	return NULL;
 }
 
-/* Whether all wholes of @before are still followed, and no other. */
+/* Are all wholes of @before still followed, and no others? */
 static bool has_same_wholes(const struct remainder *remainder, const struct remainder *before)
 {
 	for (size_t i = 0; i < before->count; i++) {
@@ -224,7 +227,9 @@ bool remainder_exists(const struct remainder *remainder)
 	return remainder->count > 0;
 }
 
-/* Whether the energy of CPUs is in it, which most of what others use follows. */
+/*
+ * Does a zone of @kind contain the energy of CPUs, which most of the energy of other parts follows?
+ */
 static bool has_cpus(enum zone_kind kind)
 {
 	return kind == ZONE_PACKAGE || kind == ZONE_CORE || kind == ZONE_PSYS;
@@ -465,7 +470,7 @@ static void judge(struct remainder_level *level, uint64_t from_ns, uint64_t to_n
 	level->whole_uj = level->parts_uj = 0;
 }
 
-/* What the whole has beside its parts, so far as these had not too much of it before. */
+/* Returns the energy of the whole without its parts and less the debt from earlier spans. */
 static uint64_t settle_level(struct remainder_level *level, uint64_t whole_uj, uint64_t parts_uj)
 {
 	uint64_t taken_uj = parts_uj + level->debt_uj;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a machine draws beside its processors, memory and GPUs: fans, disks, network cards, the loss
- * of its power supply. No meter counts that. It is what the meter of a whole (psys, platform)
- * counts, less what those of the parts do, over the same time. Parts and remainder are the total
- * (energy/total.h). The same holds for estimates of a whole and of its parts: their remainder is an
- * estimate, and a row's total contains what the row was charged of each part. All zones that make a
- * remainder have one quality, which is that of the remainder.
+ * The energy that a machine uses outside its processors, memory and GPUs: fans, disks, network
+ * cards, the loss of its power supply. No meter counts that. It is the energy that the meter of a
+ * whole (psys, platform) counts, less the energy that the meters of the parts count over the same
+ * time. Parts and remainder are the total (energy/total.h). The same holds for estimates of a whole
+ * and of its parts: their remainder is an estimate, and a row's total contains the row's charge for
+ * each part. All zones that make a remainder have one quality, and so has the remainder.
  *
- * Meters are read at times of their own, and between two readings a counter is taken to be a
- * straight line. The remainder is known up to where all of them are: its spans follow each other
- * without a hole, and each reading is used in full, now or in the next span. A part that lags
- * behind by more than a minute is not waited for: the energy that it counts for that time is owed,
- * and subtracted later.
+ * Each meter is read at its own times, and between two readings a counter is taken to be a straight
+ * line. The remainder is known up to the time that all of them have reached: its spans follow each
+ * other without a hole, and each reading is used in full, now or in the next span. The remainder
+ * does not wait for a part that lags by more than a minute: the energy that this part counts for
+ * that time is owed, and subtracted later.
  *
  * A whole may read less than its parts. For a moment, the reason is a sensor that averages and is
  * late: the remainder is 0 then, and the excess is a debt, which is subtracted from the next spans.
@@ -64,7 +64,7 @@ struct remainder_curve {
 	struct remainder_sum sum[REMAINDER_POINTS]; /* since the curve began */
 };
 
-/* One kind of whole, beside its parts. */
+/* One kind of whole, compared with its parts. */
 struct remainder_level {
 	bool exists;
 	uint64_t debt_uj;        /* that the parts have counted more than the whole */
@@ -89,36 +89,40 @@ struct remainder {
 };
 
 /*
- * Which zones make a remainder: those of a psys or platform that is not in the total itself, and
- * the zones inside it that are in the total. All count, and have its quality. If a zone of another
- * quality has taken over one of the parts, there is no remainder: it would contain that part, whose
- * energy is in the other source's total. To be called when zones are found, or their standing may
- * have changed. 0 or -ENOMEM: it goes on as before. A change of the wholes begins it again.
+ * Decides which zones make a remainder: every psys or platform that is not in the total itself, and
+ * the zones inside it that are in the total. All of them count and have its quality. If a zone of
+ * another quality has taken over one of the parts, there is no remainder: it would contain that
+ * part, whose energy is in the other source's total. To be called when zones are found, or their
+ * standing may have changed. 0 or -ENOMEM: the remainder stays as it was. After a change of the
+ * wholes it starts again.
  */
 int remainder_follow(struct remainder *remainder, const struct remainder_member *members,
 		     size_t count, enum psys_gpus psys_gpus);
 /* Pure: true if no remainder of that quality can exist again, because other sources took over. */
 bool remainder_has_ended(const struct remainder_member *members, size_t count,
 			 enum zone_quality quality, enum psys_gpus psys_gpus);
-/* Whether there is one, so that it is a zone. */
+/* Is there a remainder, so that it is a zone? */
 bool remainder_exists(const struct remainder *remainder);
 /*
- * That zone. It follows what has used the parts' energy, or the work of all CPUs where no part has
- * the energy of CPUs. An estimate counts for the source of its whole, in one total with the parts.
+ * The zone of the remainder. Its energy follows the use of the parts, or the work of all CPUs if no
+ * part has the energy of CPUs. An estimate counts for the source of its whole, in one total with
+ * the parts.
  */
 struct zone remainder_zone(const struct remainder *remainder,
 			   const struct remainder_member *members);
-/* Whether zone @zone is one of those that are taken off. */
+/* Is zone @zone a part that is subtracted? */
 bool remainder_has_part(const struct remainder *remainder, size_t zone);
 /*
- * What the whole that zone @zone is of counted in the last minute, over what its parts did in the
- * same time: below 1 it does not see all of them. NaN: it is no whole, or nothing is known.
- * @ret_is_of_minute, which may be NULL: a full minute has been judged.
+ * If @zone is a whole: the energy that the wholes of its kind counted in the last minute over the
+ * energy of their parts in the same time. Below 1, they do not measure all of the parts. NaN: @zone
+ * is not a whole, or nothing is known. @ret_is_of_minute, which may be NULL: a full minute has been
+ * judged.
  */
 double remainder_coverage(const struct remainder *remainder, size_t zone, bool *ret_is_of_minute);
 /*
- * Takes the spans of an interval, which are in the order of zones. True with the remainder's next
- * span, but for its zone; the first of all is not known, nor is one in which a whole's was not.
+ * Takes the spans of an interval, which are in the order of zones. Returns true with the next span
+ * of the remainder, except for its zone. The first span of all is not known, nor is one during
+ * which the span of a whole was not known.
  */
 bool remainder_advance(struct remainder *remainder, const struct energy_span *spans,
 		       size_t span_count, struct energy_span *ret);

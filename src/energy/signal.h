@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals: what is counted of work beside its CPU time, and tells how much energy that took. Each
- * is a column of amounts, one a process or container, in an interval. Providers bring columns; each
- * may be missing by itself, and what is missing is not 0.
+ * Signals: amounts of work, other than CPU time, that indicate how much energy it took. Each signal
+ * is a column of amounts, one per process or container, in an interval. Providers deliver columns;
+ * each may be missing by itself, and a missing column is not 0.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 
 enum signal {
 	/*
-	 * Run time that the context switches have shown, in ns: the signals down to cache misses
-	 * are of that. The rest of the CPU time ran without being counted.
+	 * Run time that the context switches have shown, in ns. The signals from here to cache
+	 * misses cover that time; the rest of the CPU time ran without being counted.
 	 */
 	SIGNAL_COUNTED_TIME,
 	SIGNAL_PAIRED_TIME, /* of it, ns in which the core's other thread was busy, too */
@@ -30,7 +30,7 @@ enum signal {
 	SIGNAL_BLOCK_IRQ,
 	SIGNAL_NET_BYTES,   /* sent and received */
 	SIGNAL_BLOCK_BYTES, /* read from and written to block devices */
-	/* A sum of the others, which are shares, levels or times, would say nothing. */
+	/* The others are shares, levels or times: their sum would mean nothing. */
 	SIGNAL_SOFTIRQ_TIME,   /* ns in the three kinds of softirqs above, by what caused them */
 	SIGNAL_MEMORY_TRAFFIC, /* bytes between the last level of cache and memory */
 	SIGNAL_RESIDENT,       /* bytes of memory that are held */
@@ -51,7 +51,7 @@ enum signal {
 
 extern const struct quantity signal_info[SIGNAL_COUNT];
 
-/* Whether it is of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
+/* Does the signal cover only the time that context switches have shown (SIGNAL_COUNTED_TIME)? */
 static inline bool signal_is_of_counted_time(enum signal signal)
 {
 	return signal <= SIGNAL_CACHE_MISSES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What flowed in a zone from one good reading to the next: the only form in which energy leaves the
- * meters. Beside it a zone has its status, which is about the reading and not about energy.
+ * The energy of a zone from one good reading to the next: the only form in which energy leaves the
+ * meters. The status of a zone is separate: it describes the reading and not the energy.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include "energy/zone.h"
 
 /*
- * The spans of a zone follow each other without a hole: each begins where the last one ended. One
- * that is not known ends with a reading that only tells from when on is counted again: the zone's
- * first one, a counter that was opened anew, or a reading that was refused.
+ * The spans of a zone follow each other without a hole: each begins where the last one ended. A
+ * span that is not known ends with a reading that only sets a new baseline: the zone's first one,
+ * the first one of a counter that was opened again, or a refused one.
  */
 struct energy_span {
 	uint32_t zone; /* its index, which it keeps */

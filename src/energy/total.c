@@ -96,7 +96,10 @@ static uint32_t number_sources(const struct zone *const zones[], size_t count, u
 	return totals;
 }
 
-/* When a zone is decided on: a package goes before its parts, a whole machine after its parts. */
+/*
+ * The order in which zones are decided on: a package comes before its parts, a whole machine after
+ * its parts.
+ */
 static unsigned turn_of(const struct zone *zone)
 {
 	enum zone_kind kind = zone->kind;

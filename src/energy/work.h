@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work: what was run in an interval, by the nanosecond of CPU time, or of a device's busy time. The
- * energy of a zone follows the work of its domain: of the whole machine, of one package, or of one
- * device. Domains have places here: what is counted by package is kept in arrays by place, 0 and
- * up; devices come behind them, and have lists of what used them, for most processes use none.
+ * Work: the CPU time, or a device's busy time, that was used in an interval, in ns. The energy of a
+ * zone follows the work of its domain: the whole machine, one package, or one device. Domains have
+ * places here: amounts by package are kept in arrays by place, from 0 up. Devices come after the
+ * packages and have lists of their users, because most processes use none.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct work_places {
 	uint32_t cpus[PLACES_MAX];    /* online, in each */
 };
 
-/* What was run in an interval beside what has a row: in ns, as a sum over all CPUs. */
+/* The work of an interval in addition to that of rows: in ns, as a sum over all CPUs. */
 struct work_sums {
 	uint64_t busy_ns;    /* all of it; the idle task's is not in it */
 	uint64_t dropped_ns; /* of it, what no process can be named for */
@@ -56,7 +56,7 @@ static inline uint32_t work_device_place(uint32_t device)
 	return PLACES_MAX + device;
 }
 
-/* Whether @place is a device's, which gets its number. */
+/* Does @place belong to a device? Then @ret_device gets its number. */
 static inline bool work_place_is_device(uint32_t place, uint32_t *ret_device)
 {
 	if (place < PLACES_MAX || place >= PLACES_MAX + DEVICES_MAX)

@@ -4,8 +4,8 @@
  * finds the zone, attribution splits its energy, a snapshot shows it, an exporter names it.
  *
  * Zones overlap: core and uncore are inside a package, package, dram and GPUs are inside psys and
- * platform. So the energies of two kinds are never added up; those of one kind, of several sockets
- * or devices, are.
+ * platform. So the energies of two kinds are never added up; the energies of one kind, from several
+ * sockets or devices, are.
  */
 #pragma once
 
@@ -42,8 +42,8 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 /*
  * The ranks of sources. The best is a counter that the part itself keeps, as RAPL does (through
  * powercap, perf or MSRs; powercap needs the fewest rights). A counter of the board's controller
- * follows, then a sensor. A counter goes before a power that is read from time to time, a source in
- * the machine before one on the network, and a meter before an estimate.
+ * follows, then a sensor. A counter is better than a power that is read from time to time, a source
+ * in the machine is better than one on the network, and a meter is better than an estimate.
  */
 #define RANK_MEASURED      0
 #define RANK_MEASURED_PERF 1
@@ -54,7 +54,7 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 #define RANK_CONTROLLER    40 /* a BMC, asked from inside the machine */
 #define RANK_REMOTE        50
 #define RANK_SHARE         60 /* a share of a meter that covers more than the machine */
-#define RANK_REST          (UINT8_MAX - 2) /* what estimates of parts leave of that of the whole */
+#define RANK_REST          (UINT8_MAX - 2) /* an estimated whole less its estimated parts */
 /* A trained model of one kind of zone; other kinds may be measured. */
 #define RANK_MODEL     (UINT8_MAX - 1)
 #define RANK_ESTIMATED UINT8_MAX /* the built-in models, if nothing is measured */
@@ -81,8 +81,8 @@ enum zone_state {
 	ZONE_STALLED, /* a reading has not come back by its deadline */
 	ZONE_MISSED,  /* not read: other zones took the time, or no thread could be made */
 	/*
-	 * Read, but not to be believed: more power than the zone can draw, or so long after the
-	 * last that its counter may have gone round unseen. What flowed since is unknown.
+	 * Read, but refused: more power than the zone can draw, or so long after the last reading
+	 * that its counter may have wrapped unnoticed. The energy since then is unknown.
 	 */
 	ZONE_REFUSED,
 };
@@ -90,11 +90,11 @@ enum zone_state {
 /* Why a zone's values are not quite what they should be, although they count. */
 enum zone_caveat {
 	CAVEAT_NONE,
-	CAVEAT_INACTIVE, /* the source says that it does not measure now, yet has a value */
+	CAVEAT_INACTIVE, /* the source reports that it does not measure now, yet has a value */
 	CAVEAT_OUTPUT,   /* the output of power supplies: without what these lose themselves */
 	/* There is another meter like it, which may measure the same, or another part. */
 	CAVEAT_AMBIGUOUS,
-	/* It is in no total, because that of its whole had begun when it was found. */
+	/* It is in no total, because its whole was already counted when it was found. */
 	CAVEAT_LATE,
 };
 
@@ -103,7 +103,7 @@ struct zone_kind_info {
 	const char *name;
 	enum zone_kind whole; /* has all energy of this kind in it; the outermost is its own */
 	bool is_whole;        /* the whole machine, and no part of it */
-	bool is_device;       /* a device, of which an estimate of the machine knows nothing */
+	bool is_device;       /* a device; an estimate of the machine does not contain it */
 	bool is_metered;      /* counted by meters; else computed (energy/remainder.h) */
 	/*
 	 * More than a zone of this kind draws on any known machine, so that what lies above is a
@@ -133,8 +133,8 @@ struct zone {
 	bool has_gpus;         /* of a psys: it has the energy of GPUs in it */
 	bool is_unverified;    /* and the certificate of what answers is not verified */
 	/*
-	 * Tells zones of one kind apart: the number of the package (for core, uncore and dram of
-	 * the one that they are in), the UUID of a GPU; "" where there is one of the kind.
+	 * Distinguishes zones of one kind: the number of the package (for core, uncore and dram, of
+	 * the package that they are in), the UUID of a GPU; "" if the kind has one zone.
 	 */
 	char instance[ZONE_INSTANCE_MAX];
 	/* Where it was found: "intel-rapl:0:1", "nvidia0"; the model's name for an estimate. */
@@ -151,28 +151,28 @@ const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic
 
 /*
  * The domain of a zone of @kind with @instance, as the kernel names zones: "1" and "1-die-0" are in
- * package 1, whose CPUs' work they follow. psys and platform are the whole machine's. Of a GPU
- * its meter alone knows the domain: here it is the whole machine.
+ * package 1, and their energy follows the work of its CPUs. The domain of psys and platform is the
+ * whole machine. Only its meter knows the domain of a GPU; here it is the whole machine.
  */
 struct domain zone_domain(enum zone_kind kind, const char *instance);
-/* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
+/* The name that people and options use: "package-0"; "platform" if there is only one. */
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /*
- * Reads a name as zone_id() writes it, of a zone that is metered and no device: a kind, and "" or a
- * number as its instance.
+ * Parses a name as zone_id() writes it, for a metered zone that is not a device: a kind, and "" or
+ * a number as its instance.
  */
 bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 		   char ret_instance[static ZONE_INSTANCE_MAX]);
-/* The instance of a number: "0" and "00" are one. False where it is none, or too long. */
+/* The instance of a number: "0" and "00" are one. False if it is not a number, or too long. */
 bool zone_instance_of_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX]);
-/* Whether @id is the zone's, or its kind's name. */
+/* Is @id the name of the zone or of its kind? */
 bool zone_has_id(const struct zone *zone, const char *id);
-/* Whether the zone is a model's; an estimate may also be a part of what is measured. */
+/* Is the zone computed by a model? An estimate may also be a share of a measured zone. */
 bool zone_is_modelled(const struct zone *zone);
 /*
- * Whether both have one kind, source and quality. Such zones are different parts of the machine, so
+ * Do both have the same kind, source and quality? Such zones are different parts of the machine, so
  * their energies are added up.
  */
 bool zone_are_alike(const struct zone *a, const struct zone *b);
-/* Whether @part's energy is also in @whole, which the same source counts in the same package. */
+/* Is the energy of @part also in @whole, as counted by the same source in the same package? */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);

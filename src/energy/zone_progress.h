@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a zone has come between two intervals: with this, and with what is known of its idle
- * power, other books go on with the zone where these are. It is what a recording that begins while
- * the exporter runs has of each zone.
+ * How far a zone has come between two intervals: with this, and with its learned idle power, a
+ * second set of books can continue the zone from here. A recording that begins while the exporter
+ * runs has it for each zone.
  */
 #pragma once
 

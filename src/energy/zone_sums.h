@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A package holds its cores and its uncore, so over a minute it must have counted at least as much
- * as these together. Where it has not, a counter is wrong, or means something else than we think;
- * which one cannot be told from here, so nothing is corrected. Pure.
+ * A package contains its cores and its uncore, so over a minute it must have counted at least as
+ * much as these together. If it has not, a counter is wrong or has another meaning than expected.
+ * Which one it is cannot be decided from here, so nothing is corrected. Pure.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct zone_sums {
 	uint64_t begun_ns;             /* MONOTONIC; of the window that is going on */
 	size_t count;                  /* zones that were known then */
 	uint64_t energy_uj[ZONES_MAX]; /* of each, in the window so far */
-	bool broken[ZONES_MAX];        /* not known all the time: not up, or counted anew */
+	bool broken[ZONES_MAX];        /* not known all the time: not up, or a new baseline */
 	bool exceeded[ZONES_MAX]; /* in the last whole window, this package's parts counted more */
 };
 
@@ -34,8 +34,8 @@ struct zone_sums_input {
 };
 
 /*
- * Takes an interval. A window ends with the first one that makes it a minute, so it is judged by
- * what longer intervals told. Returns the number of packages that their parts exceed, as of the
- * last whole window.
+ * Adds an interval. A window ends with the first interval that makes it a minute long, so longer
+ * intervals are judged, too. Returns the number of packages whose parts exceeded them in the last
+ * whole window.
  */
 size_t zone_sums_add(struct zone_sums *sums, const struct zone_sums_input *input);
