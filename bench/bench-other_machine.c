@@ -205,7 +205,7 @@ static void read_models(int count, char **paths)
 	}
 }
 
-/* Of the same component and features. */
+/* Do both estimate the same component from the same features? */
 static bool are_comparable(size_t a, size_t b)
 {
 	const struct model_component *one = models[a].components, *other = models[b].components;
@@ -354,7 +354,7 @@ static struct line fit(unsigned kind, int left_out)
 	return best;
 }
 
-/* Of pairs of which both machines are in the fold that was left out, or one of them. */
+/* Judges pairs of models whose machines are both, or one of them, in the fold that was left out. */
 static void judge_kind(unsigned kind)
 {
 	double within[2] = { 0 }, all[2] = { 0 };
@@ -409,7 +409,7 @@ static double fit_packages(const struct machine_spec *left_out)
 /*
  * The machines are few and resemble each other, so that a fit without one of them knows little of
  * what it needs. The bound is at least what SPECpower's types of one family need at no distance,
- * @least, of which these machines are none.
+ * @least; these machines are not among them.
  */
 static void judge_packages(double least)
 {

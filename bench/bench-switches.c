@@ -5,11 +5,12 @@
  * nothing, with 0, 1 and 3 events, between 2 processes and along a ring of 2,000, on one CPU. Then
  * Kepler's program as it is on a core with two threads, without events.
  *
- * The kernel itself takes the time of each program (BPF_STATS_RUN_TIME); the cost is the time less
- * that of the program that does nothing. All rounds are of one run, each of all shapes in turn. The
- * events are the time stamp counter (PMU msr), read as others are, with an instruction.
+ * The kernel itself takes the time of each program (BPF_STATS_RUN_TIME); the cost is this time less
+ * the time of the program that does nothing. All rounds are in one run, each with all shapes in
+ * turn. The events are the time stamp counter (PMU msr), read as others are, with an instruction.
  *
- * With --empty: what the program that does nothing takes, in ns, at the switches that others make.
+ * With --empty: the time of the program that does nothing, in ns, at the switches of other
+ * processes.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -50,7 +51,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* ---- load: a byte goes round ---- */
+/* ---- load: a byte travels along a ring ---- */
 
 struct ring {
 	int start; /* where the byte is written */

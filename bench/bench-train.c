@@ -3,7 +3,7 @@
  * How long training takes: upstream's ten trainers, once each, on each component of each machine
  * in CSV files, and the prediction of the rows that they were trained on. Prints seconds of CPU
  * time by trainer, and the time that all of them took on THREADS threads ("wall"), as
- * bench/train.py does beside Python's libraries. Reading the files is not counted.
+ * bench/train.py does for Python's libraries. Reading the files is not counted.
  *
  *     bench-train THREADS FILE...
  */
@@ -108,7 +108,7 @@ static void add_machine(struct work *work, const struct training_rows *rows, con
 	work->machines[work->count++] = machine;
 }
 
-/* Each machine by itself, where there is a column of them. */
+/* Adds each machine by itself, if the table has a column of machines. */
 static void add_machines(struct work *work, const struct sample_table *table,
 			 const struct training_rows *rows)
 {

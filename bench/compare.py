@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a build costs more than another one: both run at the same time over the same sensors and processes, so that other
+"""Measures whether one build costs more than another: both run at the same time over the same sensors and processes, so that other
 load on the machine costs both the same.
 
     bench/compare.py OLD NEW [--quick] [--limit 1.10]        # two release binaries: build/kepler of any two trees
-    bench/compare.py OLD                                     # OLD beside itself: how far the ratios can be trusted
+    bench/compare.py OLD                                     # OLD with itself: how far the ratios can be trusted
 
 Two builds side by side do not cost the same even where they are the same: what runs first finds cold caches, wakes the sensors,
 and makes the kernel's list of processes warm for the other. So the second build's intervals lie half-way between the first's,

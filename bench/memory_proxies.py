@@ -29,7 +29,7 @@ for (size_t i = n - 1; i; i--) { s = s * 6364136223846793005UL + 1; size_t j = (
 for (long k = 0; k < atol(v[2]) * 1000; k++) p = a[p];
 return p == n; }
 """
-# A child's largest resident memory includes that of its parent before the exec: so the parent is small.
+# A child's largest resident memory includes its parent's before the exec, so the parent is small.
 LAUNCHER = """#include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each zone: which part of its span counts (zone_account.h), which work used that energy (that
- * of this interval, of a gap, or of an earlier time), the split over that work (attribute.h), and
- * the charges. The work of gaps and histories is collected first, also that of gaps that end now.
+ * For each zone this file decides which part of its span counts (zone_account.h) and which work
+ * used that energy: the work of this interval, of a gap, or of an earlier time. Then it splits the
+ * energy over that work (attribute.h) and charges the parts. The work of gaps and histories is
+ * collected first, including the gaps that end now.
  *
  * The file is long because all of this is one decision for each zone, made from the same state.
  */
@@ -238,7 +239,7 @@ static struct domain_work gap_work(struct accountant *accountant, uint32_t z, co
 	return work;
 }
 
-/* Whether the zone has been gone for so long that it may never come back. */
+/* Has the zone been gone for so long that it may never come back? */
 static bool is_given_up(const struct accountant *accountant, size_t z)
 {
 	const struct interval *interval = accountant->work.interval;
@@ -536,7 +537,7 @@ static double known_idle_w(const struct zone_account *state, const struct zone_i
 	return -1;
 }
 
-/* Learns from @flow, the energy of which was used by the work of this interval. */
+/* Learns from @flow; the work of this interval used its energy. */
 static void learn_fit(struct accountant *accountant, uint32_t z, const struct zone_interval *flow)
 {
 	const struct interval *interval = accountant->work.interval;

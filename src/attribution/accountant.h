@@ -43,14 +43,14 @@ struct accountant {
 	struct parties gap_parties; /* of the zone whose gap ends just now, or which is late */
 	struct work_histories histories;
 	bool has_parts;             /* some zone follows the energy of the machine's parts */
-	bool is_part[ZONES_MAX];    /* its energy is that of a part (books.h) */
+	bool is_part[ZONES_MAX];    /* it is a part of the machine (books.h) */
 	struct share_options share; /* see accountant_share_by() */
 	struct zone_fits fits;
 	uint32_t place[ZONES_MAX]; /* whose work each zone follows, in the booked interval */
 	struct interval_work work; /* of the interval that is booked */
 	struct split_scratch scratch;
 	/*
-	 * What is to be noted of the interval that is booked next, with its level and row set;
+	 * The explanations to fill in for the interval that is booked next, with level and row set;
 	 * borrowed. Usually none.
 	 */
 	struct explanation *const *explained;
@@ -58,32 +58,32 @@ struct accountant {
 };
 
 void accountant_release(struct accountant *accountant);
-/* At the start and after a reload, of which the zones that there are already learn, too. */
+/* To be called at the start and after a reload; zones that exist already follow the new options. */
 void accountant_configure(struct accountant *accountant, const struct idle_options *options,
 			  uint64_t settle_ns);
-/* At the start and after a reload: by which rules dynamic energy is shared. */
+/* To be called at the start and after a reload: the rules by which dynamic energy is shared. */
 void accountant_share_by(struct accountant *accountant, const struct share_options *options);
 /*
- * From the next interval on a series shows 0 for @settle_ns. One that still shows 0 does so for
- * that long since its birth, too; one that has turned stays.
+ * From the next interval on a new series shows 0 for @settle_ns. A series that still shows 0 now
+ * does so until @settle_ns after its birth; a series that already shows its value is not affected.
  */
 void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns);
-/* Whether rows have a part of the idle energy of zones in @domain, so that they need columns. */
+/* Do rows get a part of the idle energy of zones in @domain, so that they need columns for it? */
 bool accountant_shares_idle(const struct accountant *accountant, const struct domain *domain);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t boottime_ms);
 /*
- * After adopting all zones that were found at once, of which there were @known before. These stay
- * in the total, or out of it, from the first energy on that is booked of any zone.
+ * To be called after adopting all zones that were found at once; @known zones existed before. Those
+ * stay in the total, or out of it, once energy of any zone has been booked.
  */
 void accountant_choose_total(struct accountant *accountant, size_t known);
 /*
- * Before an interval, after adopting: which zones count in it. A zone that has ended does so in the
- * ledger, too.
+ * Before an interval, after adopting: decides which zones count in it. A zone that has ended also
+ * ends in the ledger.
  */
 void accountant_settle_ranks(struct accountant *accountant);
-/* Whether a better source of its energy is charged, for good. */
+/* Is a better source of its energy charged, for good? */
 bool accountant_has_ended(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */
 void accountant_book(struct accountant *accountant, const struct interval *interval);

@@ -72,11 +72,11 @@ static void clear_parts(uint64_t *parts, size_t count)
 		memset(parts, 0, count * sizeof(*parts));
 }
 
-/* What the energy of a mode is parted between. */
+/* The sides between which the energy of a mode is split. */
 struct sharers {
 	const uint64_t *weights; /* of processes */
 	size_t count;
-	uint64_t dropped, unseen; /* weights of what has none */
+	uint64_t dropped, unseen; /* weights of the other work */
 };
 
 /* Parts the energy of @mode. -EOVERFLOW, -ENOMEM or 0. */

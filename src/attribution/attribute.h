@@ -28,7 +28,7 @@ enum idle_share {
 	IDLE_SHARE_SIZE,
 	IDLE_SHARE_USAGE,
 	IDLE_SHARE_EQUAL,
-	IDLE_SHARE_HOLDER,     /* of a device: equally among what holds it, busy or not */
+	IDLE_SHARE_HOLDER,     /* of a device: equally among its holders, busy or not */
 	IDLE_SHARE_ALLOCATION, /* of a device: among containers, by what each was allocated */
 	IDLE_SHARE_RESIDENT,   /* of memory, with IDLE_SHARE_SIZE: by what each container holds */
 };
@@ -62,22 +62,21 @@ struct attribution_result {
 	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
 };
 
-/*
- * Makes of @input whose rule has signals one by CPU time, which it has in time_weights.
- */
+/* Converts @input, whose rule has signals, to CPU time, which it has in time_weights. */
 void attribution_use_time(struct attribution_input *input);
 /* Work without a name in CPU time, or in the unit of a rule that has no signals. */
 uint64_t attribution_time_dropped(const struct attribution_input *input);
 uint64_t attribution_time_unseen(const struct attribution_input *input);
-/* Of weights by the rule: whether there are any at all. */
+/* Are there any weights by the rule at all? */
 bool attribution_has_weights(const struct attribution_input *input);
 /*
  * 0, -ENOMEM or -EOVERFLOW (as split_exact); on failure every part is 0 and everything is in
  * unattributed, reason no_activity, so that the sum still holds.
  *
- * Activity without a name, and unseen activity, takes its share of the dynamic energy, and of the
- * idle energy where that is shared by usage, to the reason "dropped" or "unseen". So does what has
- * no name and was allocated, of idle energy that is shared by that.
+ * The share of activity without a name goes to the reason "dropped", and the share of unseen
+ * activity to "unseen": of the dynamic energy and, if it is shared by usage, of the idle energy. If
+ * idle energy is shared by allocation, the share allocated to containers without a name is
+ * "dropped", too.
  */
 int attribute_zone(const struct attribution_input *input, struct attribution_result *result,
 		   struct split_scratch *scratch);

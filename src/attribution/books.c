@@ -82,8 +82,8 @@ static uint64_t fixed_idle_uw(const struct books *books, enum zone_kind kind)
 }
 
 /*
- * A fixed idle power of the whole machine is that of its parts and their remainder, which other
- * books may have found. Estimates report their idle power.
+ * A fixed idle power of the whole machine is the sum over its parts and their remainder, which
+ * other books may have found. Estimates report their idle power.
  */
 static void derive_idle(struct books *books)
 {
@@ -159,7 +159,7 @@ int books_find_remainders(struct books *books, int64_t found_ms)
 	struct remainder_member members[ZONES_MAX];
 	int r;
 
-	choose_totals(books); /* they are made of what is in them */
+	choose_totals(books); /* remainders depend on the totals */
 	r = follow_remainders(books, members);
 	for (enum zone_quality quality = 0; r == 0 && quality < QUALITY_COUNT; quality++)
 		r = find_remainder(books, &books->rest[quality], members, found_ms);

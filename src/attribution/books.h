@@ -24,7 +24,7 @@
 #include "energy/remainder.h"
 #include "energy/zone_progress.h"
 
-/* What no part of the machine counts, by meters or by estimates (energy/remainder.h). */
+/* The energy that no part of the machine counts, by meters or by estimates (energy/remainder.h). */
 struct books_remainder {
 	struct remainder remainder;
 	struct zone zone; /* once it was found */
@@ -39,7 +39,7 @@ struct books {
 	const struct idle_options *idle;         /* of the last books_configure() */
 	const struct computed_options *computed; /* of the last books_compute(), or NULL */
 	bool has_begun;                          /* an interval */
-	size_t chosen; /* zones of which it is decided which totals have them */
+	size_t chosen;                           /* zones whose totals have been decided on */
 	struct books_remainder rest[QUALITY_COUNT];
 	struct zone_status status[ZONES_MAX];
 	struct energy_span spans[ZONES_MAX]; /* of the interval, in the order of zones */
@@ -77,9 +77,9 @@ int books_find_remainders(struct books *books, int64_t found_ms);
  */
 int books_choose_totals(struct books *books);
 
-/* What is known of the zone's idle power from elsewhere replaces what was learned here. */
+/* Replaces the idle power that was learned here for @zone with @learner. */
 void books_restore(struct books *books, size_t zone, const struct idle_learner *learner);
-/* Of a zone between two intervals, to go on with it in other books. */
+/* The progress of a zone between two intervals, with which other books continue it. */
 struct zone_progress books_save(const struct books *books, size_t zone);
 void books_load(struct books *books, size_t zone, const struct zone_progress *progress);
 

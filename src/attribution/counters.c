@@ -24,7 +24,7 @@ static void charge(struct ledger *ledger, const struct party *party, uint32_t co
 		ledger_charge_container(ledger, party->container, column, amount);
 }
 
-/* Returns the sum of what was charged. */
+/* Returns the sum of the amounts that were charged. */
 static uint64_t book(struct ledger *ledger, const struct parties *parties, uint32_t column,
 		     const uint64_t *amount)
 {

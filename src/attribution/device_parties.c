@@ -104,7 +104,9 @@ static void merge_allocations(struct device_parties *parties)
 	parties->allocation_count = kept + 1;
 }
 
-/* Each allocation has at least one entry that bears its part; without memory it is nameless. */
+/*
+ * Each allocation has at least one entry, which is charged its part; without memory it is nameless.
+ */
 static void find_members(struct device_parties *parties)
 {
 	for (size_t i = 0; i < parties->count; i++) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Among what is the energy of a device split? What used it in an interval, with the time for which
- * it kept the device busy. Most processes use no device, and most devices are used by few: so these
- * are lists, one after the other in the order of devices, and cost nothing where nothing is used.
+ * The energy of a device is split among the processes that used it in an interval, by the time for
+ * which they kept it busy. Most processes use no device, and most devices have few users: so these
+ * are lists, one after the other in the order of devices, and cost nothing without use.
  *
- * Idle energy of a device is shared among what used it, by use or equally, or among what holds it,
- * by how much of it that is.
- * What does neither has no part of it. Where nothing is known to hold a device, use decides.
+ * Idle energy of a device is shared among its users, by use or equally, or among its holders, by
+ * how much of it each holds. A process that neither uses nor holds it gets no part. If no holders
+ * are known, use decides.
  *
- * Containers to which a device was allocated are its holders, and nothing else is. They share in
- * proportion to how much of it each got (replicas of one device count as a device each), and the
- * processes of a container that have the device open share its part equally; where none has, the
- * container itself bears it.
+ * Containers to which a device was allocated are its only holders. They share in proportion to how
+ * much of it each got (replicas of one device count as a device each), and the processes of a
+ * container that have the device open share its part equally; if none has, the container itself is
+ * charged.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ struct device_parties {
 	uint64_t nameless[DEVICES_MAX];   /* to containers that are not known */
 	struct parties sorted;            /* by device */
 	uint32_t first[DEVICES_MAX + 1];  /* of each device, in @sorted; the last is the end */
-	uint64_t dropped_ns[DEVICES_MAX]; /* time of what cannot be named any more */
+	uint64_t dropped_ns[DEVICES_MAX]; /* time of users that cannot be named any more */
 	uint64_t unseen_ns[DEVICES_MAX];  /* time that no process is known for */
 	uint32_t holders[DEVICES_MAX];    /* entries that hold it */
 	enum idle_share share;            /* as asked for in device_parties_close() */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Among what is the energy shared that no part of the machine counts (energy/remainder.h)? Among
- * what has used its parts, in proportion to the energy that it was charged of them: a fan turns,
- * and a power supply gets warm, for whatever draws power.
+ * The energy that no part of the machine counts (energy/remainder.h) is shared among the users of
+ * its parts, in proportion to the energy that they were charged for these: a fan turns, and a power
+ * supply gets warm, for every consumer of power.
  *
- * That is a rule, and no measurement. Dynamic energy follows dynamic energy, idle energy follows
- * idle energy, or with --idle.share=usage dynamic energy, too.
+ * That is a rule and not a measurement. Dynamic energy follows dynamic energy; idle energy follows
+ * idle energy or, with --idle.share=usage, dynamic energy.
  */
 #pragma once
 
@@ -17,20 +17,19 @@ struct energy_parties {
 	const struct party
 		*cpu_party; /* of the interval: the first cpu_count parties are the same */
 	size_t cpu_count;
-	uint64_t dropped_uj, unseen_uj; /* dynamic, of what has no name */
+	uint64_t dropped_uj, unseen_uj; /* dynamic, of work without a name */
 	bool has_energy;                /* any part has, in either mode */
 };
 
 /* A new interval, in which @cpu ran; unchanged until its energy has been added. */
 void energy_parties_begin(struct energy_parties *parties, const struct parties *cpu);
 /*
- * What the split of a part's energy among @party [count] has given to each. Without memory it is
- * dropped.
+ * Adds what the split of a part's energy gave to each @party [count]. Without memory it is dropped.
  */
 void energy_parties_add(struct energy_parties *parties, const struct party *party, size_t count,
 			const struct attribution_result *result);
-/* Whether anything was added. */
+/* Was any energy added? */
 bool energy_parties_have_energy(const struct energy_parties *parties);
-/* What was added, as work: idle energy is shared by @share. */
+/* The added energy, as work: idle energy is shared by @share. */
 struct domain_work energy_parties_work(const struct energy_parties *parties, enum idle_share share);
 void energy_parties_release(struct energy_parties *parties);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a row's numbers of one interval came about: what each zone counted, by which work that was
- * shared, and which part was the row's, with every factor of the arithmetic. Nothing here is
- * measured or split anew: what books an interval notes what it did, for the rows that were asked
- * about.
+ * How a row's numbers of one interval came about: the energy that each zone counted, the work by
+ * which it was shared, and the part of the row, with every factor of the arithmetic. Nothing is
+ * measured or split a second time: the code that books an interval notes its steps for the rows in
+ * question.
  *
  * A process is one party of a split. A container, pod, VM or namespace is several, its processes
  * and what is charged to a container directly: its weight is their sum, and so is its part.
  *
  * The parts follow attribute.h: first the energy of a mode goes to the three sides named work,
- * dropped and unseen, by their weights; then that of the named side to its parties:
+ * dropped and unseen, by their weights; then the energy of the named side to its parties:
  *
  *     named_uj = floor(energy_uj × named_weight / (named + dropped + unseen)) or 1 more
  *     part_uj  = floor(named_uj × weight / named_weight) or 1 more, for each party
  *
- * so that charged_uj of all rows of a level, and what is unattributed, sum to energy_uj. Pure.
+ * so that charged_uj of all rows of a level and the unattributed energy sum to energy_uj. Pure.
  */
 #pragma once
 
@@ -40,9 +40,9 @@ struct explained_mode {
 };
 
 enum explained_flow {
-	EXPLAINED_NOTHING,  /* no new reading: what flows comes with the next good one */
+	EXPLAINED_NOTHING,  /* no new reading: the energy comes with the next good one */
 	EXPLAINED_BASELINE, /* its first reading: counted from here on */
-	EXPLAINED_UNKNOWN,  /* refused, or read anew: what flowed is not known and not counted */
+	EXPLAINED_UNKNOWN,  /* refused, or a new baseline: the energy is not known, not counted */
 	EXPLAINED_HELD,     /* a zone that was found late shows 0 for a while before it counts */
 	EXPLAINED_COUNTED,
 };
@@ -68,7 +68,7 @@ struct explained_zone {
 	bool by_device; /* shared by the time for which each kept the device busy */
 	bool by_parts;  /* shared by the energy that each used of the machine's parts, in µJ */
 	enum share_rule rule; /* of the dynamic weights, as the split used it */
-	uint64_t smt_ppm; /* at which work beside a busy sibling is in them; SHARE_PPM: in full */
+	uint64_t smt_ppm;     /* the weight of work with a busy sibling; SHARE_PPM: full */
 	/* The container's weight is multiplied by it, as learned; 0: none, or several. */
 	double factor;
 	struct explained_mode mode[MODE_COUNT];
@@ -78,7 +78,7 @@ struct explained_zone {
 struct explained_account {
 	struct zone zone; /* the first of them */
 	uint32_t zones;
-	/* Of the row, since its birth; what its series shows now. */
+	/* The row's sum since its birth, and the value that its series shows now. */
 	uint64_t total_uj[MODE_COUNT], shown_uj[MODE_COUNT];
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Rows of the ledger are numbered from 0 without large holes, so cells are arrays by row. A row
- * that was given to another process or container since has another serial: its cell is handed on,
- * to the container or to what has no name, before it is used anew.
+ * that was given to another process or container since has another serial: its cell is added to the
+ * container or to the work without a name before it is reused.
  */
 #include "attribution/gaps.h"
 

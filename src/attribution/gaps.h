@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ran while a zone gave no reading. When its counter can be read again, what flowed in the
- * gap goes to the work of the whole gap, and not to what happened to run at its end.
+ * The work that ran while a zone had no readings. When its counter can be read again, the energy of
+ * the gap is charged to the work of the whole gap, and not to the work that happens to run at its
+ * end.
  *
- * A gap collects weights by row of the ledger, from the first interval without a reading on: those
- * of one rule (share_rule.h), and CPU time beside them, by which the gap is split if in any of its
- * intervals the rule could not be used. Zones that were lost in the same interval, follow the same
- * socket's work and have the same rule share one. Rows may go
- * while it lasts: what a process without a row had run is its container's, and what a container
- * without a row had run is the work of nothing that can be named. Pure: rows and weights in,
- * parties out.
+ * A gap collects weights by row of the ledger, from the first interval without a reading on:
+ * weights of one rule (share_rule.h), and CPU time as well. If the rule could not be used in one of
+ * its intervals, the gap is split by CPU time. Zones that were lost in the same interval, follow
+ * the same socket's work and have the same rule share one gap. Rows may go while it lasts: the work
+ * of a process without a row is its container's, and the work of a container without a row cannot
+ * be named. Pure: rows and weights in, parties out.
  */
 #pragma once
 
 #include "attribution/parties.h"
 #include "attribution/zone_account.h"
 
-/* As many as a large machine has sockets and devices, each of which has a gap of its own. */
+/* A large machine has as many sockets and devices, and each of them can have a gap. */
 #define GAPS_MAX 96
 #define GAP_NONE UINT32_MAX
-/* One more than there is room for: what ran meanwhile is not known. */
+/* A gap that found no room: the work that ran meanwhile is not known. */
 #define GAP_LOST (UINT32_MAX - 1)
 
-/* The work of a process or of a container: @serial tells whether the ledger's row is still its. */
+/* The work of a process or a container; @serial shows if the ledger's row still belongs to it. */
 struct gap_cell {
 	uint64_t serial; /* 0: none */
 	uint64_t dynamic, idle;
@@ -48,7 +48,7 @@ struct gap {
 	struct gap_cells processes, containers;
 	uint64_t dropped, unseen; /* weights without a name */
 	uint64_t time_dropped, time_unseen;
-	uint64_t idle_dropped;         /* likewise, of idle energy by allocation */
+	uint64_t idle_dropped;         /* the same for idle energy by allocation */
 	struct zone_activity activity; /* of all of it */
 };
 
@@ -73,18 +73,18 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
 		 const struct attribution_input *work, const struct zone_activity *activity);
 /* What the dynamic weights of gap_parties() are of: the gap's rule, or CPU time. */
 enum share_rule gap_rule(const struct gap *gap);
-/* What is of work without a name: by gap_rule(), and in CPU time. */
+/* The weights of work without a name: by gap_rule(), and in CPU time. */
 struct gap_nameless {
 	uint64_t dropped, unseen;
 	uint64_t time_dropped, time_unseen;
 };
 /*
- * What was collected, as the parties of one long interval: their weights are in cpu_ns and
- * idle_weight. What has no row any more is dropped. 0 or -ENOMEM, also where memory was refused
+ * The collected work, as the parties of one long interval: their weights are in cpu_ns and
+ * idle_weight. The work of rows that are gone is dropped. 0 or -ENOMEM, also if memory was refused
  * before: then nothing is known.
  */
 int gap_parties(const struct gap *gap, const struct ledger *ledger, struct parties *ret,
 		struct gap_nameless *ret_nameless);
-/* A gap that is not one of struct gaps: what it has collected goes. */
+/* Releases a gap that is not in a struct gaps, with all that it has collected. */
 void gap_release(struct gap *gap);
 void gaps_release(struct gaps *gaps);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work of an interval, by place (energy/work.h): of all CPUs or those of a socket, of a device,
- * or of whatever used the machine's other parts. The domain of a place makes its work; what differs
- * between domains is a row of a table, so that the accountant treats all of them alike.
+ * The work of an interval, by place (energy/work.h): the work of all CPUs or of a socket's, the use
+ * of a device, or the use of the machine's other parts. The domain of a place makes its work; the
+ * differences between domains are a row of a table, so that the accountant treats all of them
+ * alike.
  *
  * The work of CPUs can be weighed by signals (share_weights.h). The weights that were made last are
  * kept, because zones of the same place and rule mostly follow each other. Pure.
@@ -40,7 +41,7 @@ struct work_domain {
 
 struct interval_work {
 	const struct interval *interval;     /* borrowed until the next one */
-	const struct share_options *options; /* likewise */
+	const struct share_options *options; /* borrowed, too */
 	enum idle_share idle_share;          /* of all zones but devices' */
 	struct energy_parties parts;         /* what used the energy of the machine's parts */
 	uint32_t signals;                    /* SIGNAL_BIT()s that can weigh the work */
@@ -52,8 +53,8 @@ struct interval_work {
 const struct work_domain *work_domain_at(uint32_t place);
 
 /*
- * Begins an interval, of which the idle energy is shared by @share and that of devices by
- * @device_share, with weights for the rows of @ledger. Without memory no row is charged and no
+ * Begins an interval. Its idle energy is shared by @share, the idle energy of devices by
+ * @device_share. There are weights for the rows of @ledger. Without memory no row is charged and no
  * energy is lost.
  */
 void interval_work_begin(struct interval_work *work, const struct interval *interval,
@@ -66,15 +67,15 @@ enum share_rule interval_work_rule(const struct interval_work *work, uint32_t pl
 /* The work at @place, weighed by @rule where that is possible, else by the domain's own unit. */
 struct domain_work interval_work_at(struct interval_work *work, uint32_t place,
 				    enum share_rule rule);
-/* The same by what was learned of a zone; input.rule is SHARE_FIT if that was possible. */
+/* The same by the costs learned for a zone; input.rule is SHARE_FIT if that was possible. */
 struct domain_work interval_work_by_fit(struct interval_work *work, uint32_t place,
 					const struct zone_fit_weights *learned);
 enum idle_share interval_work_idle_share(const struct interval_work *work, uint32_t place);
-/* Whether anything used the domain, so that a zone without a reading waits for it. */
+/* Was the domain used, so that a zone without a reading waits for it? */
 bool interval_work_has_use(const struct interval_work *work, uint32_t place);
 /*
- * What the machine did during the interval, as far as a zone at @place is concerned. @span_ns: work
- * that comes with the span took as long; 0: as long as the interval.
+ * The activity of the machine during the interval that concerns a zone at @place. @span_ns: work
+ * that comes with the span took that long; 0: as long as the interval.
  */
 struct zone_activity interval_work_activity(const struct interval_work *work, uint32_t place,
 					    uint64_t span_ns);

@@ -6,12 +6,12 @@
  * An account is all zones of one kind that the same source counts with the same quality, such as
  * the packages of all sockets. They measure different parts, so that their energies can be added
  * up. Each zone is split by itself, by its own shares; the part of a row is added to the account's
- * column of that mode. So what holds for each of its zones (ledger.h) holds for their sum. Where
- * rows tell zones apart, an account is one zone.
+ * column of that mode. So every rule for a zone (ledger.h) also holds for the sum of an account's
+ * zones. If rows have a column for each zone, an account is one zone.
  *
- * Columns of idle energy exist only once rows can have any, and those of counters (instructions,
- * packets, bytes) once they are known. CPU time is known from the start, so its column is the
- * first. A column keeps its number: new ones come behind it. Pure.
+ * Columns of idle energy exist only once rows can have any, and columns of counters (instructions,
+ * packets, bytes) once these are known. CPU time is known from the start, so its column is the
+ * first. A column keeps its number: new columns follow after it. Pure.
  */
 #pragma once
 
@@ -30,7 +30,7 @@
 /* What a row has one value of. */
 struct column {
 	const struct quantity *quantity;
-	uint32_t account;      /* whose energy it is; ACCOUNT_NONE: it is no energy */
+	uint32_t account;      /* whose energy it is; ACCOUNT_NONE: not energy */
 	enum energy_mode mode; /* of energy */
 };
 
@@ -47,7 +47,7 @@ struct account {
 struct layout_zone {
 	const struct zone *zone; /* borrowed */
 	uint32_t account;
-	uint32_t next; /* zone of the account; ZONE_NONE behind the last */
+	uint32_t next; /* zone of the account; ZONE_NONE: it is the last */
 	bool ended;    /* another source is charged */
 };
 
@@ -71,22 +71,25 @@ void layout_release(struct layout *layout);
  * fail. 0 or -ENOMEM.
  */
 int layout_reserve(struct layout *layout, uint32_t columns);
-/* The number of columns with @zone added, or once rows bear idle energy. */
+/* The number of columns with @zone added, or once rows get idle energy. */
 uint32_t layout_columns_with(const struct layout *layout, const struct zone *zone);
 uint32_t layout_columns_with_idle(const struct layout *layout);
 /* @zone lives as long as the layout; its number is zone_count before the call. */
 void layout_add_zone(struct layout *layout, const struct zone *zone);
 /* Another source is charged for its energy from now on. A second call has no effect. */
 void layout_end_zone(struct layout *layout, uint32_t zone);
-/* It is charged again, in place of the source that had taken over. Likewise. */
+/*
+ * The zone is charged again, in place of the source that had taken over. A second call has no
+ * effect.
+ */
 void layout_revive_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
-/* From now on rows have a counter of @quantity, of which they have none yet, and keep it. */
+/* From now on rows have a counter of @quantity, and keep it. They must not have one yet. */
 void layout_count(struct layout *layout, const struct quantity *quantity);
 /* The column of a row's counter of @quantity; COLUMN_NONE: no row has one. */
 uint32_t layout_find(const struct layout *layout, const struct quantity *quantity);
-/* How many columns are no energy. */
+/* How many columns are not energy. */
 uint32_t layout_others(const struct layout *layout);
 
 static inline const struct account *layout_account_of(const struct layout *layout, uint32_t zone)
@@ -107,7 +110,7 @@ static inline const struct zone *layout_account_zone(const struct layout *layout
 	return layout->zones[layout->accounts[account].first_zone].zone;
 }
 
-/* Whether all of its zones have ended. */
+/* Have all of its zones ended? */
 static inline bool account_has_ended(const struct account *account)
 {
 	return account->ended == account->zones;

@@ -245,7 +245,7 @@ static void book_to_groups(struct ledger *ledger)
  * Containers. The key is a hash of the container's id (FNV-1a, 64 bits), which is then compared in
  * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. A
  * container with names that changed after its series could be seen has several rows in the chain,
- * one of which is not `replaced`. One look at the index finds a row, because names carry the hash
+ * and all but one are `replaced`. One look at the index finds a row, because names carry the hash
  * of their id; names are compared only if they are not the row's own.
  */
 
@@ -459,7 +459,7 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	return container;
 }
 
-/* Whether @owner has final names, or final names of the pod, that the waiting @row lacks. */
+/* Does @owner have final names, or final names of the pod, that the waiting @row lacks? */
 static bool is_better_known(const struct ledger_container *row, const struct ledger_owner *owner)
 {
 	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);

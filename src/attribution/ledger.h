@@ -55,8 +55,9 @@
  * is the key, an owner without one is the overflow owner. workload/identity.h explains the other
  * fields.
  *
- * LABELS_CONTAINER are those of the container's series: once published, other ones make a new row.
- * The rest may change in a row's life and decides to which groups the container belongs.
+ * LABELS_CONTAINER are the labels of the container's series: once they are published, other labels
+ * make a new row. The rest may change in a row's life and decides to which groups the container
+ * belongs.
  */
 struct ledger_owner {
 	const struct owner_names *names;
@@ -137,7 +138,7 @@ void ledger_free(struct ledger *ledger);
 int ledger_add_zone(struct ledger *ledger, const struct zone *zone);
 /* As layout_end_zone(). */
 void ledger_end_zone(struct ledger *ledger, uint32_t zone);
-/* It is charged again: what it was ended for stands still. */
+/* The zone is charged again: the source that had replaced it stands still. */
 void ledger_revive_zone(struct ledger *ledger, uint32_t zone);
 /*
  * From now on rows have columns of idle energy, also for zones that are added later. 0 or -ENOMEM
@@ -145,13 +146,15 @@ void ledger_revive_zone(struct ledger *ledger, uint32_t zone);
  */
 int ledger_bear_idle(struct ledger *ledger);
 /*
- * From now on rows have counters of @quantities, of which they have none yet. They are 0 until they
- * count: at once where @born_ns is 0, else once they have settled since then. 0 or -ENOMEM (nothing
+ * From now on rows have counters of @quantities, which they must not have yet. A counter is 0 until
+ * it counts: at once if @born_ns is 0, else once it has settled since then. 0 or -ENOMEM (nothing
  * changed).
  */
 int ledger_count(struct ledger *ledger, const struct quantity *const *quantities, uint32_t count,
 		 uint64_t born_ns);
-/* Whether the counter in @column counts in the interval that ends at @now_ns. If so, it goes on. */
+/*
+ * Does the counter in @column count in the interval that ends at @now_ns? Once it does, it goes on.
+ */
 bool ledger_counts(struct ledger *ledger, uint32_t column, uint64_t now_ns, uint64_t settle_ns);
 /* The table of its names, to which those of ledger_container() must belong. */
 struct names_table *ledger_names(const struct ledger *ledger);
@@ -194,9 +197,9 @@ uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, 
 uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
 /* Begins to load what both of them read; see map_prefetch(). */
 void ledger_prefetch_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
-/* The container is touched as well when nothing of it lives any more. */
+/* The container is touched as well when none of its processes is alive any more. */
 void ledger_end_process(struct ledger *ledger, uint32_t process);
-/* Whether the cgroup of a container without process rows still exists. */
+/* Does the cgroup of a container without process rows still exist? */
 void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there);
 /* Adds to a column of the process and of its container. */
 void ledger_charge(struct ledger *ledger, uint32_t process, uint32_t column, uint64_t amount);
@@ -207,7 +210,7 @@ void ledger_charge_container(struct ledger *ledger, uint32_t container, uint32_t
 void ledger_node(struct ledger *ledger, uint32_t zone, enum energy_mode mode, uint64_t amount_uj);
 void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode mode,
 			 enum unattributed_reason reason, uint64_t amount_uj);
-/* Of a column that is no energy: all of it, and the part of it that no row got. */
+/* Adds to the node's sum in a column that is not energy, and to the part of it that no row got. */
 void ledger_node_sum(struct ledger *ledger, uint32_t column, uint64_t amount,
 		     uint64_t unattributed);
 
@@ -281,7 +284,7 @@ uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum ener
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 				   enum energy_mode mode, enum unattributed_reason reason);
-/* Of a column that is no energy, so far. */
+/* The node's sum in a column that is not energy, so far. */
 struct ledger_sum {
 	uint64_t node, unattributed;
 	uint64_t born_ns; /* of a counter that does not count yet; else 0 */

@@ -35,13 +35,13 @@ struct level_info {
 	const char *name; /* "pod": of metrics and questions */
 	struct level_words words;
 	bool has_work; /* pages have its CPU time and counters, and power by zone */
-	/* Of groups: */
+	/* For groups only: */
 	enum label_key id;       /* by which a group is known */
 	enum label_key called;   /* its name for people */
 	enum label_group named;  /* labels that name it; LABEL_GROUP_COUNT: the id alone */
 	enum label_group facts;  /* labels that it has, too; LABEL_GROUP_COUNT: none */
 	bool takes_all;          /* owners without the id are in a group as well */
-	bool awaits_owner_names; /* the names of its pod do not suffice to join it */
+	bool awaits_owner_names; /* the names of its pod are not enough to join it */
 };
 
 extern const struct level_info level_info[LEVEL_COUNT];

@@ -64,7 +64,7 @@ void parties_begin(struct parties *parties, uint32_t sockets)
 	sockets = sockets < PLACES_MAX ? sockets : PLACES_MAX;
 	parties->count = 0;
 	if (sockets > parties->sockets)
-		parties->size = 0; /* reserved anew: more arrays than before */
+		parties->size = 0; /* to be reserved again: more arrays than before */
 	parties->sockets = sockets;
 	parties->signals = 0;
 	parties->knows_held = false;
@@ -75,7 +75,7 @@ void parties_know(struct parties *parties, uint32_t signals)
 {
 	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++) {
 		if (signals & SIGNAL_BIT(signal) && !parties->signal[signal])
-			parties->size = 0; /* reserved anew: more arrays than before */
+			parties->size = 0; /* to be reserved again: more arrays than before */
 	}
 	parties->signals = signals;
 	memset(parties->signal_sum, 0, sizeof(parties->signal_sum));
@@ -85,7 +85,7 @@ void parties_know_held(struct parties *parties)
 {
 	for (uint32_t place = 0; place < parties->sockets; place++) {
 		if (!parties->held[place])
-			parties->size = 0; /* likewise */
+			parties->size = 0; /* to be reserved again */
 	}
 	parties->knows_held = true;
 	memset(parties->held_sum, 0, sizeof(parties->held_sum));
@@ -190,7 +190,9 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 	return 0;
 }
 
-/* What asked for a part of the machine bears its idle power, also while it sleeps. */
+/*
+ * A container that requested a part of the machine is charged its idle power, even while it sleeps.
+ */
 static int weigh_by_size(struct parties *parties, const struct ledger *ledger, uint64_t dt_ns)
 {
 	uint32_t slots = ledger_slots(ledger, LEVEL_CONTAINER);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Among what is the energy of an interval split? A party is a process row of the ledger, or a
- * container for work that is known by its cgroup only, with what it ran and its weight where idle
- * energy is shared. Arrays are kept between intervals and grow when more ran than ever before.
+ * The parties among which the energy of an interval is split. A party is a process row of the
+ * ledger or, for work that is known by its cgroup only, a container, with its run time and its
+ * weight for shared idle energy. Arrays are kept between intervals and grow when there are more
+ * parties than ever before.
  */
 #pragma once
 
@@ -23,21 +24,21 @@ struct parties {
 	uint64_t *cpu_ns;
 	uint64_t *socket_ns[PLACES_MAX]; /* of cpu_ns, by place; [0..sockets) */
 	uint64_t socket_sum_ns[PLACES_MAX];
-	uint32_t sockets;               /* that are told apart; 0: none */
+	uint32_t sockets;               /* that are distinguished; 0: none */
 	uint64_t *signal[SIGNAL_COUNT]; /* of those that are in @signals */
 	uint64_t signal_sum[SIGNAL_COUNT];
-	/* Of SIGNAL_RESIDENT, what is at each place; where that is known, and in the sum, too. */
+	/* SIGNAL_RESIDENT by place, if that is known, for each party and in total. */
 	uint64_t *held[PLACES_MAX];
 	uint64_t held_sum[PLACES_MAX];
 	bool knows_held;
-	uint32_t signals; /* SIGNAL_BIT(): what is known of this interval's work */
+	uint32_t signals; /* SIGNAL_BIT()s that are known in this interval */
 	uint64_t *idle_weight;
 	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
 	uint32_t *owner;             /* container, for weights by size */
 	size_t count;
 	size_t size;
-	uint32_t *container_millicpu; /* [container_size] likewise */
-	bool *container_has_party;    /* [container_size] likewise */
+	uint32_t *container_millicpu; /* [container_size], for the same */
+	bool *container_has_party;    /* [container_size], for the same */
 	size_t container_size;
 	struct idle_size_scratch scratch;
 };
@@ -51,29 +52,43 @@ struct domain_work {
 
 /* Room for @count in all. 0 or -ENOMEM. */
 int parties_reserve(struct parties *parties, size_t count);
-/* A new interval, in which @sockets places are told apart; at most PLACES_MAX. */
+/* A new interval in which @sockets places are distinguished; at most PLACES_MAX. */
 void parties_begin(struct parties *parties, uint32_t sockets);
-/* Of these signals each party has an amount. After parties_begin(), before parties_reserve(). */
+/*
+ * Each party has an amount of these signals. To be called after parties_begin() and before
+ * parties_reserve().
+ */
 void parties_know(struct parties *parties, uint32_t signals);
-/* And of the memory that each holds it is known at which place it is. Likewise. */
+/*
+ * The memory that each party holds is known by place, too. To be called after parties_begin() and
+ * before parties_reserve().
+ */
 void parties_know_held(struct parties *parties);
 /* There must be room. @socket_ns [sockets] may be NULL: not known. */
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
 		 const uint64_t *socket_ns);
-/* Of the party that was added last: 0 until this is called. @signal is one of those known. */
+/*
+ * Sets an amount of the party that was added last: 0 until this is called. @signal is a known one.
+ */
 void parties_add_signal(struct parties *parties, enum signal signal, uint64_t amount);
-/* What it holds at each place, [sockets], after parties_know_held(). Likewise. */
+/*
+ * Sets the memory that the party added last holds at each place, [sockets], after
+ * parties_know_held(): 0 until this is called.
+ */
 void parties_add_held(struct parties *parties, const uint64_t *bytes);
 /*
- * What was run in a socket that is not known is spread over all as what is known. To be called when
- * all that ran has been added, and before socket_ns is read: each party's is cpu_ns in sum then.
+ * Spreads run time with an unknown socket over all sockets in proportion to the known run time. To
+ * be called when all work has been added, and before socket_ns is read: then it sums to each
+ * party's cpu_ns.
  */
 void parties_spread_sockets(struct parties *parties);
-/* The part of @amount that falls to the socket at @place, as its work is of all work. */
+/*
+ * The part of @amount that belongs to the socket at @place, in proportion to its part of all work.
+ */
 uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64_t amount);
 /*
- * Sets idle_weight for @share over the @dt_ns of the interval. Equal shares, and shares by size,
- * bring parties that did not run: living processes, containers of known size. 0 or -errno.
+ * Sets idle_weight for @share over the @dt_ns of the interval. Equal shares and shares by size add
+ * parties that did not run: living processes, containers of known size. 0 or -errno.
  */
 int parties_weigh_idle(struct parties *parties, const struct ledger *ledger, enum idle_share share,
 		       uint64_t dt_ns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By what is the dynamic energy of a zone shared? A rule names the signals (energy/signal.h) that
- * weigh the work, and each kind of zone has a list of rules, the best first: the first one is used
- * whose signals are known in the interval. CPU time is known always, and ends each list. The lists
- * are data; docs/attribution.md has the reasons.
+ * The rules by which the dynamic energy of a zone is shared. A rule names the signals
+ * (energy/signal.h) that weigh the work, and each kind of zone has a list of rules, the best first.
+ * The first rule whose signals are known in the interval is used. CPU time is always known and ends
+ * each list. The lists are data; docs/attribution.md has the reasons.
  *
- * A rule is chosen anew for each interval, without hysteresis: an interval is split by weights of
- * one rule only, so that a change costs nothing, and what is collected over several intervals
- * (gaps.h, work_history.h) is split by CPU time if their rules differ. Units never mix. Pure.
+ * A rule is chosen again for each interval, without hysteresis: an interval is split by weights of
+ * one rule only, so a change costs nothing. Work that was collected over several intervals (gaps.h,
+ * work_history.h) is split by CPU time if their rules differ. Units never mix. Pure.
  */
 #pragma once
 
@@ -20,8 +20,8 @@
 
 enum share_rule {
 	SHARE_CPU_TIME,
-	SHARE_SMT_TIME,            /* CPU time; beside a busy sibling it counts less: smt_ppm */
-	SHARE_CYCLES,              /* of the core's clock; likewise, where pairing is known */
+	SHARE_SMT_TIME,            /* CPU time; with a busy sibling it counts less: smt_ppm */
+	SHARE_CYCLES,              /* of the core's clock; paired ones count less, if known */
 	SHARE_CYCLES_INSTRUCTIONS, /* both: see SHARE_MIX_* */
 	SHARE_INSTRUCTIONS,        /* retired */
 	SHARE_FREQUENCY_TIME,      /* run time × frequency; paired as SHARE_CYCLES */
@@ -40,17 +40,18 @@ enum share_rule {
 };
 
 /*
- * Energy of a cycle (or of run time) of a thread beside a busy sibling, over that of a thread that
- * has the core for itself. METRION (arXiv 2512.06806) measures that the second thread adds some
- * 15 % to the power of a core: (1 + 0.15) / 2. That the two states must be told apart is HaPPy's
- * finding (Zhai et al., USENIX ATC 2014).
+ * The energy of a cycle (or of run time) of a thread with a busy sibling, over the energy of a
+ * cycle of a thread that has the core for itself. METRION (arXiv 2512.06806) measures that the
+ * second thread adds some 15 % to the power of a core: (1 + 0.15) / 2. HaPPy (Zhai et al., USENIX
+ * ATC 2014) found that the two states must be distinguished.
  */
 #define SHARE_SMT_PPM 575000
 #define SHARE_PPM     1000000
 /*
  * In SHARE_CYCLES_INSTRUCTIONS, relative to a cycle of a thread that has the core for itself: a
- * cycle beside a busy sibling is half of what keeps the core awake, whatever smt_ppm says, because
- * what the second thread adds is in its instructions. docs/attribution.md has the reasons.
+ * cycle with a busy sibling is half of what keeps the core awake, regardless of smt_ppm, because
+ * the energy that the second thread adds is in its instructions. docs/attribution.md has the
+ * reasons.
  */
 #define SHARE_MIX_PAIRED_PPM      500000
 #define SHARE_MIX_INSTRUCTION_PPM 750000
@@ -63,12 +64,15 @@ enum owner_factors {
 };
 
 struct share_options {
-	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
-	/* Of SHARE_PPM, and at most that: of SHARE_SMT_TIME, SHARE_CYCLES, SHARE_FREQUENCY_TIME. */
+	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used if possible */
+	/*
+	 * Out of SHARE_PPM, and at most that: for SHARE_SMT_TIME, SHARE_CYCLES and
+	 * SHARE_FREQUENCY_TIME.
+	 */
 	uint64_t smt_ppm;
 	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
 	enum owner_factors owner_factors;
-	enum psys_gpus psys_gpus; /* whether totals take GPUs to be in psys */
+	enum psys_gpus psys_gpus; /* do totals assume that psys contains GPUs? */
 };
 
 /* "cycles": as options, metrics and pages name it. */
@@ -79,20 +83,20 @@ const char *share_rule_unit(enum share_rule rule);
 const char *share_rule_words(enum share_rule rule);
 /* SIGNAL_BIT()s that it needs; 0: none, or it is the domain's. */
 uint32_t share_rule_signals(enum share_rule rule);
-/* Whether its weights are made of signals (share_weights.h), and not of time or energy alone. */
+/* Are its weights made of signals (share_weights.h), and not of time or energy alone? */
 bool share_rule_has_signals(enum share_rule rule);
-/* Whether its signals are of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
+/* Do its signals cover only the time that context switches have shown (SIGNAL_COUNTED_TIME)? */
 bool share_rule_is_of_counted_time(enum share_rule rule);
 /*
- * What time or a cycle beside a busy sibling counts of one alone, where pairing is known: @smt_ppm,
- * the rule's own factor, or SHARE_PPM if the rule does not distinguish the two.
+ * The weight of time or of a cycle with a busy sibling, relative to one alone, if pairing is known:
+ * @smt_ppm, the rule's own factor, or SHARE_PPM if the rule does not distinguish the two.
  */
 uint64_t share_rule_pairing_ppm(enum share_rule rule, uint64_t smt_ppm);
 /* Rule @index of the list of @kind, the best first. False where the list ends. */
 bool share_rule_in_list(enum zone_kind kind, uint32_t index, enum share_rule *ret);
 /*
- * The rule for zones of @kind where @signals are known: the one that is asked for if its signals
- * are, else the first of the list of which that is true.
+ * The rule for zones of @kind if @signals are known: the one that is asked for if its signals are
+ * known, else the first one in the list whose signals are.
  */
 enum share_rule share_rule_choose(const struct share_options *options, enum zone_kind kind,
 				  uint32_t signals);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two passes over the parties: the weights of what was counted and their mean per nanosecond, then
- * those of all that ran. Then the part of the place, and last the work without a name.
+ * Two passes over the parties compute the weights of counted work with their mean per nanosecond,
+ * then the weights of all work. Then follow the part of the place and, last, the work without a
+ * name.
  */
 #include "attribution/share_weights.h"
 
@@ -12,7 +13,7 @@
 #include "base/array.h"
 #include "base/num.h"
 
-/* Of one party, so that a sum of as many as fit into memory fits 128 bits. */
+/* The limit for one party, so that a sum over as many as fit into memory fits 128 bits. */
 #define WEIGHT_MAX  SHARE_WEIGHTS_MAX
 #define MEMORY_UNIT (1ULL << 20)
 #define MEMORY_MAX  (1ULL << 60) /* of a container; more than any machine has */
@@ -74,7 +75,7 @@ uint32_t share_weights_signals(const struct parties *parties)
 	return seen_ns * 2 >= all_ns ? parties->signals : parties->signals & ~of_counted_time;
 }
 
-/* @whole, of which what was beside a busy sibling counts smt_ppm. */
+/* @whole, in which the amount with a busy sibling counts smt_ppm. */
 static uint64_t weigh_pairing(const struct parties *parties, size_t i, uint64_t whole,
 			      uint64_t smt_ppm)
 {
@@ -146,8 +147,8 @@ static int sum_memory_there(struct share_weights *weights, const struct parties 
 }
 
 /*
- * Adds up the memory of each container. A container of which none is known gets the mean of the
- * others, by the CPU time that was run in them. 0 or -ENOMEM.
+ * Adds up the memory of each container. A container without known memory gets the mean of the
+ * others, weighted by their CPU time. 0 or -ENOMEM.
  */
 static int sum_memory(struct share_weights *weights, const struct parties *parties, uint32_t place)
 {
@@ -188,7 +189,7 @@ static uint64_t weigh_by_memory(const struct share_weights *weights, const struc
 	return scaled(parties->cpu_ns[i], weights->held[parties->party[i].container], MEMORY_UNIT);
 }
 
-/* Of what is known of party @i. */
+/* The weight of the known amounts of party @i. */
 static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule rule,
 		      uint64_t smt_ppm)
 {
@@ -208,7 +209,7 @@ static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule r
 		       : amount;
 }
 
-/* Of all parties: what was weighed, in which time. */
+/* Over all parties: the total weight, and the time that it covers. */
 struct mean {
 	wide weight, time_ns;
 };

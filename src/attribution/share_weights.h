@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does each party of an interval weigh at a place, by a rule of share_rule.h that has signals?
+ * The weight of each party of an interval at a place, by a rule of share_rule.h that has signals.
  *
  * - A party's weight is made of its amounts: the cycles, the softirqs of both directions. Time or
- *   cycles beside a busy sibling count share_rule_pairing_ppm() of what they would alone.
- * - Signals of the context switches are of the time that these have shown. A party of which at
- *   least 1 / SHARE_COUNTED_PART of its CPU time was counted is taken to have gone on like that in
- *   the rest; of another, the rest weighs as much per nanosecond as that of all parties does.
- * - CPU time times memory takes the memory of a party's container, of all its parties; of one of
- *   which that is not known, the mean of what ran elsewhere. Of a socket a party then has the part
- *   that its container's memory there is of all its memory, where that is known.
- * - Of a socket, each party has the part that its CPU time there is of all its CPU time; what is
- *   known by its cgroup alone, and has no CPU time, the part that all work has there.
- * - Work without a name has CPU time only; it weighs what all parties weigh per nanosecond.
+ *   cycles with a busy sibling count share_rule_pairing_ppm() of their weight alone.
+ * - Signals of the context switches cover the time that these have shown. If at least
+ *   1 / SHARE_COUNTED_PART of a party's CPU time was counted, the rest is assumed to be like it;
+ *   otherwise the rest weighs as much per nanosecond as the work of all parties does.
+ * - CPU time times memory takes the memory of all parties of the party's container or, if that is
+ *   not known, the mean over the other containers. At a socket, a party then has the part of its
+ *   container's memory that is there, if that is known.
+ * - At a socket, each party has the part of its amounts that corresponds to its CPU time there. A
+ *   party that is known by its cgroup alone, without CPU time, has the part of all work there.
+ * - Work without a name has CPU time only; it weighs as much per nanosecond as all parties do.
  *
- * No input makes a sum overflow: weights that sum to more than SHARE_WEIGHTS_MAX are halved, all of
- * them, as often as that takes. Pure; memory grows to the most parties that there ever were.
+ * No input makes a sum overflow: weights that sum to more than SHARE_WEIGHTS_MAX are all halved, as
+ * often as necessary. Pure; memory grows to the largest number of parties so far.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/parties.h"
 #include "attribution/learning/power_fit.h"
+#include "attribution/parties.h"
 #include "attribution/share_rule.h"
 
 #define SHARE_COUNTED_PART 8
 /* With dropped and unseen work; a gap has room for hours of that. */
 #define SHARE_WEIGHTS_MAX (UINT64_MAX >> 2)
 
-/* By which the weight of a party is multiplied with SHARE_FIT. */
+/* The factors of a party's weight with SHARE_FIT. */
 struct share_factor {
 	double work; /* all but its part of the time awake */
 	double all;
@@ -41,8 +41,7 @@ struct share_weights {
 	size_t size;
 	uint64_t *held; /* [held_size] memory by container, with SHARE_RESIDENT_TIME */
 	size_t held_size;
-	uint64_t *
-		held_there; /* [held_there_size] likewise, of it at the place, where that is known */
+	uint64_t *held_there; /* [held_there_size] at the place, if known */
 	size_t held_there_size;
 	uint64_t dropped, unseen;
 	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1s. */
@@ -57,9 +56,9 @@ struct share_weights {
  */
 uint32_t share_weights_signals(const struct parties *parties);
 /*
- * By @rule, all of whose signals are known, at the socket @place or, where that is
- * parties->sockets or more, in the whole machine. @dropped_ns and @unseen_ns are of that place. 0 or
- * -ENOMEM.
+ * Makes the weights by @rule, all of whose signals are known, at the socket @place or, if that is
+ * parties->sockets or more, in the whole machine. @dropped_ns and @unseen_ns are of that place. 0
+ * or -ENOMEM.
  */
 int share_weights_make(struct share_weights *weights, const struct parties *parties,
 		       enum share_rule rule, uint64_t smt_ppm, uint32_t place, uint64_t dropped_ns,

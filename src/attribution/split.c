@@ -95,7 +95,7 @@ static size_t partition(const uint64_t *remainders, uint32_t *order, size_t low,
 	return store;
 }
 
-/* Moves the @wanted elements that go before all others to the front of order[0..n). */
+/* Moves the @wanted elements that come first in order to the front of order[0..n). */
 static void select_first(const uint64_t *remainders, uint32_t *order, size_t n, size_t wanted)
 {
 	size_t low = 0, high = n - 1;

@@ -98,7 +98,7 @@ void work_histories_release(struct work_histories *histories)
 	*histories = (struct work_histories){ 0 };
 }
 
-/* Those that end before what is reached, and the oldest where there is no room. */
+/* Releases the slices that end before its reach and, if there is no room, the oldest ones. */
 static void release_oldest(struct work_history *history, size_t more, uint64_t now_ns)
 {
 	size_t count = 0, entries = history->entries;
@@ -169,7 +169,7 @@ void work_history_add(struct work_history *history, const struct ledger *ledger,
 	slice->unseen += work->unseen_weight;
 	slice->time_dropped += work->time_dropped;
 	slice->time_unseen += work->time_unseen;
-	/* Without memory the history begins anew: what it has is not all that ran. */
+	/* Without memory the history starts again, because it lacks some of the work. */
 	if (work->count > HISTORY_ENTRIES_MAX ||
 	    ARRAY_RESERVE(slice->entries, slice->size, before + work->count) < 0) {
 		release_slices(history, history->count);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ran some time ago, for meters that tell late: the power that a management controller shows
- * is that of some seconds before, or the mean of half a minute. Its energy goes to the work of that
- * time, and not to what runs when it is told.
+ * The work of some time ago, for meters that report late: the power that a management controller
+ * shows is some seconds old, or the mean of half a minute. Its energy is charged to the work of
+ * that time, and not to the work that runs when it is reported.
  *
  * A history keeps the work at one place, weighed by one rule and in CPU time, as slices, which
- * follow each other, as far back as the latest meter of that place needs; there is none where no
- * meter is late. A slice is an interval or, where the history reaches far back, some intervals
- * together; what lies in a part of a slice is taken in proportion to its time. Bounded: at a limit
- * the oldest slices go. Pure.
+ * follow each other, as far back as the latest meter of that place needs; without a late meter
+ * there is no history. A slice is an interval or, if the history reaches far back, some intervals
+ * together; a part of a slice has its work in proportion to its time. Bounded: at a limit the
+ * oldest slices go. Pure.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 
 struct history_entry {
 	struct party party;
-	/* Of the ledger's rows: whether they are still those of this process, this container. */
+	/* They show if the ledger's rows still belong to this process and this container. */
 	uint64_t process_serial, container_serial;
 	uint64_t dynamic, idle; /* weights */
 	uint64_t time;          /* as dynamic, in the unit of SHARE_CPU_TIME */
@@ -56,8 +56,9 @@ struct work_histories {
 };
 
 /*
- * A meter at @place told at @now_ns of a time that began @reach_ns ago: from now on so much is
- * kept of work weighed by @rule. Without memory, or beyond HISTORIES_MAX, there is no history.
+ * At @now_ns a meter at @place reported a value for a time that began @reach_ns ago. From now on
+ * the work of so long a time, weighed by @rule, is kept. Without memory, or beyond HISTORIES_MAX,
+ * there is no history.
  */
 void work_histories_want(struct work_histories *histories, uint32_t place, enum share_rule rule,
 			 uint64_t reach_ns, uint64_t now_ns);
@@ -65,8 +66,8 @@ void work_histories_want(struct work_histories *histories, uint32_t place, enum 
 struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place,
 					 enum share_rule rule);
 /*
- * What has all of the time from @from_ns to @to_ns at @place: by @rule, else by another one, whose
- * CPU time is of use. NULL: there is none.
+ * The history at @place that covers the time from @from_ns to @to_ns: by @rule, else by another
+ * rule; its CPU time is of use. NULL: there is none.
  */
 struct work_history *work_histories_find_covering(const struct work_histories *histories,
 						  uint32_t place, enum share_rule rule,
@@ -74,17 +75,17 @@ struct work_history *work_histories_find_covering(const struct work_histories *h
 void work_histories_release(struct work_histories *histories);
 
 /*
- * Adds the interval that ended at @now_ns and took activity->dt_ns, as gap_collect(). What no meter
- * has needed for ten times what it reaches back goes, and the history with it.
+ * Adds the interval that ended at @now_ns and took activity->dt_ns, as gap_collect(). A history
+ * that no meter has needed for ten times its reach is released.
  */
 void work_history_add(struct work_history *history, const struct ledger *ledger,
 		      const struct party *party, const struct attribution_input *work,
 		      const struct zone_activity *activity, uint64_t now_ns);
-/* Whether it has all of the time from @from_ns to @to_ns. */
+/* Does it cover all of the time from @from_ns to @to_ns? */
 bool work_history_covers(const struct work_history *history, uint64_t from_ns, uint64_t to_ns);
 /*
- * Adds the work of that time, which it has, to @gap. Weights of idle energy of another policy than
- * @share are left out.
+ * Adds the work of that time, which it covers, to @gap. Weights of idle energy of another policy
+ * than @share are left out.
  */
 void work_history_collect(const struct work_history *history, const struct ledger *ledger,
 			  uint64_t from_ns, uint64_t to_ns, enum idle_share share, struct gap *gap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program keeps of one zone between intervals: its status, since when it counts, and how
- * its idle part is known.
+ * The state of one zone between intervals: its status, the time from which it counts, and how its
+ * idle part is known.
  *
  * zone_account_advance() turns a span (energy/span.h) into the energy that counts, and its idle
  * part. Pure: tested with a table of spans.
@@ -46,8 +46,8 @@ struct zone_account {
 	/* By enum energy_mode, of the last interval; NaN: not known, or nothing counts yet. */
 	double watts[MODE_COUNT];
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
-	/* Of the last span, if it was late: how long it had ended, of how long it is a mean. */
-	uint64_t delay_ns, window_ns; /* 0: it was not, or is no mean */
+	/* If the last span was late: how long ago it had ended, and the time that it averages. */
+	uint64_t delay_ns, window_ns; /* 0: it was not late, or not a mean */
 };
 
 /* The energy of a span, as far as it counts. */
@@ -64,7 +64,7 @@ struct zone_activity {
 	double utilisation; /* 0..1 */
 };
 
-/* @sum goes on by @one: times are added, the utilisation is that of all of it. */
+/* Adds @one to @sum: the times are added, and the utilisation is the mean over the whole time. */
 void zone_activity_add(struct zone_activity *sum, const struct zone_activity *one);
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
@@ -74,17 +74,18 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
  */
 void zone_account_configure(struct zone_account *state, const struct idle_options *options);
 /*
- * Where idle power is fixed and the zone has no figure of its own: it is @power_uw, which follows
- * from the figures of other zones.
+ * If idle power is fixed and the zone has no figure of its own, it is @power_uw, which follows from
+ * the figures of other zones.
  */
 void zone_account_derive_idle(struct zone_account *state, uint64_t power_uw);
 /*
- * When a series turns that settles until @from_ns, now that it does so for @settle_ns since its
- * birth and no longer for @before_ns. One that had turned by @booked_ns, up to which energy was
- * booked, stays so; one that is only due by now has shown nothing but 0.
+ * The time at which a series that settles until @from_ns shows its value, now that it settles for
+ * @settle_ns since its birth and no longer for @before_ns. A series that showed its value by
+ * @booked_ns, up to which energy was booked, goes on to show it; a series that is only due by now
+ * has shown nothing but 0.
  */
 uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t booked_ns);
-/* Does so to the zone's own series. */
+/* Applies settle_anew() to the zone's own series. */
 void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_t settle_ns);
 /* @span is the zone's in this interval; NULL: it has none. */
 struct zone_interval zone_account_advance(struct zone_account *state,
@@ -92,14 +93,17 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct energy_span *span,
 					  const struct zone_activity *activity, uint64_t settle_ns);
 /*
- * Whether the energy of @span counts, which may be NULL: it is known, the zone's series were there
- * before it and seen with 0, and no rival (energy/rank.h) has counted it. What a zone that was
- * found late begins with must be a span without a gap: its series showed 0 meanwhile.
+ * Does the energy of @span (or NULL) count? It does if it is known, the zone's series existed
+ * before it and were seen with 0, and no rival (energy/rank.h) has counted it. A zone that was
+ * found late must begin with a span without a gap, because its series showed 0 meanwhile.
  */
 bool zone_account_counts(const struct zone_account *state, const struct energy_span *span);
-/* The rival has ended, at the end of the zone's last span or before: all that follows counts. */
+/* The rival has ended, at the end of the zone's last span or before: all later energy counts. */
 void zone_account_release(struct zone_account *state);
-/* Whether idle energy is told apart from the rest now. */
+/* Is idle energy counted separately from the rest now? */
 bool zone_account_has_idle(const struct zone_account *state);
-/* An interval was booked: which series there are from now on. @rows_bear_idle: rows, too. */
+/*
+ * After an interval was booked: decides which series exist from now on. @rows_bear_idle: rows have
+ * idle series, too.
+ */
 void zone_account_bear_series(struct zone_account *state, bool rows_bear_idle);

@@ -17,13 +17,13 @@
  * the reverse one's, which is 1/r² as steep (Frisch 1934). On a machine that is nearly always full
  * the intercept is far from all readings, and these two lines differ by more than its height there.
  *
- * Nor is a line the machine's curve. Where power falls along it and then stays level, idle power is
- * the lowest that was sustained; where it falls along it to the end, it is that less the slope
- * times the utilisation at that time. So the truth is sought between these two, and nothing is said
+ * Nor is a line the machine's curve. If power falls along it and then stays level, idle power is
+ * the lowest sustained power; if it falls along it to the end, idle power is that less the slope
+ * times the utilisation at that time. So the truth lies between these two, and there is no estimate
  * while they are far apart.
  *
- * A zone whose power does not follow load is idle power altogether, if it was seen quiet, too: with
- * a power limit, or under a constant load, power is as flat and is not idle power.
+ * If the power of a zone does not follow load, all of it is idle power, provided that the zone was
+ * quiet at times: with a power limit, or under a constant load, power is as flat and is not idle.
  */
 #include "attribution/learning/idle.h"
 
@@ -205,7 +205,7 @@ static struct floor floor_of(const struct idle_learner *learner)
 	return (struct floor){ learner->floor_w, learner->floor_x };
 }
 
-/* The quietest time; likewise. */
+/* The quietest time. Valid once the first window is over. */
 static struct floor quiet_of(const struct idle_learner *learner)
 {
 	if (learner->floor_before_w >= 0 && learner->quiet_before_x < learner->quiet_x)
@@ -214,8 +214,8 @@ static struct floor quiet_of(const struct idle_learner *learner)
 }
 
 /*
- * How near to utilisation 0 there is knowledge: a quiet time, or readings that reach down there
- * all the time, as those of a load that comes and goes by the second.
+ * Is there knowledge close enough to utilisation 0? Either a quiet time, or readings that reach
+ * down there all the time because the load comes and goes by the second.
  */
 static bool is_quiet_enough(const struct idle_learner *learner, const struct line *line)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a zone's power would be there if nothing ran? Learned from readings, or given, or
- * none. Pure: times are parameters.
+ * The part of a zone's power that would remain if nothing ran: learned from readings, given, or not
+ * known. Pure: times are parameters.
  *
  * power(utilisation) is regressed recursively (weighted least squares with exponential forgetting,
- * Huber-weighted against outliers); its intercept at utilisation 0 is the idle power, never
- * negative and never above the lowest power that was sustained, nor below what the line leaves of
- * that at utilisation 0. It is learned once there is evidence: IDLE_MIN_TIME_NS of readings,
- * spread over IDLE_MIN_SPAN of utilisation, with a slope significantly above 0, and load so near
- * to 0, at times, that what lies between matters little. IDLE_REST_TIME_NS of readings are evidence
- * as well if power surely did not follow utilisation over that span, or if the zone was at rest:
- * then idle power is the lowest that was sustained. Once learned, an estimate stands while newer
- * readings lack evidence. Until then there is a provisional bound. docs/design/idle-power.md
+ * Huber-weighted against outliers). Its intercept at utilisation 0 is the idle power: never
+ * negative, never above the lowest sustained power, nor below the point that the line reaches from
+ * that power at utilisation 0. It is learned once there is evidence: IDLE_MIN_TIME_NS of readings,
+ * spread over IDLE_MIN_SPAN of utilisation, with a slope significantly above 0, and load so close
+ * to 0, at times, that the rest of the line matters little. IDLE_REST_TIME_NS of readings are
+ * evidence as well if power clearly did not follow utilisation over that span, or if the zone was
+ * at rest: then idle power is the lowest sustained power. Once learned, an estimate stays while
+ * newer readings lack evidence. Until then there is a provisional bound. docs/design/idle-power.md
  */
 #pragma once
 
@@ -31,13 +31,13 @@ enum idle_state {
 	IDLE_LEARNED,
 	IDLE_FIXED,
 	IDLE_OFF,
-	IDLE_MODEL,  /* the source's own model says it */
+	IDLE_MODEL,  /* the source's own model provides it */
 	IDLE_ABSENT, /* the zone has no idle part (a VM's dynamic-only estimate) */
 };
 
 /* "provisional", "learned", "fixed", "off", "model", "absent" */
 const char *idle_state_name(enum idle_state state);
-/* Whether idle energy is a power times time; the power is 0 while nothing is known of it. */
+/* Is idle energy a power times time? The power is 0 while it is not known. */
 bool idle_state_has_power(enum idle_state state);
 
 /* All of it is plain numbers: a learner can be copied. */
@@ -47,12 +47,14 @@ struct idle_learner {
 	 * y watts.
 	 */
 	double w, wx, wy, wxx, wxy, wyy;
-	double readings;     /* how many, forgotten likewise */
+	double readings;     /* how many, forgotten in the same way */
 	double x_min, x_max; /* span seen; drawn towards what is seen now */
 	/* Lowest sustained power of this half day and of the one before; negative: none yet. */
 	double floor_w, floor_before_w;
 	double floor_x, floor_before_x; /* mean utilisation while that power was sustained */
-	/* Lowest sustained utilisation, and the mean power of that time; where there is a floor. */
+	/*
+	 * Lowest sustained utilisation, and the mean power of that time; valid if there is a floor.
+	 */
 	double quiet_x, quiet_before_x;
 	double quiet_w, quiet_before_w;
 	uint64_t floor_age_ns;    /* of this half day */
@@ -73,17 +75,18 @@ void idle_learner_init(struct idle_learner *learner);
 void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
 		      uint64_t dt_ns);
 /*
- * One of 0 W, of what cannot have drawn nothing: its meter stood still, or counts in large steps.
- * It is on the line as any other reading, but no power is sustained while there are such ones.
+ * A reading of 0 W from a zone that must have drawn power: its meter stood still, or counts in
+ * large steps. It is on the line as any other reading, but no power is sustained while there are
+ * such readings.
  */
 void idle_learner_add_standstill(struct idle_learner *learner, double utilisation, uint64_t dt_ns);
 /* The estimate in µW; false until it is learned. */
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw);
 /*
- * What stands in for the estimate until then, in µW: the idle share of the power at the quietest
- * time, by @idle_share at the utilisation of that time: 1 at utilisation 0, never rising; but never
- * more than the lowest sustained power. Before the first time that counts as sustained that is the
- * mean so far. False without a reading.
+ * The bound that is used until there is an estimate, in µW: the idle share of the power at the
+ * quietest time, by @idle_share at the utilisation of that time (1 at utilisation 0, never rising),
+ * but never more than the lowest sustained power. Before the first sustained time, the mean so far
+ * replaces that. False without a reading.
  */
 bool idle_learner_bound(const struct idle_learner *learner,
 			const double idle_share[static IDLE_SHARE_LEVELS], uint64_t *ret_power_uw);

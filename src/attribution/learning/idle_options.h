@@ -9,15 +9,15 @@
 
 #define IDLE_WATTS_MAX 16
 
-/* --gpu.idle: what bears the idle power of a device. */
+/* --gpu.idle: the rows that are charged for the idle power of a device. */
 enum device_idle {
-	DEVICE_IDLE_AUTO, /* what bears that of the rest, as far as it used the device */
+	DEVICE_IDLE_AUTO, /* as --idle.share, among those that used the device */
 	DEVICE_IDLE_NODE,
 	DEVICE_IDLE_USERS,
 	DEVICE_IDLE_HOLDER,
 };
 
-/* --idle.…: how idle power is known, and what bears it. */
+/* --idle.…: how idle power is determined, and the rows that are charged for it. */
 struct idle_options {
 	enum idle_mode mode;   /* learned */
 	enum idle_share share; /* node */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which share of a zone's power is idle power at a given load, before anything is known of the
- * machine? As the built-in models have it of a typical machine (model/platform_power.h,
- * model/component_power.h), to which the test of this file compares it. Pure.
+ * The share of a zone's power that is idle power at a given load, before anything is known of the
+ * machine. The values come from the built-in models of a typical machine (model/platform_power.h,
+ * model/component_power.h); this file's test compares them. Pure.
  *
- * It is used only to bound idle power from a power that was measured (idle_learner_bound()), and
- * depends on the kind of the zone alone, so that a recording needs nothing more to be booked again.
+ * They are used only to bound idle power from a measured power (idle_learner_bound()), and depend
+ * on the kind of the zone alone, so that a recording needs nothing more to be replayed.
  */
 #pragma once
 

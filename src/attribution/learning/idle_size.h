@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Idle energy by size: each owner bears idle power in proportion to the capacity that it requested,
- * whether it ran or not (GHG protocol, ICT sector guidance: by allocated capacity). Pure.
+ * Idle energy by size: each owner is charged for idle power in proportion to the capacity that it
+ * requested, whether it ran or not (GHG protocol, ICT sector guidance: by allocated capacity).
+ * Pure.
  *
  * The size of an owner over an interval dt is a number of CPU-nanoseconds:
  *
  *     size = request × dt / 1000      request in thousandths of a CPU, else the limit
- *     size = Σ CPU time it used       where neither is known
+ *     size = Σ CPU time it used       if neither is known
  *
- * and is spread over its processes by the CPU time that they used, equally where none ran, to the
+ * and is spread over its processes by the CPU time that they used, equally if none ran, to the
  * nanosecond: Σ weights of an owner's processes = its size. Used as the idle_weights of
  * attribute_zone(), which then splits the idle energy exactly.
  */
@@ -25,7 +26,7 @@ struct idle_size_scratch {
 	size_t *first;     /* [owners + 1]: its first process in `order` */
 	size_t *order;     /* [count] */
 	uint64_t *used_ns; /* [count] of one owner */
-	uint64_t *parts;   /* [count] likewise */
+	uint64_t *parts;   /* [count] of one owner */
 	size_t owners, count;
 	struct split_scratch split;
 };

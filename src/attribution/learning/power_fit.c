@@ -96,7 +96,7 @@ static double jackknife_half_width(const double value[POWER_FIT_GROUPS])
 
 static bool is_within(double value, double limit)
 {
-	return value >= 0 && value <= limit; /* false for what is no number */
+	return value >= 0 && value <= limit; /* false for NaN */
 }
 
 /* False when no machine has such numbers. */
@@ -119,7 +119,10 @@ static bool read_sample(const struct power_fit_sample *sample, struct power_fit_
 	return true;
 }
 
-/* False while signals are known that the fit does not learn from; in the end it begins anew. */
+/*
+ * False while the known signals differ from those that the fit learns from; after a while it starts
+ * again.
+ */
 static bool follow_signals(struct power_fit *fit, uint32_t signals, double span_s)
 {
 	double unit[POWER_FIT_FEATURES];

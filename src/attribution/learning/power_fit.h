@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which work costs a zone how many joules? A regression of the zone's power on what was counted of
- * the work, learned on line, one for each zone and place. Pure: times are parameters; a fit is
+ * How many joules does each kind of work cost in a zone? A regression of the zone's power on the
+ * counted work, learned online, one for each zone and place. Pure: times are parameters; a fit is
  * plain numbers, 4 KiB at most, and can be copied. docs/design/power-fit.md
  *
  *     power = base + Σ coefficient × amount per second        base, coefficients >= 0
@@ -48,7 +48,10 @@ enum power_fit_model {
 /* "learning", "ratio", "regression" */
 const char *power_fit_model_name(enum power_fit_model model);
 
-/* Energy of a thread's paired cycle over that of a cycle alone, where nothing has been fitted. */
+/*
+ * The energy of a thread's paired cycle over the energy of a cycle alone, before anything is
+ * fitted.
+ */
 #define POWER_FIT_SMT_FACTOR 0.575 /* METRION (2025): the second thread adds 15 %; 1.15 / 2 */
 #define POWER_FIT_MARGIN     0.05  /* of the error by which another model must be better */
 #define POWER_FIT_GROUPS     6     /* of blocks of intervals: left out one by one for the spread */
@@ -62,7 +65,7 @@ struct power_fit {
 	double ratio[POWER_FIT_TERMS];   /* the plain ratio in the same form */
 	double mean_w;                   /* mean power of the errors' time */
 	double error_w2, ratio_error_w2; /* mean squares of predictions */
-	double lasting_w2, lasting_s;    /* covariance of an error and the next; of which time */
+	double lasting_w2, lasting_s;    /* covariance of an error and the next; over that time */
 	double last_error_w;             /* of the last interval */
 	double explained_w2;             /* variance of the power that work explains */
 	double compared_s;               /* how long the errors have been averaged */
@@ -84,21 +87,22 @@ struct power_fit {
  */
 void power_fit_init(struct power_fit *fit, const double unit[POWER_FIT_FEATURES]);
 
-/* Likewise, from the next interval on: what is learned stays. */
+/* Changes the unit of each feature from the next interval on; what was learned stays. */
 void power_fit_compete(struct power_fit *fit, const double unit[POWER_FIT_FEATURES]);
 
 /*
- * Predicts one interval, compares, and learns. False when the interval is ignored: numbers that no
- * machine has, or signals other than those learned from (half a minute of these starts the fit
- * anew).
+ * Predicts one interval, compares, and learns. False when the interval is ignored: impossible
+ * numbers, or signals other than those learned from (half a minute of these restarts the fit).
  */
 bool power_fit_add(struct power_fit *fit, const struct power_fit_sample *sample);
 
-/* What is used after the last interval. */
+/* The model in use after the last interval. */
 enum power_fit_model power_fit_model(const struct power_fit *fit);
 /* Joules per unit of each feature, >= 0, of the model in use; at least one is above 0. */
 void power_fit_coefficients(const struct power_fit *fit, double ret[POWER_FIT_FEATURES]);
-/* Likewise with the base, which predict the zone's power; all 0 while it is learning. */
+/*
+ * The same with the base, so that the terms predict the zone's power; all 0 while it is learning.
+ */
 void power_fit_terms(const struct power_fit *fit, double ret[POWER_FIT_TERMS]);
 /* Σ coefficient × amount in nJ, as a weight; at most 2^62. */
 uint64_t power_fit_weight(const double coefficient[POWER_FIT_FEATURES],
@@ -117,18 +121,18 @@ struct power_fit_quality {
 bool power_fit_quality(const struct power_fit *fit, struct power_fit_quality *ret);
 
 /*
- * Half the width of the 90 % interval of the share (0..1) that @part has of @all, of which two
- * causes are known: the share would be another one if other minutes had been learned from (the
- * jackknife's deviation), and work differs in ways that no feature shows (errors that persist).
- * Where the plain ratio is in use, its distance from the regression is added. Of factors of owners
- * it knows nothing: power_owners_half_width(). False while it is not known.
+ * Half the width of the 90 % interval of the share (0..1) that @part has of @all. Two causes are
+ * known: other minutes would have led to another share (the jackknife's deviation), and work
+ * differs in ways that no feature shows (errors that persist). While the plain ratio is in use, its
+ * distance from the regression is added. Factors of owners are not included:
+ * power_owners_half_width(). False while it is not known.
  */
 bool power_fit_share_half_width(const struct power_fit *fit, const struct power_fit_work *part,
 				const struct power_fit_work *all, double *ret);
 
 /*
- * Energy of a thread's cycle while its core's other thread is busy, over that of a cycle alone:
- * 0.5 (the second thread is free) to 1 (it costs as much as a core). True when fitted here, with
- * a 90 % interval of ±0.1 at most; false: POWER_FIT_SMT_FACTOR.
+ * The energy of a thread's cycle while its core's other thread is busy, over the energy of a cycle
+ * alone: 0.5 (the second thread is free) to 1 (it costs as much as a core). True when fitted here,
+ * with a 90 % interval of ±0.1 at most; false: POWER_FIT_SMT_FACTOR.
  */
 bool power_fit_smt_factor(const struct power_fit *fit, double *ret);

@@ -36,7 +36,10 @@ void power_fit_sums_add(struct power_fit_sums *sums, const struct power_fit_sums
 /* Seconds of readings. */
 double power_fit_sums_weight(const struct power_fit_sums *sums);
 
-/* The line of power over Σ unit × amount, as coefficients: those of the features go as @unit. */
+/*
+ * The line of power over Σ unit × amount, as coefficients: the coefficients of features are in the
+ * proportions of @unit.
+ */
 void power_fit_solve_ratio(const struct power_fit_sums *sums, double idle_w,
 			   const double unit[POWER_FIT_FEATURES], double ret[POWER_FIT_TERMS]);
 /*
@@ -50,8 +53,8 @@ void power_fit_solve_drawn(const struct power_fit_sums *sums, double idle_w,
 			   const double prior[POWER_FIT_TERMS], double strength, double noise_w2,
 			   double coefficient[POWER_FIT_TERMS]);
 /*
- * The energy of a paired cycle over that of a cycle alone, at the mean frequency. All that such a
- * cycle brings with it is included, so counters of what it did are left out. 0: it is not known.
+ * The energy of a paired cycle over the energy of a cycle alone, at the mean frequency. It includes
+ * all the work that such a cycle does, so counters of that work are left out. 0: it is not known.
  */
 double power_fit_solve_smt_factor(const struct power_fit_sums *sums, double idle_w);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Work as the features that a zone's power is regressed on. A party's features are a function of
- * its own signals only, so those of all parties are the sum of theirs, and what is learned of the
- * sum can be said of each. The exception is the time for which the zone was awake: of that, a party
- * has the part that its run time is of all run time.
+ * its own signals only, so the features of all parties are the sum over parties, and coefficients
+ * learned from the sum apply to each party. The exception is the time for which the zone was awake:
+ * a party has the part of it that its run time is of all run time.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 #include "energy/signal.h"
 
 /*
- * What power is regressed on. Cycles are those of the core's clock; where they are not known, run
- * time stands in for them and the features of frequency are missing. Reference cycles are run time
- * in another unit and have no feature of their own.
+ * The features that power is regressed on. Cycles are cycles of the core's clock; if they are not
+ * known, run time stands in for them and the features of frequency are missing. Reference cycles
+ * are run time in another unit and have no feature of their own.
  */
 enum power_fit_feature {
 	POWER_FIT_ALONE,  /* 1e9 cycles (else seconds) while the core's other thread was idle */
-	POWER_FIT_PAIRED, /* likewise while it was busy */
+	POWER_FIT_PAIRED, /* the same while it was busy */
 	POWER_FIT_INSTRUCTIONS, /* 1e9 */
 	/* Each of these × (the party's frequency in GHz)²: at a higher voltage it costs more. */
 	POWER_FIT_ALONE_FAST,
@@ -31,7 +31,7 @@ enum power_fit_feature {
 	POWER_FIT_FEATURES
 };
 
-/* Of a party, or the sum over parties. */
+/* The work of a party, or the sum over parties. */
 struct power_fit_work {
 	double amount[POWER_FIT_FEATURES]; /* >= 0 */
 	double time_s;                     /* the run time of these amounts */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Normal equations of terms and owners in one: the sums of all work as power_fit_sums.h has them,
- * and for up to 16 owners those of the watts that are said of each. Work of other owners counts as
- * it is said. As coefficients change, what was said of an owner before is restated: by as much as
- * they say more or less of all that it did, as if it had always done the same mix.
+ * and for up to 16 owners the sums of the watts that the coefficients predict for each. Work of
+ * other owners counts as predicted. When coefficients change, the earlier watts of an owner are
+ * restated: they are scaled by the change in the prediction for all of its work, as if it had
+ * always done the same mix.
  */
 #include "attribution/learning/power_owners.h"
 
@@ -60,7 +61,7 @@ static size_t pair_at(size_t a, size_t b)
 	return b <= a ? nnls_at(a, b) : nnls_at(b, a);
 }
 
-/* What is said of the owner at @at is @ratio times as much. */
+/* Scales the predicted watts of the owner at @at by @ratio. */
 static void scale_sums(struct power_owners *owners, size_t at, double ratio)
 {
 	struct power_owner *owner = &owners->owner[at];
@@ -90,7 +91,10 @@ static size_t least(const struct power_owners *owners)
 	return found;
 }
 
-/* The watts that coefficients say of work, without those of the time that the zone is awake. */
+/*
+ * The watts that coefficients predict for work, without the watts of the time that the zone is
+ * awake.
+ */
 static double watts_of(const double *coefficient, const double *amount, double span_s)
 {
 	return power_fit_product(coefficient, amount, POWER_FIT_AWAKE) / span_s;
@@ -202,8 +206,8 @@ static double compare(struct power_owners *owners, const struct power_owners_sam
 }
 
 /*
- * An interval says as much as there is power of work in it, as predicted: of what was learned, it
- * replaces a part by the square of that, and counts by its root.
+ * The weight of an interval depends on the predicted power of its work: it replaces a part of the
+ * learned sums by the square of that power, and counts by its root.
  */
 static double part_of(struct power_owners *owners, const struct reading *reading)
 {
@@ -237,7 +241,7 @@ static void add_owner(struct power_owners *owners, size_t at, const struct readi
 		(reading->work_w[at] - owner->mean_w) * -expm1(-reading->all.span_s / MEAN_S);
 }
 
-/* What was said of owners at first was said by poor coefficients: it is forgotten sooner. */
+/* The first sums of owners come from poor coefficients, so they are forgotten sooner. */
 static double memory_s(const struct power_owners *owners)
 {
 	return fmin(fmax(EARLY * power_fit_sums_weight(&owners->sums), EARLY_S), MEMORY_S);
@@ -315,7 +319,7 @@ static void draw(const struct power_owners *owners, const double *prior, double 
 		equations->a[nnls_at(i, i)] += CORRELATED * noise_w2 / (DEVIATION * DEVIATION);
 }
 
-/* From now on the variable has @value: the others are found beside it. */
+/* From now on the variable has @value: the others are solved for with it fixed. */
 static void hold(struct equations *equations, size_t variable, double value, uint32_t *mask)
 {
 	for (size_t i = 0; i < VARIABLES; i++)
@@ -388,7 +392,7 @@ static void restate(struct power_owners *owners, const double *before)
 	}
 }
 
-/* The owner with the most power in an interval, and that of all. */
+/* The owner with the most power in an interval, and the power of all work. */
 struct most {
 	size_t owner; /* of the sample */
 	size_t place; /* POWER_OWNERS: it has none */
@@ -497,7 +501,7 @@ static void solve(struct power_owners *owners, const struct power_owners_sample 
 
 static bool is_within(double value, double limit)
 {
-	return value >= 0 && value <= limit; /* false for what is no number */
+	return value >= 0 && value <= limit; /* false for NaN */
 }
 
 static bool is_possible(const struct power_fit_work *work, double span_s)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What no counter shows of work: an instruction of one kind takes twice as much energy as one of
- * another. A factor for each owner of much work corrects what coefficients say of it. Both are
- * learned together from the zone's power, on line:
+ * Differences in the cost of work that no counter shows: an instruction of one kind takes twice as
+ * much energy as one of another kind. A factor for each owner of much work corrects the prediction
+ * by coefficients. Both are learned together from the zone's power, online:
  *
- *     power = base + Σ coefficient × amount per second + Σ (factor - 1) × watts said of the owner
+ *     power = base + Σ coefficient × amount per second + Σ (factor - 1) × predicted watts
  *
  * A coefficient is drawn to the plain ratio's, as in power_fit.h, and a factor to 1, as by Bayes'
  * rule with a normal prior of the deviation 0.35: both by as much as the errors leave them open. So
- * there is an estimate from the first half minute on, which is the plain ratio where nothing can be
- * told apart. A factor is within the caller's limit, and is not of the time that the zone is awake.
- * What is learned is used while it predicts better than what would be used without it, before it
- * learns from an interval, by POWER_FIT_MARGIN and half a minute. Owners that do little have no
- * factor. Intervals with little work are forgotten slowly: a quiet night takes nothing away. Pure;
- * one for each zone and place. docs/design/power-fit.md
+ * there is an estimate from the first half minute on, which is the plain ratio if owners cannot be
+ * distinguished. A factor is within the caller's limit, and does not apply to the time that the
+ * zone is awake. The factors are used while they predict an interval, before learning from it,
+ * better than the model without them, by POWER_FIT_MARGIN and half a minute. Owners that do little
+ * have no factor. Intervals with little work are forgotten slowly: a quiet night removes nothing.
+ * Pure; one for each zone and place. docs/design/power-fit.md
  */
 #pragma once
 
@@ -47,7 +47,7 @@ struct power_owners {
 	double lasting_w2, last_error_w; /* covariance of an error and the next; the last error */
 	double compared_s, other_s;      /* as in struct power_fit */
 	double half_width;               /* power_owners_half_width(); negative: it is not known */
-	uint32_t signals;                /* that it is learned from, as the caller says */
+	uint32_t signals;                /* that it is learned from, set by the caller */
 	bool is_known;                   /* the coefficients are learned */
 	bool is_better;
 };
@@ -68,21 +68,21 @@ struct power_owners_sample {
 };
 
 void power_owners_init(struct power_owners *owners);
-/* Predicts, compares, learns. False when the interval is ignored: numbers that no machine has. */
+/* Predicts, compares, learns. False when the interval is ignored, because of impossible numbers. */
 bool power_owners_add(struct power_owners *owners, const struct power_owners_sample *sample);
-/* Whether they are in use, and the root mean square of their predictions' errors. */
+/* Are factors in use? @ret_error_w: the root mean square of their predictions' errors. */
 bool power_owners_error(const struct power_owners *owners, double *ret_error_w);
-/* The mean power in what is learned; 0 before. */
+/* The mean power in the learned sums; 0 before. */
 double power_owners_mean_w(const struct power_owners *owners);
 /*
- * Half the width of the 90 % interval of the share (0..1) that the owner with most of the last
- * interval's power had in it. Two causes are known: what is learned is uncertain (the normal
- * distribution after the sums and the prior), and work differs in ways that none of it shows:
- * errors that persist from one interval to the next, all of which are taken for that owner's. Both
- * suppose that owners vary their work independently. False where these shares are not in use.
+ * Half the width of the 90 % interval of the share (0..1) of the last interval's power that the
+ * owner with the most power has. Two causes are known: the learned factors are uncertain (the
+ * normal distribution after the sums and the prior), and work differs in ways that no factor shows:
+ * errors that persist from one interval to the next, which are all ascribed to that owner. Both
+ * assume that owners vary their work independently. False while these shares are not in use.
  */
 bool power_owners_half_width(const struct power_owners *owners, double *ret);
-/* Factors that were learned with other limits, as they are with this one. */
+/* Applies @factor_limit to factors that were learned with other limits. */
 void power_owners_bound(struct power_owners *owners, double factor_limit);
-/* By which the weights of the owner's parties are multiplied; 1 where there is none to be used. */
+/* The factor for the weights of the owner's parties; 1 if no factor is in use. */
 double power_owners_factor(const struct power_owners *owners, uint64_t key);

@@ -222,7 +222,10 @@ static bool are_sums(const struct power_fit_sums *sums)
 	return power_fit_sums_weight(sums) > 0;
 }
 
-/* An owner once, with sums that go with those of all work and of the owners before it. */
+/*
+ * Is it an owner that occurs once, with sums that are consistent with the sums of all work and of
+ * the owners before it?
+ */
 static bool is_owner(const struct power_owners *owners, size_t at)
 {
 	const struct power_owner *owner = &owners->owner[at];

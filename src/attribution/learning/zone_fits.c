@@ -57,7 +57,7 @@ static bool begin_keys(struct zone_fits *fits, const struct ledger *ledger)
 	return true;
 }
 
-/* Whether any feature costs something. */
+/* Does any feature cost something? */
 static bool have_any(const double *coefficient)
 {
 	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
@@ -127,7 +127,7 @@ const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_
 void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners,
 		       enum owner_factors factors)
 {
-	const double unit[POWER_FIT_FEATURES] = { 0 }; /* the next interval has that of its rule */
+	const double unit[POWER_FIT_FEATURES] = { 0 }; /* the next interval sets its rule's unit */
 	struct zone_fit *fit = fits->fit[z] ? fits->fit[z] : begin_fit(fits, z, unit);
 
 	if (!fit || fit->owners.is_known)
@@ -195,7 +195,7 @@ static bool work_of(const struct parties *parties, size_t i,
 	return true;
 }
 
-/* Of all parties whose work is known. */
+/* The run time at the place of all parties whose work is known. */
 static double time_at(const struct parties *parties, const struct zone_fit_interval *interval)
 {
 	uint64_t time_ns = 0;
@@ -382,7 +382,7 @@ bool zone_fits_use(struct zone_fits *fits, size_t z, const struct parties *parti
 	return true;
 }
 
-/* By the regression, of the container with most of the power that it says of each. */
+/* The half-width by the regression for the container with the most predicted power. */
 static double half_width_of(const struct zone_fits *fits, size_t count, const struct power_fit *fit,
 			    const struct power_fit_work *all)
 {
@@ -427,7 +427,7 @@ static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 	power_fit_terms(&fit->fit, without);
 	if (!power_fit_add(&fit->fit, sample))
 		return;
-	if (signals && fit->fit.signals != signals) /* of other features: learned anew */
+	if (signals && fit->fit.signals != signals) /* other features: learned from the start */
 		power_owners_init(&fit->owners);
 	owners.count = collect_owners(fits, parties, interval, awake_ratio);
 	owners.key = fits->key;

@@ -33,8 +33,8 @@ struct level_row {
 };
 
 struct level_table {
-	void *rows;        /* [capacity] of row_size bytes, each of which begins with a level_row */
-	uint32_t *touched; /* [capacity], by order of touch */
+	void *rows;                /* [capacity] of row_size bytes; each begins with a level_row */
+	uint32_t *touched;         /* [capacity], by order of touch */
 	uint32_t *next_free;       /* [capacity]; of a hole: the one that was there before */
 	struct value_table values; /* [count] */
 	struct value_table deltas; /* [touched_count] */
@@ -53,7 +53,7 @@ void level_table_release(struct level_table *table);
 /* Starts an interval: nothing is touched. */
 void level_table_begin(struct level_table *table);
 /*
- * A new row, all 0 but for what a level_row has, under @key; it is not touched, unless it takes the
+ * A new row under @key, all 0 except for its level_row. It is not touched, unless it takes the
  * place of one that was. INDEX_NONE without memory (nothing changed).
  */
 uint32_t level_table_add(struct level_table *table, struct map_key key);
@@ -71,7 +71,7 @@ static inline uint64_t *level_table_values(const struct level_table *table, uint
 	return value_table_row(&table->values, row);
 }
 
-/* Of a touched row, else NULL. */
+/* The deltas of a touched row, else NULL. */
 static inline uint64_t *level_table_deltas(const struct level_table *table, uint32_t row)
 {
 	const struct level_row *at = level_table_at(table, row);

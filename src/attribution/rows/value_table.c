@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rows lie one after the other; adding a column lays them out anew, from the old memory into new.
- * Tables that belong together change together or not at all.
+ * Rows are stored one after the other; adding a column copies them to new memory with the new
+ * layout. Tables that belong together change together or not at all.
  */
 #include "attribution/rows/value_table.h"
 
