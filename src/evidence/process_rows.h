@@ -38,9 +38,9 @@ void process_rows_take(struct process_rows *rows, const struct page_series *seri
 /* The page has ended. */
 void process_rows_end(struct process_rows *rows);
 /*
- * Whether both looks have been and the last one has a row of this process: with its name, or next
- * to rows of which this machine has at least a tenth. Otherwise the exporter may be on another
- * machine or in another PID namespace, where a process of the same number is another one: in a
- * container, this process is often number 1.
+ * Were there both checks, and does the last one have a row of this process? Either with its name,
+ * or next to other rows, a tenth of them at least with processes of this machine. Otherwise the
+ * exporter may be on another machine or in another PID namespace, where a process of the same
+ * number is another one: in a container, this process is often number 1.
  */
 bool process_rows_are_ours(const struct process_rows *rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The remainder of a byte is that of its low half plus that of its high half, because a CRC is
- * linear: two tables of 16 cost as little time as one of 256.
+ * A CRC is linear: the remainder of a byte is the sum of the remainders of its low half and of its
+ * high half. So two tables of 16 take as little time as one of 256.
  */
 #include "passthrough/crc32c.h"
 

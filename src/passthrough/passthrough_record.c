@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The binary form. A reader of a stream looks for the magic, the last byte of which is no text, and
- * takes a record only if version, length and CRC are right. After any of these is wrong it searches
- * on from the next byte, so a torn record cannot hide the whole one behind it.
+ * The binary form. A reader of a stream looks for the magic, which ends with a byte that does not
+ * occur in text, and takes a record only if version, length and CRC are right. If any of these is
+ * wrong, it searches on from the next byte, so a torn record cannot hide a whole one after it.
  */
 #include "passthrough/passthrough_record.h"
 

@@ -73,8 +73,8 @@ enum passthrough_refusal passthrough_record_read(const uint8_t *bytes, size_t le
 						 struct passthrough_record *ret);
 
 /*
- * FNV-1a of the UUID's 36 characters in lower case, to which upper case is changed first; 0 where
- * @uuid is none. A trailing newline is ignored.
+ * FNV-1a of the UUID's 36 characters, converted to lower case first; 0 if @uuid is not a UUID. A
+ * trailing newline is ignored.
  */
 uint64_t passthrough_vm_hash(const char *uuid);
 

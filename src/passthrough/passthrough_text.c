@@ -56,7 +56,7 @@ static bool is_text(struct slice slice, const char *text)
 	return slice.len == strlen(text) && memcmp(slice.at, text, slice.len) == 0;
 }
 
-/* Takes what is before the next @end, and @end; all that is left where there is none. */
+/* Takes the text before the next @end, and @end itself; the whole rest if there is no @end. */
 static struct slice take(struct slice *rest, char end)
 {
 	const char *at = rest->len ? memchr(rest->at, end, rest->len) : NULL;
