@@ -11,9 +11,13 @@
 
 #include "base/macro.h"
 
+#if defined(__x86_64__) || defined(__aarch64__)
 static const unsigned char program[] = {
 #include "trial/guest_program.inc"
 };
+#else /* no guest is started */
+static const unsigned char program[] = { 0 };
+#endif
 
 static void pad(FILE *file)
 {

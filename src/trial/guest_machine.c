@@ -28,10 +28,15 @@
 #define QEMU_PACKAGE    "qemu-system-arm"
 #define MACHINE         "virt"
 #define SERIAL_TERMINAL "ttyAMA0"
-#else
+#elif defined(__x86_64__)
 #define QEMU            "qemu-system-x86_64"
 #define QEMU_PACKAGE    "qemu-system-x86"
 #define MACHINE         "q35"
+#define SERIAL_TERMINAL "ttyS0"
+#else /* is never in PATH */
+#define QEMU            "qemu-system-unknown"
+#define QEMU_PACKAGE    "qemu-system"
+#define MACHINE         "none"
 #define SERIAL_TERMINAL "ttyS0"
 #endif
 #define WORDS_MAX 32

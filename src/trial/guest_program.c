@@ -6,13 +6,27 @@
  *
  * It writes READY when it runs. "r" starts a process that computes for good, "s" ends all of them.
  */
-#include <asm/unistd.h>
-#include <stddef.h>
-
 #include "trial/guest_words.h"
 
 #define SIGKILL 9
 #define SIGCHLD 17
+
+/* asm/unistd.h, which a cross compiler may lack. */
+#if defined(__x86_64__)
+#define READ  0
+#define WRITE 1
+#define CLONE 56
+#define WAIT4 61
+#define KILL  62
+#elif defined(__aarch64__)
+#define READ  63
+#define WRITE 64
+#define CLONE 220
+#define WAIT4 260
+#define KILL  129
+#else
+#error "The system calls of this architecture are not known here."
+#endif
 
 static long call(long number, long a, long b, long c, long d)
 {
@@ -54,18 +68,18 @@ void _start(void)
 {
 	static const char ready[] = GUEST_READY "\n";
 
-	(void)call(__NR_write, 1, (long)ready, sizeof(ready) - 1, 0);
+	(void)call(WRITE, 1, (long)ready, sizeof(ready) - 1, 0);
 	for (;;) {
 		char letter;
 
-		if (call(__NR_read, 0, (long)&letter, 1, 0) != 1)
+		if (call(READ, 0, (long)&letter, 1, 0) != 1)
 			continue;
-		if (letter == GUEST_WORK && call(__NR_clone, SIGCHLD, 0, 0, 0) == 0)
+		if (letter == GUEST_WORK && call(CLONE, SIGCHLD, 0, 0, 0) == 0)
 			compute();
 		if (letter != GUEST_REST)
 			continue;
-		(void)call(__NR_kill, -1, SIGKILL, 0, 0);
-		while (call(__NR_wait4, -1, 0, 0, 0) > 0)
+		(void)call(KILL, -1, SIGKILL, 0, 0);
+		while (call(WAIT4, -1, 0, 0, 0) > 0)
 			;
 	}
 }
