@@ -144,6 +144,16 @@ static void add_writable(struct limits_job *job, const char *folder, struct land
 		paths->writable[paths->writable_count++] = folder;
 }
 
+/* It could not be made later. Whatever writes there reports what is wrong with it. */
+static void add_tree(struct limits_job *job, const char *folder, struct landlock_paths *paths)
+{
+	if (!folder[0] || !may_touch(job, folder))
+		return;
+	if (mkdir(folder, 0755) == 0)
+		(void)chmod(folder, 0755); /* whatever the umask is */
+	paths->trees[paths->tree_count++] = folder;
+}
+
 static void job_run(struct offload_job *base)
 {
 	struct limits_job *job = (struct limits_job *)base;
@@ -164,7 +174,7 @@ static void job_run(struct offload_job *base)
 	add_writable(job, state_dir, &paths);
 	add_writable(job, job->config.record.dir, &paths);
 	for (size_t i = 0; (folder = push_folder_at(&job->config.push, i)); i++)
-		add_writable(job, folder, &paths);
+		add_tree(job, folder, &paths);
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);

@@ -38,6 +38,9 @@ struct exporter_program {
 	struct name_finder *names;         /* further names of this machine */
 	const struct push_options *push;   /* of all exporters that push */
 	const struct page_options *pages;
+	const char *procfs;
+	/* The nominal time between snapshots. */
+	uint64_t (*interval_ns)(const struct config *config);
 	void (*start_thread)(void); /* to be called first on each new thread */
 };
 
@@ -60,8 +63,11 @@ struct exporter_ops {
 	struct option_section options; /* PUSH_OPTIONS() */
 	bool (*is_wanted)(const struct push_options *options);
 	unsigned needs; /* bits of enum need, where it is wanted */
-	/* The directory in which it makes and replaces files; NULL: none. */
-	const char *(*folder)(const struct push_options *options);
+	/*
+	 * The @index-th directory in which it makes and replaces files, "" if it is not used; NULL
+	 * after the last. May be NULL: none.
+	 */
+	const char *(*folder)(const struct push_options *options, size_t index);
 };
 
 #define EXPORTERS_MAX 8

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/push.h"
 
-const struct exporter_ops *const push_exporters[] = { NULL };
+#include "export/guests/guests_exporter.h"
+
+const struct exporter_ops *const push_exporters[] = { &guests_exporter, NULL };
 
 const struct option_section *push_options_at(size_t index)
 {
@@ -21,9 +23,14 @@ unsigned push_needs(const struct push_options *options)
 
 const char *push_folder_at(const struct push_options *options, size_t index)
 {
-	const struct exporter_ops *ops = push_exporters[index];
+	for (size_t i = 0; push_exporters[i]; i++) {
+		const struct exporter_ops *ops = push_exporters[i];
+		const char *folder;
 
-	if (!ops)
-		return NULL;
-	return ops->folder && ops->is_wanted(options) ? ops->folder(options) : "";
+		for (size_t own = 0; ops->folder && (folder = ops->folder(options, own)); own++) {
+			if (index-- == 0)
+				return ops->is_wanted(options) ? folder : "";
+		}
+	}
+	return NULL;
 }

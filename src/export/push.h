@@ -7,17 +7,8 @@
  */
 #pragma once
 
-#include "base/macro.h"
 #include "export/exporter.h"
-
-struct push_options {
-};
-
-/* Rows over an exporter's options, which are @member of struct push_options. */
-#define PUSH_OPTIONS(rows, member)                                                                 \
-	{                                                                                          \
-		rows, ARRAY_SIZE(rows), offsetof(struct push_options, member)                      \
-	}
+#include "export/push_options.h"
 
 /* NULL ends it. */
 extern const struct exporter_ops *const push_exporters[];
@@ -26,5 +17,7 @@ extern const struct exporter_ops *const push_exporters[];
 const struct option_section *push_options_at(size_t index);
 /* Bits of enum need, of all exporters that are wanted. */
 unsigned push_needs(const struct push_options *options);
-/* The directory of the @index-th exporter, "" if it does not write any; NULL after the last. */
+/*
+ * The @index-th directory that exporters write to, "" if it is not wanted; NULL after the last.
+ */
 const char *push_folder_at(const struct push_options *options, size_t index);

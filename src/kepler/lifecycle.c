@@ -80,6 +80,11 @@ static void free_fds(struct kept_fds *kept, size_t left)
 /* The live table names the first one. */
 static const struct exporter_ops *const exporter_table[] = { &web_exporter, &local_exporter, NULL };
 
+static uint64_t interval_of(const struct config *config)
+{
+	return config->monitor.interval_ns;
+}
+
 static int start_exporters(struct monitor *monitor)
 {
 	struct exporter_program program = {
@@ -90,6 +95,8 @@ static int start_exporters(struct monitor *monitor)
 		.names = &monitor->name_finder,
 		.push = &monitor->config->push,
 		.pages = &monitor->config->pages,
+		.procfs = monitor->config->host.procfs,
+		.interval_ns = interval_of,
 		.start_thread = privileges_drop_thread,
 	};
 	struct diag diag = { "" };

@@ -29,6 +29,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -251,6 +252,14 @@ static const char *const client_calls[] = {
 	"memfd_create",
 };
 
+/* For NEED_GUESTS: unix sockets alone, and the group of a guest's directory. */
+static const struct call_rule guest_rules[] = {
+	{ "socket", SCMP_A0_32(SCMP_CMP_EQ, AF_UNIX) },
+};
+static const char *const guest_calls[] = {
+	"connect", "bind", "listen", "chmod", "fchmodat", "fchown", "rmdir",
+};
+
 /*
  * Calls that this program never makes and an intruder makes first: to run a program, to access
  * other processes, to change mounts, namespaces or the kernel. They end the process.
@@ -370,6 +379,10 @@ static int allow(scmp_filter_ctx filter, unsigned needs)
 		r = add_names(filter, SCMP_ACT_ALLOW, handle_calls, ARRAY_SIZE(handle_calls));
 	if (r == 0 && (needs & NEED_CLIENTS))
 		r = add_names(filter, SCMP_ACT_ALLOW, client_calls, ARRAY_SIZE(client_calls));
+	if (r == 0 && (needs & NEED_GUESTS))
+		r = add_names(filter, SCMP_ACT_ALLOW, guest_calls, ARRAY_SIZE(guest_calls));
+	if (r == 0 && (needs & NEED_GUESTS) && !(needs & NEED_CLIENTS))
+		r = add_rules(filter, SCMP_ACT_ALLOW, guest_rules, ARRAY_SIZE(guest_rules));
 	return r;
 }
 

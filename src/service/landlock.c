@@ -33,6 +33,7 @@
 #define ACCESS_WRITE                                                                               \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                          \
 	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+#define ACCESS_TREE    (ACCESS_WRITE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 #define ACCESS_DEVICE  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
 #define ACCESS_SOCKETS (LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 #define ACCESS_NEVER                                                                               \
@@ -166,6 +167,8 @@ static int allow_all(const struct rules *rules, const struct landlock_paths *pat
 		r = allow_use(rules, paths->used[i]);
 	for (size_t i = 0; r >= 0 && i < paths->writable_count; i++)
 		r = allow(rules, paths->writable[i], ACCESS_READ | ACCESS_WRITE | truncate);
+	for (size_t i = 0; r >= 0 && i < paths->tree_count; i++)
+		r = allow(rules, paths->trees[i], ACCESS_READ | ACCESS_TREE | truncate);
 	for (size_t i = 0; r >= 0 && i < paths->socket_count; i++)
 		r = allow(rules, paths->sockets[i], ACCESS_SOCKETS);
 	for (size_t i = 0; r >= 0 && i < LANDLOCK_DEVICES_MAX && paths->devices[i]; i++)

@@ -21,6 +21,8 @@
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* directories, writable; must exist */
 	size_t writable_count;
+	const char *trees[LANDLOCK_PATHS_MAX]; /* writable, with directories in them; must exist */
+	size_t tree_count;
 	const char *sockets[LANDLOCK_PATHS_MAX]; /* directories in which only sockets may change */
 	size_t socket_count;
 	/*

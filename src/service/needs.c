@@ -41,6 +41,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  0, false, NULL, true },
 	{ NEED_COUNTERS, "counters", "Hardware events are opened at startup", BIT(CAP_PERFMON), 0,
 	  false, "perf_event_open" },
+	{ NEED_GUESTS, "guests",
+	  "Virtual machines receive their energy through unix sockets and directories", 0, 0, false,
+	  NULL },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -135,6 +138,13 @@ static void add_system_calls(unsigned needs, struct strbuf *out)
 	}
 }
 
+/* The unit allows other families, but not that of virtual machines. */
+static void add_families(unsigned needs, struct strbuf *out)
+{
+	if (needs & NEED_GUESTS)
+		strbuf_add_str(out, "RestrictAddressFamilies=AF_VSOCK\n");
+}
+
 /* The unit allows the loopback alone, in both directions. */
 static void add_addresses(unsigned needs, const char *reachable, struct strbuf *out)
 {
@@ -175,6 +185,7 @@ void needs_write_unit(unsigned needs, const char *const *devices, const char *re
 	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
 	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");
 	add_system_calls(needs, out);
+	add_families(needs, out);
 	add_devices(devices, out);
 	add_addresses(needs, reachable, out);
 }

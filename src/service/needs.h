@@ -32,8 +32,9 @@ enum need {
 	NEED_DEVICE_USERS = 1 << 10,
 	NEED_POD_RESOURCES = 1 << 11, /* a socket that root alone may connect to */
 	NEED_COUNTERS = 1 << 12,      /* the processor's events, opened at the start */
+	NEED_GUESTS = 1 << 13,        /* unix sockets and directories of virtual machines */
 };
-#define NEED_COUNT 13
+#define NEED_COUNT 14
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

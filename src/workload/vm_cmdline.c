@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Options of the hypervisors, by their manuals. QEMU: -name guest=web,…, -uuid, or -smbios
- * type=1,uuid=… (Proxmox); a comma within a value is doubled. Cloud Hypervisor: --platform uuid=…,
+ * type=1,uuid=… (Proxmox), -device vhost-vsock-pci,guest-cid=3 or the same as JSON (libvirt); a
+ * comma within a value is doubled. Cloud Hypervisor: --platform uuid=…,
  * --api-socket. Firecracker: --id. crosvm: run --name, --socket. VirtualBox: --comment, --startvm.
  * StratoVirt: -name, -uuid, -qmp, -api-channel. Where only a socket identifies the machine, its
  * name is the last part of the socket's path that is not the same for all machines, as
@@ -159,6 +160,29 @@ static bool qemu_machine(struct part value, struct vm_description *ret)
 	return true;
 }
 
+/* Addresses below 3 belong to the host. */
+static void qemu_device(struct part value, struct vm_description *ret)
+{
+	static const char json_key[] = "\"guest-cid\":";
+	struct part cid = { 0 }, rest;
+	const char *found;
+	uint64_t number;
+
+	if (part_starts(value, "{")) {
+		found = memmem(value.text, value.len, json_key, sizeof(json_key) - 1);
+		if (!found || !memmem(value.text, value.len, "\"vhost-vsock-", 13))
+			return;
+		cid.text = found + sizeof(json_key) - 1;
+		while (cid.text + cid.len < value.text + value.len &&
+		       ascii_is_digit(cid.text[cid.len]))
+			cid.len++;
+	} else if (part_starts(value, "vhost-vsock-") && value_of(value, "guest-cid=", &cid)) {
+		(void)part_split(cid, ',', &cid, &rest);
+	}
+	if (parse_u64(cid.text, cid.len, &number) == 0 && number >= 3 && number < UINT32_MAX)
+		ret->vsock_cid = (uint32_t)number;
+}
+
 static bool qemu_option(struct part option, struct part value, struct vm_description *ret)
 {
 	struct part guest;
@@ -175,6 +199,8 @@ static bool qemu_option(struct part option, struct part value, struct vm_descrip
 		set_uuid(ret, value);
 	else if (part_is(option, "smbios") && part_starts(value, "type=1,"))
 		set_uuid_of_list(ret, value);
+	else if (part_is(option, "device"))
+		qemu_device(value, ret);
 	return true;
 }
 

@@ -14,6 +14,7 @@ struct vm_description {
 	const char *family;     /* static: the same without regard to acceleration; for ids */
 	char uuid[VM_UUID_MAX]; /* lower case; "" none */
 	char name[VM_TEXT_MAX]; /* untrusted bytes, cut; "" none */
+	uint32_t vsock_cid;     /* address of its vsock device in the kernel; 0: none */
 };
 
 /*

@@ -20,7 +20,9 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "base/thread.h"
@@ -456,6 +458,36 @@ static int tries_of_needs(const void *argument)
 	return (int)denied_calls_count();
 }
 
+/* Sockets of virtual machines: listens and connects there, as QEMU does. */
+static int guest_steps(const void *argument)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct diag diag;
+	int listener, fd;
+
+	(void)argument;
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/kepler-test-confine-%d",
+		       (int)getpid());
+	if (confine_apply(NEED_GUESTS, false, &diag) < 0)
+		return 42;
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(address.sun_path, 0600) < 0 || listen(listener, 1) < 0)
+		return 1;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    fchown(listener, (uid_t)-1, getegid()) < 0)
+		return 2;
+	if (unlink(address.sun_path) < 0 || (rmdir("/") < 0 && errno == EPERM))
+		return 3;
+	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0 ? 0 : 4;
+}
+
+static void guests_have_unix_sockets_alone(void **state)
+{
+	assert_int_equal(in_child(guest_steps, NULL), 0);
+}
+
 static void calls_follow_the_needs(void **state)
 {
 	static const struct {
@@ -538,6 +570,7 @@ int main(void)
 		cmocka_unit_test(log_only_lets_pass),
 		cmocka_unit_test(allowed_passes),
 		cmocka_unit_test(calls_follow_the_needs),
+		cmocka_unit_test(guests_have_unix_sockets_alone),
 		cmocka_unit_test(confines_every_thread),
 		cmocka_unit_test(says_when_it_cannot),
 	};

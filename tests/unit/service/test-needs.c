@@ -80,6 +80,7 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 		    "SystemCallFilter=bpf\n"
 		    "SystemCallFilter=open_by_handle_at\n"
 		    "SystemCallFilter=perf_event_open\n"
+		    "RestrictAddressFamilies=AF_VSOCK\n"
 		    "PrivateDevices=no\n"
 		    "DevicePolicy=closed\n"
 		    "DeviceAllow=char-nvidia* rw\n"

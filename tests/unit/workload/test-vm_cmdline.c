@@ -118,6 +118,35 @@ static void test_other_programs_are_not_machines(void **state)
 	}
 }
 
+static void test_vsock_addresses(void **state)
+{
+	static const struct {
+		const char *words;
+		uint32_t cid;
+	} machines[] = {
+		{ "q|-device|vhost-vsock-pci,id=vsock0,guest-cid=42,vhostfd=30|", 42 },
+		{ "q|-device|{\"driver\":\"vhost-vsock-pci\",\"guest-cid\":1234,\"vhostfd\":\"3\"}"
+		  "|",
+		  1234 },
+		{ "q|-device|vhost-vsock-device,guest-cid=4294967294|", 4294967294 },
+		{ "q|-device|vhost-vsock-pci,guest-cid=2|", 0 },
+		{ "q|-device|vhost-vsock-pci,guest-cid=4294967295|", 0 },
+		{ "q|-device|vhost-vsock-pci,guest-cid=|", 0 },
+		{ "q|-device|virtio-net-pci,guest-cid=42|", 0 },
+		{ "q|-device|{\"driver\":\"x\",\"guest-cid\":42}|", 0 },
+		{ "q|-device|{\"driver\":\"vhost-vsock-pci\",\"guest-cid\":", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		struct vm_description vm = { 0 };
+		char words[512];
+		size_t len = words_of(machines[i].words, words);
+
+		assert_true(vm_cmdline_parse("qemu-kvm", words, len, &vm));
+		assert_int_equal(vm.vsock_cid, machines[i].cid);
+	}
+}
+
 static void test_long_names_are_cut(void **state)
 {
 	struct vm_description vm;
@@ -149,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_machines),
 		cmocka_unit_test(test_other_programs_are_not_machines),
+		cmocka_unit_test(test_vsock_addresses),
 		cmocka_unit_test(test_long_names_are_cut),
 		cmocka_unit_test(test_kernel_threads),
 	};

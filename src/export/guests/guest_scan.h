@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes of this machine that run virtual machines, with what connects them to their guests:
+ * UUID and vsock address from the command line, user and group. Needs no privilege.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/text/uuid.h"
+
+#define GUEST_PROCESSES_MAX 4096
+
+struct guest_process {
+	uint32_t pid;
+	uint64_t start_ns; /* BOOTTIME */
+	uid_t uid;
+	gid_t gid;
+	char uuid[37];      /* lower case; "" none */
+	uint32_t vsock_cid; /* 0: none */
+};
+
+/*
+ * All of them, at most GUEST_PROCESSES_MAX, for the caller to free: the count, or -errno. Reads
+ * command lines, which can wait for the process: not on the measuring thread.
+ */
+ssize_t guest_processes_scan(int proc_fd, struct guest_process **ret);
+/* Does the process still run? */
+bool guest_process_lives(int proc_fd, const struct guest_process *process);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/guests/guest_sockets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "net/http_unix.h"
+
+#define TEND_NS (5 * NSEC_PER_SEC)
+
+/* Hypervisors run as other users; which process may connect is checked then. */
+#define SOCKET_MODE 0666
+
+/* A listener of one guest. */
+struct guest_door {
+	struct guest_watch watch; /* fd -1: it does not listen */
+	struct guest *guest;
+	bool is_port; /* ID.vsock_PORT */
+	struct stat made;
+	char path[HTTP_UNIX_PATH_MAX + 1]; /* "": too long */
+};
+
+struct guest_doors {
+	struct guest_door serial, port;
+	struct guest_stream *stream; /* of the port; see is_connected() */
+	uint64_t due_ns;
+};
+
+static void init_door(struct guest_door *door, struct guest *guest)
+{
+	door->watch = (struct guest_watch){ GUEST_WATCH_DOOR, -1 };
+	door->guest = guest;
+}
+
+static void set_path(struct guest_door *door, int len)
+{
+	if (len < 0 || (size_t)len >= sizeof(door->path))
+		door->path[0] = '\0';
+}
+
+static struct guest_doors *doors_of(const struct guest_sockets *sockets, struct guest *guest)
+{
+	struct guest_doors *doors = guest->doors;
+
+	if (doors || !guest->key[0])
+		return doors;
+	doors = calloc(1, sizeof(*doors));
+	if (!doors)
+		return NULL;
+	init_door(&doors->serial, guest);
+	init_door(&doors->port, guest);
+	doors->port.is_port = true;
+	set_path(&doors->serial, snprintf(doors->serial.path, sizeof(doors->serial.path),
+					  "%s/%s.sock", sockets->folder, guest->key));
+	if (sockets->port)
+		set_path(&doors->port,
+			 snprintf(doors->port.path, sizeof(doors->port.path), "%s/%s.vsock_%u",
+				  sockets->folder, guest->key, sockets->port));
+	guest->doors = doors;
+	return doors;
+}
+
+/* Once for each kind of error: it concerns all guests alike. */
+static void note_error(struct guest_sockets *sockets, int error, const char *text)
+{
+	guest_count(&sockets->counts.errors, 1);
+	if (error == sockets->told)
+		return;
+	sockets->told = error;
+	log_warn("passthrough.sockets: %s", text);
+}
+
+static void close_door(struct guest_door *door)
+{
+	if (door->watch.fd < 0)
+		return;
+	(void)close(door->watch.fd);
+	door->watch.fd = -1;
+	http_unix_remove(door->path, &door->made);
+}
+
+/* Another process may have put its own socket in its place. */
+static bool is_open(const struct guest_door *door)
+{
+	struct stat st;
+
+	return door->watch.fd >= 0 && lstat(door->path, &st) == 0 &&
+	       st.st_dev == door->made.st_dev && st.st_ino == door->made.st_ino;
+}
+
+static void open_door(struct guest_sockets *sockets, struct guest_door *door)
+{
+	struct diag diag = { "" };
+	int fd, r;
+
+	close_door(door);
+	fd = http_unix_listen(door->path, SOCKET_MODE, &door->made, &diag);
+	if (fd < 0) {
+		note_error(sockets, fd, diag.text);
+		return;
+	}
+	door->watch.fd = fd;
+	r = guest_watch_add(sockets->epoll_fd, &door->watch, EPOLLIN);
+	if (r < 0) {
+		close_door(door);
+		note_error(sockets, r, "cannot wait for connections");
+	}
+}
+
+/* ---- the serial port ---- */
+
+static bool is_connected(const struct guest *guest, const struct guest_stream *stream)
+{
+	for (size_t i = 0; stream && i < ARRAY_SIZE(guest->streams); i++) {
+		if (guest->streams[i] == stream)
+			return true;
+	}
+	return false;
+}
+
+static bool is_hypervisor(const struct guest *guest, const struct ucred *peer)
+{
+	return guest->process.pid && (uint32_t)peer->pid == guest->process.pid;
+}
+
+static int read_peer(int fd, struct ucred *ret)
+{
+	socklen_t len = sizeof(*ret);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len) < 0 ? -errno : 0;
+}
+
+/* 0: it is connected, or another process listens there. -errno: nothing does. */
+static int connect_serial(struct guest_sockets *sockets, struct guest *guest,
+			  const struct guest_door *door)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct ucred peer = { 0 };
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (lstat(door->path, &st) < 0)
+		return -errno;
+	if (!S_ISSOCK(st.st_mode)) /* not through a link: the path is the identity */
+		return -ENOTSOCK;
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", door->path);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	if (read_peer(fd, &peer) < 0 ||
+	    (!is_hypervisor(guest, &peer) && !vm_users_have(sockets->users, peer.uid))) {
+		guest_count(&sockets->counts.unknown_peers, 1);
+		return 0;
+	}
+	guest->doors->stream =
+		guest_stream_open(sockets->epoll_fd, TAKE_FD(fd), guest, &sockets->counts);
+	return 0;
+}
+
+static void tend_serial(struct guest_sockets *sockets, struct guest *guest)
+{
+	struct guest_door *door = &guest->doors->serial;
+	char text[160];
+	int r;
+
+	if (!door->path[0] || is_connected(guest, guest->doors->stream) || is_open(door))
+		return;
+	r = connect_serial(sockets, guest, door);
+	if (r == -ENOENT || r == -ECONNREFUSED) {
+		open_door(sockets, door);
+	} else if (r < 0 && r != -EAGAIN) {
+		(void)snprintf(text, sizeof(text), "cannot connect to %.90s: %s", door->path,
+			       strerrordesc_np(-r));
+		note_error(sockets, r, text);
+	}
+}
+
+void guest_sockets_tend(struct guest_sockets *sockets, struct guest *guest, uint64_t now_ns)
+{
+	struct guest_doors *doors = doors_of(sockets, guest);
+
+	if (!doors || now_ns < doors->due_ns)
+		return;
+	doors->due_ns = now_ns + TEND_NS;
+	tend_serial(sockets, guest);
+	if (doors->port.path[0] && !is_open(&doors->port))
+		open_door(sockets, &doors->port);
+}
+
+/* ---- connections ---- */
+
+static void admit(struct guest_sockets *sockets, struct guest_door *door, int fd)
+{
+	struct guest *guest = door->guest;
+	struct guest_stream *stream;
+	struct ucred peer = { 0 };
+
+	if (read_peer(fd, &peer) < 0 || !is_hypervisor(guest, &peer)) {
+		guest_count(&sockets->counts.unknown_peers, 1);
+		(void)close(fd);
+		return;
+	}
+	if (!door->is_port && is_connected(guest, guest->doors->stream))
+		guest_stream_close(guest->doors->stream); /* the hypervisor has begun again */
+	stream = guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts);
+	if (!stream)
+		guest_count(&sockets->counts.refused, 1);
+	if (!door->is_port)
+		guest->doors->stream = stream;
+}
+
+/*
+ * A socket that accepts too often in an interval is left alone until the guest is tended to again.
+ */
+void guest_sockets_accept(struct guest_sockets *sockets, struct guest_watch *watch)
+{
+	struct guest_door *door = (void *)watch; /* its first member */
+	int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (door->guest->connects_left == 0) {
+		guest_count(&sockets->counts.refused, 1);
+		(void)close(fd);
+		close_door(door);
+		return;
+	}
+	door->guest->connects_left--;
+	admit(sockets, door, fd);
+}
+
+void guest_sockets_end(struct guest *guest)
+{
+	if (!guest->doors)
+		return;
+	close_door(&guest->doors->serial);
+	close_door(&guest->doors->port);
+	free(guest->doors);
+	guest->doors = NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unix sockets of guests in the directory --passthrough.sockets:
+ *
+ *   UUID.sock         virtio-serial. QEMU listens there, and this program connects, or, with
+ *                     reconnect=, QEMU connects to this program. Whichever is there first listens;
+ *                     QEMU replaces a socket of this program's, which then connects.
+ *   ID.vsock_PORT     guests of Firecracker and Cloud Hypervisor, whose device has the socket
+ *                     ID.vsock: a guest's connection to the host's port PORT arrives here.
+ *
+ * The path is the identity, and the peer has to be the guest's hypervisor; where this program
+ * connects, root and the users of managers of machines may have bound the socket for it, too.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "export/guests/guest_stream.h"
+#include "export/guests/guest_table.h"
+
+struct guest_sockets {
+	const char *folder; /* borrowed; "": the channel is not used */
+	uint32_t port;      /* of vsock; 0: only UUID.sock */
+	int epoll_fd;       /* borrowed */
+	const struct vm_users *users;
+	struct guest_counts counts;
+	int told; /* the error that was logged last, -errno */
+};
+
+/* Once in each interval, for each guest: connects or listens, from time to time. */
+void guest_sockets_tend(struct guest_sockets *sockets, struct guest *guest, uint64_t now_ns);
+/* A connection arrives at @watch, which is of kind GUEST_WATCH_DOOR. */
+void guest_sockets_accept(struct guest_sockets *sockets, struct guest_watch *watch);
+/* Closes the guest's listeners, and removes their files. Takes one without any. */
+void guest_sockets_end(struct guest *guest);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values of the options of all exporters that push (push.h). */
+#pragma once
+
+#include "base/macro.h"
+#include "export/guests/passthrough_options.h"
+
+struct push_options {
+	struct passthrough_options passthrough;
+};
+
+/* Rows over an exporter's options, which are @member of struct push_options. */
+#define PUSH_OPTIONS(rows, member)                                                                 \
+	{                                                                                          \
+		rows, ARRAY_SIZE(rows), offsetof(struct push_options, member)                      \
+	}
