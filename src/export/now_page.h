@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page at /api/v1/now: who draws how much of the node's power, as JSON, for scripts and for the
+ * The page at /api/v1/now: the power of each row, as JSON, for scripts and for the
  * commands of this program. docs/now.md describes it. A key that is documented there keeps its name
  * and meaning; new ones may be added.
  */

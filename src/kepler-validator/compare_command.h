@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "kepler-validator compare A B": what changed from one report to a later one. */
+/* "kepler-validator compare A B": compares a report with an earlier one. */
 #pragma once
 
 #include "options/option_set.h"

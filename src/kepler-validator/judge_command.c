@@ -42,12 +42,11 @@ static const struct option rows[] = {
 	{ "actual", NULL, OPTION_STRING, OWN(actual), .default_text = "", .metavar = "FILE[#WORDS]",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "The series that is taken as true: CSV, the JSON of a Prometheus range query, "
-		  "an artifact of upstream's validator, or a recording of Kepler or the folder "
-		  "of a ring of them, possibly compressed with gzip. With "
-		  "several series in the file, WORDS choose the one whose column, metric or "
-		  "labels contain them. Or a folder of artifacts, in which WORDS is the label "
-		  "that the names of its files begin with: each is judged with the file of the "
-		  "predicted label." },
+		  "an artifact of upstream's validator, a recording of Kepler, or its directory "
+		  "of recordings; gzip is supported. If the file has several series, WORDS select "
+		  "the one whose column, metric or labels contain them. FILE can also be a folder "
+		  "of artifacts; WORDS is then the label with which file names begin, and each of "
+		  "these files is paired with the file of the predicted label." },
 	{ "predicted", NULL, OPTION_STRING, OWN(predicted), .default_text = "",
 	  .metavar = "FILE[#WORDS]", .may_be_empty = true, .only_flag = true,
 	  .help = "The series that is judged." },

@@ -24,7 +24,7 @@ static const struct command commands[] = {
 	{ .name = "run",
 	  .run = run_main,
 	  .summary = "judge exporters by this machine's own meters",
-	  .what = "Runs loads, reads this machine's meters and the pages of exporters meanwhile, "
+	  .what = "Runs loads, reads this machine's meters and the exporters' pages meanwhile, "
 		  "and judges whether\nthe exporters are right. Exits with status 0 only if the "
 		  "verdict is \"pass\"; 1: fail; 2: wrong usage, or\na load that cannot be "
 		  "started; 3: inconclusive, or nothing to judge. Options:",
@@ -32,14 +32,14 @@ static const struct command commands[] = {
 	{ .name = "noise",
 	  .run = noise_main,
 	  .summary = "measure the noise of this machine's energy counters",
-	  .what = "Reads this machine's energy counters as fast as asked, without and with a load, "
+	  .what = "Reads this machine's energy counters every --interval, without and with a load, "
 		  "and reports how often\nthey change, in which steps, and how much power varies "
 		  "over 1, 10, 100 ms and 1 s. Exits with status 0;\n2: wrong usage, or no counter "
 		  "that can be read; 3: it was interrupted. Options:",
 	  .options = &noise_options },
 	{ .name = "compare",
 	  .run = compare_main,
-	  .summary = "what changed from one report to a later one",
+	  .summary = "compare a report with an earlier one",
 	  .what = "Compares two reports (report.json, or the folder of --output), the earlier one "
 		  "first. Exits with status 0\nif no result is worse; 1: one is; 2: wrong usage, "
 		  "or a "

@@ -12,22 +12,22 @@
 
 const struct option prometheus_flag_rows[PROMETHEUS_FLAG_COUNT] = {
 	TEXT_FLAG("prometheus", OWN(url), "", "URL",
-		  "The address of a Prometheus, such as http://localhost:9090. Its scrapes of an "
-		  "exporter are judged as the exporter's pages are."),
+		  "URL of a Prometheus server, such as http://localhost:9090. Its scrapes of an "
+		  "exporter are judged like the exporter's pages."),
 	{ "prometheus.selector", NULL, OPTION_STRINGS,
 	  OPTION_LIST(struct prometheus_flags, selectors, selector_count, EXPORTERS_MAX),
 	  .default_text = "", .may_be_empty = true, .metavar = "MATCHERS", .only_flag = true,
-	  .help = "Label matchers that choose one target of the Prometheus, such as "
-		  "job=\"kepler\",instance=\"node1:28282\". Repeat it to judge several at once." },
+	  .help = "Label matchers that select one target of Prometheus, such as "
+		  "job=\"kepler\",instance=\"node1:28282\". Repeat the option for several." },
 	TEXT_FLAG("prometheus.token-file", OWN(token_file), "", "FILE",
-		  "A file with a bearer token for the Prometheus. It is sent over https:// or to "
-		  "this machine only."),
-	TEXT_FLAG("prometheus.user", OWN(user), "", "NAME", "The user's name for HTTP Basic."),
+		  "File with a bearer token for Prometheus. It is sent only over https:// or to "
+		  "this machine."),
+	TEXT_FLAG("prometheus.user", OWN(user), "", "NAME",
+		  "User name for HTTP Basic authentication."),
 	TEXT_FLAG("prometheus.password-file", OWN(password_file), "", "FILE",
-		  "A file with the user's password."),
+		  "File with the user's password."),
 	TEXT_FLAG("prometheus.ca-file", OWN(ca_file), "", "FILE",
-		  "Certificates, in PEM, that the Prometheus is verified with instead of the "
-		  "system's."),
+		  "CA certificates (PEM) for Prometheus. Empty: the system's CA certificates."),
 };
 
 int prometheus_flags_check(const struct prometheus_flags *flags, struct diag *diag)

@@ -46,116 +46,116 @@ static const struct option rows[] = {
 	{ "exporter", NULL, OPTION_STRINGS,
 	  OPTION_LIST(struct run_config, exporters, exporter_count, EXPORTERS_MAX),
 	  .default_text = "http://localhost:28282/metrics", .metavar = "URL", .only_flag = true,
-	  .help = "The page of an exporter to judge. Repeat it to judge several at once. The kind "
-		  "of exporter is recognized by its metrics." },
+	  .help = "URL of the metrics page of an exporter to judge. Repeat the option to judge "
+		  "several at once. The kind of exporter is recognized by its metrics." },
 	{ "estimates", NULL, OPTION_STRINGS,
 	  OPTION_LIST(struct run_config, estimates, estimate_count, EXPORTERS_MAX),
 	  .default_text = "", .may_be_empty = true, .metavar = "MODEL", .only_flag = true,
-	  .help = "Judge the estimates of a model by this machine's meters: builtin, the file of a "
-		  "model, or the URL of one or of a model server. For each, a second Kepler runs "
-		  "meanwhile, without its meters. Repeat it for several. Without --exporter, only "
-		  "estimates are judged." },
+	  .help = "Judge the estimates of a model by this machine's meters: builtin, a model file, "
+		  "or the URL of a model or of a model server. For each model, a second Kepler "
+		  "without meters runs during the trial. Repeat the option for several models. "
+		  "Without --exporter, only estimates are judged." },
 	TEXT_FLAG("kepler", OWN(kepler), "", "FILE",
-		  "For --estimates: the program kepler; next to this one or in PATH by default."),
+		  "For --estimates: path of the program kepler. Empty: next to this program, or "
+		  "in PATH."),
 	{ "scenario", NULL, OPTION_STRING, OWN(scenario), .default_text = "quick",
 	  .metavar = "NAME", .only_flag = true, .check = check_scenario,
-	  .help = "The loads to run; \"list\" prints the scenarios and runs none." },
+	  .help = "Loads to run; \"list\" prints the scenarios and runs none." },
 	{ "duration", NULL, OPTION_DURATION, OWN(duration_ns),
 	  OPTION_RANGE(10 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "3m",
-	  .metavar = "DURATION", .only_flag = true,
-	  .help = "The time that all phases take together." },
+	  .metavar = "DURATION", .only_flag = true, .help = "Total time of all phases." },
 	SWITCH_FLAG("quick", OWN(quick),
-		    "Short for --scenario=quick --duration=3m, which are the defaults. An option "
-		    "that is given as well takes precedence."),
+		    "Short for --scenario=quick --duration=3m, which are the defaults. Either "
+		    "option takes precedence if given."),
 	SWITCH_FLAG("full", OWN(full),
-		    "Short for --scenario=full --duration=40m. An option that is given as well "
-		    "takes precedence."),
+		    "Short for --scenario=full --duration=40m. Either option takes precedence if "
+		    "given."),
 	{ "load-cgroup", NULL, OPTION_ENUM, OWN(load_cgroup), .choices = cgroup_choices,
 	  .default_text = "own", .metavar = "SHAPE", .only_flag = true,
-	  .help = "The cgroup that the load runs in: its own service, or a container of a pod that "
-		  "does not exist otherwise, so that exporters show it as a pod." },
+	  .help = "Cgroup in which the load runs. own: a service of its own. pod: a cgroup named "
+		  "like a pod's container, so that exporters show the load as a pod." },
+	TEXT_FLAG("load-command", OWN(load_command), "", "COMMAND",
+		  "Command that /bin/sh runs as the load, between two phases without a load. It is "
+		  "terminated at the end of its phase if it is still running. Its output goes to "
+		  "standard error."),
 	TEXT_FLAG(
-		"load-command", OWN(load_command), "", "COMMAND",
-		"A command that /bin/sh runs as the load, between two phases without one. It is "
-		"ended with its phase, if it has not ended by itself; its output goes to standard "
-		"error."),
-	TEXT_FLAG("vm", OWN(vm), "", "VM",
-		  "A virtual machine on this host, by its UUID, name or pid; \"auto\" is the only "
-		  "one. Its CPU time is judged, and with --load-command, which makes it work, "
-		  "also its energy."),
+		"vm", OWN(vm), "", "VM",
+		"Virtual machine on this host: its UUID, name or pid, or \"auto\" if there is only "
+		"one. Its CPU time is judged and, if --load-command makes it work, its energy, "
+		"too."),
 	TEXT_FLAG("guest-exporter", OWN(guest), "", "URL",
-		  "The page of an exporter inside that virtual machine, judged by what the first "
-		  "--exporter charges to it."),
+		  "URL of the metrics page of an exporter inside that virtual machine. It is "
+		  "judged by the energy that the first --exporter charges to the machine."),
 	TEXT_FLAG("gpu-load", OWN(gpu_load), "", "COMMAND",
-		  "The same with a command that uses GPUs: the energy of the zone gpu is judged, "
-		  "and not that of CPUs."),
+		  "Like --load-command, for a command that uses GPUs: the energy of the zone gpu "
+		  "is judged instead of the CPUs' energy."),
 	{ "step", NULL, OPTION_DURATION, OWN(step_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .only_flag = true,
-	  .help = "The time between two readings of the meters and the exporters." },
+	  .help = "Time between two readings of the meters and the exporters." },
 	{ "timeout", NULL, OPTION_DURATION, OWN(timeout_ns),
 	  OPTION_RANGE(100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "5s",
 	  .metavar = "DURATION", .only_flag = true,
-	  .help = "The time that an exporter may take to answer." },
+	  .help = "Time limit for an exporter's response." },
 	{ "truth", NULL, OPTION_ENUM, OWN(source), .choices = truth_choices, .default_text = "auto",
 	  .metavar = "SOURCE", .only_flag = true,
-	  .help = "The meters of this machine to compare with. auto uses the first that it finds: "
-		  "rapl-sysfs, perf, msr, acpi, ipmi. Without any, only what must always hold is "
-		  "judged." },
+	  .help = "Meters of this machine to compare with. auto: the first one found of "
+		  "rapl-sysfs, perf, msr, acpi and ipmi. Without a meter, only rules that hold for "
+		  "every exporter are checked." },
 	TEXT_FLAG("truth.file", OWN(file), "", "FILE",
-		  "For --truth=pdu-file: a file with the power of the whole machine in W, which "
-		  "another program writes at least once a minute, such as from a PDU."),
+		  "For --truth=pdu-file: file with the power of the whole machine in W. Another "
+		  "program writes it at least once a minute, for example from a PDU."),
 	TEXT_FLAG("truth.law", OWN(law), "", "FORMULA",
-		  "For --truth=law, in a laboratory: the power as a formula of the machine's CPU "
-		  "time, such as idle=20,cpu=10 for 20 W, and 10 W for each busy CPU. "
-		  "zone=NAME names another zone than package."),
+		  "For --truth=law, in a laboratory: power as a formula of the machine's CPU time, "
+		  "such as idle=20,cpu=10 for 20 W plus 10 W for each busy CPU. zone=NAME applies "
+		  "it to a zone other than package."),
 	TEXT_FLAG("truth.redfish-url", OWN(redfish.url), "", "URL",
-		  "For --truth=redfish: the management controller, https://HOST, or the chassis of "
-		  "this machine, https://HOST/redfish/v1/Chassis/ID."),
+		  "For --truth=redfish: URL of the management controller, https://HOST, or of this "
+		  "machine's chassis, https://HOST/redfish/v1/Chassis/ID."),
 	TEXT_FLAG("truth.redfish-user", OWN(redfish.user), "", "NAME",
-		  "The user for --truth=redfish."),
+		  "User name for --truth=redfish."),
 	TEXT_FLAG("truth.redfish-password-file", OWN(redfish.password_file), "", "FILE",
-		  "A file with the password of that user."),
+		  "File with the user's password."),
 	TEXT_FLAG("truth.redfish-token-file", OWN(redfish.token_file), "", "FILE",
-		  "A file with a token for --truth=redfish, instead of a user."),
+		  "File with a token for --truth=redfish, instead of a user and password."),
 	TEXT_FLAG("truth.redfish-ca-file", OWN(redfish.ca_file), "", "FILE",
-		  "The authorities that verify the management controller's certificate, as PEM; "
-		  "the system's by default."),
+		  "CA certificates (PEM) for the management controller. Empty: the system's CA "
+		  "certificates."),
 	SWITCH_FLAG("truth.redfish-insecure", OWN(redfish.insecure),
 		    "Do not verify the management controller's certificate."),
 	TEXT_FLAG("truth.nvml-library", OWN(nvml), "libnvidia-ml.so.1", "NAME",
-		  "The library that reads NVIDIA GPUs, which is part of their driver. GPUs are "
-		  "compared with the zone gpu, whatever --truth is except none."),
+		  "NVIDIA management library (NVML), which is part of the driver. GPUs are "
+		  "compared with the zone gpu for every --truth except none."),
 	TEXT_FLAG("output", OWN(output), "", "DIR", REPORT_OUTPUT_HELP),
 	TEXT_FLAG("host.sysfs", OWN(sysfs), "/sys", "FOLDER", "Where sysfs is mounted."),
 	TEXT_FLAG("host.procfs", OWN(procfs), "/proc", "FOLDER", "Where procfs is mounted."),
 	{ "max-error", NULL, OPTION_STRING, OWN(max_error), .default_text = "5%",
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
-	  .help = "The largest permitted error of the energy of each zone of the node." },
+	  .help = "Limit on the error of the energy of each zone of the node." },
 	{ "max-effect-error", NULL, OPTION_STRING, OWN(max_effect_error), .default_text = "10%",
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
-	  .help = "The largest permitted error of CPU time, and of the energy that is charged to "
-		  "the load." },
+	  .help = "Limit on the error of CPU time, and of the energy that is charged to the "
+		  "load." },
 	{ "max-coverage-error", NULL, OPTION_STRING, OWN(max_coverage_error), .default_text = "5%",
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
-	  .help = "By how much less often than it says the published error bound of an estimate "
-		  "may hold: 5% means in 85% of the intervals for a bound of 90%." },
+	  .help = "Limit on how much less often than claimed the published error bound of an "
+		  "estimate holds. With 5%, a 90% bound must hold in 85% of the intervals." },
 	{ "max-estimate-error", NULL, OPTION_STRING, OWN(max_estimate_error), .default_text = "20%",
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
-	  .help = "For --estimates: the largest permitted error of the energy of each zone that a "
-		  "model estimates." },
+	  .help = "For --estimates: limit on the error of the energy of each zone that a model "
+		  "estimates." },
 	{ "max-regression", NULL, OPTION_STRING, OWN(max_regression), .default_text = "1%",
 	  .metavar = "PERCENT", .only_flag = true, .check = percent_check,
-	  .help = "By how much the mean error of an exporter may exceed that of the first exporter "
-		  "of the same kind, in percent of the energy." },
+	  .help = "Limit on how much the mean error of an exporter exceeds the mean error of the "
+		  "first exporter of the same kind, in percent of the energy." },
 	{ "max-lag", NULL, OPTION_DURATION, OWN(max_lag_ns), OPTION_RANGE(0, 600 * NSEC_PER_SEC),
 	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
-	  .help = "The longest delay of an exporter behind the meters." },
+	  .help = "Limit on the delay between the meters and an exporter." },
 	{ "require", NULL, OPTION_STRINGS,
 	  OPTION_LIST(struct run_config, required, required_count, ENERGY_LEVELS),
 	  .default_text = "", .may_be_empty = true, .metavar = "LEVEL", .only_flag = true,
-	  .help = "A level that each exporter must have series of, such as process, container, pod "
-		  "or vm. Repeat it for several." },
+	  .help = "Level for which each exporter must have series, such as process, container, pod "
+		  "or vm. Repeat the option for several levels." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },

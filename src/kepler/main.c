@@ -18,10 +18,11 @@ static const struct command commands[] = {
 	  .what = "Shows what this machine has, what it lacks and how to fix it. Takes the "
 		  "options of run\n(kepler help all), and:",
 	  .options = &doctor_options },
-	{ "top", top_main, "show who draws how much power now, on the terminal",
+	{ "top", top_main, "show the power of each workload now, on the terminal",
 	  .what = "Shows the power of processes, containers, pods, VMs and namespaces, once a "
-		  "second: of the\nexporter that runs on this machine (local.socket), or measured "
-		  "by itself, as root.\nTakes the options of run (kepler help all), and:",
+		  "second. The\nreadings come from the exporter on this machine (local.socket) or, "
+		  "without one, from root's own\nmeasurement. Takes the options of run (kepler "
+		  "help all), and:",
 	  .options = &top_options },
 	{ "explain", explain_main, "explain the numbers of the last interval",
 	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",

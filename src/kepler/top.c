@@ -46,17 +46,18 @@ static const struct option_choice sorts[] = { { "watts", TOP_BY_WATTS },
 
 static const struct option own_rows[] = {
 	{ "once", NULL, OPTION_BOOL, OWN(once), .default_text = "false", .only_flag = true,
-	  .help = "Print one reading and exit, as also happens if the output is not a terminal." },
+	  .help = "Print one reading and exit. This is implied if the output is not a terminal." },
 	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
 	  .help = "Print one reading as JSON, as at /api/v1/now (docs/now.md), and exit." },
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = level_choices,
 	  .default_text = "process", .metavar = "LEVEL", .only_flag = true,
-	  .help = "Whose power to show." },
+	  .help = "Level whose power is shown." },
 	{ "sort", NULL, OPTION_ENUM, OWN(sort), .choices = sorts, .default_text = "watts",
-	  .metavar = "ORDER", .only_flag = true, .help = "What comes first." },
+	  .metavar = "ORDER", .only_flag = true, .help = "Order of the rows." },
 	{ "limit", NULL, OPTION_U32, OWN(limit), .min = 1, .max = NOW_ROWS_MAX - 1,
 	  .default_text = "40", .metavar = "N", .only_flag = true,
-	  .help = "With --once and --json: rows to print. The others are in a last one." },
+	  .help = "With --once and --json: number of rows. The last row has the sum of all "
+		  "others." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 

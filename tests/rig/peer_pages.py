@@ -26,8 +26,8 @@ class Process:
 
 
 def processes():
-    """Not those that call themselves otherwise than their program: some have that name for a moment only, and would be found to have
-    another one than a page says."""
+    """All processes except those that have renamed themselves. Some of them have their new name for a moment only, so that a page
+    would name them wrongly."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -13,7 +13,7 @@ static struct snapshot_zone picture_of(const struct zone_account *account)
 	return zone;
 }
 
-static void its_age_is_that_of_the_last_good_reading(void **state)
+static void the_age_is_counted_from_the_last_good_reading(void **state)
 {
 	static const struct zone kind = { .kind = ZONE_DRAM, .source = "told" };
 	struct zone_account account = { .zone = &kind, .up_time_ns = 7 * SECOND_NS };
@@ -45,7 +45,7 @@ static void what_is_not_known_is_not_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_age_is_that_of_the_last_good_reading),
+		cmocka_unit_test(the_age_is_counted_from_the_last_good_reading),
 		cmocka_unit_test(what_is_not_known_is_not_zero),
 	};
 
