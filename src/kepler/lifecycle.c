@@ -103,7 +103,7 @@ static int start_exporters(struct monitor *monitor)
 	int r = explain_desk_new(&monitor->desk);
 
 	if (r < 0)
-		return log_error_errno(r, "cannot set up questions about rows");
+		return log_error_errno(r, "cannot set up kepler explain");
 	program.desk = monitor->desk;
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));

@@ -105,7 +105,7 @@ static void limit_clocks(struct online *online, double to_s)
 		struct learner *learner = online->models.learners[i];
 
 		if (learner->until_s > to_s) {
-			log_warn("%s: its rows end %.0f s from now; it goes on from now",
+			log_warn("%s: its rows end %.0f s in the future; continuing from now",
 				 learner->name, learner->until_s - to_s);
 			learner->until_s = to_s;
 		}

@@ -177,7 +177,7 @@ static void take_end(struct trainings *trainings, struct training *training, int
 			 training->is_late ? "503: the training took longer than train.deadline"
 					   : "503: the training failed; the limits of memory and "
 					     "time may be too low for it");
-	log_error("training %llu: failed: %s%s; its last words: %.200s",
+	log_error("training %llu: failed: %s%s; its last output: %.200s",
 		  (unsigned long long)training->ticket, why,
 		  training->is_late ? " at its deadline" : "", messages ? last_line(messages) : "");
 }

@@ -135,7 +135,7 @@ def times_of_the_future():
     text = json.dumps(known)
     state.write_text(f"kepler-online-state 2 {hashlib.sha256(text.encode()).hexdigest()}\n{text}")
     with online.start():
-        online.program.wait_for("goes on from now")
+        online.program.wait_for("continuing from now")
         online.machine.start = time.time() - online.machine.until + online.machine.start  # its counters go on from now
         online.machine.until = time.time()
         online.reveal(10)
