@@ -23,6 +23,8 @@
 #include "tests/rig/remove_tree.h"
 
 #define SHORT_LIVES    500
+#define AT_ONCE        100
+#define TOLD           98 /* of so many at once */
 #define CLOCK_PERMILLE 10
 
 /* Everywhere: cpu-clock counts ns. Where the PMU msr is, its event 0 is the time stamp counter. */
@@ -221,23 +223,37 @@ static void test_counts_what_the_processor_counts(void **state)
 	assert_true(others > burner * 0.8 && others < burner * 1.03);
 }
 
+/*
+ * The kernel frees many processes in one go. What it frees on top of a process that is guarded from
+ * BPF has no end that is seen, so there a hundred of them are tried again. What loses ends wrongly
+ * does so each time.
+ */
 static void test_short_lives_are_not_lost(void **state)
 {
 	const struct activity_options options = options_of();
 	struct activity_reader *reader = open_counting(&options);
 	struct sums sums = { 0 };
+	struct activity_info info = { 0 };
 	uint64_t truth_ns = 0;
-	unsigned ms = 2;
+	unsigned ms = 2, lives = 0, whole = 0, tries = SHORT_LIVES / AT_ONCE;
 
 	(void)state;
-	for (int i = 0; i < SHORT_LIVES; i++)
-		truth_ns += rig_wait(rig_fork(rig_comm(), burn, &ms));
-	add_ends(reader, &sums, SHORT_LIVES);
-	printf("# %u ended, %.1f of %.1f ms, %.1f counted\n", sums.ended,
+	while (whole < SHORT_LIVES / AT_ONCE && tries-- > 0) {
+		unsigned before = sums.ended;
+
+		for (int i = 0; i < AT_ONCE; i++)
+			truth_ns += rig_wait(rig_fork(rig_comm(), burn, &ms));
+		add_ends(reader, &sums, before + TOLD);
+		lives += AT_ONCE;
+		whole += sums.ended - before >= TOLD ? 1 : 0;
+		activity_get_info(reader, &info);
+		tries += info.unseen && lives == SHORT_LIVES ? 3 * SHORT_LIVES / AT_ONCE : 0;
+	}
+	printf("# %u of %u ended, %.1f of %.1f ms, %.1f counted\n", sums.ended, lives,
 	       (double)sums.named_cpu_ns / 1e6, (double)truth_ns / 1e6,
 	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6);
-	/* Of one that is freed on top of a process that is guarded from BPF the end is not seen. */
-	assert_in_range(sums.ended, SHORT_LIVES - SHORT_LIVES / 50, SHORT_LIVES);
+	assert_int_equal(whole, SHORT_LIVES / AT_ONCE);
+	assert_true(sums.ended <= lives);
 	assert_counted(reader, "counted time", sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns);
 	rig_assert_near("cpu-clock", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME], 20);
 	activity_close(reader);
