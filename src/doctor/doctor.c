@@ -24,13 +24,16 @@
 #include "doctor/doctor_shares.h"
 #include "doctor/doctor_web.h"
 #include "engine/session.h"
-#include "export/live_table.h"
+#include "export/now_page.h"
 #include "meter/external/external.h"
 #include "snapshot/power_text.h"
+#include "top/top_frame.h"
 
 #define TEXT_WIDTH_MAX 100
 /* Sources that are polled have their first reading within two, and are compared from 3 s on. */
 #define COMPARE_SECONDS 6
+#define USERS_SHOWN     7 /* processes */
+#define USERS_COLUMNS   80
 #define RECORDING_MAX   (32U << 20)         /* bytes */
 #define PATIENCE_NS     (10 * NSEC_PER_SEC) /* for the disk */
 
@@ -64,15 +67,22 @@ static void say_power(struct findings *findings, const struct power_picture *pow
 		       text.data ? text.data : "");
 }
 
-/* A second's measurement, shown as the first frame of the live table. */
-static void examine_users(struct findings *findings, const struct interval_engine *engine)
+/* A second's measurement, shown as a frame of the live table. */
+static void examine_users(struct findings *findings, const struct session *session)
 {
-	const struct live_table_view view = { .url = "", .source = "", .rows = 18, .columns = 80 };
+	static const char *const no_titles[] = { NULL };
+	static const struct top_style style = { .utf8 = true, .titles = no_titles };
+	const struct now_query query = { .level = LEVEL_PROCESS, .limit = USERS_SHOWN };
+	const struct snapshot *snapshot = snapshot_get(session->holder);
+	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 	char *line, *rest;
+	int r;
 
-	say_power(findings, interval_engine_power(engine));
-	if (live_table_draw(interval_engine_power(engine), &view, &frame) < 0)
+	say_power(findings, interval_engine_power(session->engine));
+	r = now_page(snapshot, &query, &answer);
+	snapshot_put(session->holder, snapshot);
+	if (r < 0 || top_frame_of(&answer, &style, USERS_COLUMNS, &frame) < 0)
 		return;
 	for (rest = frame.data; (line = strsep(&rest, "\n"));) {
 		if (*line)
@@ -216,7 +226,7 @@ static void examine_session(struct findings *findings, struct session *session,
 	doctor_examine_shares(findings, session->engine, config);
 	doctor_examine_service(findings, config, &sources->host);
 	doctor_examine_web(findings, config, finder);
-	examine_users(findings, session->engine);
+	examine_users(findings, session);
 }
 
 /* It keeps its privileges, which it looks at, and ends within seconds. */

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
 #include "base/macro.h"
 #include "base/terminal.h"
 #include "engine/node_facts.h"
-#include "export/live_table.h"
+#include "export/now_page.h"
 #include "kepler/health_table.h"
 #include "kepler/local.h"
 #include "kepler/machine_log.h"
@@ -31,6 +32,7 @@
 #include "service/signals.h"
 #include "service/start_memory.h"
 #include "service/start_watch.h"
+#include "top/top_frame.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
 #define JOBS_MAX 3
@@ -76,6 +78,9 @@ static void free_fds(struct kept_fds *kept, size_t left)
 	while (kept->count > left)
 		(void)close(kept->fds[--kept->count]);
 }
+
+#define TABLE_ROWS        24 /* of a terminal that does not say */
+#define TABLE_OTHER_LINES 11 /* of the live table that are not processes */
 
 /* The live table names the first one. */
 static const struct exporter_ops *const exporter_table[] = { &web_exporter, &local_exporter, NULL };
@@ -143,18 +148,40 @@ uint64_t monitor_hang_limit_ns(const struct config *config)
 	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
 }
 
+/* The answer of /api/v1/now with as many rows as there is room for. */
+static int take_answer(struct monitor *monitor, unsigned rows, struct strbuf *ret)
+{
+	const struct now_query query = {
+		.level = LEVEL_PROCESS,
+		.limit = rows > TABLE_OTHER_LINES ? rows - TABLE_OTHER_LINES : 1,
+	};
+	const struct snapshot *snapshot = snapshot_get(monitor->session.holder);
+	int r = now_page(snapshot, &query, ret);
+
+	snapshot_put(monitor->session.holder, snapshot);
+	return r;
+}
+
 static void show_table(struct monitor *monitor)
 {
-	struct live_table_view view = { .url = monitor->url, .source = monitor->meters.source };
+	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT;
+	char title[sizeof(monitor->url) + sizeof("Kepler  ")];
+	const char *const titles[] = { title, monitor->meters.source, NULL };
+	const struct top_style style = { .colour = terminal_wants_colour(STDOUT_FILENO),
+					 .utf8 = true,
+					 .titles = titles };
+	unsigned rows, columns;
 
 	if (!monitor->table || interval_engine_elapsed_ns(monitor->session.engine) == 0)
 		return;
-	view.colour = terminal_wants_colour(STDOUT_FILENO);
-	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
+	(void)snprintf(title, sizeof(title), "Kepler  %s", monitor->url);
+	terminal_size(STDOUT_FILENO, &rows, &columns);
 	strbuf_reset(&monitor->frame);
-	if (live_table_draw(interval_engine_power(monitor->session.engine), &view,
-			    &monitor->frame) == 0)
-		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
+	if (take_answer(monitor, rows ? rows : TABLE_ROWS, &answer) < 0 ||
+	    top_frame_of(&answer, &style, columns, &monitor->frame) < 0)
+		return;
+	strbuf_add_str(&monitor->frame, "\nCtrl-C stops it.\n");
+	(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
 void monitor_run_interval(struct monitor *monitor)

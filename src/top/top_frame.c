@@ -6,8 +6,10 @@
  */
 #include "top/top_frame.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -187,7 +189,7 @@ static const char *name_of(const struct top_state *state, const struct top_line 
 	const char *owner = row->owner[0] ? row->owner : "(no name)";
 
 	if (row->is_other && state->reading.left_out)
-		(void)snprintf(buf, size, "… %u more", state->reading.left_out);
+		(void)snprintf(buf, size, "… and %u more", state->reading.left_out);
 	else if (row->is_other)
 		(void)snprintf(buf, size, "… others");
 	else if (line->is_owner || state->level != LEVEL_PROCESS)
@@ -317,13 +319,26 @@ static void add_text(struct strbuf *out, const struct top_state *state,
 	end_line(out, style);
 }
 
+static void add_titles(struct strbuf *out, const struct top_state *state,
+		       const struct top_style *style)
+{
+	for (size_t i = 0; style->titles[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+		strbuf_add_str(&text, style->titles[i]);
+		add_text(out, state, style, i ? "" : BOLD, &text);
+	}
+	if (style->titles[0])
+		end_line(out, style);
+}
+
 static void add_title(struct strbuf *out, const struct top_state *state,
 		      const struct top_style *style)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_addf(&text, "Kepler  %s  %s", state->reading.node, style->clock);
-	for (enum level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; style->is_screen && level < LEVEL_COUNT; level++)
 		strbuf_addf(&text, level == state->level ? "  [%s]" : "  %s",
 			    level_info[level].name);
 	if (state->is_paused)
@@ -355,15 +370,19 @@ static void add_total(struct strbuf *out, const struct top_state *state,
 	const struct now_reading *reading = &state->reading;
 	char watts[WATTS_TEXT_MAX];
 
-	watts_text(watts, reading->total_watts);
-	strbuf_addf(&text, "Node  %s W", watts);
+	if (isfinite(reading->total_watts)) {
+		watts_text(watts, reading->total_watts);
+		strbuf_addf(&text, "Node: %s W", watts);
+	} else {
+		strbuf_add_str(&text, "Node: not known");
+	}
 	if (reading->error_watts > 0) {
 		watts_bound_text(watts, reading->error_watts);
 		strbuf_addf(&text, " ± %s W", watts);
 	}
-	strbuf_add_str(&text, reading->is_estimated ? "  estimated" : "");
+	strbuf_add_str(&text, reading->is_estimated ? ", estimated" : "");
 	if (isfinite(reading->total_watts)) {
-		strbuf_add_str(&text, "  = ");
+		strbuf_add_str(&text, "   = ");
 		add_parts(&text, reading);
 	}
 	add_text(out, state, style, reading->is_estimated ? YELLOW : BOLD, &text);
@@ -387,6 +406,8 @@ static void add_uses(struct strbuf *out, const struct top_state *state,
 	if (isfinite(charged))
 		watts_pieces_add(&text, pieces, isfinite(reading->idle_watts) ? 3 : 2,
 				 (uint64_t)llround(reading->total_watts * 1e6));
+	if (isfinite(reading->idle_watts) && reading->idle_is_bound)
+		strbuf_add_str(&text, " (provisional)");
 	add_text(out, state, style, "", &text);
 }
 
@@ -517,7 +538,10 @@ static void draw(const struct top_state *state, const struct top_style *style, s
 		add_help(out, state, style);
 		return;
 	}
-	add_title(out, state, style);
+	if (style->titles)
+		add_titles(out, state, style);
+	else
+		add_title(out, state, style);
 	add_total(out, state, style);
 	add_uses(out, state, style);
 	if (style->is_screen)
@@ -545,4 +569,23 @@ int top_frame_draw(const struct top_state *state, const struct top_style *style,
 	draw(state, style, &frame);
 	add_as_ascii(out, &frame);
 	return strbuf_error(&frame) < 0 ? strbuf_error(&frame) : strbuf_error(out);
+}
+
+int top_frame_of(const struct strbuf *answer, const struct top_style *style, unsigned columns,
+		 struct strbuf *out)
+{
+	struct now_reading reading = { 0 };
+	CLEANUP_FREE struct top_state *state = calloc(1, sizeof(*state));
+	int r = state ? now_reading_parse(answer->data, answer->len, &reading, NULL) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	r = top_state_resize(state, 1, columns);
+	if (r == 0)
+		r = top_state_take(state, &reading);
+	if (r == 0)
+		r = top_frame_draw(state, style, out);
+	now_reading_release(&reading);
+	top_state_release(state);
+	return r;
 }

@@ -43,7 +43,7 @@ def check_heading(text, rows_w, lines):
 
 
 def rows_of(table):
-    return [float(watts) for watts in re.findall(r" ([\d.]+) W$", table[table.index("POWER"):], re.MULTILINE)]
+    return [float(watts) for watts in re.findall(r"[ <~]([\d.]+) W(?: |$)", table[table.index("POWER"):], re.MULTILINE)]
 
 
 def the_live_table():

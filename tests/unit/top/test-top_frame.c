@@ -73,7 +73,7 @@ static void narrow_terminals_keep_what_matters(void **state)
 	assert_non_null(strstr(frame.data, "65.75")); /* kWh a month of 90 W */
 	assert_non_null(strstr(frame.data, "45.5"));  /* % of 198 W */
 	assert_non_null(strstr(frame.data, "90.0k"));
-	assert_non_null(strstr(frame.data, "… 3 more"));
+	assert_non_null(strstr(frame.data, "… and 3 more"));
 	top_state_release(&top);
 }
 
@@ -96,7 +96,8 @@ static void the_head_makes_the_total(void **state)
 
 	begin_state(&top, 24, 100);
 	draw(&top, &plain, &frame);
-	assert_non_null(strstr(frame.data, "Node  198.0 W  = package 101.0 · rest of psys 97.0\n"));
+	assert_non_null(
+		strstr(frame.data, "Node: 198.0 W   = package 101.0 · rest of psys 97.0\n"));
 	assert_non_null(strstr(frame.data, "processes 171.0 · unattributed 1.0 · idle 26.0\n"));
 	assert_null(strstr(frame.data, "~"));
 	top_state_release(&top);
@@ -112,7 +113,7 @@ static void what_is_estimated_is_marked(void **state)
 			"\"rows\":[{\"pid\":7,\"command\":\"x\",\"watts\":null},"
 			"{\"pid\":8,\"command\":\"y\",\"watts\":4}]}");
 	draw(&top, &plain, &frame);
-	assert_non_null(strstr(frame.data, "5.00 W ± 1.0 W  estimated"));
+	assert_non_null(strstr(frame.data, "Node: 5.00 W ± 1.0 W, estimated"));
 	assert_non_null(strstr(frame.data, "~4.00 W"));
 	assert_non_null(strstr(frame.data, "– W")); /* not known, and not 0 */
 	top_state_release(&top);
@@ -129,6 +130,45 @@ static void a_terminal_without_utf8_gets_ascii(void **state)
 	for (size_t i = 0; i < frame.len; i++)
 		assert_true((unsigned char)frame.data[i] < 0x80);
 	assert_non_null(strstr(frame.data, "package 101.0 | rest of psys 97.0"));
+	top_state_release(&top);
+}
+
+static void an_answer_is_shown_below_titles(void **state)
+{
+	const char *const titles[] = { "Kepler  http://127.0.0.1:1/metrics", "a\033source", NULL };
+	const char *const none[] = { NULL };
+	struct top_style style = { .utf8 = true, .titles = titles };
+	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+
+	strbuf_add_str(&answer, a_reading);
+	assert_int_equal(top_frame_of(&answer, &style, 80, &frame), 0);
+	assert_int_equal(
+		strncmp(frame.data, "Kepler  http://127.0.0.1:1/metrics\na?source\n\nNode: 198.0 W",
+			strlen("Kepler  http://127.0.0.1:1/metrics\na?source\n\nNode: 198.0 W")),
+		0);
+	strbuf_reset(&frame);
+	style.titles = none;
+	assert_int_equal(top_frame_of(&answer, &style, 80, &frame), 0);
+	assert_int_equal(strncmp(frame.data, "Node: 198.0 W", strlen("Node: 198.0 W")), 0);
+	strbuf_reset(&answer);
+	strbuf_add_str(&answer, "{}");
+	assert_int_equal(top_frame_of(&answer, &style, 80, &frame), -EINVAL);
+}
+
+static void a_total_that_is_not_known_is_not_0(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+	struct top_state top;
+
+	begin_state(&top, 24, 100);
+	take_text(&top,
+		  "{\"time\":1001,\"total_watts\":null,\"rows\":[{\"pid\":7,\"command\":\"x\","
+		  "\"watts\":null,\"joules\":0,\"cpu_percent\":null}]}");
+	draw(&top, &plain, &frame);
+	assert_non_null(strstr(frame.data, "Node: not known\n"));
+	assert_non_null(strstr(frame.data, "– W"));
+	assert_null(strstr(frame.data, "0.00 W"));
 	top_state_release(&top);
 }
 
@@ -161,6 +201,8 @@ int main(void)
 		cmocka_unit_test(the_head_makes_the_total),
 		cmocka_unit_test(what_is_estimated_is_marked),
 		cmocka_unit_test(a_terminal_without_utf8_gets_ascii),
+		cmocka_unit_test(an_answer_is_shown_below_titles),
+		cmocka_unit_test(a_total_that_is_not_known_is_not_0),
 		cmocka_unit_test(help_and_notices_have_their_place),
 	};
 
