@@ -258,7 +258,7 @@ class Exporter:
         return Metrics(self.page(**headers))
 
     def wait_snapshot(self, after=0, seconds=30):
-        """The first response whose snapshot number is above `after`. Only that one is parsed, which takes much longer than to ask."""
+        """The first response whose snapshot number is above `after`. Only that one is parsed, because parsing takes long."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             text = self.page()
