@@ -89,7 +89,7 @@ static uint64_t hash_of(const struct guest *guest)
 {
 	char uuid[UUID_TEXT_LEN + 1];
 
-	(void)snprintf(uuid, sizeof(uuid), "%s", guest->id);
+	(void)snprintf(uuid, sizeof(uuid), "%.*s", UUID_TEXT_LEN, guest->id);
 	return passthrough_vm_hash(uuid);
 }
 

@@ -2,10 +2,12 @@
 #include "export/guests/guest_sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,7 +18,14 @@
 #include "base/num.h"
 #include "net/http_unix.h"
 
-#define TEND_NS (5 * NSEC_PER_SEC)
+#define TEND_NS    (5 * NSEC_PER_SEC)
+
+#define BACKLOG    8
+#define NEW_SUFFIX ".new"
+
+_Static_assert(HTTP_UNIX_PATH_MAX + sizeof(NEW_SUFFIX) <=
+		       sizeof(((struct sockaddr_un *)NULL)->sun_path),
+	       "fits");
 
 /* Hypervisors run as other users; which process may connect is checked then. */
 #define SOCKET_MODE 0666
@@ -27,6 +36,8 @@ struct guest_door {
 	struct guest *guest;
 	bool is_port; /* ID.vsock_PORT */
 	struct stat made;
+	struct stat
+		refused; /* a socket at the path that nothing listened at, when last tended to */
 	char path[HTTP_UNIX_PATH_MAX + 1]; /* "": too long */
 };
 
@@ -98,23 +109,68 @@ static bool is_open(const struct guest_door *door)
 	       st.st_dev == door->made.st_dev && st.st_ino == door->made.st_ino;
 }
 
+static void set_address(const char *path, const char *suffix, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	(void)snprintf(ret->sun_path, sizeof(ret->sun_path), "%s%s", path, suffix);
+}
+
+/*
+ * It gets its name when it listens, and never in the place of another socket: QEMU may have made
+ * one in this moment.
+ */
+static int listen_at(struct guest_door *door)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	set_address(door->path, NEW_SUFFIX, &address);
+	(void)unlink(address.sun_path); /* left by a program that was killed in between */
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	if (chmod(address.sun_path, SOCKET_MODE) < 0 || listen(fd, BACKLOG) < 0 ||
+	    lstat(address.sun_path, &door->made) < 0 ||
+	    renameat2(AT_FDCWD, address.sun_path, AT_FDCWD, door->path, RENAME_NOREPLACE) < 0) {
+		r = -errno;
+		(void)unlink(address.sun_path);
+	}
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 static void open_door(struct guest_sockets *sockets, struct guest_door *door)
 {
-	struct diag diag = { "" };
-	int fd, r;
+	char text[160];
+	int r;
 
-	close_door(door);
-	fd = http_unix_listen(door->path, SOCKET_MODE, &door->made, &diag);
-	if (fd < 0) {
-		note_error(sockets, fd, diag.text);
+	r = listen_at(door);
+	if (r >= 0) {
+		door->watch.fd = r;
+		r = guest_watch_add(sockets->epoll_fd, &door->watch, EPOLLIN);
+	}
+	if (r >= 0 || r == -EEXIST)
 		return;
-	}
-	door->watch.fd = fd;
-	r = guest_watch_add(sockets->epoll_fd, &door->watch, EPOLLIN);
-	if (r < 0) {
-		close_door(door);
-		note_error(sockets, r, "cannot wait for connections");
-	}
+	(void)snprintf(text, sizeof(text), "cannot listen at %.90s: %s", door->path,
+		       strerrordesc_np(-r));
+	close_door(door);
+	note_error(sockets, r, text);
+}
+
+/*
+ * A socket that a killed program has left goes, but not before it has refused connections twice:
+ * QEMU listens a moment after it has made its own.
+ */
+static void remove_left(struct guest_door *door)
+{
+	struct stat st;
+
+	if (lstat(door->path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	if (st.st_dev == door->refused.st_dev && st.st_ino == door->refused.st_ino)
+		(void)unlink(door->path);
+	door->refused = st;
 }
 
 /* ---- the serial port ---- */
@@ -140,43 +196,46 @@ static int read_peer(int fd, struct ucred *ret)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len) < 0 ? -errno : 0;
 }
 
-/* 0: it is connected, or another process listens there. -errno: nothing does. */
-static int connect_serial(struct guest_sockets *sockets, struct guest *guest,
-			  const struct guest_door *door)
+/* A descriptor, or -errno. Not through a link: the path is the identity. */
+static int connect_to(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address;
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct ucred peer = { 0 };
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || lstat(path, &st) < 0)
 		return -errno;
-	if (lstat(door->path, &st) < 0)
-		return -errno;
-	if (!S_ISSOCK(st.st_mode)) /* not through a link: the path is the identity */
+	if (!S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", door->path);
+	set_address(path, "", &address);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
+	return TAKE_FD(fd);
+}
+
+static void take_serial(struct guest_sockets *sockets, struct guest *guest, int fd)
+{
+	struct ucred peer = { 0 };
+
 	if (read_peer(fd, &peer) < 0 ||
 	    (!is_hypervisor(guest, &peer) && !vm_users_have(sockets->users, peer.uid))) {
 		guest_count(&sockets->counts.unknown_peers, 1);
-		return 0;
+		(void)close(fd);
+		return;
 	}
-	guest->doors->stream =
-		guest_stream_open(sockets->epoll_fd, TAKE_FD(fd), guest, &sockets->counts);
-	return 0;
+	guest->doors->stream = guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts);
 }
 
-static void tend_serial(struct guest_sockets *sockets, struct guest *guest)
+/* The descriptor of a socket of another process at the door's path; -1: there is none. */
+static int tend(struct guest_sockets *sockets, struct guest_door *door)
 {
-	struct guest_door *door = &guest->doors->serial;
 	char text[160];
 	int r;
 
-	if (!door->path[0] || is_connected(guest, guest->doors->stream) || is_open(door))
-		return;
-	r = connect_serial(sockets, guest, door);
+	close_door(door); /* its path is gone, or another socket's */
+	r = connect_to(door->path);
+	if (r == -ECONNREFUSED)
+		remove_left(door);
 	if (r == -ENOENT || r == -ECONNREFUSED) {
 		open_door(sockets, door);
 	} else if (r < 0 && r != -EAGAIN) {
@@ -184,18 +243,28 @@ static void tend_serial(struct guest_sockets *sockets, struct guest *guest)
 			       strerrordesc_np(-r));
 		note_error(sockets, r, text);
 	}
+	return MAX(r, -1);
 }
 
 void guest_sockets_tend(struct guest_sockets *sockets, struct guest *guest, uint64_t now_ns)
 {
 	struct guest_doors *doors = doors_of(sockets, guest);
+	int fd;
 
 	if (!doors || now_ns < doors->due_ns)
 		return;
 	doors->due_ns = now_ns + TEND_NS;
-	tend_serial(sockets, guest);
-	if (doors->port.path[0] && !is_open(&doors->port))
-		open_door(sockets, &doors->port);
+	if (doors->serial.path[0] && !is_connected(guest, doors->stream) &&
+	    !is_open(&doors->serial)) {
+		fd = tend(sockets, &doors->serial);
+		if (fd >= 0)
+			take_serial(sockets, guest, fd);
+	}
+	if (doors->port.path[0] && !is_open(&doors->port)) {
+		fd = tend(sockets, &doors->port);
+		if (fd >= 0)
+			(void)close(fd); /* another program serves it */
+	}
 }
 
 /* ---- connections ---- */
