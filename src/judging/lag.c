@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
@@ -44,6 +45,29 @@ static double vertex(double a, double b, double c)
 	return curvature > 0 ? (a - c) / (2 * curvature) : 0;
 }
 
+static bool is_lowest_here(const double *left, int count, int i)
+{
+	return (i == 0 || left[i] <= left[i - 1]) && (i == count - 1 || left[i] <= left[i + 1]);
+}
+
+/* Is what shift @best leaves distinctly less than what shift @i leaves? */
+static bool is_distinct(const double *left, int best, int i)
+{
+	return left[best] <= LEFT_MOST * left[i] - GAIN_LEAST;
+}
+
+/* The nearest to 0 of the lowest points that are not distinctly worse than the best one. */
+static int nearest_of_best(const double *left, int shifts, int best)
+{
+	int count = 2 * shifts + 1;
+
+	for (int distance = 1; distance < abs(best - shifts); distance++)
+		for (int i = shifts - distance; i <= shifts + distance; i += 2 * distance)
+			if (is_lowest_here(left, count, i) && !is_distinct(left, best, i))
+				return i;
+	return best;
+}
+
 int lag_find(const struct series *actual, const struct series *predicted, double most_s,
 	     double *ret_lag_s)
 {
@@ -68,8 +92,9 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	if (left[best] >= 1)
 		return 0;
 	*ret_lag_s = 0;
-	if (left[best] > LEFT_MOST * left[shifts] - GAIN_LEAST)
+	if (!is_distinct(left, best, shifts))
 		return 0;
+	best = nearest_of_best(left, shifts, best);
 	double part = best > 0 && best < 2 * shifts
 			      ? vertex(left[best - 1], left[best], left[best + 1])
 			      : 0;

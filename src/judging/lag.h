@@ -6,7 +6,8 @@
  * a parabola through the best three gives the part of a step. A shift other than 0 has to leave
  * less than half of the variance that none leaves, and explain 0.1 % of all variance more, with a
  * correlation of at least 0.5 and 16 pairs; otherwise noise would be a lag. A series that varies by
- * less than 1 % of its mean shows no lag.
+ * less than 1 % of its mean shows no lag. By the same rule, a shift is not preferred to a nearer
+ * one at which the correlation has a peak, too: a load that repeats itself fits at each period.
  */
 #pragma once
 

@@ -150,6 +150,20 @@ static void a_lag_has_a_bound(void **state)
 	expect(result, VERDICT_PASS, CAUSE_NONE, "");
 }
 
+/* It fits at 18 s as well, and there with its noise. */
+static void a_load_that_repeats_itself_is_not_a_period_late(void **state)
+{
+	struct machine machine;
+
+	run_machine(&machine, 3);
+	for (int i = 0; i < SAMPLES; i++)
+		machine.watts[i] = (i % 16 < 8 ? 60 : 20) + 0.5 * uniform(&machine);
+	struct result *result = judged(series_of(machine.watts, SAMPLES, 0),
+				       series_of(machine.watts, SAMPLES, 18), 0.05);
+	assert_true(fabs(result->errors.lag_s - 2) < 0.5);
+	expect(result, VERDICT_PASS, CAUSE_NONE, "");
+}
+
 static void a_verdict_needs_pairs_and_a_threshold(void **state)
 {
 	struct machine machine;
@@ -430,6 +444,7 @@ int main(void)
 		cmocka_unit_test(each_bad_series_has_its_cause),
 		cmocka_unit_test(another_nodes_series_does_not_follow),
 		cmocka_unit_test(a_lag_has_a_bound),
+		cmocka_unit_test(a_load_that_repeats_itself_is_not_a_period_late),
 		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
 		cmocka_unit_test(a_meter_that_shows_0_is_not_a_truth),
 		cmocka_unit_test(a_zone_of_less_than_a_watt_is_judged),
