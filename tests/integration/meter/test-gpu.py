@@ -128,7 +128,9 @@ def current_names_are_of_gpus_too():
     with sleepers(1) as (only,):
         lines = ["gpu 0 100000", "gpu 1 200000", f"proc 1 {only} 80 10"]
         with machine(*lines, options=("--metrics.schema=current",)) as (_, exporter):
-            metrics = wait_until(exporter, lambda metrics: metrics.sum("kepler_process_gpu_joules_total", pid=str(only)) > 220)
+            # A power is not known in an interval in which a board was read too late.
+            metrics = wait_until(exporter, lambda metrics: metrics.select("kepler_node_gpu_watts") and
+                                 metrics.sum("kepler_process_gpu_joules_total", pid=str(only)) > 220)
             node = metrics.sum("kepler_node_gpu_joules_total")
             assert node == metrics.sum("kepler_node_gpu_active_joules_total") > 300
             for level in ("process", "container", "namespace"):
