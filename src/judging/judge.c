@@ -19,6 +19,7 @@
 #define UNPAIRED_MOST 0.1
 #define SMALL         0.05 /* of the range: windows and phases below it have no relative error */
 #define CORRELATED_R2 0.5
+#define ALIKE         1.5 /* residuals of two explanations, as a factor */
 #define PARTS_MOST    10
 #define PART_PAIRS    20 /* of a part at least */
 #define LAG_SEARCH    3  /* times the bound, so that a breach is seen as one */
@@ -236,23 +237,6 @@ static bool energies_are_wrong(const struct result *result, const struct phase_r
 	return whole->verdict == VERDICT_FAIL;
 }
 
-static enum cause cause_of(const struct judgement *judgement, bool energies)
-{
-	const struct fit *fit = &judgement->fit;
-	double r = fit->line.correlation;
-	bool correlates = r > 0 && r * r >= CORRELATED_R2;
-	bool is_steady = isnan(r) && fit->line.sd_actual < SMALL * fit->range;
-	if (judgement->lag_is_too_long && correlates)
-		return CAUSE_LAG;
-	if (fit->saturated > 0)
-		return CAUSE_SATURATION;
-	if (!isnan(fit->floor))
-		return CAUSE_OFFSET;
-	if ((!correlates && !is_steady && fit->shape > SMALL) || !energies)
-		return CAUSE_SHAPE;
-	return fit->rms_scaled <= fit->rms_shifted ? CAUSE_SCALE : CAUSE_OFFSET;
-}
-
 /* Factors that mistakes with units and counts have. */
 static const char *factor_hint(double scale)
 {
@@ -273,6 +257,34 @@ static const char *factor_hint(double scale)
 		if (fabs(scale / hints[i].factor - 1) < 0.03)
 			return hints[i].hint;
 	return NULL;
+}
+
+/*
+ * At a nearly steady load a factor and an offset look alike, except that a factor also multiplies
+ * the noise of the actual readings. There, a factor that a known mistake has is the likelier one.
+ */
+static bool is_scaled(const struct fit *fit, double ratio)
+{
+	double most = factor_hint(ratio) ? ALIKE * fmax(1, ratio) : 1;
+
+	return fit->rms_scaled <= most * fit->rms_shifted;
+}
+
+static enum cause cause_of(const struct judgement *judgement, double ratio, bool energies)
+{
+	const struct fit *fit = &judgement->fit;
+	double r = fit->line.correlation;
+	bool correlates = r > 0 && r * r >= CORRELATED_R2;
+	bool is_steady = isnan(r) && fit->line.sd_actual < SMALL * fit->range;
+	if (judgement->lag_is_too_long && correlates)
+		return CAUSE_LAG;
+	if (fit->saturated > 0)
+		return CAUSE_SATURATION;
+	if (!isnan(fit->floor))
+		return CAUSE_OFFSET;
+	if ((!correlates && !is_steady && fit->shape > SMALL) || !energies)
+		return CAUSE_SHAPE;
+	return is_scaled(fit, ratio) ? CAUSE_SCALE : CAUSE_OFFSET;
 }
 
 static void explain(struct result *result, const struct judgement *judgement)
@@ -419,7 +431,7 @@ static void decide(struct result *result, const struct judgement *judgement,
 		return;
 	}
 	if (energies || errors->shape > max_error || judgement->lag_is_too_long) {
-		result->cause = cause_of(judgement, energies);
+		result->cause = cause_of(judgement, errors->energy_ratio, energies);
 		explain(result, judgement);
 		if (energies && whole->verdict != VERDICT_FAIL)
 			name_worst_phase(result);

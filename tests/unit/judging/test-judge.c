@@ -370,6 +370,11 @@ static void a_steady_load_is_judged_by_its_energy(void **state)
 	assert_int_equal(result->verdict, VERDICT_FAIL);
 	assert_true(result->cause == CAUSE_SCALE || result->cause == CAUSE_OFFSET);
 	result_free(result);
+	/* Readings of the truth have noise that the exporter's have not. */
+	for (int i = 0; i < SAMPLES; i++)
+		high[i] = 201 + 0.1 * uniform(&noise);
+	expect(judged(series_of(actual, SAMPLES, 0), series_of(high, SAMPLES, 0), 0.05),
+	       VERDICT_FAIL, CAUSE_SCALE, "counted twice");
 }
 
 /* A meter of every second, and a counter that is read each 7 s at other times. */
