@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What another machine adds to the bound of a model: the constants of src/model/selection.c, and
- * the part of rows that lie within the bound, also where the constants were fitted without both
+ * The addition for another machine to the bound of a model: the constants of src/model/selection.c,
+ * and the part of rows that lie within the bound, also where the constants were fitted without both
  * machines of a pair. bench/other_machine.py makes the models and runs this.
  *
  *     bench-other_machine SPECPOWER.csv [MODEL.json ROWS.csv]…

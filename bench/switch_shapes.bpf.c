@@ -110,7 +110,7 @@ int BPF_PROG(shape_empty, bool preempt, struct task_struct *prev, struct task_st
 	return 0;
 }
 
-/* What reading the clock costs alone. */
+/* The cost of reading the clock alone. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(shape_clock, bool preempt, struct task_struct *prev, struct task_struct *next)
 {

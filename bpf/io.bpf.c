@@ -218,7 +218,7 @@ static __always_inline __u64 cgroup_of_socket(struct sock *sk)
 	return cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
 }
 
-/* What a bio itself says, if that is in the hierarchy of the ids; 0: nothing. */
+/* The cgroup of a bio itself, if it is in the hierarchy of the ids; 0: nothing. */
 static __always_inline __u64 cgroup_of_bio(struct bio *bio)
 {
 	struct cgroup *cgroup;

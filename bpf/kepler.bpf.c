@@ -61,7 +61,7 @@ struct {
 	__type(value, struct kepler_thread);
 } records SEC(".maps");
 
-/* What the switches have shown of the records' threads, since the last pass. */
+/* The work of the records' threads as the switches have shown it, since the last pass. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -150,7 +150,8 @@ static __always_inline void begin_pass(void)
 }
 
 /*
- * Whether @task may have run since the last pass; marks it for the next one while it is on a CPU.
+ * Returns true if @task may have run since the last pass; marks it for the next one while it is on
+ * a CPU.
  */
 static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 {
@@ -297,9 +298,9 @@ static __always_inline __u64 task_key(struct task_struct *task)
 }
 
 /*
- * Whether this walk reports the task; each address is in one of the slices. Both numbers are read
- * again each time: otherwise the verifier tracks their bounds in a register through every iteration
- * of the loop.
+ * Returns true if this walk reports the task; each address is in one of the slices. Both numbers
+ * are read again each time: otherwise the verifier tracks their bounds in a register through every
+ * iteration of the loop.
  */
 static __always_inline bool is_in_slice(__u64 key)
 {

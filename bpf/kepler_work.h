@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the context switches show of a thread (bpf/switches.bpf.h), and how it is handed over.
- * Shared by the kernel side and user space, as kepler_types.h is.
+ * The work of a thread as the context switches show it (bpf/switches.bpf.h), and how it is handed
+ * over. Shared by the kernel side and user space, as kepler_types.h is.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What each thread did while it ran, taken at the context switches: events of the processor, the
+ * The work of each thread while it ran, taken at the context switches: events of the processor, the
  * time next to a busy sibling, the time in each socket. Its programs are loaded only if there is
  * something to count; CPU time itself needs no hook (kepler.bpf.c).
  *
@@ -52,7 +52,7 @@ struct {
 } events SEC(".maps");
 
 /*
- * What time it is, by the clock that the scheduler has just read for its own account: reading
+ * The time by the clock that the scheduler has just read for its own account: reading
  * CLOCK_MONOTONIC takes 65 ns on some machines, more than all else of a switch. It leads from
  * @task, which runs on this CPU, to the CPU's run queue. In a flush it is as old as the account of
  * that task, which is a tick at most.
@@ -100,8 +100,8 @@ static __always_inline bool read_count(__u32 number, __u32 i, __u64 *ret)
 }
 
 /*
- * What event @i, which was not known to share its counter, has counted since the last switch. Its
- * times are those since the last time that they were looked at.
+ * The count of event @i, which was not known to share its counter, since the last switch. Its times
+ * cover the time since they were last looked at.
  */
 static __always_inline __u64 find_shared(struct kepler_cpu *cpu, __u32 i,
 					 const struct kepler_counter_value *now)
@@ -118,9 +118,9 @@ static __always_inline __u64 find_shared(struct kepler_cpu *cpu, __u32 i,
 }
 
 /*
- * What event @i of this CPU has counted since the last switch. Events are taken to have a counter
- * of their own; every now and then, and after long slices (@is_turn), their times show whether that
- * is so, and from then on those are read each time.
+ * The count of event @i of this CPU since the last switch. Events are taken to have a counter of
+ * their own; every now and then, and after long slices (@is_turn), their times show whether that is
+ * so, and from then on those are read each time.
  */
 static __always_inline __u64 count(struct kepler_cpu *cpu, __u32 number, __u32 i, bool is_turn)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader of activity is asked and what it gives: the terms that activity.h, the two readers
- * and their parts share.
+ * The input and output of a reader of activity: the terms that activity.h, the two readers and
+ * their parts share.
  *
  * A pass gives one sample for each process that ran since the last pass, and none for the others:
  * the cost depends on the processes that ran. Work of threads that ended is in the sample of their
@@ -116,7 +116,7 @@ enum machine_account {
 	MACHINE_ACCOUNT_GOOD,
 };
 
-/* What is counted of input and output, as the option bpf.io says. */
+/* The amount of input and output that is counted, as the option bpf.io sets it. */
 enum io_wanted {
 	IO_WANTED_OFF,
 	IO_WANTED_ON, /* all but the page cache, whose programs run in each read() */
@@ -198,7 +198,7 @@ struct activity_options {
 typedef void activity_visit_fn(void *userdata, const struct activity_sample *sample);
 typedef void activity_cgroup_fn(void *userdata, uint64_t cgroup_id, const char *path);
 
-/* What one reader provides; activity.c chooses between them. */
+/* The functions of one reader; activity.c chooses between them. */
 struct activity_ops {
 	int (*read)(struct activity_reader *reader, struct activity *activity);
 	void (*get_info)(const struct activity_reader *reader, struct activity_info *ret);

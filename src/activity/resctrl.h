@@ -51,7 +51,7 @@ void resctrl_close(struct resctrl *resctrl);
 int resctrl_scan(struct resctrl *resctrl);
 /* Reads all counters. Returns true if a group other than the default one has tasks. */
 bool resctrl_read(struct resctrl *resctrl);
-/* What is known; valid until the next call of the above. */
+/* The known traffic; valid until the next call of the above. */
 struct resctrl_reading resctrl_get(const struct resctrl *resctrl);
 
 /* Pure: bytes in the text of a counter. 0, or -ENODATA: Unavailable or similar. */

@@ -413,8 +413,8 @@ static uint64_t work_since(const struct energy_span *span)
 }
 
 /*
- * Whether the work of this interval, or since the zone was read last, did not use the energy of
- * @span: that flowed before, or is a mean over more than its own time.
+ * Returns true if the energy of @span was not used by the work of this interval or since the zone
+ * was last read: it was used before, or is a mean over more than its own time.
  */
 static bool is_late(const struct accountant *accountant, uint32_t z, const struct energy_span *span)
 {
@@ -495,7 +495,10 @@ static struct zone_activity activity_of(const struct accountant *accountant, uin
 	return seen;
 }
 
-/* Whether zone @z may have a regression: its power is measured, and no option sets its rule. */
+/*
+ * Returns true if zone @z may have a regression: its power is measured, and no option sets its
+ * rule.
+ */
 static bool may_fit(const struct accountant *accountant, uint32_t z)
 {
 	const struct zone *zone = accountant->zones[z].zone;

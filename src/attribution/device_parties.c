@@ -141,7 +141,7 @@ static void settle_allocations(struct device_parties *parties)
 	find_members(parties);
 }
 
-/* What does not divide goes to the first of them. */
+/* The remainder of the division goes to the first of them. */
 static uint64_t next_part(struct device_allocation *its)
 {
 	return its->held / its->members + (its->served++ < its->held % its->members);

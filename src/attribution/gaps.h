@@ -71,7 +71,7 @@ void gaps_leave(struct gaps *gaps, uint32_t gap);
  */
 void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
 		 const struct attribution_input *work, const struct zone_activity *activity);
-/* What the dynamic weights of gap_parties() are of: the gap's rule, or CPU time. */
+/* The rule of the dynamic weights of gap_parties(): the gap's rule, or CPU time. */
 enum share_rule gap_rule(const struct gap *gap);
 /* The weights of work without a name: by gap_rule(), and in CPU time. */
 struct gap_nameless {

@@ -27,7 +27,7 @@
 #define ACCOUNT_NONE UINT32_MAX
 #define ZONE_NONE    UINT32_MAX
 
-/* What a row has one value of. */
+/* A column: a row has one value of it. */
 struct column {
 	const struct quantity *quantity;
 	uint32_t account;      /* whose energy it is; ACCOUNT_NONE: not energy */
@@ -104,7 +104,7 @@ static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
 	return layout_account_of(layout, zone)->column[mode];
 }
 
-/* What all zones of an account share. */
+/* The properties that all zones of an account share. */
 static inline const struct zone *layout_account_zone(const struct layout *layout, uint32_t account)
 {
 	return layout->zones[layout->accounts[account].first_zone].zone;

@@ -49,7 +49,7 @@ static const enum share_rule lists[ZONE_KIND_COUNT][RULES_MAX] = {
 			   SHARE_SMT_TIME },
 	[ZONE_CORE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
 			SHARE_SMT_TIME },
-	/* What the last level of cache and the fabric move; else as the package. */
+	/* The data that the last level of cache and the fabric move; else as the package. */
 	[ZONE_UNCORE] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_CYCLES_INSTRUCTIONS,
 			  SHARE_CYCLES, SHARE_FREQUENCY_TIME, SHARE_SMT_TIME },
 	[ZONE_DRAM] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_RESIDENT_TIME },

@@ -32,7 +32,7 @@ enum share_rule {
 	SHARE_NETWORK,       /* softirqs of sending and receiving */
 	SHARE_BLOCK,         /* bytes of block devices */
 	SHARE_FIT,           /* nJ, as the zone's power was regressed on counters (zone_fits.h) */
-	/* What follows is the domain's, and cannot be chosen. */
+	/* The following belong to the domain and cannot be chosen. */
 	SHARE_DEVICE_TIME, /* for which each kept a device busy */
 	SHARE_PARTS,       /* the energy that each used of the machine's parts */
 	SHARE_RULE_COUNT,

@@ -199,7 +199,7 @@ static bool is_row(const struct level_row *row, uint64_t serial)
 	return row->used && row->serial == serial;
 }
 
-/* What has no row any more is the container's, or of nothing that can be named. */
+/* The work of a row that is gone belongs to its container, or else has no name. */
 static void collect_entry(const struct history_entry *entry, const struct ledger *ledger,
 			  const struct attribution_input *whole, struct gap *gap)
 {

@@ -21,7 +21,7 @@ static bool fixed_idle_power(const struct zone *zone, const struct idle_options 
 	return false;
 }
 
-/* What was learned of idle power; what bounds it meanwhile. */
+/* Uses the learned idle power or, until there is one, its bound. */
 static void use_learned(struct zone_account *state)
 {
 	state->idle_state = IDLE_LEARNED;

@@ -57,7 +57,7 @@ struct zone_interval {
 	uint64_t dt_ns;     /* the span's length; 0 when there is no interval */
 };
 
-/* What the machine did in the same time. */
+/* The activity of the machine in the same time. */
 struct zone_activity {
 	uint64_t dt_ns;     /* between the two passes */
 	uint64_t asleep_ns; /* of the time since the last interval the machine was suspended */

@@ -113,7 +113,7 @@ struct health_source {
 	const void *owner;
 };
 
-/* What a snapshot has of a part. @data NULL: its metrics have no point. */
+/* The health of a part in a snapshot. @data NULL: its metrics have no point. */
 struct health_block {
 	const struct health_part *part;
 	const void *data;

@@ -15,7 +15,7 @@
 #endif
 #define HOSTILE_OR(worst, usual) (HOSTILE ? (worst) : (usual))
 
-/* What grows is exact up to here: beyond, each addition would copy all of it. */
+/* The size of arrays is exact up to here; beyond, each addition would copy all of it. */
 #define HOSTILE_EXACT 4096U
 
 /* Most bytes that a read returns: for files that the kernel renders at each read, and others. */

@@ -19,7 +19,7 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 #define LOG_LINE_MAX 1024
 #define LOG_BURST    50 /* lines a second and level */
 
-/* What is logged, and how. */
+/* The least severe level that is logged, and its form. */
 struct log_options {
 	enum log_level level; /* the least severe */
 	enum log_format format;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the terminal that a stream may be. */
+/* The properties of the terminal that a stream may be. */
 #pragma once
 
 #include <stdbool.h>

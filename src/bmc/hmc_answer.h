@@ -44,7 +44,9 @@ struct hmc_cpc {
 	unsigned processors[HMC_PROCESSORS]; /* that are there to be used */
 };
 
-/* What a partition has of each kind: processors of its own, or a weight among those that share. */
+/*
+ * A partition's processors of each kind: processors of its own, or a weight among those that share.
+ */
 struct hmc_partition {
 	bool is_dedicated;
 	unsigned processors[HMC_PROCESSORS]; /* of its own with is_dedicated */

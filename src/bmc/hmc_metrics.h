@@ -40,8 +40,8 @@ struct hmc_sample {
 /* False: it has no path. */
 bool hmc_context_read(const json_t *answer, const char *partition_group, struct hmc_context *ret);
 /*
- * What @text says of @object in @group, in @column of its first row. False: nothing, or 0 W, which
- * is what a machine that does not measure says.
+ * The value in @text of @object in @group, in @column of its first row. False: no value, or 0 W,
+ * which a machine reports that does not measure.
  */
 bool hmc_metrics_find(const char *text, size_t len, const char *group, const char *object,
 		      int column, struct hmc_sample *ret);

@@ -18,7 +18,7 @@
 #define IPMI_TIMEOUT_NS 2000000000ULL  /* for an answer */
 #define IPMI_FORGET_NS  60000000000ULL /* after that an answer is not waited for any more */
 
-/* What is asked of the system, for tests to have their own. A result is >= 0, or -errno. */
+/* The system calls, which tests replace. A result is >= 0, or -errno. */
 struct ipmi_system {
 	int (*open)(const char *path);
 	int (*control)(int fd, unsigned long request, void *argument); /* ioctl(2) */

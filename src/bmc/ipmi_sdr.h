@@ -54,8 +54,8 @@ size_t sdr_length(const uint8_t head[static 5]);
  */
 bool sdr_has_watts(const uint8_t record[static SDR_UNITS_AT + SDR_PART_SIZE]);
 /*
- * What a record of @len bytes measures, and the sensor. SDR_OTHER as well where the sensor is not
- * the BMC's own.
+ * The role of a record of @len bytes, and its sensor. SDR_OTHER also if the sensor is not the BMC's
+ * own.
  */
 enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret);
 
@@ -68,7 +68,7 @@ struct sdr_supply_state {
 /* Returns true if a compact record, with so many known bytes, is of such a sensor. */
 bool sdr_read_supply_state(const uint8_t record[static SDR_UNITS_AT], struct sdr_supply_state *ret);
 
-/* What a supply's state says about the power that it takes. */
+/* The meaning of a supply's state for its input power. */
 enum sdr_supply {
 	SDR_SUPPLY_UNKNOWN, /* nothing */
 	SDR_SUPPLY_PRESENT, /* it may take some */

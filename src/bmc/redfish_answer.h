@@ -44,7 +44,7 @@ struct redfish_reading {
 	bool is_output;               /* the power is the output of supplies */
 };
 
-/* What one power supply takes and gives, as far as it is known. */
+/* The input and output power of one supply, as far as they are known. */
 struct redfish_supply_power {
 	bool has_input, has_output;
 	uint64_t input_uw, output_uw;
@@ -125,8 +125,9 @@ void redfish_supply_metrics_read(const json_t *metrics, struct redfish_supply_po
 void redfish_supply_sum_add(struct redfish_supply_sum *sum, const struct redfish_supply_power *one,
 			    bool is_off);
 /*
- * What all take. Where not one has an input value, what all give: less than what the machine draws,
- * by the losses of the supplies (is_output). None where a supply lacks the value.
+ * The input power of all supplies. If none has an input value, their output power, which is lower
+ * than the machine's power by the losses of the supplies (is_output). No value if a supply lacks
+ * it.
  */
 void redfish_supply_sum_read(const struct redfish_supply_sum *sum, struct redfish_reading *ret);
 /*

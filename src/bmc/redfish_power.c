@@ -356,7 +356,7 @@ static int find_in_all(struct redfish_client *client, const struct chassis_list 
 	bool is_shared;
 	int r;
 
-	/* What is not known may be the chassis that has links. */
+	/* A chassis that was left out may be the one that has links. */
 	chosen = redfish_chassis_choose(list->chassis, list->count, system,
 					is_only && !list->left_out, order, &is_shared);
 	r = find_in_these(client, list, order, chosen, ret, diag);

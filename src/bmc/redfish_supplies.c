@@ -8,7 +8,7 @@
 #include "bmc/answer_object.h"
 #include "bmc/redfish_collection.h"
 
-/* What was known of the supply at @path, or that nothing is. */
+/* The known state of the supply at @path, or that nothing is known. */
 static struct redfish_supply supply_at(const struct redfish_supplies *supplies,
 				       const struct redfish_path *path)
 {

@@ -73,7 +73,7 @@ int service_set_target(struct service *service, const char *url, const char *use
 
 /* ---- one request ---- */
 
-/* What http_client_get() hands on: the body, and headers to the caller's function. */
+/* The receiver of http_client_get(): the body, and headers to the caller's function. */
 struct transfer {
 	const struct service_request *request;
 	struct strbuf *body;

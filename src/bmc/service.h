@@ -17,7 +17,7 @@
 
 #define SERVICE_TOKEN_MAX 1024 /* of a session, with the terminator */
 
-/* What messages call it; all static. */
+/* Its names in messages; all static. */
 struct service_words {
 	const char *name;      /* "BMC" */
 	const char *what;      /* "a Redfish service" */

@@ -119,7 +119,7 @@ static int take_line(const struct line *line, const char *url, struct service_ta
 	return 0;
 }
 
-/* What is looked for in a file, and found. */
+/* The entry that is looked for in a file, and the one that was found. */
 struct search {
 	const char *node, *url;
 	struct service_target *target;

@@ -155,7 +155,7 @@ const char *config_pod_resources(const struct config *config);
 /* The options of meters, with the folders in which these look for hardware. */
 struct meter_options config_meter_options(const struct config *config);
 /*
- * What the parts that @config asks for need from the kernel: bits of enum need. It looks into
+ * The needs from the kernel of the parts that @config asks for: bits of enum need. It looks into
  * sysfs, which may hang.
  */
 unsigned config_needs(const struct config *config);

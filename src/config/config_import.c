@@ -426,7 +426,7 @@ static void print_list(const struct strbuf *list, unsigned count, const char *he
 		strbuf_addf(out, "#   and %u more\n", count - LISTED_MAX);
 }
 
-/* What the other Kepler does where nothing is set, if that is not what is done here. */
+/* The other Kepler's default, if it differs from the default here. */
 static void print_defaults(const struct import *import, struct strbuf *out)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of each key of another Kepler: of classic Kepler (up to 0.9), in capitals, and of
+ * The translation of each key of another Kepler: of classic Kepler (up to 0.9), in capitals, and of
  * current Kepler (from 0.10), as the path in its YAML.
  */
 #pragma once

@@ -9,7 +9,7 @@
 #define LOCAL_SOCKET_DEFAULT "/run/kepler/kepler.sock"
 #define LOCAL_GROUP_DEFAULT  "kepler"
 
-/* What users other than root and the group see. */
+/* The view of users other than root and the group. */
 enum local_everyone { EVERYONE_NONE, EVERYONE_OWN, EVERYONE_ALL };
 
 struct local_options {

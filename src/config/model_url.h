@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --model.url may be, and what it is the address of. Pure. */
+/* The permitted forms of --model.url, and their meaning. Pure. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rows of options (options/option.h) over members of a struct are written with. */
+/* Macros for rows of options (options/option.h) over members of a struct. */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the host that a virtual machine runs on, and no guest can see: by the user
- * (--vm.…), and else by the instance type that the firmware names. Pure.
+ * Facts about the host of a virtual machine that no guest can see: from the user (--vm.…), and else
+ * from the instance type that the firmware names. Pure.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "doctor/findings.h"
 #include "doctor/redaction.h"
 
-/* What is measured meanwhile, as `kepler record --record.anonymize` has it. */
+/* The recording made meanwhile, as `kepler record --record.anonymize` has it. */
 struct doctor_recording {
 	int fd; /* where it is written, from its beginning; borrowed */
 	unsigned seconds;

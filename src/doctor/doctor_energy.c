@@ -73,7 +73,7 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 		     doctor_zone_failure(status));
 }
 
-/* What else shows energy here, and how it would be counted. */
+/* Other sources of energy here, and how they would be counted. */
 static void examine_remarks(struct findings *findings, const struct sources *sources)
 {
 	struct meter_remark remark;

@@ -10,6 +10,6 @@ void doctor_examine_estimate(struct findings *findings, const struct sources *so
 			     const struct config *config);
 /* Trained models, and why one is not used. */
 void doctor_examine_models(struct findings *findings, const struct sources *sources);
-/* What --model.url gives. */
+/* The model of --model.url. */
 void doctor_examine_fetch(struct findings *findings, const struct sources *sources,
 			  const struct config *config);

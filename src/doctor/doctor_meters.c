@@ -30,7 +30,7 @@ static void list_zones(const struct meter_table *meters, struct strbuf *out)
 	}
 }
 
-/* What would be found if none were left out. */
+/* The meters that would be found if none were left out. */
 static void examine_others(struct findings *findings, const struct sources *sources,
 			   const struct config *config)
 {

@@ -6,7 +6,7 @@
 #include "doctor/doctor_io.h"
 #include "doctor/doctor_reads.h"
 
-/* What the reader does not see, and whether it would be noticed. */
+/* The processes that the reader does not see, and whether this would be noticed. */
 static void examine_view(struct findings *findings, const struct activity_info *info)
 {
 	if (info->sees_part)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `kepler doctor` finds of recordings: whether a directory for them is set, how much of the
- * disk they take, and whether one is being written to.
+ * The findings of `kepler doctor` about recordings: whether a directory for them is set, how much
+ * of the disk they take, and whether one is being written to.
  */
 #pragma once
 

@@ -331,7 +331,10 @@ static bool is_id(const struct word *word)
 	return false;
 }
 
-/* What libraries say of a machine: "Could not resolve host: bmc7", "connect to bmc7 port 443". */
+/*
+ * Messages of libraries about a machine: "Could not resolve host: bmc7", "connect to bmc7 port
+ * 443".
+ */
 static bool is_told_as_a_name(const struct word *word)
 {
 	static const char *const leads[] = { "host:", "proxy:", NULL };

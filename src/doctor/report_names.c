@@ -98,7 +98,7 @@ static void add_authority(struct redaction *redaction, const char *text)
 		add_host(redaction, host);
 }
 
-/* What is behind "=" in "KEY=VALUE,KEY=VALUE", but for numbers and switches. */
+/* The values in "KEY=VALUE,KEY=VALUE", except for numbers and switches. */
 static void add_values(struct redaction *redaction, const char *text)
 {
 	for (const char *value = strchr(text, '='); value; value = strchr(value, '=')) {

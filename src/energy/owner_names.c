@@ -133,7 +133,7 @@ static bool has_name(const struct owner_names *names, size_t count, const char *
 	return false;
 }
 
-/* What a pair costs is more than its two terminators, so that all have room. */
+/* The cost of a pair is more than its two terminators, so there is room for all. */
 static void draft_extra(struct draft *draft, const struct owner_names *names)
 {
 	size_t used = 0;

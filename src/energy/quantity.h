@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is counted: the name and unit of a signal, or of anything else that rows have a sum of. */
+/* A quantity: the name and unit of a signal, or of anything else that rows have a sum of. */
 #pragma once
 
 #include <stdbool.h>

@@ -97,7 +97,10 @@ static bool stands_still(const struct contender *own)
 	       (own->has_moved ? RANK_STILL_NS : RANK_NEVER_MOVED_NS);
 }
 
-/* Whether @own moves, and all that are charged in its stead stand still; there is at least one. */
+/*
+ * Returns true if @own moves, and all that are charged in its place stand still; there is at least
+ * one.
+ */
 static bool may_replace(const struct contender *contenders, size_t count,
 			const struct contender *own)
 {

@@ -314,8 +314,8 @@ static void add_point(struct remainder_curve *curve, uint64_t time_ns, struct re
 }
 
 /*
- * What is not known of a part is not booked, so that the whole has it: the part's curve is flat
- * there. False: it is not known of a whole, whose curve begins at the span's end.
+ * Unknown energy of a part is not booked, so it stays in the whole: the part's curve is flat there.
+ * False: the energy of a whole is not known; its curve begins at the span's end.
  */
 static bool append(struct remainder_curve *curve, const struct energy_span *span)
 {
@@ -411,7 +411,7 @@ static struct remainder_sum use_up(struct remainder_curve *curve, uint64_t from_
 
 /* ---- spans ---- */
 
-/* What all wholes have in common; false where that is nothing. */
+/* The time that all wholes have in common; false if there is none. */
 static bool common_time(const struct remainder *remainder, uint64_t *ret_from_ns,
 			uint64_t *ret_to_ns)
 {
@@ -489,7 +489,7 @@ static uint64_t pay(uint64_t *owed_uj, uint64_t rest_uj)
 	return rest_uj - paid_uj;
 }
 
-/* What all curves of each level have up to @to_ns, which is used up. */
+/* The energy of all curves of each level up to @to_ns, which is used up. */
 struct level_sums {
 	struct remainder_sum whole, parts;
 };
@@ -576,7 +576,7 @@ bool remainder_advance(struct remainder *remainder, const struct energy_span *sp
 		ret->energy_uj = rest.energy_uj;
 		ret->idle_uj = rest.idle_uj;
 	} else {
-		/* What is behind from_ns is in the next span. */
+		/* Energy after from_ns is in the next span. */
 		if (from_ns <= remainder->from_ns)
 			from_ns = to_ns;
 		if (from_ns <= remainder->from_ns)

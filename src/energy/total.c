@@ -27,7 +27,8 @@ static bool are_of_two_sockets(const struct zone *a, const struct zone *b)
 }
 
 /*
- * Whether some of the energy that @a counts is counted by @b as well: of rivals only one counts.
+ * Returns true if some of the energy that @a counts is counted by @b as well: only one of several
+ * rivals counts.
  * A kind is inside another whatever the socket: a row has one sum of all sockets.
  */
 static bool overlap(const struct zone *a, const struct zone *b, enum psys_gpus psys_gpus)

@@ -39,7 +39,9 @@ struct work_sums {
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
 
-/* What is held of a device, in parts of it: each of up to eight slices is a whole number. */
+/*
+ * The held part of a device, in units of the whole: each of up to eight slices is a whole number.
+ */
 #define DEVICE_WHOLE 840000
 
 /* For how long one process kept a device busy since the reading before, and how much it holds. */

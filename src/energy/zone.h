@@ -98,7 +98,7 @@ enum zone_caveat {
 	CAVEAT_LATE,
 };
 
-/* What all zones of a kind have in common. */
+/* The properties that all zones of a kind share. */
 struct zone_kind_info {
 	const char *name;
 	enum zone_kind whole; /* has all energy of this kind in it; the outermost is its own */

@@ -9,8 +9,9 @@
 #define ZONE_COVERAGE_TEXT_MAX 256
 
 /*
- * Whether @coverage of @zone (remainder_coverage()) is below what two good meters differ by; NaN is
- * not. Then @ret says what was seen, and *@ret_remedy, which is static, what to do.
+ * Returns true if @coverage of @zone (remainder_coverage()) is lower than the difference of two
+ * good meters explains; NaN is not. Then @ret says what was seen, and *@ret_remedy, which is
+ * static, what to do.
  */
 bool zone_coverage_is_short(const struct zone *zone, double coverage,
 			    char ret[static ZONE_COVERAGE_TEXT_MAX], const char **ret_remedy);

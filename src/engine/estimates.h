@@ -42,9 +42,9 @@ void estimates_set_cpus(struct estimates *estimates, unsigned cpus);
 void estimates_advance(struct estimates *estimates, struct books *books,
 		       const struct activity *activity);
 /*
- * What the snapshot shows about the models behind its @zones, and about the host that an estimate
- * in a virtual machine assumes. A zone that has ended has no model, nor has one for which @node has
- * no room. @host may be NULL.
+ * Fills in the snapshot's facts about the models behind its @zones, and about the host that an
+ * estimate in a virtual machine assumes. A zone that has ended has no model, nor has one for which
+ * @node has no room. @host may be NULL.
  */
 void estimates_picture(const struct estimates *estimates, const struct host_info *host,
 		       struct snapshot_zone *zones, struct snapshot_node *node);

@@ -301,7 +301,10 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
-/* What meters of wholes count in addition to their parts. Estimates do not judge each other. */
+/*
+ * The energy that meters of wholes count in addition to their parts. Estimates do not judge each
+ * other.
+ */
 static const struct remainder *meters_rest(const struct interval_engine *engine)
 {
 	return &engine->books.rest[QUALITY_MEASURED].remainder;
@@ -381,7 +384,7 @@ static struct party_entry entry_of(struct interval_engine *engine)
 	};
 }
 
-/* What used devices, and the containers that hold them. */
+/* The users of devices, and the containers that hold them. */
 static void enter_devices(struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->books.accountant;

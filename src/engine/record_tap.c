@@ -216,7 +216,7 @@ static int tell_rows(struct record_tap *tap, const struct ledger *ledger)
 	return r;
 }
 
-/* What this interval has brought, or changed. */
+/* The additions and changes of this interval. */
 static int tell_touched(struct record_tap *tap, const struct ledger *ledger)
 {
 	const uint32_t *touched;

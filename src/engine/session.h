@@ -40,7 +40,7 @@ struct session {
 	struct interval_engine *engine;
 };
 
-/* What session_close() takes before session_begin(). */
+/* The initial state; session_close() may be called before session_begin(). */
 #define SESSION_INIT                                                                               \
 	{                                                                                          \
 		.stats = {.statm_fd = -1, .task_fd = -1 }                                          \

@@ -55,7 +55,7 @@ void sources_close(struct sources *sources);
  * devices and models.
  */
 void sources_follow(struct sources *sources, uint64_t now_ns);
-/* What meters are opened with: the configuration's and the host's. */
+/* The options with which meters are opened: the configuration's and the host's. */
 struct meter_options sources_meter_options(const struct config *config,
 					   const struct sources *sources);
 /* Why zones that were found are left out here (meter_table_ignored()), for people. */

@@ -39,7 +39,7 @@ static unsigned long sum_of(const char *data, size_t len)
 	return crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)data, len);
 }
 
-/* What is left of the file. */
+/* The rest of the file. */
 struct rest {
 	const char *at, *end;
 };

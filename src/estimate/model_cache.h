@@ -35,7 +35,7 @@ struct fetched_model {
 };
 
 void fetched_model_release(struct fetched_model *model);
-/* Whether @etag can be sent again and kept: printable ASCII, and short enough. */
+/* Returns true if @etag can be sent again and kept: printable ASCII, and short enough. */
 bool model_cache_is_etag(const char *etag, size_t len);
 /* 0; -ENOENT: nothing is cached for @url; -EBADMSG: it is broken; or -errno with diag. */
 int model_cache_load(const char *dir, const char *url, struct fetched_model *ret,

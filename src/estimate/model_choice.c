@@ -51,7 +51,7 @@ static void enter(struct field *field, const struct trained_model *model, size_t
 		field->features[at][i] = part->features[i].name;
 	field->model[at] = index;
 	field->component[at] = component;
-	/* Whether an output serves here is the meter's to say; of those that do none is better. */
+	/* The meter decides whether an output can be used here; of those that do none is better. */
 	field->candidates[at] = (struct model_candidate){
 		.machine = &model->machine,
 		.output = output,

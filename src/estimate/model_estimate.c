@@ -50,7 +50,7 @@ static const struct {
 	{ "cpu_scaling_frequency_hertz", SIGNAL_FREQUENCY_TIME, 0 },
 };
 
-/* What a zone of the source, the one with the same index, is estimated with. */
+/* The model of the source's zone with the same index. */
 struct model_zone {
 	const struct trained_model *model;
 	size_t component;

@@ -99,7 +99,9 @@ static void note_cache(struct model_fetch *fetch, int r, const struct diag *diag
 	(void)pthread_mutex_unlock(&fetch->lock);
 }
 
-/* What is good becomes the one that is held. Takes what @fetched holds over, unless it fails. */
+/*
+ * A good model becomes the one that is held. Takes the content of @fetched over, unless it fails.
+ */
 static int take_model(struct model_fetch *fetch, struct fetched_model *fetched, const char *name,
 		      struct diag *diag)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a fetched model is the one that its publisher meant: SHA-256 and signatures with Ed25519
- * (RFC 8032), by libgnutls, which is loaded when it is first needed: the program does not link it.
+ * Proves that a fetched model is the one that its publisher meant: SHA-256 and signatures with
+ * Ed25519 (RFC 8032), by libgnutls, which is loaded when it is first needed: the program does not
+ * link it.
  */
 #pragma once
 

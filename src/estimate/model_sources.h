@@ -30,7 +30,7 @@
 #define MODEL_WATCH_NS       (10ULL * 1000000000)
 #define MODEL_WATCH_LIMIT_NS (5ULL * 1000000000)
 
-/* What determines which models can be used here; borrowed. */
+/* The facts that determine which models can be used here; borrowed. */
 struct model_surroundings {
 	const struct meter_table *meters; /* NULL: there are none */
 	const struct activity_reader *activity;

@@ -19,7 +19,9 @@
 int platform_estimate_new(const struct power_model *model, const struct host_info *host,
 			  struct zone_source **ret);
 const struct power_model *platform_estimate_model(const struct zone_source *source);
-/* Whether the CPU's name determines the design power; if not, the facts have a likely one. */
+/*
+ * Returns true if the CPU's name determines the design power; if not, the facts have a likely one.
+ */
 bool platform_estimate_knows_design_power(const struct zone_source *source);
 /*
  * The facts on which the estimate rests, with guesses filled in: facts about the machine, or about

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a series of a known exporter is: the level, the zone and the unit of its energy. Names are
- * taken from the exporters' own documentation. CPU time is a zone called "cpu", in s instead of J.
+ * The meaning of a series of a known exporter: the level, the zone and the unit of its energy.
+ * Names are taken from the exporters' own documentation. CPU time is a zone called "cpu", in s
+ * instead of J.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ enum energy_level {
 	ENERGY_LEVELS,
 };
 
-/* What a series adds to the sum of its level. */
+/* The part of a level's energy that a series adds. */
 enum energy_part {
 	ENERGY_ROW,
 	ENERGY_GONE,         /* rows that are not shown any more, or not yet */

@@ -335,7 +335,7 @@ static void check_balances(struct exporter *exporter)
 	}
 }
 
-/* What is charged to the virtual machine: the truth of an exporter inside it. */
+/* The charge to the virtual machine: the truth of an exporter inside it. */
 static int add_own_sample(const struct exporter *exporter, struct exporter_sum *sum, double time_s)
 {
 	if (!sum->mine_series) {
@@ -409,7 +409,7 @@ static void note_levels(struct exporter *exporter, double now_s)
 		}
 }
 
-/* What has to be known of a page that has energy, after its last line. */
+/* Completes a page with energy, after its last line. */
 static int end_page(struct exporter *exporter, double now_s, double came_s)
 {
 	struct exporter_state *state = exporter->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an exporter's pages have said so far, and what one more page adds to it. */
+/* The content of an exporter's pages so far, and the addition of one more page. */
 #pragma once
 
 #include <stdbool.h>

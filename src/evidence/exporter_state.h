@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an exporter keeps between its pages: for exporter.c and exporter_page.c alone. */
+/* The state of an exporter between its pages: for exporter.c and exporter_page.c alone. */
 #pragma once
 
 #include "base/map.h"
@@ -13,7 +13,7 @@ struct row {
 	uint64_t page; /* the last one that had it, counted from 0 */
 };
 
-/* What is known while one page is read, and between pages. */
+/* The state while one page is read, and between pages. */
 struct exporter_state {
 	struct exporter_options options;
 	struct http_client *http;

@@ -77,7 +77,7 @@ static bool is_plain(const char *name)
 	return *name && strlen(name) < COMM_MAX;
 }
 
-/* Whether it was so at the first look; at that one it is remembered. */
+/* Returns true if it was so at the first check; that one is remembered. */
 static bool is_again(struct process_rows *rows, uint64_t hash)
 {
 	for (size_t i = 0; i < rows->first_count; i++)

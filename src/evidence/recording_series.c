@@ -191,7 +191,7 @@ static void read_time(struct recording_series *recording, struct record_bytes *f
 	recording->length_s = S_PER_NS * (double)record_bytes_number(from);
 }
 
-/* What an interval has of the series. */
+/* The value of the series in an interval. */
 struct share {
 	double amount;
 	double start_s, end_s;

@@ -70,7 +70,7 @@ static void set_state(struct explain_desk *desk, struct slot *slot, enum slot_st
 	slot->state = state;
 }
 
-/* What was fetched has stood for long enough, or what asked does not come back. */
+/* The answer has stood for long enough, or the client does not come back. */
 static bool is_over(const struct slot *slot, uint64_t now_ns)
 {
 	if (slot->state == SLOT_ANSWERED && slot->fetched)

@@ -128,7 +128,7 @@ static void add_zone(const struct explained_zone *zone, const struct explained_m
 	end(out, "},");
 }
 
-/* What the row has one counter of. */
+/* The account of one counter of the row. */
 static void add_account(const struct explained_account *account, struct strbuf *out)
 {
 	char id[ZONE_ID_MAX];

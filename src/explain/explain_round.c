@@ -53,7 +53,7 @@ void explain_round_book(struct explain_round *round, struct ledger *ledger)
 	}
 }
 
-/* What is shown of the row that is at @index of its table. */
+/* The view of the row at @index of its table. */
 static void note_series(struct explain_answer *answer, const struct snapshot *snapshot,
 			const struct snapshot_table *table, size_t index)
 {

@@ -69,7 +69,7 @@ static void add_title(const struct explain_answer *answer, struct strbuf *out)
 	strbuf_add_str(out, answer->ended ? ", has ended\n" : "\n");
 }
 
-/* What admission goes by: dynamic and idle of the largest account. */
+/* The energy that decides on admission: dynamic and idle of the largest account. */
 static uint64_t used_uj(const struct explanation *explanation)
 {
 	uint64_t most_uj = 0;

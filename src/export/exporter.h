@@ -28,7 +28,9 @@ struct push_options;
 struct scrape_pace;
 struct snapshot_holder;
 
-/* What the program offers to its exporters. All of it is borrowed and outlives them. */
+/*
+ * The services that the program offers to its exporters. All of it is borrowed and outlives them.
+ */
 struct exporter_program {
 	struct config *config; /* its secrets may be taken over */
 	struct snapshot_holder *holder;

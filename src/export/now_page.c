@@ -28,7 +28,7 @@ static void add_text(struct strbuf *out, const char *key, const char *text)
 	strbuf_add_char(out, '"');
 }
 
-/* What is not known is null, never 0. */
+/* A value that is not known is null, never 0. */
 static void add_number(struct strbuf *out, const char *key, double value)
 {
 	char digits[FORMAT_DOUBLE_MAX];
@@ -107,7 +107,7 @@ static void add_parts(struct strbuf *out, const struct now_query *query,
 	strbuf_add_char(out, ']');
 }
 
-/* What a row, or several of them, used. */
+/* The use of a row, or of several rows. */
 struct use {
 	uint64_t power_uw, energy_uj, cpu_ns;
 };

@@ -13,7 +13,7 @@ struct line {
 	size_t key_len, value_len;
 };
 
-/* What is known of an engine so far: its values are on several lines, in any order. */
+/* The known values of an engine so far: its values are on several lines, in any order. */
 struct partial_engine {
 	struct drm_engine engine;
 	bool has_own_cycles, has_total_cycles;

@@ -13,7 +13,7 @@ struct nvml_utilization {
 	unsigned gpu, memory; /* per cent of the last sample period */
 };
 
-/* What a process used between two samples of the driver, in per cent of the board. */
+/* The use of a process between two samples of the driver, in per cent of the board. */
 struct nvml_process_sample {
 	unsigned pid;
 	unsigned long long time_us; /* CLOCK_REALTIME */

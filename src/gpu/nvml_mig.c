@@ -36,7 +36,7 @@ bool nvml_mig_is_on(const struct nvml_library *library, vendor_device board)
 
 /* ---- the board ---- */
 
-/* What the largest of its profiles has is all that instances can have. */
+/* The size of its largest profile is the limit for all instances together. */
 static unsigned count_multiprocessors(const struct nvml_library *library, vendor_device board)
 {
 	struct nvml_profile profile;

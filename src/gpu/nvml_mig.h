@@ -50,7 +50,7 @@ struct nvml_mig {
 bool nvml_mig_is_on(const struct nvml_library *library, vendor_device board);
 /* The instances that there are now, and what they did since the last call; @mig begins as zeros. */
 void nvml_mig_read(const struct nvml_library *library, vendor_device board, struct nvml_mig *mig);
-/* What is known ends: of a board that was gone, or at the end. Takes zeros. */
+/* Forgets a board, because it was gone or at the end. Takes zeros. */
 void nvml_mig_clear(const struct nvml_library *library, struct nvml_mig *mig);
 /*
  * For how long it kept the board busy. Without its own activity a rule applies, which is not a

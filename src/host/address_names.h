@@ -13,7 +13,7 @@
 
 #define ADDRESS_NAMES_MAX 32 /* addresses that are looked up */
 
-/* What is asked; a test gives others. */
+/* The lookup functions; a test replaces them. */
 struct address_names_source {
 	/* The addresses of this machine: at most @max, their number is returned. */
 	size_t (*addresses)(struct sockaddr_storage *ret, size_t max);

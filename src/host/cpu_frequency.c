@@ -17,7 +17,7 @@
 
 #define PATH_BYTES 4096
 #define LIST_BYTES 8192
-/* What no CPU runs at: a value beyond is not one. */
+/* A frequency that no CPU reaches: a higher value is invalid. */
 #define KHZ_MAX 20000000U
 
 struct policy {

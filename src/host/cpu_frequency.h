@@ -35,7 +35,7 @@ void cpu_frequency_close(struct cpu_frequency *frequency);
 int cpu_frequency_scan(struct cpu_frequency *frequency);
 /* Reads those whose turn it is. Whether any frequency is known. */
 bool cpu_frequency_read(struct cpu_frequency *frequency);
-/* What is known; valid until the next call of the above. */
+/* The known frequencies; valid until the next call of the above. */
 const struct cpu_frequencies *cpu_frequency_get(const struct cpu_frequency *frequency);
 
 /* A copy, for another thread. 0 or -ENOMEM, then @to is as it was. */
@@ -52,7 +52,7 @@ static inline uint32_t cpu_frequencies_of(const struct cpu_frequencies *frequenc
 		khz = frequencies->khz[cpu];
 	return khz ? khz : frequencies->mean_khz;
 }
-/* What @run_ns on @cpu are in cycles; 0 where no frequency is known. */
+/* The cycles of @run_ns on @cpu; 0 if no frequency is known. */
 uint64_t cpu_frequencies_cycles(const struct cpu_frequencies *frequencies, uint32_t cpu,
 				uint64_t run_ns);
 

@@ -23,7 +23,7 @@ struct open_device {
 	uint32_t major, minor;
 };
 
-/* What a search found. */
+/* The result of a search. */
 struct open_devices {
 	size_t count;    /* in the list */
 	uint64_t beyond; /* not in the list: it is full, or they are too many of a process */

@@ -164,7 +164,7 @@ static int judge_phase(const struct pairs *pairs, double range, const struct thr
 }
 
 /*
- * What is not known of the energy up to @time_s, within a window of @series: if the power changed
+ * The uncertainty of the energy up to @time_s, within a window of @series: if the power changed
  * once in the window, a quarter of its length × that change at most.
  */
 static double blur_at(const struct series *series, double time_s)

@@ -18,7 +18,7 @@
 #define CORRELATES_AT 0.5
 #define STEADY_MOST   0.01 /* standard deviation, of the mean: nothing to see a lag by */
 
-/* What a shift leaves: 1 − r², or 1 where they do not go up and down together. */
+/* The error that a shift leaves: 1 − r², or 1 where they do not go up and down together. */
 static int variance_left(const struct series *actual, const struct series *predicted, double lag_s,
 			 double *ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether published errors follow from the series that they are of.
+ * Checks whether published errors follow from their series.
  *
  * They are recomputed as upstream's validator does: samples are paired if their times differ by
  * less than the smaller of both first steps, others are left out; MSE, MAE and MAPE are

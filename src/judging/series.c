@@ -160,7 +160,9 @@ static int append(struct series *series, struct window window)
 	return 0;
 }
 
-/* Whether a sample of @time_s is later than the one before; counts it as dropped otherwise. */
+/*
+ * Returns true if a sample of @time_s is later than the one before; otherwise counts it as dropped.
+ */
 static bool follows(struct series *series, double time_s)
 {
 	series->samples++;

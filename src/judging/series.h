@@ -88,7 +88,7 @@ double series_step_s(const struct series *series);
 /* The unit of an amount that flows with a rate in @unit: J for W. */
 const char *amount_unit(const char *unit);
 
-/* What flowed between two times, in unit × s (J), and how much of the time was covered. */
+/* The amount between two times, in unit × s (J), and how much of the time was covered. */
 struct amount {
 	double amount;
 	double covered_s;

@@ -67,7 +67,7 @@ const struct option_set repo_options = {
 
 /* ---- list ---- */
 
-/* What the options ask for; @machine may be NULL. */
+/* The selection by the options; @machine may be NULL. */
 static struct choice_request request_of(const struct repo_config *config,
 					const struct machine_spec *machine)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is judged of an observation: correctness, conservation and accuracy of each exporter.
+ * The checks of an observation: correctness, conservation and accuracy of each exporter.
  */
 #pragma once
 

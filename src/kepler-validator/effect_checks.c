@@ -135,7 +135,9 @@ static struct bracket bracket_of(const struct observation *observation, size_t i
 				 mean_rate(truth, &phase[1].phase) };
 }
 
-/* What a second of CPU time of @load took where it ran alone as in phase @index; NAN: unknown. */
+/*
+ * The energy of a second of CPU time of @load where it ran alone as in phase @index; NAN: unknown.
+ */
 static double joules_per_cpu_s(const struct observation *observation, size_t index,
 			       const struct load_kind *load, const struct series *truth)
 {
@@ -218,7 +220,7 @@ static bool is_gpu_zone(const struct truth_zone *truth)
 	return strcmp(truth->kind, TRUTH_GPU) == 0;
 }
 
-/* What the stages of a pipeline took and were charged; NULL: it has no stages. */
+/* The energy and the charges of a pipeline's stages; NULL: it has no stages. */
 static struct result_table *stage_table(const struct observation *observation, size_t exporter,
 					size_t zone, size_t index, const struct effect *effect)
 {

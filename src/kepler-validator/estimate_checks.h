@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an exporter publishes of its own estimates, compared with the machine's meters. */
+/* Compares an exporter's estimates with the machine's meters. */
 #pragma once
 
 #include "kepler-validator/checking.h"

@@ -15,5 +15,5 @@ struct guest_flags {
 #define GUEST_FLAG_COUNT 6
 extern const struct option guest_flag_rows[GUEST_FLAG_COUNT];
 
-/* What they say; the texts are borrowed. */
+/* Their values; the texts are borrowed. */
 struct guest_options guest_flags_options(const struct guest_flags *flags);

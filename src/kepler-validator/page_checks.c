@@ -63,7 +63,7 @@ static bool shows_level(const struct exporter *exporter, enum energy_level level
 	return false;
 }
 
-/* What was there and is not any more, and what the user requires. */
+/* Levels and zones that have vanished, and levels that the user requires. */
 static int check_levels(const struct checking *checking)
 {
 	const struct exporter *exporter = checking->exporter;

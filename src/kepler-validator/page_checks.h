@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an exporter's pages must not say, whatever the energy is: numbers that stand still, levels
+ * Faults of an exporter's pages that do not depend on the energy: numbers that stand still, levels
  * that vanish, more CPU time than the machine has, processes that do not exist or have another
  * name, and descriptions of something else.
  */

@@ -39,7 +39,7 @@ static int too_many(struct diag *diag)
 			EXPORTERS_MAX);
 }
 
-/* What all exporters of a run have in common: everything but the URL. */
+/* The settings that all exporters of a run share: everything except the URL. */
 static struct exporter_options common_options(const struct run_config *config,
 					      struct observation *observation)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What "kepler-validator run" prints: scenarios, the plan, progress, and the results. */
+/* The output of "kepler-validator run": scenarios, the plan, progress, and the results. */
 #pragma once
 
 #include "judging/result.h"
@@ -10,5 +10,5 @@ void run_text_scenarios(void);
 void run_text_plan(const struct observation *observation);
 /* For observation.progress: on a terminal, in place of the line before. */
 void run_text_progress(const struct observation *observation, double left_s);
-/* What the loads did, a line for each result, and the verdict. */
+/* Prints the work of the loads, a line for each result, and the verdict. */
 void run_text_results(const struct observation *observation, const struct result_list *list);

@@ -81,7 +81,7 @@ static void find_doubt(const struct observation *observation, struct truth_zone 
 	double length_s = run_length_s(observation);
 	double missing = 1 - covered_s(zone->series) / length_s;
 
-	/* What is missing at both ends, before the first reading and after the last, is a step. */
+	/* The missing time at both ends, before the first reading and after the last, is a step. */
 	missing -= 2 * observation->step_s / length_s;
 	if (length_s > 0 && missing > MISSING_MOST)
 		doubt_missing(truth, zone, missing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the truth itself can be believed: a meter that could not be read for more than a tenth of
- * the run, or that stood still, decides nothing.
+ * Checks whether the truth itself is reliable: a meter that could not be read for more than a tenth
+ * of the run, or that stood still, decides nothing.
  */
 #pragma once
 

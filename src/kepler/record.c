@@ -61,7 +61,7 @@ const struct option_set record_options = {
 	.check = check,
 };
 
-/* What the command holds while it measures. */
+/* The state of the command while it measures. */
 struct recording {
 	struct record_config *own;
 	struct session session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a peer of the local socket may see. The kernel says which user it is: nothing that the peer
- * sends counts.
+ * The view that a peer of the local socket may have. The kernel reports its user; nothing that the
+ * peer sends counts.
  *
  * Root, the user of this program and members of the group of --local.group see everything. What all
  * others see is --local.everyone: nothing; their own processes and the machine's total; or

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of a message. */
+/* The rest of a message. */
 struct protobuf {
 	const unsigned char *at;
 	size_t len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What used devices, from their readings to the pass that shares their energy: a sum for each
+ * The users of devices, from their readings to the pass that shares their energy: a sum for each
  * device and process, or virtual machine, however many readings that takes. Bounded: of others
  * beyond the limit, or without memory, the time is kept by device, without the process.
  */

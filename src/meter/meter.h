@@ -127,9 +127,9 @@ struct meter_ops {
 	uint64_t period_ns; /* required for SAMPLE_POWER, which is integrated over it */
 	uint64_t close_ns;  /* how long the end waits for close(), but at least the deadline */
 	struct option_section options; /* METER_OPTIONS(); all zero: the source has none */
-	/* What it needs beyond reading files that only root may read: bits of enum need. */
+	/* Its needs beyond reading files that only root may read: bits of enum need. */
 	unsigned needs;
-	/* Whether this machine needs @needs once the source is chosen; NULL: always. */
+	/* Returns true if this machine needs @needs once the source is chosen; NULL: always. */
 	bool (*needs_apply)(const struct meter_options *options);
 	struct meter_device devices[METER_DEVICES_MAX]; /* from the first on; unit NULL: none */
 	/* Passes to @add each path that options name and that is opened later. NULL: none. */
@@ -137,8 +137,8 @@ struct meter_ops {
 	/* The period of this meter, which is fixed. NULL: period_ns. */
 	uint64_t (*own_period_ns)(const struct meter *meter);
 	/*
-	 * Whether the source is opened without being named. False: the machine cannot have it, or
-	 * it is read only by request. NULL: always.
+	 * Returns true if the source is opened without being named. False: the machine cannot have
+	 * it, or it is read only by request. NULL: always.
 	 */
 	bool (*is_wanted)(const struct meter_options *options);
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */

@@ -85,8 +85,8 @@ void edition_make_room(struct edition *edition);
 struct served_body *edition_file(struct edition *edition, const struct model_entry *entry,
 				 enum model_file file, struct diag *diag);
 /*
- * What is known of that file; it is read only if it was not before, or has changed. 0, or -errno
- * with a diagnosis.
+ * The known content of that file; it is read only if it was not before, or has changed. 0, or
+ * -errno with a diagnosis.
  */
 int edition_describe(struct edition *edition, const struct model_entry *entry, enum model_file file,
 		     struct file_facts *ret, struct diag *diag);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a file is shows at its first bytes, or at its keys. Before it is parsed, its size, its depth
- * and the number of its values are limited: a value of a text takes up to forty times its size in
- * memory.
+ * The type of a file is recognised by its first bytes or by its keys. Before it is parsed, its
+ * size, its depth and the number of its values are limited: a value of a text takes up to forty
+ * times its size in memory.
  */
 #include <errno.h>
 #include <jansson.h>

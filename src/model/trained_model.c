@@ -17,7 +17,7 @@
 #define EDGE_SHARE 0.1 /* of the range */
 /* Times the highest power that the model has seen. */
 #define HEADROOM 1.5
-/* What nine of ten errors of a normal distribution are below, by their mean: 1.645 / 0.798. */
+/* The bound of nine of ten errors of a normal distribution, over their mean: 1.645 / 0.798. */
 #define BOUND_OF_MEAN 2.06
 
 void trained_model_release(struct trained_model *model)

@@ -275,7 +275,7 @@ static void set_peer(struct setting *setting)
 	set_text_if_any(setting, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
 }
 
-/* What libcurl needs of a request beyond its options; owned. */
+/* The data of a request that libcurl needs in addition to its options; owned. */
 struct outgoing {
 	const char *url, *proxy; /* not owned; "": no proxy */
 	struct curl_slist *headers, *connect_to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is between "://" and the first slash, question mark or hash is the authority; its host
+ * The text between "://" and the first slash, question mark or hash is the authority; its host
  * begins after the last "@" and ends at the last colon that is not within brackets.
  */
 #include "net/http_url.h"

@@ -16,8 +16,8 @@ struct command {
 	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
 	const struct option_set *options; /* that it takes; NULL: none of its own */
 	/*
-	 * What its first operand can be, for completion: words with spaces between them; "": not
-	 * known, and no file; NULL: a file.
+	 * The possible values of its first operand, for completion: words with spaces between them;
+	 * "": not known, and no file; NULL: a file.
 	 */
 	const char *words;
 };

@@ -16,7 +16,7 @@
 #include "options/read_text.h"
 #include "options/read_yaml.h"
 
-/* What is wrong with this load, not with the last one. */
+/* The errors of this load, not of the last one. */
 static void forget(struct diag *diag)
 {
 	if (!diag)

@@ -25,7 +25,7 @@
 /* Energy may be reported a little later than it flowed. */
 #define PASSTHROUGH_SLACK_NS 100000000ULL
 
-/* What became of a record. */
+/* The fate of a record. */
 enum passthrough_outcome {
 	PASSTHROUGH_COUNTED,
 	PASSTHROUGH_BEGUN,    /* an epoch that began before: counted from this record on */

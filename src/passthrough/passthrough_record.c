@@ -180,7 +180,7 @@ static bool read_zone(const uint8_t *at, struct passthrough_record *record)
 	return true;
 }
 
-/* What is wrong with the first bytes, AT_EPOCH of them; *ret_len: the record's. */
+/* The error in the first AT_EPOCH bytes; *ret_len: the record's. */
 static enum passthrough_refusal check_head(const uint8_t *bytes, size_t *ret_len)
 {
 	size_t len = get_u16(bytes + AT_LENGTH);

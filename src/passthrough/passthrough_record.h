@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a host reports to a guest about the guest's energy: one record per virtual machine and
+ * The report of a host to a guest about the guest's energy: one record per virtual machine and
  * interval. docs/passthrough.md specifies it, so that other programs can write and read it.
  *
  * All energies and times of CPUs are cumulative within an epoch, so that a lost record loses

@@ -32,7 +32,7 @@ bool record_ring_is_due(const struct record_ring *ring, uint64_t bytes, uint64_t
  */
 int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct diag *diag);
 
-/* What is in a ring's directory. */
+/* The contents of a ring's directory. */
 struct record_ring_content {
 	size_t files; /* RECORD_RING_FILES at most are counted */
 	uint64_t bytes;

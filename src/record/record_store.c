@@ -89,7 +89,7 @@ static void lose(struct record_store *store, uint64_t intervals)
 	(void)pthread_mutex_unlock(&store->lock);
 }
 
-/* What was to be written is lost. */
+/* The data that was to be written is lost. */
 static void fail(struct record_store *store, const char *why)
 {
 	if (store->fd >= 0)

@@ -82,7 +82,7 @@ struct recorded_state {
 	struct zone_progress progress;
 };
 
-/* What a zone said in an interval. */
+/* The reading of a zone in an interval. */
 struct recorded_reading {
 	enum zone_state state;
 	int error;

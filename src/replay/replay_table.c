@@ -48,7 +48,7 @@ static bool is_used(const struct ledger *ledger, enum level level, uint32_t row)
 
 /* ---- sums ---- */
 
-/* What all rows of a level have of an account, in all modes. */
+/* The energy of an account in all rows of a level, in all modes. */
 static uint64_t level_uj(const struct replay_books *books, enum level level, uint32_t account)
 {
 	const struct ledger *ledger = replay_books_kept(books)->ledger;
@@ -255,7 +255,7 @@ static void add_line(const struct replay_view *view, uint32_t row, struct strbuf
 	strbuf_add_char(out, '\n');
 }
 
-/* What is in no row of the level: of its containers, or of more rows than are shown. */
+/* The energy that is in no row of the level: of its containers, or of more rows than are shown. */
 static void add_rest(const struct replay_view *view, const struct line *lines, size_t count,
 		     size_t shown, struct strbuf *out)
 {
@@ -390,7 +390,7 @@ static void set_field(struct field *field, const char *name, const char *text)
 	(void)snprintf(field->text, sizeof(field->text), "%s", text);
 }
 
-/* What names a row. How many there are. */
+/* The names of a row. Returns their number. */
 static size_t fields_of(const struct ledger *ledger, enum level level, uint32_t row,
 			struct field fields[FIELDS_MAX])
 {

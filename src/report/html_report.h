@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a power model does on samples (judged_samples.h), as one page of HTML that needs nothing
- * else: no script, no font, no network. For each component its error and how many samples its bound
+ * The results of a power model on samples (judged_samples.h), as one self-contained page of HTML:
+ * no script, no font, no network. For each component its error and how many samples its bound
  * covers, and charts: measured and predicted power, residuals, power by load, the importance of
  * features.
  *

@@ -106,9 +106,8 @@ struct machine_fit {
 };
 
 /*
- * What was found for entries before: many have the same features, and the same machine. A
- * repository has thousands of models of hundreds of machines, and each request looks at all of
- * them.
+ * The results for earlier entries: many have the same features, and the same machine. A repository
+ * has thousands of models of hundreds of machines, and each request looks at all of them.
  */
 struct examination {
 	const struct repository *repository;

@@ -54,8 +54,8 @@ struct model_entry {
 /* "NAME_12" → trainer and node type; false: the name has no number. */
 bool model_entry_take_name(struct model_entry *entry, const char *name);
 /*
- * What metadata.json, or a row of the table as an object, says of errors, kind and machine.
- * Features are returned apart, as "a,b,c" that the caller owns, or NULL.
+ * Takes errors, kind and machine from metadata.json, or from a row of the table as an object.
+ * Features are returned separately, as "a,b,c" that the caller owns, or NULL.
  */
 int model_entry_take_metadata(struct model_entry *entry, const json_t *metadata,
 			      char **ret_features);

@@ -28,8 +28,9 @@ struct publication {
 /* The rule of publication_judge() for one error; one that is NAN is not known. */
 bool publication_error_is_good(double mae_w, double mape_percent);
 /*
- * Whether a model is good enough: no error above 100 W or 100 %, and at most 20 % or 10 W, which is
- * upstream's rule. 0; -ERANGE with the component and its error; -ENODATA: an error is not known.
+ * Checks whether a model is good enough: no error above 100 W or 100 %, and at most 20 % or 10 W,
+ * which is upstream's rule. 0; -ERANGE with the component and its error; -ENODATA: an error is not
+ * known.
  */
 int publication_judge(const struct trained_model *model, struct diag *diag);
 /* 0 with the file's path below the root in *ret_path; or -errno with a diagnosis. */

@@ -27,7 +27,7 @@
 #include "workload/cgroup/cgroup_path.h"
 
 #define SHARES_OF_ONE_CPU 1024
-/* What Kubernetes writes for a container that requests no CPU. */
+/* The value that Kubernetes writes for a container that requests no CPU. */
 #define SHARES_OF_NONE 2
 #define MILLICPU_MAX   100000000
 

@@ -81,5 +81,5 @@ int scan_crio(struct scan *scan);
 int scan_docker(struct scan *scan);
 int scan_docker_api(struct scan *scan);
 int scan_podman_api(struct scan *scan);
-/* What the two above keep between scans; returns NULL. */
+/* Frees the state that the two above keep between scans; returns NULL. */
 struct docker_api *docker_api_free(struct docker_api *api);

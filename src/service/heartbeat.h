@@ -23,7 +23,7 @@ struct heartbeat {
 void heartbeat_init(struct heartbeat *heartbeat, uint64_t now_ns, uint64_t limit_ns);
 /* The loop has turned. */
 void heartbeat_beat(struct heartbeat *heartbeat, uint64_t now_ns);
-/* What the loop begins to do now; @doing is static. */
+/* The step that the loop begins now; @doing is static. */
 void heartbeat_doing(struct heartbeat *heartbeat, const char *doing);
 void heartbeat_set_limit(struct heartbeat *heartbeat, uint64_t limit_ns);
 /* Pure: the limit for an interval. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of a program need from the kernel and from the service manager that starts it.
+ * The needs of the parts of a program from the kernel and from the service manager that starts it.
  *
  * Each part states its needs as bits; the bits of all configured parts, or-ed, decide what the
  * program keeps after its start: capabilities (service/privileges.h) and system calls

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program may do, before and after its start; needs.h says what its parts need.
+ * The privileges of the program, before and after its start; needs.h says what its parts need.
  *
  *   load and attach BPF programs    CAP_BPF + CAP_PERFMON; before 5.11 also LimitMEMLOCK=infinity
  *   run them, read maps, iterators  nothing from 5.19 on; before, CAP_BPF where
@@ -19,7 +19,7 @@
 #include "base/diag.h"
 #include "service/needs.h"
 
-/* What started this program decides how it can be granted a privilege. */
+/* The way in which this program was started decides how it can be granted a privilege. */
 enum program_runner {
 	RUN_BY_PERSON, /* from a shell */
 	RUN_BY_SYSTEMD,
@@ -27,7 +27,9 @@ enum program_runner {
 	PROGRAM_RUNNERS
 };
 
-/* What the process may do, as facts: privileges_read() asks the kernel, a test invents them. */
+/*
+ * The privileges of the process, as facts: privileges_read() asks the kernel, a test invents them.
+ */
 struct privilege_state {
 	enum program_runner runner;
 	bool root; /* effective uid 0 */

@@ -38,7 +38,7 @@ struct state {
 	struct state_entry entries[STATE_ENTRIES_MAX];
 };
 
-/* What must stay the same of a machine for its state to be used, as one line. */
+/* The facts of a machine that must stay the same for its state to be used, as one line. */
 void state_machine_facts(const struct host_info *host, char ret[static STATE_FACTS_MAX]);
 /*
  * A key that stays the same over boots while the machine does not change: hashed from

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a snapshot says of each account, from what it says of the account's zones. Pure. */
+/* The values of each account in a snapshot, computed from the account's zones. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
  */
 uint64_t account_span_ns(const struct layout *layout, uint32_t account,
 			 const struct snapshot_zone *zones);
-/* Whether energy of it flows now; one that is gone, or new, draws nothing. */
+/* Returns true if it draws power now; a zone that is gone or new draws nothing. */
 bool snapshot_zone_draws(const struct snapshot_zone *zone);
 /* Fills @ret with one picture for each account of @layout; @ret has room for them. */
 void account_pictures(const struct layout *layout, const struct snapshot_zone *zones,

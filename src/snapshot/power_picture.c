@@ -74,7 +74,7 @@ static const struct layout *layout_of(const struct counting *counting)
 	return ledger_layout(counting->ledger);
 }
 
-/* What is known of the energy of a zone in the total. */
+/* The known energy of a zone in the total. */
 static void look_at_zone(struct counting *counting, struct counted_account *counted, uint32_t z)
 {
 	const struct ledger *ledger = counting->ledger;
@@ -117,7 +117,7 @@ static void look_at_accounts(struct counting *counting)
 	counting->is_known &= any;
 }
 
-/* What all owners were charged. */
+/* The charges of all owners. */
 static void look_at_owners(struct counting *counting)
 {
 	size_t count;
@@ -335,8 +335,8 @@ static struct kinds sum_kinds(const struct counting *counting, enum zone_quality
 }
 
 /*
- * Whether @part is shown inside @whole: it is in it, and in nothing between the two. The remainder
- * of a platform is the rest that is shown in any case.
+ * Returns true if @part is shown inside @whole: it is in it, and in no zone between the two. The
+ * remainder of a platform is the rest that is shown in any case.
  */
 static bool is_shown_inside(const struct kinds *kinds, enum zone_kind part, enum zone_kind whole)
 {

@@ -66,7 +66,7 @@ struct power_row_limits {
 	uint32_t rows[LEVEL_COUNT]; /* up to POWER_ROWS_MAX */
 };
 
-/* What can be shown at a glance: a few processes and owners. */
+/* The rows that can be shown at a glance: a few processes and owners. */
 extern const struct power_row_limits power_glance;
 /* Everything that a client can ask for. */
 extern const struct power_row_limits power_whole;

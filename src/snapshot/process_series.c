@@ -101,7 +101,7 @@ static void release_row(struct process_series *processes, uint32_t process, cons
 		forget_row(processes, process);
 }
 
-/* What is known of an ended series; a living one is shown. */
+/* The retention of an ended series; a living one is shown. */
 static enum retention retention_of_process(const struct process_series *processes,
 					   const struct series *series, const struct moment *at)
 {

@@ -72,8 +72,8 @@ void publication_book(struct publication *publication, uint32_t process);
 void publication_follow_facts(struct publication *publication, struct series *series,
 			      const struct ledger_group *row);
 /*
- * Whether a row ran in this interval. Idle energy, which sleepers may be given as well, does not
- * count.
+ * Returns true if a row ran in this interval. Idle energy does not count, because sleepers may get
+ * it as well.
  */
 bool publication_has_run(const struct publication *publication, enum level level, uint32_t row);
 /*

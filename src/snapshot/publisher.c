@@ -100,7 +100,7 @@ struct publisher_view publisher_look(const struct publisher *publisher, enum lev
 	return view;
 }
 
-/* What has no series, and was used of a zone that has ended, earns none: it starts over. */
+/* Use of a zone that has ended does not earn a series: a process without one starts over. */
 static void follow_ended_zones(struct publisher *publisher)
 {
 	uint32_t ended = ledger_layout(publisher->publication.ledger)->ended;
@@ -251,7 +251,10 @@ static void merge_containers(struct publisher *publisher, const struct moment *a
 	table->merged += smallest->count;
 }
 
-/* What a row that another bearer has inherited last got of the one before was shown long enough. */
+/*
+ * The last value that a row got from its earlier owner, before another one inherited it, was shown
+ * for long enough.
+ */
 static bool is_inherited(const struct publication *publication, const struct series *series,
 			 const struct moment *at)
 {

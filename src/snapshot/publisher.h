@@ -105,7 +105,7 @@ void publisher_set_options(struct publisher *publisher, const struct publisher_o
 int publisher_publish(struct publisher *publisher, const struct publication_time *time,
 		      const struct snapshot_zone *zones, const struct snapshot_node *node);
 
-/* What the snapshots say of power now; valid until the next one. */
+/* The power in the snapshots now; valid until the next one. */
 const struct power_picture *publisher_power(const struct publisher *publisher);
 
 /* How a row of the ledger is shown since the last publisher_publish(). */

@@ -118,7 +118,7 @@ struct snapshot_zone {
 	int64_t created_ms;
 };
 
-/* What rows have a counter of: one zone, or all of a kind that one source counts. */
+/* An account has one counter per row: one zone, or all of a kind that one source counts. */
 struct snapshot_account {
 	uint32_t first_zone;         /* the others have its kind, source and quality */
 	uint32_t column[MODE_COUNT]; /* of rows; COLUMN_NONE without rows_have_mode */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a snapshot says of a zone, out of what the accounting keeps of it. */
+/* The values of a zone in a snapshot, from the state that the accounting keeps. */
 #pragma once
 
 #include "attribution/zone_account.h"

@@ -181,7 +181,7 @@ static void add_spark(struct strbuf *out, const struct top_state *state,
 	}
 }
 
-/* What the first column of text says of a row. */
+/* The text of a row's first text column. */
 static const char *name_of(const struct top_state *state, const struct top_line *line, char *buf,
 			   size_t size)
 {

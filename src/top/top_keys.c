@@ -8,7 +8,7 @@
 
 #define ESCAPE '\033'
 
-/* What follows "ESC [" or "ESC O". */
+/* The sequences after "ESC [" or "ESC O". */
 static const struct {
 	const char *sequence;
 	enum top_key key;

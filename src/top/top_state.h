@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `kepler top` shows, and what keys change of it: the newest reading, the power of the last
+ * The state that `kepler top` shows and keys change: the newest reading, the power of the last
  * minutes, the order, the filter, the selected line. Pure: no terminal, no clock.
  *
  * The exporter sorts and cuts the rows, as far as it can (top_state_limit()); a filter, a tree and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the online trainer has learned of each type of machine, as files of its folder, and the
+ * The learned state of the online trainer for each type of machine, as files of its folder, and the
  * decision whether a model is replaced.
  *
  *	NAME.state            what was learned (learner.h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a model still fits: its error on each new block of rows, as a ratio to the error that it
- * was published with, in a one-sided cumulative sum (Page, "Continuous Inspection Schemes",
+ * Checks whether a model still fits: its error on each new block of rows, as a ratio to the error
+ * that it was published with, in a one-sided cumulative sum (Page, "Continuous Inspection Schemes",
  * Biometrika 41, 1954):
  *
  *	S = max(0, S + min(ratio, DRIFT_RATIO_MAX) - DRIFT_REFERENCE), alarm when S > DRIFT_LIMIT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the validator and a guest that it has started say to each other on the guest's console. */
+/* The protocol between the validator and a guest that it has started, on the guest's console. */
 #pragma once
 
 #define GUEST_READY "kepler-validator: the guest is ready"

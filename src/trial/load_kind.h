@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a load does: one constant of this type, in a file of its own, for each kind of load. Its
- * function runs in a worker, which is a process that load.c starts and ends.
+ * The behaviour of a load: one constant of this type, in a file of its own, for each kind of load.
+ * Its function runs in a worker, which is a process that load.c starts and ends.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #define LOAD_STAGES 3 /* of a pipeline */
 
-/* What the workers of one load share. */
+/* The state that the workers of one load share. */
 struct load_work {
 	_Atomic uint64_t units;     /* of counted work */
 	_Atomic uint64_t processes; /* short ones that have ended */

@@ -6,7 +6,7 @@
 
 #include "trial/load_kind.h"
 
-/* What a load has done. */
+/* The work that a load has done. */
 struct load_result {
 	uint64_t units;                  /* of work, as load_kind.unit names them */
 	double stage_cpu_s[LOAD_STAGES]; /* of a pipeline */

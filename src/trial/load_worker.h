@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the loads of all kinds need in a worker: its end, and its part of a CPU. */
+/* The needs of loads of all kinds in a worker: its end, and its part of a CPU. */
 #pragma once
 
 #include <stdbool.h>

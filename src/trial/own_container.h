@@ -18,5 +18,5 @@ struct own_container {
 	char namespace[256];
 };
 
-/* What is not known is "". @procfs is "/proc". */
+/* Unknown texts are "". @procfs is "/proc". */
 void own_container_find(const char *procfs, struct own_container *ret);

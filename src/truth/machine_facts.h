@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader of a report has to know of the machine to repeat it: processor, microcode, kernel,
+ * The facts of the machine that a reader needs to repeat a report: processor, microcode, kernel,
  * frequency governor, idle states, memory. A fact that the machine does not give is left out.
  */
 #pragma once

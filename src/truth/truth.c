@@ -173,7 +173,7 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 	return 0;
 }
 
-/* What came of a reading. */
+/* The result of a reading. */
 enum outcome { OUTCOME_READ, OUTCOME_NOT_DUE, OUTCOME_FAILED, OUTCOME_UNKNOWN_ENERGY };
 
 static double watts_max(const struct truth_meter *meter)
@@ -215,7 +215,7 @@ static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double
 
 static enum outcome count_power(struct truth_meter *meter, double watts, double span_s)
 {
-	/* What was drawn while it could not be read is not known. */
+	/* The energy used while it could not be read is not known. */
 	if (meter->has_failed)
 		return OUTCOME_UNKNOWN_ENERGY;
 	meter->joules += span_s * (meter->last + watts) / 2;

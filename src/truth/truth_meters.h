@@ -45,7 +45,7 @@ struct truth_options {
 	struct truth_redfish redfish;
 };
 
-/* What a meter shows: a count of energy, or a power, in the units of the meter. */
+/* The value of a meter: a count of energy, or a power, in the units of the meter. */
 struct truth_value {
 	uint64_t raw; /* of a counter */
 	double power; /* of a meter that shows power */

@@ -21,7 +21,7 @@ static const enum verdict worst_first[] = { VERDICT_FAIL, VERDICT_INCONCLUSIVE, 
 					    VERDICT_NOT_APPLICABLE };
 #define VERDICTS (sizeof(worst_first) / sizeof(worst_first[0]))
 
-/* What has results, in the order of the report; "" is the run itself. */
+/* The exporters that have results, in the order of the report; "" is the run itself. */
 struct exporters {
 	const char *names[EXPORTERS_MAX];
 	size_t counts[EXPORTERS_MAX][VERDICTS]; /* by verdict */

@@ -36,7 +36,7 @@ struct noise_report {
 
 /* "idle", "load". */
 const char *noise_phase_name(enum noise_phase phase);
-/* What the numbers of one phase say, in a sentence or two for a reader. */
+/* The meaning of one phase's numbers, in a sentence or two for a reader. */
 void noise_summary(const struct noise *noise, char *buf, size_t size);
 
 void noise_json_add(struct strbuf *out, const struct noise_report *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What changed from one report to a later one, result by result. Pure.
+ * The changes from one report to a later one, result by result. Pure.
  *
  * Results are matched by name; of several with one name, by their order. A change of the verdict
  * is better or worse by its rank: pass, inconclusive, fail. A result that was judged before and is

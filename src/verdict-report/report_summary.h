@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report.json says of each result, as far as two reports are compared by it. */
+/* The part of each result in a report.json that a comparison of two reports uses. */
 #pragma once
 
 #include <stddef.h>

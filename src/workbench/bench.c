@@ -429,8 +429,8 @@ static size_t first_phase(const struct bench *bench)
 }
 
 /*
- * What the phases from @first on have left behind would be of other rows. A collection that is
- * half done is kept where nothing before it is run again.
+ * Removes the files of the phases from @first on, because they would belong to other rows. A
+ * partial collection is kept if no phase before it is run again.
  */
 static void remove_outputs(const struct bench *bench, size_t first)
 {

@@ -235,7 +235,10 @@ void identity_resolver_announce(struct identity_resolver *resolver,
 	struct owner *around;
 	int err;
 
-	/* What has ended has no file left; on v1 one that is not reaped yet shows only the root. */
+	/*
+	 * A process that has ended has no file left; on v1 one that is not reaped yet shows only
+	 * the root.
+	 */
 	if (!process->pid || !process->comm || process->kthread || process->has_ended)
 		return;
 	around = find_around(resolver, process, &is_known, &err);

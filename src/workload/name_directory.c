@@ -425,7 +425,7 @@ bool directory_find_pod(struct directory *directory, const char *pod_id, struct 
 	return found;
 }
 
-/* What a runtime knows comes from annotations, which authors of images and pods write. */
+/* A runtime's facts come from annotations, which authors of images and pods write. */
 static bool is_called(const struct row *row, const struct directory_name *name)
 {
 	const struct said *said = &row->said[DIRECTORY_KUBERNETES];

@@ -21,8 +21,8 @@ static uint64_t patience_ns(const struct owner *owner, const struct directory *d
 }
 
 /*
- * What a runtime knows comes from labels and annotations, which authors of images and pods write:
- * its facts about a pod count only where the cgroup is in that very pod.
+ * A runtime's facts come from labels and annotations, which authors of images and pods write: its
+ * facts about a pod count only if the cgroup is in that very pod.
  */
 static bool may_tell_of_pod(const struct directory_record *record, const struct owner *owner)
 {

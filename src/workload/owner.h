@@ -37,7 +37,7 @@ struct owner {
 /* Names are interned in @names. One reference is the caller's; NULL without memory. */
 struct owner *owner_new(struct names_table *names, const struct cgroup_owner *what,
 			uint64_t now_ns);
-/* What owner_table.c does when the last reference is gone. Takes NULL. */
+/* Called by owner_table.c when the last reference is gone. Takes NULL. */
 void owner_free(struct owner *owner);
 /*
  * Sets the directory's facts about it, or (@is_pod_only) about another container of its pod; the

@@ -41,7 +41,7 @@ void resident_memory_tell_nodes(struct resident_memory *memory, const struct num
 void resident_memory_follow(struct resident_memory *memory, uint64_t cgroup_id);
 /* Reads what is due; a cgroup that is gone is followed no more. */
 void resident_memory_refresh(struct resident_memory *memory, uint64_t now_ns);
-/* What is known; valid until the next call of the above. */
+/* The known memory; valid until the next call of the above. */
 const struct resident_cgroup *resident_memory_list(const struct resident_memory *memory,
 						   size_t *ret_count);
 /*

@@ -43,8 +43,8 @@ class CheckText(unittest.TestCase):
     def test_comments(self):
         self.assertEqual(self.found('int anew;\n/* It begins\n * anew. */\n', 'a.c'), ['a.c:3: "anew": write "again"'])
         self.assertEqual(self.found('anew=1 # anew\necho anew\n', 'a.sh'), ['a.sh:1: "anew": write "again"'])
-        comments = '/* Of a zone. */\n/* Whether it counts. */\n/* Whether it counts; or NULL. */\n'
-        self.assertEqual(len(self.found(comments, 'a.h')), 2)
+        comments = '/* Of a zone. */\n/* Whether it counts. */\n/* Whether it counts; or NULL. */\n/* What it has. */\n'
+        self.assertEqual(len(self.found(comments + '/* What is it? */\n', 'a.h')), 4)
 
     def test_the_files_that_are_read(self):
         names = ('docs/a.md', 'src/a/README.md', 'src/net/a.c', 'bpf/a.c', 'deploy/a', 'docs/STYLE.md', 'tests/unit/a.c')

@@ -14,7 +14,7 @@
 
 #define COMPONENT_MACHINES_MAX 16
 
-/* What a component drew at some load of all logical CPUs, 0..1. */
+/* The power of a component at some load of all logical CPUs, 0..1. */
 struct component_row {
 	double load, watts;
 };

@@ -70,8 +70,8 @@ static void built_components_release(struct built_components *built)
 }
 
 /*
- * Whether the cores were below their nominal frequency. Up to half of the logical CPUs a core has
- * one busy thread; cycles of two are halved in this file.
+ * Returns true if the cores were below their nominal frequency. Up to half of the logical CPUs, a
+ * core has one busy thread; cycles of two threads are halved in this file.
  */
 static bool is_held_low(const struct source_machine *machine, double busy, double cycles)
 {

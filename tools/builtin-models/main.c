@@ -29,7 +29,7 @@ static const char usage[] =
 	"  --refit        platform: also the errors of models that are fitted again\n"
 	"                 without the machines that they are asked for\n";
 
-/* What makes a model of @path, and prints to @out. */
+/* The kinds of models; each makes a model of @path and prints it to @out. */
 static const struct kind {
 	const char *name;
 	int (*train)(const struct builtin_config *config, const char *path, struct strbuf *out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line of builtin-models says. */
+/* The options of the command line of builtin-models. */
 #pragma once
 
 #include <stdbool.h>

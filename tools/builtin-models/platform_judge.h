@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "tools/builtin-models/platform_fit.h"
 
-/* What is held out together. */
+/* The machines that are held out together. */
 enum platform_kinship {
 	PLATFORM_TYPE,       /* a type alone */
 	PLATFORM_CPU,        /* all types of a CPU model */

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "tools/builtin-models/platform_weights.h"
 
-/* What the head of the file says of the model. */
+/* The facts about the model in the head of the file. */
 struct platform_origin {
 	const char *date;
 	size_t types, rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the platform model is fitted to: types of machines with the same facts, and the power that
- * was measured of them at levels of load, as results of SPECpower_ssj2008 have it
+ * The data that the platform model is fitted to: types of machines with the same facts, and their
+ * measured power at levels of load, as in results of SPECpower_ssj2008
  * (docs/design/platform-power-model.md).
  */
 #pragma once

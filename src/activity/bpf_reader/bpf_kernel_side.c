@@ -393,7 +393,7 @@ static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record
 	for (uint32_t slice = 0; slice < slices; slice++) {
 		int r = run_walk(side, slice, slices);
 
-		/* What an overflowing walk has handed over of work comes no second time. */
+		/* Work that an overflowing walk has handed over does not come a second time. */
 		if (r == 0 || (r == -EOVERFLOW && side->works))
 			fn(userdata, side->records, side->works,
 			   pass->sent < KEPLER_RECORDS_MAX ? pass->sent : KEPLER_RECORDS_MAX);

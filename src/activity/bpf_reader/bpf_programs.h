@@ -17,7 +17,7 @@ struct switch_reader;
 
 #define BPF_FLAGS_REFUSED 0x80000000U /* of a program: no kernel knows them; for tests */
 
-/* What programs are for. */
+/* The purposes of programs. */
 enum bpf_part {
 	BPF_PART_WALK,     /* threads, of the whole machine, from 6.7 */
 	BPF_PART_ITERATE,  /* threads, of the reader's pid namespace, from 5.8 */

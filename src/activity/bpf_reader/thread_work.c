@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the context switches have shown of threads, added up by process: amounts of a few signals.
- * Records bring differences, so each amount is added once; what belongs to no process is counted as
- * lost.
+ * The work of threads as the context switches have shown it, added up by process: amounts of a few
+ * signals. Records bring differences, so each amount is added once; what belongs to no process is
+ * counted as lost.
  */
 #include <errno.h>
 #include <stdlib.h>

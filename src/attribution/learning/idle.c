@@ -246,7 +246,7 @@ static bool is_flat(const struct idle_learner *learner, const struct line *line)
 	       most_w <= FLAT_SHARE * line->mean_w;
 }
 
-/* Whether the floor is idle power itself. @line may be NULL. */
+/* Returns true if the floor is idle power itself. @line may be NULL. */
 static bool is_floor_idle(const struct idle_learner *learner, const struct line *line)
 {
 	return learner->time_ns >= IDLE_REST_TIME_NS &&

@@ -137,7 +137,7 @@ static int take_field(const char **line, const struct field *field, double *ret)
 	return 0;
 }
 
-/* What sums of real readings obey; the slack is for rounding. */
+/* Conditions that sums of real readings satisfy; the slack is for rounding. */
 static bool is_coherent(const struct idle_learner *l)
 {
 	return l->x_min <= l->x_max && l->wx <= l->w * (1 + 1e-9) && l->wxx <= l->wx * (1 + 1e-9) &&

@@ -72,7 +72,10 @@ static void sums_of_groups(const struct power_fit *fit, size_t without, struct p
 			power_fit_sums_add(ret, &fit->group[g]);
 }
 
-/* Whether work explains power: F-test of the regression, with a limit for looks without end. */
+/*
+ * Returns true if work explains power: F-test of the regression, with a limit for looks without
+ * end.
+ */
 static bool has_evidence(const struct power_fit_sums *sums, const double *coefficient)
 {
 	double left = power_fit_left_w2(sums, coefficient);

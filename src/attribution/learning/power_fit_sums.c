@@ -79,8 +79,8 @@ static double quadratic(const struct power_fit_sums *sums, const double *a, size
 }
 
 /*
- * What is left of Σ amount × power if the base is @idle_w. The variables to be found: without the
- * base, if that is known.
+ * Subtracts the base, if it is @idle_w, from Σ amount × power. Returns the variables to be found:
+ * without the base, if that is known.
  */
 static uint32_t hold_base(const struct power_fit_sums *sums, double idle_w,
 			  double xy[POWER_FIT_TERMS])

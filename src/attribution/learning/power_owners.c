@@ -173,7 +173,7 @@ static double error_of(const struct power_owners *owners, const struct reading *
 	return error_w;
 }
 
-/* What the interval counts: 1, or less where its square would be more than an outlier's. */
+/* The weight of the interval: 1, or less where its square would be more than an outlier's. */
 static double compare(struct power_owners *owners, const struct power_owners_sample *sample,
 		      const struct reading *reading)
 {
@@ -299,7 +299,7 @@ static double left_w2(const struct power_owners *owners, const struct equations 
 	return fmax(left, MIN_NOISE * MIN_NOISE * mean_w2);
 }
 
-/* What is known before: coefficients are the plain ratio's, and factors 1. */
+/* The prior: coefficients are the plain ratio's, and factors 1. */
 static void draw(const struct power_owners *owners, const double *prior, double noise_w2,
 		 struct equations *equations)
 {
@@ -376,7 +376,7 @@ static bool solve_bounded(struct equations *equations, double limit, uint32_t *m
 	return true;
 }
 
-/* What the newest coefficients say of what the owners did. */
+/* Restates the watts of the owners by the newest coefficients. */
 static void restate(struct power_owners *owners, const double *before)
 {
 	for (size_t i = 0; i < POWER_OWNERS; i++) {

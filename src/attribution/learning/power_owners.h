@@ -63,7 +63,7 @@ struct power_owners_sample {
 	size_t count;
 	const double *unit;  /* [POWER_FIT_FEATURES] of the plain ratio */
 	double factor_limit; /* factors are 1 / this to this, POWER_OWNERS_MAX at most */
-	/* What predicts without factors, [POWER_FIT_TERMS]; NULL: the plain ratio of the sums. */
+	/* The model without factors, [POWER_FIT_TERMS]; NULL: the plain ratio of the sums. */
 	const double *other;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is learned of a zone (power_owners.h) as lines of text for the state file, and back. The
+ * The learned costs of a zone (power_owners.h) as lines of text for the state file, and back. The
  * first line has the coefficients and how well they predict, the second the sums, and each further
  * one an owner:
  *

@@ -173,7 +173,7 @@ static uint64_t time_there_ns(const struct parties *parties, size_t i,
 						  : parties->cpu_ns[i];
 }
 
-/* What it did there, scaled from the time that was counted; false: that is not known. */
+/* The work of the party there, scaled from the time that was counted; false: not known. */
 static bool work_of(const struct parties *parties, size_t i,
 		    const struct zone_fit_interval *interval, struct power_fit_work *ret)
 {
@@ -278,7 +278,7 @@ static bool make_shares(double *watts, size_t count)
 	return sum > 0;
 }
 
-/* What the work of an owner costs with @factor of what @coefficient says, but of the time awake. */
+/* The cost of an owner's work: @factor × the cost by @coefficient, except for the time awake. */
 static double cost_of(const double *coefficient, const struct power_fit_work *work, double factor)
 {
 	return factor * power_fit_product(coefficient, work->amount, POWER_FIT_AWAKE) +
@@ -310,7 +310,7 @@ static bool compare_shares(struct zone_fits *fits, const struct zone_fit *fit, s
 
 		fits->learned[i] = cost_of(owners->coefficient, &fits->work[i], factor);
 		fits->limit[i] = cost_of(owners->coefficient, &fits->work[i], 1);
-		/* What costs nothing now is left out: no factor gives it a share. */
+		/* Work that costs nothing now is left out: no factor gives it a share. */
 		fits->without[i] = fits->learned[i] > 0 ? cost_of(otherwise, &fits->work[i], 1) : 0;
 	}
 	if (!make_shares(fits->learned, count) || !make_shares(fits->limit, count) ||

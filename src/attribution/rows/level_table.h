@@ -22,7 +22,7 @@
 
 #define LEVEL_LINE_BITS 29
 
-/* What each row begins with, in 16 bytes, for there is one for each process. */
+/* The head of each row: only 16 bytes, because there is one for each process. */
 struct level_row {
 	uint64_t serial;  /* unique in its table for the life of the program */
 	uint32_t members; /* rows that belong to it, ended ones that are kept included */

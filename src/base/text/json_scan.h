@@ -24,7 +24,7 @@ struct json_scan {
 	bool escaped, closed;
 };
 
-/* What may stand between pieces. */
+/* Characters that may stand between pieces. */
 static inline bool json_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';

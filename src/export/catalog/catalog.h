@@ -29,7 +29,7 @@ enum metrics_schema {
 	SCHEMA_CURRENT_ALONE = 4,
 };
 
-/* What has the values of a family, and so how many points it has. */
+/* The source of a family's values, which determines its number of points. */
 enum family_of {
 	OF_PART,     /* the struct of a part of the program (base/health.h) */
 	OF_PAGE,     /* struct catalog_view: one point, or one for each variant */
@@ -153,7 +153,7 @@ struct family {
 
 enum row_kind { ROWS_LIVING, ROWS_RETIRED };
 
-/* What a page is made of. */
+/* The inputs of a page. */
 struct catalog_view {
 	const struct snapshot *snapshot;
 	const struct http_stats *http; /* may be NULL */
@@ -165,7 +165,7 @@ struct catalog_view {
 const struct family *catalog_at(size_t index);
 /* "_total", "_info" or "". */
 const char *family_suffix(const struct family *family);
-/* What the name of each of its families has in the place of <zone>, or <counter>. */
+/* The text that replaces <zone> or <counter> in the name of each of its families. */
 enum family_each { EACH_ONE, EACH_ZONE, EACH_COUNTER };
 enum family_each family_each(const struct family *family);
 /* The name for @one, which replaces <zone>, <counter> or <event>: cut to size, and valid. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the catalog says of counters: the columns of rows with families of their own. */
+/* The catalog's part for counters: the columns of rows with families of their own. */
 #pragma once
 
 #include <stdbool.h>

@@ -256,7 +256,7 @@ static const struct {
 	[POINT_ZONE] = { "zone", FROM(KIND) },
 };
 
-/* What has the text as an array of char. */
+/* Labels whose text is an array of char. */
 static const char *struct_of(const struct cursor *cursor, enum text_from from)
 {
 	if (from == IN_SNAPSHOT_NODE)

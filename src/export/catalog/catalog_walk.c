@@ -352,7 +352,7 @@ static void walk_node_energy(struct walk *walk)
 		put_point(walk, NULL);
 }
 
-/* What rows of containers have of an account's power. */
+/* The power of an account that rows of containers have. */
 static double rows_watts(const struct snapshot *snapshot, const struct snapshot_account *account,
 			 enum energy_mode mode)
 {
@@ -388,7 +388,7 @@ static void walk_node_power(struct walk *walk)
 		if (total_of(snapshot, i) == total && snapshot->accounts[i].span_ns)
 			walk->total_w -= rows_watts(snapshot, &snapshot->accounts[i], mode);
 	}
-	/* What rounding leaves below 0 is nothing. */
+	/* A value that rounding leaves below 0 counts as 0. */
 	walk->total_w = fmax(walk->total_w, 0);
 	walk->at.base = &walk->total_w;
 	if (any)

@@ -98,7 +98,7 @@ static int write_zone(int parent_fd, const char *name, const char *kind, uint64_
 	return r < 0 ? r : write_number(fd, "max_energy_range_uj", INT64_MAX, group);
 }
 
-/* What is estimated has no place in a form that cannot say so. */
+/* Estimates are left out of a form that cannot mark them. */
 static const struct passthrough_zone *find_measured(const struct passthrough_record *record,
 						    enum zone_kind kind)
 {

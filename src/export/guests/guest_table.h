@@ -47,7 +47,7 @@ struct guest {
 	/* For guest_table_pair() alone. */
 	const struct guest_process *claimant;
 	bool is_contested;
-	/* What it is sent. */
+	/* The record that it is sent. */
 	uint64_t epoch, sequence;
 	uint64_t sent_ns;   /* BOOTTIME of its last record */
 	size_t record_size; /* 0: none yet */

@@ -42,7 +42,7 @@ struct pod_devices {
 
 /* An empty list; memory is kept. */
 void pod_devices_clear(struct pod_devices *devices);
-/* What is no GPU is left out. Without memory the id is counted as beyond. */
+/* Devices other than GPUs are left out. Without memory the id is counted as beyond. */
 void pod_devices_add(struct pod_devices *devices, struct directory *directory,
 		     const struct listed_device *device);
 void pod_devices_release(struct pod_devices *devices);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kubelet's PodResources API says of devices: the answer to List of v1, and to nothing
- * else. Pure: bytes in, one call a device out. CPUs, memory and the topology are skipped.
+ * The devices in the kubelet's PodResources API: the answer to List of v1, and to nothing else.
+ * Pure: bytes in, one call a device out. CPUs, memory and the topology are skipped.
  *
  * Field numbers are those of k8s.io/kubelet, pkg/apis/podresources/v1/api.proto. Devices of plugins
  * (ContainerDevices) and of claims (ClaimResource, dynamic resource allocation) are alike here.

@@ -16,7 +16,7 @@
 #include "gpu/vendor_library.h"
 #include "meter/meter.h"
 
-/* What is special to a library; static. */
+/* The specifics of a library; static. */
 struct library_kind {
 	const char *source, *vendor, *api; /* "nvml", "NVIDIA", "NVML" */
 	const char *device;                /* "nvidia": its device, without the number */

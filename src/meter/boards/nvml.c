@@ -46,7 +46,7 @@ struct instances {
 	bool is_by_rule; /* the activity of some is not measured */
 };
 
-/* What is known of the use of a board. */
+/* The known use of a board. */
 struct gpu {
 	const struct board *board; /* its zone and its device */
 	uint32_t generation;       /* of the board, at which all this was found */
@@ -115,8 +115,7 @@ static int ask_samples(struct meter *meter, vendor_device device, unsigned long 
 }
 
 /*
- * What was sampled since @seen_us, behind the samples in the buffer; *ret_count of them.
- * VENDOR_NOT_FOUND: nothing was.
+ * Adds the *ret_count samples since @seen_us to the buffer. VENDOR_NOT_FOUND: there are none.
  */
 static int read_samples(struct meter *meter, vendor_device device, unsigned long long *seen_us,
 			unsigned *ret_count)

@@ -87,7 +87,7 @@ static int open_file(int dir_fd, const char *type, const char *what, unsigned nu
 	return 0;
 }
 
-/* What the driver says; 0 where it says nothing. */
+/* The driver's value; 0 if it has none. */
 static uint64_t read_average_ns(int dir_fd, unsigned number)
 {
 	char name[40], text[32];

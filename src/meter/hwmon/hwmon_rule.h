@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the sensors of hwmon chips measure, known by the chip's name and the sensor's label. Pure.
+ * The zones that sensors of hwmon chips measure, known by the chip's name and the sensor's label.
+ * Pure.
  *
  * The files are those of Linux: Documentation/hwmon/sysfs-interface.rst. A channel is one sensor
  * with its files: power1 is power1_input, power1_average and power1_label. What a chip measures is
@@ -29,8 +30,8 @@ enum hwmon_reading {
 };
 
 /*
- * What an ACPI power meter measures, the surest first (ACPI 6.5, 10.4: _PMD, which the kernel shows
- * as links in "measures"; the meter's place in the namespace, "path").
+ * The extent that an ACPI power meter measures, the most reliable source first (ACPI 6.5, 10.4:
+ * _PMD, which the kernel shows as links in "measures"; the meter's place in the namespace, "path").
  */
 enum hwmon_extent {
 	HWMON_OF_MACHINE = -2, /* all of it: the firmware says so */
@@ -75,8 +76,8 @@ void hwmon_channel_key(const struct hwmon_channel *channel, char ret[HWMON_KEY_M
 bool hwmon_file_parse(const char *name, enum hwmon_reading *ret_reading, bool *ret_is_current,
 		      unsigned *ret_number);
 /*
- * What @channel measures. Rules of the user, CHIP[@DEVICE]/CHANNEL=ZONE or =none, are asked first;
- * CHANNEL is its name or its label.
+ * The zone that @channel measures. Rules of the user, CHIP[@DEVICE]/CHANNEL=ZONE or =none, are
+ * asked first; CHANNEL is its name or its label.
  */
 struct hwmon_meaning hwmon_meaning_of(const struct hwmon_channel *channel, char *const *rules,
 				      size_t rule_count);

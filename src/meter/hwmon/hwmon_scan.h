@@ -6,7 +6,7 @@
 
 #include "meter/hwmon/hwmon_rule.h"
 
-/* What is beyond is left out: a tree given by --host.sysfs may hold anything. */
+/* Sensors beyond these limits are left out: a tree given by --host.sysfs may hold anything. */
 #define HWMON_CHIPS_MAX    256
 #define HWMON_CHANNELS_MAX 4096
 

@@ -35,8 +35,8 @@ struct rapl_cpu {
  */
 const struct rapl_cpu *rapl_cpu_find(const char *vendor, unsigned family, unsigned model);
 /*
- * What a count of the zone's register is, in 2^-32 µJ, by the value of the unit register. So it is
- * also the number of microjoules behind which the register starts again at 0.
+ * The energy of one count of the zone's register, in 2^-32 µJ, by the value of the unit register.
+ * So it is also the number of microjoules after which the register wraps to 0.
  */
 uint64_t rapl_unit(const struct rapl_cpu *cpu, enum zone_kind kind, uint64_t unit_value);
 

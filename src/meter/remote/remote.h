@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the sources have in common that ask a service over a network, with a password: the one zone,
- * the reason why there is no value, and when to ask again.
+ * The common part of the sources that query a service over a network, with a password: the one
+ * zone, the reason why there is no value, and when to ask again.
  *
  * A service that does not answer is asked again in the next period, one that asks to be left alone
  * after the time that it names, and one that refuses the password more and more seldom, because it
@@ -78,7 +78,7 @@ void remote_succeed(struct remote *remote);
 /* The zone is @zone from now on, if there was none. @is_unverified: the service's certificate. */
 void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_unverified);
 void remote_show_failure(struct remote *remote, const char *text);
-/* What people should know of the value; "": nothing. */
+/* A note about the value for people; "": nothing. */
 void remote_show_note(struct remote *remote, const char *text);
 /* The same, but the value counts in spite of it. */
 void remote_show_caveat(struct remote *remote, const char *text);

@@ -196,7 +196,7 @@ unsigned http_connections_ended(struct http_connections *connections)
 	return ended;
 }
 
-/* What the kernel knows of the peer's reading; all 0 where it does not know. */
+/* The kernel's data on the peer's reading; all 0 if it has none. */
 static struct tcp_info peer_info(const struct http_connection *connection)
 {
 	struct tcp_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler is asked and what it answers, the routes that lead to handlers, and what is
- * counted of their answers. The server (http_server.h) calls them.
+ * The requests and answers of a handler, the routes that lead to handlers, and the counts of their
+ * answers. The server (http_server.h) calls them.
  */
 #pragma once
 
@@ -50,7 +50,7 @@ const char *http_request_argument(const struct http_request *request, const char
 bool http_request_user(const struct http_request *request, struct http_peer_user *ret);
 
 /*
- * What a handler answers. The body is borrowed from @owner until release(owner) is called, from any
+ * A handler's answer. The body is borrowed from @owner until release(owner) is called, from any
  * thread, exactly once.
  */
 struct http_response {

@@ -60,7 +60,7 @@ static int bind_socket(const union address *address, bool all)
 	return TAKE_FD(fd);
 }
 
-/* What to do about an address that cannot be had; "" where the error says it. */
+/* The remedy if an address cannot be used; "" if the error already states it. */
 static const char *advice(int err)
 {
 	switch (err) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a peer has to send before it can be answered at all: with TLS the first record, which has
- * the beginning of the handshake (RFC 8446 §5.1), else the header of a request. A peer that sends
- * it byte by byte, or a part of it, needs no connection of the server yet.
+ * The bytes that a peer has to send before it can be answered at all: with TLS the first record,
+ * which has the beginning of the handshake (RFC 8446 §5.1), else the header of a request. A peer
+ * that sends it byte by byte, or a part of it, needs no connection of the server yet.
  */
 #pragma once
 

@@ -137,8 +137,9 @@ static float gain_of(const struct boosted_tree_grower *grower, double sum, uint3
 }
 
 /*
- * What rows gain with the best weight, as libxgboost rounds it: a square in single precision,
- * divided in single precision. Times a reciprocal in double precision the result is the same.
+ * The gain of rows with the best weight, as libxgboost rounds it: a square in single precision,
+ * divided in single precision. Multiplying by a reciprocal in double precision gives the same
+ * result.
  */
 static inline float best_gain(double sum, double share)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a new model is better than the one in use, on blocks of rows that neither has seen.
+ * Checks whether a new model is better than the one in use, on blocks of rows that neither has
+ * seen.
  *
  * Rows that follow each other are alike, so that not they but blocks are the observations: the
  * differences of both models' mean absolute errors, block by block (a paired test; Student, "The

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is minimised is b'Kb / 2 - y'b + epsilon Σ|b| with Σb = 0 and |b| <= C. A step raises one
- * coefficient and lowers another one by as much, at most to a bound or to 0, where the slope of |b|
- * changes. No kernel row is kept: a model takes few steps more than it has rows.
+ * The minimised function is b'Kb / 2 - y'b + epsilon Σ|b| with Σb = 0 and |b| <= C. A step raises
+ * one coefficient and lowers another one by as much, at most to a bound or to 0, where the slope of
+ * |b| changes. No kernel row is kept: a model takes few steps more than it has rows.
  */
 #include "training/forms/support_vectors.h"
 

@@ -35,7 +35,7 @@ static bool names_kubepods(struct part slice)
 	return false;
 }
 
-/* What follows the last "-pod" of a slice. */
+/* The uid after the last "-pod" of a slice. */
 static bool uid_of_slice(struct part slice, struct part *ret)
 {
 	struct part word, rest = slice;

@@ -58,7 +58,7 @@ static const char *find_tree(const char *path, const char *end, size_t *ret_dept
 	return path;
 }
 
-/* What follows @root, with the number of components passed; NULL: the path is not below it. */
+/* The rest after @root, with the number of components passed; NULL: the path is not below it. */
 static const char *skip_root(const char *root, const char *path, const char *end, size_t *ret_depth)
 {
 	const char *at = root;

@@ -74,7 +74,7 @@ void cgroup_reads_await(struct cgroup_reads *reads);
 struct cgroup_batch *cgroup_reads_take(struct cgroup_reads *reads);
 /* The reads of a batch. */
 const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, uint32_t *ret_count);
-/* What was read of number @i, or of its set; NULL: nothing. */
+/* The text read for number @i, or for its set; NULL: nothing. */
 const char *cgroup_batch_text(const struct cgroup_batch *batch, uint32_t i);
 void cgroup_batch_free(struct cgroup_batch *batch);
 /* Reads that are under way and have not finished. */
