@@ -57,6 +57,7 @@ static bool stood_still(const struct observation *observation, const struct trut
 static void doubt_missing(const struct truth *truth, struct truth_zone *zone, double part)
 {
 	uint64_t failures = 0, resets = 0, late = 0;
+	const struct truth_meter *stalled = NULL;
 
 	for (size_t i = 0; i < truth->meter_count; i++) {
 		const struct truth_meter *meter = &truth->meters[i];
@@ -66,6 +67,15 @@ static void doubt_missing(const struct truth *truth, struct truth_zone *zone, do
 		failures += meter->failures;
 		resets += meter->resets;
 		late += meter->late;
+		if (meter->stalls > 0)
+			stalled = meter;
+	}
+	if (stalled) {
+		(void)snprintf(zone->doubt, sizeof(zone->doubt),
+			       "The truth stalled: it has no energy of %s for %.0f %% of the time, "
+			       "because reads of %.120s did not return.",
+			       zone->kind, 100 * part, stalled->path);
+		return;
 	}
 	(void)snprintf(zone->doubt, sizeof(zone->doubt),
 		       "The truth has no energy of %s for %.0f %% of the time: %llu readings "

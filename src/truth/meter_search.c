@@ -3,16 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "truth/meter_list.h"
+#include "truth/timed_file.h"
 
 #define UNIT_MICRO     1e-6
 #define FILE_AGE_MAX_S 60
@@ -30,8 +29,7 @@ static bool read_text(const char *dir, const char *name, char *buf, size_t size)
 
 	if (path_join(path, sizeof(path), dir, name) < 0)
 		return false;
-	ssize_t len = read_file_nowait_at(AT_FDCWD, path, buf, size);
-	if (len < 0)
+	if (timed_file_read_once(path, buf, size) < 0)
 		return false;
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
@@ -41,7 +39,7 @@ static int read_number(struct truth_meter *meter, double now_s, struct truth_val
 		       struct diag *diag)
 {
 	char text[64];
-	ssize_t len = read_file_nowait_at(AT_FDCWD, meter->path, text, sizeof(text));
+	ssize_t len = timed_file_read(meter->state, text, sizeof(text));
 
 	(void)now_s;
 	if (len < 0)
@@ -59,15 +57,34 @@ static int read_number(struct truth_meter *meter, double now_s, struct truth_val
 static int read_kept_file(struct truth_meter *meter, double now_s, struct truth_value *ret,
 			  struct diag *diag)
 {
-	struct stat status;
-	double age_s = 0;
+	int r = read_number(meter, now_s, ret, diag);
+	double age_s = difftime(time(NULL), timed_file_changed(meter->state));
 
-	if (stat(meter->path, &status) == 0)
-		age_s = difftime(time(NULL), status.st_mtime);
-	if (age_s > FILE_AGE_MAX_S)
+	if (r == 0 && age_s > FILE_AGE_MAX_S)
 		return diag_set(diag, -ESTALE, "%s: it has not been written for %.0f s",
 				meter->path, age_s);
-	return read_number(meter, now_s, ret, diag);
+	return r;
+}
+
+static void release_file(void *state)
+{
+	timed_file_free(state);
+}
+
+static void add_file(struct truth *truth, const char *kind, const char *path,
+		     const struct truth_meter *like)
+{
+	struct truth_meter meter = *like;
+	struct timed_file *file = NULL;
+
+	if (timed_file_new(path, &file) < 0) {
+		truth->left_out++;
+		return;
+	}
+	meter.fd = -1;
+	meter.state = file;
+	meter.release = release_file;
+	truth_add_meter(truth, kind, path, &meter);
 }
 
 static void add_meter(struct truth *truth, const char *kind, const char *dir, const char *name,
@@ -77,9 +94,8 @@ static void add_meter(struct truth *truth, const char *kind, const char *dir, co
 	char path[TRUTH_PATH_MAX];
 
 	meter.read = read_number;
-	meter.fd = -1;
 	if (path_join(path, sizeof(path), dir, name) == 0)
-		truth_add_meter(truth, kind, path, &meter);
+		add_file(truth, kind, path, &meter);
 }
 
 /* A zone of powercap, "intel-rapl:0" or "intel-rapl:0:1". */
@@ -178,11 +194,9 @@ void search_hwmon_gpus(const char *sysfs, struct truth *truth)
 
 void search_file(const char *path, struct truth *truth)
 {
-	const struct truth_meter like = {
-		.read = read_kept_file, .unit = 1, .is_power = true, .fd = -1
-	};
+	const struct truth_meter like = { .read = read_kept_file, .unit = 1, .is_power = true };
 	char text[64];
 
-	if (read_file_nowait_at(AT_FDCWD, path, text, sizeof(text)) > 0)
-		truth_add_meter(truth, "platform", path, &like);
+	if (timed_file_read_once(path, text, sizeof(text)) > 0)
+		add_file(truth, "platform", path, &like);
 }

@@ -237,6 +237,7 @@ static enum outcome read_meter(struct truth_meter *meter, double now_s, struct d
 
 	if (r != 0) {
 		meter->failures += r < 0;
+		meter->stalls += r == -ETIMEDOUT;
 		meter->has_failed |= r < 0;
 		return r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
 	}

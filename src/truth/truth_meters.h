@@ -79,9 +79,10 @@ struct truth_meter {
 	/*
 	 * resets: a counter went back although it cannot have wrapped, or its energy could not be
 	 * drawn in the time; late: it was read so late that it may have wrapped more than once. The
-	 * energy of these times is not known. still_s: for how long readings were equal, at most.
+	 * energy of these times is not known. stalls: failures of reads that did not return in
+	 * time. still_s: for how long readings were equal, at most.
 	 */
-	uint64_t wraps, failures, resets, late;
+	uint64_t wraps, failures, resets, late, stalls;
 	double still_s, still_now_s;
 };
 

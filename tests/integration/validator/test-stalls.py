@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A meter with reads that do not return does not stop `kepler-validator run`: the report says so, and an interrupt ends it."""
+import json
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from rig import BUILD, Sensors, rapl_zone, run_tests
+
+VALIDATOR = BUILD / "kepler-validator"
+COUNTER = "class/powercap/intel-rapl:0/energy_uj"
+LONG = 20_000  # ms: longer than what is left of the run
+
+
+def begin(sensors, folder, duration):
+    process = subprocess.Popen([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", f"--duration={duration}",
+                                "--truth=rapl-sysfs", "--exporter=http://127.0.0.1:9/metrics", f"--output={folder}"],
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline().startswith("Plan, ")
+    return process
+
+
+def reads_of(sensors):
+    text = pathlib.Path(sensors.mount, ".truth").read_text()
+    line, = (line for line in text.splitlines() if line.startswith(COUNTER))
+    return int(line.split("reads=")[1].split()[0])
+
+
+def wait_for_reads(sensors, count):
+    deadline = time.monotonic() + 60
+    while reads_of(sensors) < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert reads_of(sensors) >= count
+
+
+def results_of(folder):
+    report = json.loads(pathlib.Path(folder, "report.json").read_text())
+    return {result["name"]: result for result in report["results"]}
+
+
+def a_read_that_hangs_is_reported():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        with begin(sensors, folder, "10s") as process:
+            wait_for_reads(sensors, 3)
+            sensors.control(f"{COUNTER} stall {LONG}")
+            process.communicate(timeout=100)
+            assert process.returncode in (1, 3), process.returncode
+        truth = results_of(folder)["truth/package"]
+        assert truth["verdict"] == "inconclusive" and "The truth stalled" in truth["reason"], truth
+        assert COUNTER in truth["reason"], truth
+
+
+def an_interrupt_ends_it_while_a_read_hangs():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        with begin(sensors, folder, "10m") as process:
+            wait_for_reads(sensors, 3)
+            sensors.control(f"{COUNTER} stall {LONG}")
+            time.sleep(1.5)  # into the read that hangs; an interrupt before it ends the run as well
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=100)
+            took = time.monotonic() - began
+            print(f"ended {took:.2f} s after the interrupt")
+            assert took < LONG / 2000, "it waits for the read"
+        assert results_of(folder)["run/complete"]["verdict"] == "inconclusive"
+
+
+def a_meter_that_returns_is_read_again():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        with begin(sensors, folder, "15s") as process:
+            wait_for_reads(sensors, 3)
+            sensors.control(f"{COUNTER} stall 3000")
+            time.sleep(1)
+            sensors.control(f"{COUNTER} stall 0")
+            process.communicate(timeout=100)
+        results = results_of(folder)
+        assert "truth/package" not in results, results["truth/package"]
+
+
+if __name__ == "__main__":
+    run_tests([a_read_that_hangs_is_reported, an_interrupt_ends_it_while_a_read_hangs, a_meter_that_returns_is_read_again])
