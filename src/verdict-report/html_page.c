@@ -40,6 +40,7 @@ static const char own_style[] =
 	".3rem}.of{font-weight:400;color:var(--soft)}"
 	".results{width:100%}.results td{vertical-align:top}"
 	".results td:nth-child(2){min-width:13rem}.results td:last-child{width:50%}"
+	".overview,.overview td:last-child{width:auto}"
 	"a{color:inherit}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1.4rem}"
 	"dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
 	"code{user-select:all;overflow-wrap:anywhere}"
@@ -141,7 +142,7 @@ static void add_overview(struct strbuf *out, const struct exporters *exporters)
 {
 	if (exporters->count < 2)
 		return;
-	strbuf_add_str(out, "<div class=\"wide\"><table><thead><tr><th>verdict</th>"
+	strbuf_add_str(out, "<table class=\"results overview\"><thead><tr><th>verdict</th>"
 			    "<th>exporter</th>");
 	for (size_t v = 0; v < VERDICTS; v++)
 		strbuf_addf(out, "<th class=\"n\">%s</th>", verdict_name(worst_first[v]));
@@ -153,11 +154,12 @@ static void add_overview(struct strbuf *out, const struct exporters *exporters)
 		html_add_text(out, title_of(exporters, at), RESULT_NAME_MAX);
 		strbuf_add_str(out, "</a></td>");
 		for (size_t v = 0; v < VERDICTS; v++)
-			strbuf_addf(out, "<td class=\"n\">%zu</td>",
+			strbuf_addf(out, "<td class=\"n\" data-l=\"%s\">%zu</td>",
+				    verdict_name(worst_first[v]),
 				    exporters->counts[at][worst_first[v]]);
 		strbuf_add_str(out, "</tr>\n");
 	}
-	strbuf_add_str(out, "</tbody></table></div>\n");
+	strbuf_add_str(out, "</tbody></table>\n");
 }
 
 /* A cell without a number is of no use on a narrow screen, where cells are below each other. */

@@ -26,7 +26,8 @@ void report_text_percent(struct strbuf *out, double ratio, bool is_signed)
 		strbuf_add_str(out, "–");
 		return;
 	}
-	add_sign(out, ratio, is_signed);
+	if (fabs(ratio) >= 0.0005) /* what is shown is not 0 */
+		add_sign(out, ratio, is_signed);
 	if (fabs(ratio) >= 10)
 		strbuf_add_str(out, "more than" NO_BREAK "1,000" NO_BREAK "%");
 	else
