@@ -301,10 +301,7 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
-/*
- * The energy that meters of wholes count in addition to their parts. Estimates do not judge each
- * other.
- */
+/* The remainder of the meters; estimates do not judge each other. */
 static const struct remainder *meters_rest(const struct interval_engine *engine)
 {
 	return &engine->books.rest[QUALITY_MEASURED].remainder;

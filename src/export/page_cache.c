@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One page for each (format, encoding), rendered when it is asked for and the snapshot is
- * newer than the page.
+ * One page for each (format, encoding), rendered on request if the snapshot is newer than the page.
  *
- * The answers under way are counted as readers of their page. A new body overwrites the newest page
- * if that has no reader, else the one before it, so that a slow reader keeps the bytes it began
- * with: there are two generations at most. Where both have readers, a reader that is stuck or takes
- * long over the older is disconnected, and the request is tried again. As a rule there is one
- * buffer for each kind of page, of the size that the last body needed.
- *
- * `lock` is held while a page is made, so that of several requests one renders and the others wait
+ * The answers under way count as readers of their page. A new body overwrites the newest page if
+ * that has no reader, else the one before it, so a slow reader keeps the bytes it began with: there
+ * are at most two generations. If both have readers, a stuck or slow reader of the older one is
+ * disconnected, and the request is tried again. Usually there is one buffer for each kind of page,
+ * as large as the last body needed.
+ * `lock` is held while a page is made, so that one of several requests renders and the others wait
  * for it; dropping a reference takes no lock.
  */
 #include "export/page_cache.h"

@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The names of idle modes and states, and the rule for one reading; the line of text is in
- * idle_line.c.
+ * idle_line.c. docs/design/idle-power.md has the reasons for each limit, with their sources.
  *
- * Sums are forgotten with a time constant of one hour of readings: long enough to see a machine
- * busy and quiet, short enough to follow its temperature. A reading far off the present line
- * (beyond 1.345 times the scale of residuals: Huber 1964, 95 % efficient for normal noise) counts
- * only as much as one at that distance. The scale follows clipped residuals, so that it outgrows a
- * few outliers, yet reaches a machine that really changed within minutes.
- *
- * Evidence is asked for at every reading, which is many looks at the same data: at t > 3 pure noise
- * would pass within a few hours. MIN_T = 5 holds for years of looks.
- *
- * A slope that is surely not 0 may still be wrong. Utilisation has errors, too (work that was not
- * seen, two clocks), and they flatten the line: the true slope lies between this regression's and
- * the reverse one's, which is 1/r² as steep (Frisch 1934). On a machine that is nearly always full
- * the intercept is far from all readings, and these two lines differ by more than its height there.
- *
- * Nor is a line the machine's curve. If power falls along it and then stays level, idle power is
- * the lowest sustained power; if it falls along it to the end, idle power is that less the slope
- * times the utilisation at that time. So the truth lies between these two, and there is no estimate
- * while they are far apart.
- *
- * If the power of a zone does not follow load, all of it is idle power, provided that the zone was
- * quiet at times: with a power limit, or under a constant load, power is as flat and is not idle.
+ * Sums are forgotten with a time constant of one hour of readings. A reading beyond 1.345 times the
+ * scale of residuals counts only as much as one at that distance. There is no estimate while the
+ * bounds of the slope, or the lowest sustained power and the line below it, are far apart. If the
+ * power of a zone does not follow load, all of it is idle power, provided that the zone was quiet
+ * at times: a power limit or a constant load looks flat, too.
  */
 #include "attribution/learning/idle.h"
 

@@ -3,10 +3,9 @@
  * Normal equations of weighted intervals, in groups of blocks of half a minute. Their sum is the
  * regression; with a group left out it is one of the replicates whose spread is the interval.
  *
- * Counters are collinear: what an interval does not tell apart must come from elsewhere. So each
- * coefficient is drawn towards the plain ratio's, as strongly as noise makes it uncertain (ridge,
- * Hoerl and Kennard 1970, of a prior's width): a machine with one kind of load ends at the plain
- * ratio.
+ * Counters are collinear, so each coefficient is drawn towards the plain ratio's, as strongly as
+ * noise makes it uncertain (ridge, Hoerl and Kennard 1970, of a prior's width): a machine with one
+ * kind of load ends at the plain ratio.
  *
  * While intervals lack evidence, as in a long quiet night, the last estimate stands. An error
  * beyond OUTLIER times the usual one counts as one at that distance (Huber 1964), in learning as in

@@ -3,8 +3,8 @@
  * Normal equations of terms and owners in one: the sums of all work as power_fit_sums.h has them,
  * and for up to 16 owners the sums of the watts that the coefficients predict for each. Work of
  * other owners counts as predicted. When coefficients change, the earlier watts of an owner are
- * restated: they are scaled by the change in the prediction for all of its work, as if it had
- * always done the same mix.
+ * scaled by the change in the prediction for all of its work, as if it had always done the same
+ * mix.
  */
 #include "attribution/learning/power_owners.h"
 
@@ -91,10 +91,7 @@ static size_t least(const struct power_owners *owners)
 	return found;
 }
 
-/*
- * The watts that coefficients predict for work, without the watts of the time that the zone is
- * awake.
- */
+/* The predicted watts of work, without the part for the time that the zone is awake. */
 static double watts_of(const double *coefficient, const double *amount, double span_s)
 {
 	return power_fit_product(coefficient, amount, POWER_FIT_AWAKE) / span_s;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * GPUs of AMD and Intel, by the kernel's drivers: a zone is a board, identified by its PCI address,
- * and its energy comes from the sensors of its hwmon. cardN and hwmonN change from start to start
- * and are used for the search alone.
- *
- * A board that sleeps (runtime power management) is not woken for a reading. Polled: a sensor is
- * read through the board's firmware, which may hang.
+ * and its energy comes from the sensors of its hwmon. cardN and hwmonN change from boot to boot.
+ * Sleeping boards (runtime power management) are not woken for a reading. Polled: a sensor is read
+ * through the board's firmware, which may hang.
  *
  * The users of a board are read with it (drm_users.h). Work through AMD's KFD, as ROCm does it, is
  * not in fdinfo: if KFD has processes, the time for which a board was busy beyond the time of the
  * processes found belongs to no known process. The same holds while files are beyond limits; a
- * board that does not report how long it was busy counts as busy all the time then.
+ * board that does not report its busy time counts as busy all the time then.
  */
 #include "meter/drm/drm.h"
 

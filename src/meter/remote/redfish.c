@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The machine's power, as its management controller (BMC) measures it: by Redfish, over the network
- * (bmc/redfish_power.h). One zone, "platform", from the time on when it is known where the BMC is.
+ * The machine's power, as measured by its management controller (BMC), by Redfish over the network
+ * (bmc/redfish_power.h). One zone, "platform", once it is known where the BMC is.
  *
- * Power is integrated; the counter of energy is read instead where it proves to be fine enough
- * (counter_trial.h). What the BMC averages over is what it says, or what the options say, as is how
- * late it is. Nothing stands for a value that is missing.
+ * Power is integrated; the counter of energy is read instead if it proves to be fine enough
+ * (counter_trial.h). The averaging time and the delay are those in the BMC's answer or the options.
+ * A missing value is not replaced. meter/remote/remote.h decides when to retry after a failure.
  *
- * When it is asked again after a failure says meter/remote/remote.h.
- *
- * The library for that is loaded when the source is opened: later no program code can be loaded any
- * more (service/confine.h). Polled: a controller may take seconds.
+ * The library is loaded when the source is opened, because no program code can be loaded later
+ * (service/confine.h). Polled: a controller may take seconds.
  */
 #include "meter/remote/redfish.h"
 

@@ -2,15 +2,13 @@
 /*
  * A cgroup id is the 64-bit kernfs id of its directory, which is also its file handle
  * (FILEID_KERNFS, include/linux/exportfs.h): open_by_handle_at() on the mounted hierarchy opens the
- * directory, and /proc/self/fd has its path. No tree walk is needed.
+ * directory, and /proc/self/fd has its path, without a walk of the tree.
  *
- * If there are several hierarchies, one with systemd's slices is used, and of those a controller
- * before the v2 tree of "hybrid" mode: container runtimes with the cgroupfs driver put containers
- * into the controllers only. Without systemd, the first that has sub-groups at all.
- *
- * In a container of its own (a private cgroup namespace, or a mount of a sub-tree) only a part is
- * mounted. A handle also opens cgroups outside of it, and as no mount leads there the kernel
- * reports their paths from the hierarchy's real root, as needed.
+ * Among several hierarchies, one with systemd's slices is used; a controller comes before the v2
+ * tree of "hybrid" mode, because runtimes with the cgroupfs driver put containers into the
+ * controllers only. Without systemd, it is the first one with sub-groups. In a container only a
+ * part of the hierarchy may be mounted. A handle also opens cgroups outside of it, and the kernel
+ * reports their paths from the real root.
  */
 #include "workload/cgroup/hierarchy.h"
 
