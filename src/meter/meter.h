@@ -20,6 +20,7 @@
 #include "meter/external/external.h"
 #include "meter/hwmon/hwmon.h"
 #include "meter/ipmi.h"
+#include "meter/passthrough/passthrough.h"
 #include "meter/rapl/rapl_msr.h"
 #include "meter/rapl/rapl_perf.h"
 #include "meter/remote/hmc.h"
@@ -52,6 +53,10 @@ struct raw_reading {
 	 * one wraps: the energy within which it does. 0: it is not fed so.
 	 */
 	uint64_t unread_max_uj;
+	/* The idle part of the value; only of a total, where the zone knows_idle. */
+	uint64_t idle_uj;
+	/* The source of a total has made sure that no more flowed than can have. */
+	bool is_plausible;
 };
 
 /*
@@ -106,6 +111,7 @@ struct meter_options {
 	struct ipmi_options ipmi;
 	struct redfish_options redfish;
 	struct hmc_options hmc;
+	struct passthrough_options passthrough;
 };
 /* Rows over a source's options, which are @member of struct meter_options. */
 #define METER_OPTIONS(rows, member)                                                                \
@@ -156,7 +162,7 @@ struct meter_ops {
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
 	/*
 	 * Searches for zones: new ones are added, returned ones reopened. Indexes stay. 0 or
-	 * -errno.
+	 * -errno; -EAGAIN: one may appear soon, so a poller searches again after a period.
 	 */
 	int (*rescan)(struct meter *meter);
 	/*

@@ -13,6 +13,7 @@
 #include "meter/external/external.h"
 #include "meter/hwmon/hwmon.h"
 #include "meter/ipmi.h"
+#include "meter/passthrough/passthrough.h"
 #include "meter/rapl/rapl_msr.h"
 #include "meter/rapl/rapl_perf.h"
 #include "meter/rapl/rapl_sysfs.h"
@@ -21,19 +22,9 @@
 #include "service/needs.h"
 
 const struct meter_ops *const meter_sources[] = {
-	&rapl_sysfs_meter,
-	&rapl_perf_meter,
-	&rapl_msr_meter,
-	&cray_pm_meter,
-	&hwmon_meter,
-	&external_meter,
-	&nvml_meter,
-	&drm_meter,
-	&hlml_meter,
-	&ipmi_meter,
-	&redfish_meter,
-	&hmc_meter,
-	NULL,
+	&rapl_sysfs_meter, &rapl_perf_meter, &rapl_msr_meter,    &cray_pm_meter, &hwmon_meter,
+	&external_meter,   &nvml_meter,      &drm_meter,         &hlml_meter,    &ipmi_meter,
+	&redfish_meter,    &hmc_meter,       &passthrough_meter, NULL,
 };
 
 /* True if @name is an entry of the list @names. */

@@ -85,11 +85,14 @@ static void adopt_zones(struct poller *poller)
 /* Called and returns with the lock held, which it drops for the call into the source. */
 static void search(struct poller *poller)
 {
+	bool again;
+
 	poller->search_again = false;
 	poller->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&poller->lock);
-	(void)poller->ops->rescan(poller->meter);
+	again = poller->ops->rescan(poller->meter) == -EAGAIN;
 	pthread_mutex_lock(&poller->lock);
+	poller->search_again |= again;
 	poller->begun_ns = 0;
 	poller->searched = true;
 	adopt_zones(poller);

@@ -90,11 +90,21 @@ static int take_energy(struct zone_samples *samples, const struct raw_reading *r
 		       const struct reading_time *when)
 {
 	struct raw_reading counted = *raw;
+	bool is_total = raw->kind == SAMPLE_TOTAL;
+	int r;
 
-	if (raw->kind == SAMPLE_TOTAL)
+	if (is_total)
 		counted.range_uj =
 			UINT64_MAX; /* a wrap would need more power than any zone can draw */
-	return energy_counter_advance(&samples->counter, &counted, when, samples->max_power_uw);
+	r = energy_counter_advance(&samples->counter, &counted, when,
+				   is_total && raw->is_plausible ? UINT64_MAX
+								 : samples->max_power_uw);
+	if (r < 0)
+		return r;
+	if (!samples->counter.restarted)
+		samples->idle_uj += raw->idle_uj - samples->idle_raw_uj;
+	samples->idle_raw_uj = raw->idle_uj;
+	return 0;
 }
 
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
@@ -131,9 +141,10 @@ struct energy_span zone_samples_span(struct zone_samples *samples)
 		.to_ns = samples->counter.when.time_ns,
 		.since_ns = samples->since_ns,
 		.energy_uj = samples->restarted ? 0 : samples->counter.energy_uj,
+		.idle_uj = samples->restarted ? 0 : samples->idle_uj,
 	};
 
-	samples->counter.energy_uj = samples->since_ns = 0;
+	samples->counter.energy_uj = samples->idle_uj = samples->since_ns = 0;
 	samples->from_ns = span.to_ns;
 	samples->restarted = samples->refused = false;
 	return span;

@@ -18,6 +18,8 @@ struct zone_samples {
 	uint64_t max_power_uw; /* the most that the zone can draw; > 0 */
 	uint64_t bridge_ns; /* of power: a hole that is longer is not bridged; 0: there is none */
 	struct energy_counter counter;
+	uint64_t idle_raw_uj; /* of the counter's baseline */
+	uint64_t idle_uj;     /* in the span that is going on */
 	struct power_integral power;
 	uint64_t power_uw; /* of the last reading, where that is a power */
 	uint64_t tried_ns; /* MONOTONIC begin of the last attempt, good or not */

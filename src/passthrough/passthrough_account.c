@@ -147,6 +147,7 @@ static void count_zone(struct passthrough_account *account, struct passthrough_e
 	uint64_t idle_uj, dynamic_uj;
 
 	sum->uncertainty_ppm = zone->uncertainty_ppm;
+	sum->updates++;
 	if (find_before(epoch, record, zone, &before) && counts) {
 		idle_uj = zone->idle_uj - before.zone.idle_uj;
 		dynamic_uj = zone->dynamic_uj - before.zone.dynamic_uj;

@@ -45,6 +45,7 @@ struct passthrough_sum {
 	/* Changes when energy before the last record is not known. */
 	uint32_t generation;
 	uint32_t uncertainty_ppm; /* of the last record */
+	uint64_t updates;         /* records that had it */
 	uint64_t energy_uj;       /* dynamic and idle; never falls */
 	uint64_t idle_uj;
 };

@@ -162,6 +162,39 @@ static int take_power_at(struct zone_samples *samples, uint64_t watts, uint64_t 
 	return take_raw(samples, &raw, to_s * NSEC_PER_SEC);
 }
 
+/* A source that knows the idle part, and has checked its values itself. */
+static void test_a_total_has_its_idle_part(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = 1000 };
+	struct raw_reading raw = { .kind = SAMPLE_TOTAL, .value = 500, .idle_uj = 100 };
+	struct reading_time when = { BEGIN_NS, BEGIN_NS, BEGIN_NS };
+	struct energy_span span;
+
+	assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), 0);
+	(void)zone_samples_span(&samples);
+	for (unsigned i = 0; i < 2; i++) {
+		raw.value += 300000;
+		raw.idle_uj += 7;
+		raw.is_plausible = i == 0;
+		when.begun_ns = when.time_ns = when.boottime_ns += NSEC_PER_SEC;
+		assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), 0);
+		span = zone_samples_span(&samples);
+		assert_int_equal(span.known, raw.is_plausible);
+		assert_int_equal(span.energy_uj, raw.is_plausible ? 300000 : 0);
+		assert_int_equal(span.idle_uj, raw.is_plausible ? 7 : 0);
+	}
+	/* What was refused is in no later span. */
+	raw.value += 30;
+	raw.idle_uj += 3;
+	raw.generation = 0;
+	when.begun_ns = when.time_ns = when.boottime_ns += NSEC_PER_SEC;
+	assert_int_equal(zone_samples_take(&samples, 0, &raw, &when), 0);
+	span = zone_samples_span(&samples);
+	assert_true(span.known);
+	assert_int_equal(span.energy_uj, 30);
+	assert_int_equal(span.idle_uj, 3);
+}
+
 static void test_power_is_energy_over_its_time(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = 3 * SLOW_NS };
@@ -229,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_zones_read_together_stay_together),
 		cmocka_unit_test(test_a_total_is_of_when_its_source_says),
 		cmocka_unit_test(test_a_total_that_falls_was_reset),
+		cmocka_unit_test(test_a_total_has_its_idle_part),
 		cmocka_unit_test(test_power_is_energy_over_its_time),
 		cmocka_unit_test(test_a_hole_of_more_than_three_periods_is_not_bridged),
 		cmocka_unit_test(test_a_mean_stands_for_all_of_its_time),

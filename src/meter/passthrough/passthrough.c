@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The thread that polls waits for bytes in the reading of the first zone, so a record is taken when
+ * it arrives and has the time of its arrival; the other zones then have their values of the same
+ * record. Nothing of the host's clocks is used for that time. Without a record for three of the
+ * host's intervals the zones fail; the next record of the epoch covers the gap.
+ *
+ * The host has meters that are more than this machine, so a zone has the rank of a share: behind
+ * all meters of the machine itself, before estimates.
+ */
+#include "meter/passthrough/passthrough.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "meter/meter.h"
+#include "meter/passthrough/passthrough_channel.h"
+#include "passthrough/passthrough_account.h"
+#include "passthrough/passthrough_text.h"
+#include "service/needs.h"
+
+#define PERIOD_NS     NSEC_PER_SEC
+#define WAIT_NS       (900 * NSEC_PER_MSEC)  /* for a record, in one reading */
+#define FIRST_WAIT_NS (1200 * NSEC_PER_MSEC) /* in a search, while no record has come */
+#define STALE_MIN_NS  (10 * NSEC_PER_SEC)
+#define STALE_PERIODS 3
+#define STALE_MAX_NS  (3600 * NSEC_PER_SEC)
+#define READS_MAX     16 /* in one reading: a host that floods the channel is read on later */
+#define UUID_SIZE     64
+#define PRODUCT_UUID  "class/dmi/id/product_uuid"
+
+struct meter {
+	pthread_mutex_t lock; /* of what the other threads read */
+	struct zone zones[PASSTHROUGH_SUMS_MAX];
+	size_t count;
+	char remark[sizeof(((struct meter_remark *)NULL)->what)]; /* "": there is none */
+	/* Only of the thread that polls: */
+	struct passthrough_channel *channel;
+	char *sysfs;
+	struct passthrough_stream stream;
+	struct passthrough_account account;
+	uint64_t updates[PASSTHROUGH_SUMS_MAX]; /* of each sum, as they were returned */
+	uint64_t received_ns;                   /* MONOTONIC, of the last record that counts; 0 */
+	uint64_t stale_ns;
+	bool has_uuid;
+	int error; /* of the channel */
+};
+
+static void set_remark(struct meter *meter, const char *text)
+{
+	pthread_mutex_lock(&meter->lock);
+	(void)snprintf(meter->remark, sizeof(meter->remark), "%s", text);
+	pthread_mutex_unlock(&meter->lock);
+}
+
+static void take_record(struct meter *meter, const struct passthrough_record *record)
+{
+	enum passthrough_outcome outcome = passthrough_account_take(&meter->account, record);
+	uint64_t stale_ns = (uint64_t)record->period_ms * NSEC_PER_MSEC * STALE_PERIODS;
+
+	if (outcome == PASSTHROUGH_WRONG_VM) {
+		set_remark(meter, "the host sends the records of another virtual machine: their "
+				  "UUID is not the one of class/dmi/id/product_uuid");
+		return;
+	}
+	if (outcome == PASSTHROUGH_REPEATED)
+		return;
+	meter->received_ns = clock_ns(CLOCK_MONOTONIC);
+	if (stale_ns < STALE_MIN_NS)
+		stale_ns = STALE_MIN_NS;
+	meter->stale_ns = stale_ns < STALE_MAX_NS ? stale_ns : STALE_MAX_NS;
+	set_remark(meter, outcome == PASSTHROUGH_FELL
+				  ? "a record of the host was refused: a value in it fell"
+			  : outcome == PASSTHROUGH_IMPLAUSIBLE
+				  ? "a record of the host was refused: it has more energy than "
+				    "the zone can have used"
+				  : "");
+}
+
+static void take_stream(struct meter *meter, const char *bytes, size_t len)
+{
+	struct passthrough_record record;
+
+	for (size_t taken; len > 0; bytes += taken, len -= taken) {
+		taken = passthrough_stream_add(&meter->stream, bytes, len);
+		while (passthrough_stream_next(&meter->stream, &record))
+			take_record(meter, &record);
+	}
+	if (meter->stream.refused[PASSTHROUGH_BAD_VERSION] && !meter->received_ns)
+		set_remark(meter, "the host sends records of a version that this Kepler does not "
+				  "know");
+}
+
+static int take_text(struct meter *meter, const char *text, size_t len)
+{
+	struct passthrough_record record;
+	struct diag diag = { "" };
+	int r = passthrough_text_read(text, len, &record, &diag);
+
+	if (r < 0)
+		set_remark(meter, diag.text);
+	else
+		take_record(meter, &record);
+	return r;
+}
+
+/* Takes all that has arrived; waits at most @wait_ns for something to arrive. */
+static void pump(struct meter *meter, uint64_t wait_ns)
+{
+	char buf[PASSTHROUGH_TEXT_MAX + 1];
+	struct diag diag = { "" };
+	bool is_text = false;
+	int len;
+
+	for (unsigned i = 0; i < READS_MAX; i++) {
+		len = passthrough_channel_read(meter->channel, i ? 0 : wait_ns, buf, sizeof(buf),
+					       &is_text, &diag);
+		meter->error = len < 0 ? len : 0;
+		if (len < 0)
+			set_remark(meter, diag.text);
+		else if (len > 0 && is_text)
+			meter->error = take_text(meter, buf, (size_t)len);
+		else if (len > 0)
+			take_stream(meter, buf, (size_t)len);
+		if (len <= 0 || is_text)
+			return;
+	}
+}
+
+static void add_zones(struct meter *meter)
+{
+	pthread_mutex_lock(&meter->lock);
+	for (; meter->count < meter->account.sum_count; meter->count++) {
+		const struct passthrough_sum *sum = &meter->account.sums[meter->count];
+
+		meter->zones[meter->count] = (struct zone){
+			.kind = sum->kind,
+			.domain = zone_domain(sum->kind, ""),
+			.quality = sum->quality,
+			.scope = sum->has_idle ? SCOPE_NODE : SCOPE_VM_DYNAMIC,
+			.knows_idle = sum->has_idle,
+			.path = "host",
+			.source = passthrough_meter.name,
+			.rank = RANK_SHARE,
+		};
+	}
+	pthread_mutex_unlock(&meter->lock);
+}
+
+/* The firmware's UUID, which libvirt shows as the domain's; only root can read it. */
+static void find_uuid(struct meter *meter)
+{
+	char path[PASSTHROUGH_PATH_MAX], uuid[UUID_SIZE];
+
+	meter->has_uuid = true;
+	if (path_join(path, sizeof(path), meter->sysfs, PRODUCT_UUID) == 0 &&
+	    read_file_at(AT_FDCWD, path, uuid, sizeof(uuid)) > 0)
+		meter->account.vm_hash = passthrough_vm_hash(uuid);
+}
+
+static int passthrough_rescan(struct meter *meter)
+{
+	if (!meter->has_uuid)
+		find_uuid(meter);
+	if (!meter->account.sum_count)
+		pump(meter, FIRST_WAIT_NS);
+	add_zones(meter);
+	return meter->account.sum_count ? 0 : -EAGAIN;
+}
+
+static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	const struct passthrough_sum *sum = &meter->account.sums[index];
+
+	if (index == 0) {
+		pump(meter, meter->updates[0] == sum->updates ? WAIT_NS : 0);
+		add_zones(meter);
+	}
+	if (meter->updates[index] == sum->updates) {
+		uint64_t age_ns = clock_ns(CLOCK_MONOTONIC) - meter->received_ns;
+
+		if (age_ns <= meter->stale_ns)
+			return -EAGAIN;
+		return meter->error < 0 && meter->error != -EINPROGRESS ? meter->error : -ETIMEDOUT;
+	}
+	meter->updates[index] = sum->updates;
+	*ret = (struct raw_reading){
+		.value = sum->energy_uj,
+		.idle_uj = sum->idle_uj,
+		.generation = sum->generation,
+		.kind = SAMPLE_TOTAL,
+		.is_plausible = true,
+		.to_ns = meter->received_ns,
+	};
+	return 0;
+}
+
+static size_t passthrough_zone_count(struct meter *meter)
+{
+	size_t count;
+
+	pthread_mutex_lock(&meter->lock);
+	count = meter->count;
+	pthread_mutex_unlock(&meter->lock);
+	return count;
+}
+
+static const struct zone *passthrough_zone_at(struct meter *meter, size_t index)
+{
+	return &meter->zones[index];
+}
+
+static size_t passthrough_ignored(struct meter *meter)
+{
+	(void)meter;
+	return 0;
+}
+
+static bool passthrough_remark(struct meter *meter, size_t index, struct meter_remark *ret)
+{
+	bool has_one;
+
+	*ret = (struct meter_remark){ .is_failure = true };
+	pthread_mutex_lock(&meter->lock);
+	has_one = index == 0 && meter->remark[0];
+	if (has_one)
+		memcpy(ret->what, meter->remark, sizeof(ret->what));
+	pthread_mutex_unlock(&meter->lock);
+	(void)snprintf(
+		ret->option, sizeof(ret->option),
+		"the host sends its account of this virtual machine to meter.passthrough, as "
+		"docs/passthrough.md describes");
+	return has_one;
+}
+
+static void passthrough_stop(struct meter *meter)
+{
+	passthrough_channel_stop(meter->channel);
+}
+
+static void passthrough_close(struct meter *meter)
+{
+	if (!meter)
+		return;
+	passthrough_channel_free(meter->channel);
+	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->sysfs);
+	free(meter);
+}
+
+static const char *place_of(const struct meter_options *options)
+{
+	return options->passthrough.from ? options->passthrough.from : PASSTHROUGH_AUTO;
+}
+
+static bool passthrough_is_wanted(const struct meter_options *options)
+{
+	const char *place = place_of(options);
+	char unused[PASSTHROUGH_PATH_MAX];
+
+	if (strcmp(place, PASSTHROUGH_AUTO) == 0)
+		return options->sysfs && passthrough_find_port(options->sysfs, unused) == 0;
+	return strcmp(place, PASSTHROUGH_OFF) != 0;
+}
+
+static int passthrough_open(const struct meter_options *options, struct meter **ret)
+{
+	struct meter *meter = calloc(1, sizeof(*meter));
+	int r;
+
+	if (!meter)
+		return -ENOMEM;
+	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
+	meter->stale_ns = STALE_MIN_NS;
+	meter->sysfs = strdup(options->sysfs ? options->sysfs : "/sys");
+	r = meter->sysfs ? passthrough_channel_new(place_of(options), meter->sysfs, &meter->channel)
+			 : -ENOMEM;
+	if (r < 0) {
+		passthrough_close(meter);
+		return r;
+	}
+	*ret = meter;
+	return 0;
+}
+
+/* Sockets are opened again and again. */
+static bool passthrough_needs_apply(const struct meter_options *options)
+{
+	return passthrough_is_vsock(place_of(options));
+}
+
+static void passthrough_files(const struct meter_options *options, meter_path_fn *add,
+			      void *userdata)
+{
+	if (place_of(options)[0] == '/')
+		add(userdata, place_of(options));
+}
+
+static const struct option rows[] = {
+	{ "meter.passthrough", NULL, OPTION_STRING, OPTION_MEMBER(struct passthrough_options, from),
+	  .default_text = PASSTHROUGH_AUTO, .metavar = "auto|PATH|vsock[:PORT]|off",
+	  .check = passthrough_check_place,
+	  .help = "In a virtual machine: where the host reports the energy that it measured for "
+		  "this machine. auto: the virtio-serial port io.kepler.energy.0, if there is one; "
+		  "PATH: such a port's device, a file with a record, or the mounted folder that "
+		  "has "
+		  "the file energy; vsock: a connection to the host (port 28283). "
+		  "docs/passthrough.md describes the records." },
+};
+
+const struct meter_ops passthrough_meter = {
+	.name = "passthrough",
+	.period_ns = PERIOD_NS,
+	.is_wanted = passthrough_is_wanted,
+	.options = METER_OPTIONS(rows, passthrough),
+	.needs = NEED_CLIENTS,
+	.needs_apply = passthrough_needs_apply,
+	.devices = { { "char-virtio-portsdev r", NULL } },
+	.files = passthrough_files,
+	.open = passthrough_open,
+	.zone_count = passthrough_zone_count,
+	.zone_at = passthrough_zone_at,
+	.ignored = passthrough_ignored,
+	.remark = passthrough_remark,
+	.read_raw = passthrough_read_raw,
+	.rescan = passthrough_rescan,
+	.stop = passthrough_stop,
+	.close = passthrough_close,
+};

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * All descriptors are non-blocking; the only wait is a poll() with a deadline, which an eventfd
+ * ends. A port that the host has not opened reports a hang-up all the time, so it is not waited for
+ * then. A vsock connection that fails is tried again after 1, 2, 4 … 60 seconds. A file is opened
+ * for each reading, because the host replaces it, and its text counts once.
+ */
+#include "meter/passthrough/passthrough_channel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/vm_sockets.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "passthrough/passthrough_text.h"
+
+#define VSOCK          "vsock"
+#define FILE_NAME      "energy"
+#define RETRY_MIN_NS   NSEC_PER_SEC
+#define RETRY_MAX_NS   (60 * NSEC_PER_SEC)
+#define PORTS_FOLDER   "class/virtio-ports"
+#define PORTS_MAX      256
+#define PORT_NAME_FILE 64
+
+struct passthrough_channel {
+	char place[PASSTHROUGH_PATH_MAX]; /* as the option has it */
+	char sysfs[PASSTHROUGH_PATH_MAX];
+	int stop_fd;
+	int fd; /* of a stream; -1: it is not open */
+	bool connecting;
+	uint64_t retry_ns, pause_ns;     /* MONOTONIC; before the next connection */
+	char last[PASSTHROUGH_TEXT_MAX]; /* of a file */
+	size_t last_len;
+};
+
+bool passthrough_is_vsock(const char *text)
+{
+	size_t len = strlen(VSOCK);
+
+	return strncmp(text, VSOCK, len) == 0 && (!text[len] || text[len] == ':');
+}
+
+/* "vsock", "vsock:PORT" or "vsock:CID:PORT". */
+static int parse_vsock(const char *text, struct sockaddr_vm *ret)
+{
+	const char *first = text + strlen(VSOCK), *second;
+	uint64_t cid = VMADDR_CID_HOST, port = PASSTHROUGH_VSOCK_PORT;
+	int r = 0;
+
+	if (*first) {
+		second = strchr(++first, ':');
+		if (second)
+			r = parse_u64(first, (size_t)(second - first), &cid);
+		if (r == 0)
+			r = second ? parse_u64(second + 1, strlen(second + 1), &port)
+				   : parse_u64(first, strlen(first), &port);
+	}
+	if (r < 0 || !cid || cid >= UINT32_MAX || !port || port >= UINT32_MAX)
+		return -EINVAL;
+	*ret = (struct sockaddr_vm){ .svm_family = AF_VSOCK,
+				     .svm_cid = (unsigned)cid,
+				     .svm_port = (unsigned)port };
+	return 0;
+}
+
+int passthrough_check_place(const char *text, struct diag *diag)
+{
+	struct sockaddr_vm unused;
+
+	if (strcmp(text, PASSTHROUGH_AUTO) == 0 || strcmp(text, PASSTHROUGH_OFF) == 0 ||
+	    (text[0] == '/' && strlen(text) < PASSTHROUGH_PATH_MAX) ||
+	    (passthrough_is_vsock(text) && parse_vsock(text, &unused) == 0))
+		return 0;
+	return diag_set(diag, -EINVAL,
+			"must be auto, off, an absolute path, vsock or vsock:PORT, not \"%.60s\"",
+			text);
+}
+
+static bool has_port_name(int folder_fd, const char *entry)
+{
+	char path[PATH_MAX], name[PORT_NAME_FILE];
+	ssize_t len;
+
+	if (snprintf(path, sizeof(path), "%s/name", entry) >= (int)sizeof(path))
+		return false;
+	len = read_file_at(folder_fd, path, name, sizeof(name));
+	if (len > 0 && name[len - 1] == '\n')
+		len--;
+	return len == (ssize_t)strlen(PASSTHROUGH_PORT_NAME) &&
+	       memcmp(name, PASSTHROUGH_PORT_NAME, (size_t)len) == 0;
+}
+
+int passthrough_find_port(const char *sysfs, char ret[static PASSTHROUGH_PATH_MAX])
+{
+	const struct dirent *entry;
+	char folder[PATH_MAX];
+	int r = path_join(folder, sizeof(folder), sysfs, PORTS_FOLDER);
+	DIR *dir = r == 0 ? opendir(folder) : NULL;
+	size_t seen = 0;
+
+	if (!dir)
+		return r < 0 ? r : -errno;
+	r = -ENOENT;
+	while (r == -ENOENT && seen++ < PORTS_MAX && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && has_port_name(dirfd(dir), entry->d_name))
+			r = path_join(ret, PASSTHROUGH_PATH_MAX, "/dev", entry->d_name);
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+int passthrough_channel_new(const char *place, const char *sysfs, struct passthrough_channel **ret)
+{
+	struct passthrough_channel *channel;
+
+	if (strlen(place) >= PASSTHROUGH_PATH_MAX || strlen(sysfs) >= PASSTHROUGH_PATH_MAX)
+		return -ENAMETOOLONG;
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return -ENOMEM;
+	(void)snprintf(channel->place, sizeof(channel->place), "%s", place);
+	(void)snprintf(channel->sysfs, sizeof(channel->sysfs), "%s", sysfs);
+	channel->fd = -1;
+	channel->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (channel->stop_fd < 0) {
+		free(channel);
+		return -errno;
+	}
+	*ret = channel;
+	return 0;
+}
+
+static void close_stream(struct passthrough_channel *channel)
+{
+	if (channel->fd >= 0)
+		(void)close(channel->fd);
+	channel->fd = -1;
+	channel->connecting = false;
+}
+
+void passthrough_channel_free(struct passthrough_channel *channel)
+{
+	if (!channel)
+		return;
+	close_stream(channel);
+	(void)close(channel->stop_fd);
+	free(channel);
+}
+
+void passthrough_channel_stop(struct passthrough_channel *channel)
+{
+	(void)eventfd_write(channel->stop_fd, 1); /* it fails only if it was set before */
+}
+
+/* Waits for @events of @fd, or only for the stop with an @fd of -1. Returns the events. */
+static int wait_for(const struct passthrough_channel *channel, int fd, short events,
+		    uint64_t wait_ns)
+{
+	struct pollfd polled[] = { { .fd = channel->stop_fd, .events = POLLIN },
+				   { .fd = fd, .events = events } };
+
+	if (poll(polled, ARRAY_SIZE(polled), (int)(wait_ns / NSEC_PER_MSEC)) < 0)
+		return 0;
+	return polled[1].revents;
+}
+
+/* After @err the connection is tried again later. */
+static int fail_vsock(struct passthrough_channel *channel, int err, struct diag *diag)
+{
+	close_stream(channel);
+	channel->pause_ns = channel->pause_ns ? channel->pause_ns * 2 : RETRY_MIN_NS;
+	if (channel->pause_ns > RETRY_MAX_NS)
+		channel->pause_ns = RETRY_MAX_NS;
+	channel->retry_ns = clock_ns(CLOCK_MONOTONIC) + channel->pause_ns;
+	return diag_set(diag, err, "%s: the host does not accept the connection: %s",
+			channel->place, strerrordesc_np(-err));
+}
+
+static int open_vsock(struct passthrough_channel *channel, uint64_t wait_ns, struct diag *diag)
+{
+	struct sockaddr_vm address;
+	int r = parse_vsock(channel->place, &address), err = 0;
+	socklen_t len = sizeof(err);
+
+	if (r < 0)
+		return diag_set(diag, r, "%s is not valid", channel->place);
+	if (clock_ns(CLOCK_MONOTONIC) < channel->retry_ns) {
+		(void)wait_for(channel, -1, 0, wait_ns);
+		return diag_set(diag, -ENOTCONN, "%s: the host was not reached; retrying",
+				channel->place);
+	}
+	if (channel->fd < 0) {
+		channel->fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (channel->fd < 0)
+			return fail_vsock(channel, -errno, diag);
+		channel->connecting = true;
+		if (connect(channel->fd, (const struct sockaddr *)&address, sizeof(address)) < 0 &&
+		    errno != EINPROGRESS)
+			return fail_vsock(channel, -errno, diag);
+	}
+	if (!wait_for(channel, channel->fd, POLLOUT, wait_ns))
+		return diag_set(diag, -EINPROGRESS, "%s: the host has not answered yet",
+				channel->place);
+	if (getsockopt(channel->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
+		err = errno;
+	if (err)
+		return fail_vsock(channel, -err, diag);
+	channel->connecting = false;
+	return 0;
+}
+
+static int open_port(struct passthrough_channel *channel, const char *path, struct diag *diag)
+{
+	channel->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (channel->fd >= 0)
+		return 0;
+	if (errno == EBUSY)
+		return diag_set(diag, -EBUSY,
+				"%s is open in another program, and only one at a time can read it",
+				path);
+	return diag_set(diag, -errno, "%s cannot be opened: %s", path, strerrordesc_np(errno));
+}
+
+static int read_stream(struct passthrough_channel *channel, uint64_t wait_ns, char *buf,
+		       size_t size, struct diag *diag)
+{
+	int events = wait_for(channel, channel->fd, POLLIN, wait_ns);
+	bool is_vsock = passthrough_is_vsock(channel->place);
+	ssize_t len;
+
+	if (!events)
+		return 0;
+	len = read(channel->fd, buf, size);
+	if (len > 0) {
+		channel->pause_ns = 0;
+		return (int)len;
+	}
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (is_vsock)
+		return fail_vsock(channel, len < 0 ? -errno : -ECONNRESET, diag);
+	if (len < 0) { /* such as a port that was unplugged */
+		int err = errno;
+
+		close_stream(channel);
+		return diag_set(diag, -err, "%s cannot be read: %s", channel->place,
+				strerrordesc_np(err));
+	}
+	(void)wait_for(channel, -1, 0, wait_ns);
+	return diag_set(diag, -ENOTCONN, "the host has not opened its side of the port");
+}
+
+/* A text that was read before is not new. */
+static int read_text(struct passthrough_channel *channel, const char *path, uint64_t wait_ns,
+		     char *buf, size_t size, struct diag *diag)
+{
+	ssize_t len = read_file_nowait_at(AT_FDCWD, path, buf, size);
+
+	if (len < 0)
+		return diag_set(diag, (int)len, "%s cannot be read: %s", path,
+				strerrordesc_np((int)-len));
+	if ((size_t)len == channel->last_len && memcmp(buf, channel->last, (size_t)len) == 0) {
+		(void)wait_for(channel, -1, 0, wait_ns);
+		return 0;
+	}
+	channel->last_len = (size_t)len < sizeof(channel->last) ? (size_t)len : 0;
+	memcpy(channel->last, buf, channel->last_len);
+	return (int)len;
+}
+
+/* The path to read: a folder is the one of its file "energy". */
+static int find_path(const struct passthrough_channel *channel,
+		     char ret[static PASSTHROUGH_PATH_MAX], struct stat *about, struct diag *diag)
+{
+	int r = 0;
+
+	if (strcmp(channel->place, PASSTHROUGH_AUTO) == 0)
+		r = passthrough_find_port(channel->sysfs, ret);
+	else
+		(void)snprintf(ret, PASSTHROUGH_PATH_MAX, "%s", channel->place);
+	if (r < 0)
+		return diag_set(diag, r, "this machine has no virtio-serial port named %s",
+				PASSTHROUGH_PORT_NAME);
+	if (stat(ret, about) == 0 && S_ISDIR(about->st_mode)) {
+		char folder[PASSTHROUGH_PATH_MAX];
+
+		(void)snprintf(folder, sizeof(folder), "%s", ret);
+		r = path_join(ret, PASSTHROUGH_PATH_MAX, folder, FILE_NAME);
+		if (r < 0)
+			return diag_set(diag, r, "%s is too long", folder);
+	}
+	if (stat(ret, about) < 0)
+		return diag_set(diag, -errno, "%s: %s", ret, strerrordesc_np(errno));
+	return 0;
+}
+
+int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_ns, char *buf,
+			     size_t size, bool *ret_is_text, struct diag *diag)
+{
+	char path[PASSTHROUGH_PATH_MAX];
+	struct stat about;
+	int r = 0;
+
+	*ret_is_text = false;
+	if (passthrough_is_vsock(channel->place)) {
+		if (channel->fd < 0 || channel->connecting)
+			r = open_vsock(channel, wait_ns, diag);
+		return r < 0 ? r : read_stream(channel, wait_ns, buf, size, diag);
+	}
+	if (channel->fd < 0) {
+		r = find_path(channel, path, &about, diag);
+		if (r == 0 && S_ISREG(about.st_mode)) {
+			*ret_is_text = true;
+			return read_text(channel, path, wait_ns, buf, size, diag);
+		}
+		if (r == 0)
+			r = open_port(channel, path, diag);
+		if (r < 0) {
+			(void)wait_for(channel, -1, 0, wait_ns);
+			return r;
+		}
+	}
+	return read_stream(channel, wait_ns, buf, size, diag);
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The account that a host gives a guest, as files and as a stream: to the microjoule, although the host restarts, and records are
+lost, repeated and torn. The host is a writer of its own, made from docs/passthrough.md."""
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, balanced, load, load_result, run_tests
+
+OPTIONS = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=learned")
+NODE = "kepler_node_{}_joules_total"
+ZONES = ("package", "dram")
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class Host:
+    """Counts the energy of a VM and sends a record every 0.2 s, as send() does that."""
+
+    def __init__(self, send):
+        self.send, self.draw, self.stopped, self.silent = send, random.Random(7), False, False
+        self.total_uj = {(zone, mode): 0 for zone in ZONES for mode in ("dynamic", "idle")}
+        self.thread = threading.Thread(target=self.run)
+        self.restart()
+
+    def restart(self):
+        """A new epoch; its first record is sent without fail."""
+        self.epoch, self.sequence = self.draw.getrandbits(63) | 1, 0
+        self.values = dict.fromkeys(self.total_uj, 0)
+
+    def step(self, watts):
+        for key in self.values:
+            uj = int(watts * 0.2e6 * self.draw.random()) if watts else 0
+            self.values[key] += uj
+            self.total_uj[key] += uj
+        self.sequence += 1
+        self.send(self)
+
+    def run(self):
+        while not self.stopped:
+            self.step(0 if self.silent else 60)
+            if not self.silent and self.draw.random() < 0.1:
+                self.restart()
+            time.sleep(0.2)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped = True
+        self.thread.join()
+
+    def times(self):
+        return time.time_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), 200_000_000
+
+    def binary(self):
+        zones = b"".join(
+            struct.pack("<16sB3xIQQ", zone.encode(), 0, 1000, self.values[zone, "dynamic"], self.values[zone, "idle"])
+            for zone in ZONES)
+        head = b"KEP\xeb" + struct.pack("<BBH7QII", 1, len(ZONES), 72 + len(zones) + 4, self.epoch, self.sequence, *self.times(), 0,
+                                        self.sequence, 1, 200)
+        return head + zones + struct.pack("<I", crc32c(head + zones))
+
+    def text(self):
+        realtime, boottime, interval = self.times()
+        lines = ["kepler-passthrough 1", f"epoch {self.epoch:016x}", f"sequence {self.sequence}", f"realtime_ns {realtime}",
+                 f"boottime_ns {boottime}", f"interval_ns {interval}", f"vm_hash {0:016x}", f"cpu_time_us {self.sequence}",
+                 "flags 1", "period_ms 200"]
+        for zone in ZONES:
+            lines.append(f"zone {zone} quality=measured uncertainty_ppm=1000 dynamic_uj={self.values[zone, 'dynamic']} "
+                         f"idle_uj={self.values[zone, 'idle']}")
+        text = "".join(line + "\n" for line in lines)
+        return f"{text}end {crc32c(text.encode()):08x}\n"
+
+
+def shown(metrics):
+    return {(zone, mode): int(metrics.sum(NODE.format(zone), source="passthrough", mode=mode) * 10**6)
+            for zone in ZONES for mode in ("dynamic", "idle")}
+
+
+def settled(exporter, host):
+    """The host counts nothing more until the guest has all."""
+    host.silent = True
+    return shown(balanced(exporter.intervals(8))), dict(host.total_uj)
+
+
+def follow(host, place, seconds=15):
+    with host, Exporter(f"--meter.passthrough={place}", *OPTIONS) as exporter:
+        first, sent_first = settled(exporter, host)
+        host.silent = False
+        work = load("span", 5)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            balanced(exporter.intervals(1))
+        load_result(work)
+        last, sent_last = settled(exporter, host)
+        for key, sent in sent_last.items():
+            assert sent > sent_first[key], "the host counted nothing"
+            assert last[key] - first[key] == sent - sent_first[key], (key, last[key] - first[key], sent - sent_first[key])
+        metrics = balanced(exporter.intervals(1))
+        assert metrics.sum("kepler_process_package_joules_total", pid=str(work.pid)) > 0
+        kinds = {labels["zone"]: labels["quality"] for labels, _ in metrics.select("kepler_zone_info", source="passthrough")}
+        assert kinds == dict.fromkeys(ZONES, "measured"), kinds
+        assert exporter.stop() == 0
+
+
+def a_stream_of_records():
+    """A pipe in place of a virtio-serial port. Records are lost, repeated, late and torn; never the first of an epoch."""
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+        path = pathlib.Path(folder, "port")
+        os.mkfifo(path)
+        pipe, late = os.open(path, os.O_RDWR | os.O_NONBLOCK), []
+
+        def send(host):
+            record, chance = host.binary(), host.draw.random()
+            if host.sequence > 1 and not host.silent and chance < 0.2:
+                late.append(record)
+                return
+            if chance < 0.4:
+                os.write(pipe, record[:int(chance * 100)])
+            os.write(pipe, record)
+            if chance < 0.6:
+                os.write(pipe, late.pop() if late else record)
+
+        follow(Host(send), path)
+        os.close(pipe)
+
+
+def a_folder_that_is_mounted():
+    """The host replaces the file; the guest does not see each of them, but the first of each epoch."""
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+
+        def send(host):
+            new = pathlib.Path(folder, "energy.new")
+            new.write_text(host.text(), encoding="ascii")
+            new.rename(pathlib.Path(folder, "energy"))
+
+        host = Host(send)
+        host.restart = lambda: None  # a file has only the newest record, so an epoch's first one could be missed
+        follow(host, folder)
+
+
+def doctor_says_what_is_missing():
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+        done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=",
+                               "--host.sysfs=/nonexistent", f"--meter.passthrough={folder}"],
+                              capture_output=True, text=True, timeout=60, check=False, env=OTHERS_ENVIRONMENT)
+        text = " ".join(done.stdout.split())
+        assert f"{folder}/energy: No such file or directory" in text, done.stdout + done.stderr
+
+
+run_tests([a_stream_of_records, a_folder_that_is_mounted, doctor_says_what_is_missing], at_once=3)

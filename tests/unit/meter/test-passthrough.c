@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The host's account of this machine, through a pipe in place of a port, a vsock, and files. */
+#include "meter/passthrough/passthrough.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/vm_sockets.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "meter/passthrough/passthrough_channel.h"
+#include "meter_fixture.h"
+#include "passthrough/passthrough_text.h"
+#include "tests/unit/unit.h"
+
+static const struct passthrough_record usual = {
+	.epoch = 5,
+	.sequence = 1,
+	.boottime_ns = 1000 * NSEC_PER_SEC,
+	.interval_ns = NSEC_PER_SEC,
+	.flags = PASSTHROUGH_IDLE,
+	.period_ms = 1000,
+	.zone_count = 2,
+	.zones = { { ZONE_PACKAGE, QUALITY_MEASURED, 1000, 100, 10 },
+		   { ZONE_PLATFORM, QUALITY_ESTIMATED, 1000, 200, 20 } },
+};
+
+/* Writes SYSFS/@folder/@name and makes its folders. */
+static void tree_put(const struct fake_tree *tree, const char *folder, const char *name,
+		     const char *text)
+{
+	char path[320];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", tree->sysfs, folder);
+	for (char *slash = path + strlen(tree->sysfs) + 1; slash; slash = strchr(slash + 1, '/')) {
+		char kept = *slash;
+
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = kept;
+	}
+	(void)mkdir(path, 0700);
+	(void)snprintf(path, sizeof(path), "%s/%s/%s", tree->sysfs, folder, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	(void)close(fd);
+}
+
+/* A later record with so much more energy in each mode of each zone. */
+static struct passthrough_record later(uint64_t sequence, uint64_t more_uj)
+{
+	struct passthrough_record record = usual;
+
+	record.sequence = sequence;
+	record.boottime_ns += sequence * NSEC_PER_SEC;
+	for (size_t i = 0; i < record.zone_count; i++) {
+		record.zones[i].dynamic_uj += more_uj;
+		record.zones[i].idle_uj += more_uj;
+	}
+	return record;
+}
+
+static void send_record(int fd, struct passthrough_record record)
+{
+	uint8_t bytes[PASSTHROUGH_RECORD_MAX];
+	size_t len = passthrough_record_write(&record, bytes);
+
+	assert_int_equal(write(fd, bytes, len), len);
+}
+
+static void put_text(const char *path, struct passthrough_record record)
+{
+	struct strbuf text = STRBUF_INIT;
+	int fd;
+
+	passthrough_text_write(&record, &text);
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text.data, text.len), text.len);
+	(void)close(fd);
+	strbuf_release(&text);
+}
+
+/* Opens the meter on @place without a search. */
+static void open_on(struct fixture *fixture, char *place)
+{
+	struct meter_options options = { .sysfs = fixture->tree.sysfs, .passthrough.from = place };
+
+	assert_true(passthrough_meter.is_wanted(&options));
+	fixture->ops = &passthrough_meter;
+	assert_int_equal(passthrough_meter.open(&options, &fixture->meter), 0);
+}
+
+static void check_reading(const struct fixture *fixture, size_t index, uint64_t value_uj,
+			  uint64_t idle_uj)
+{
+	struct raw_reading raw = { 0 };
+
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, index, &raw), 0);
+	assert_int_equal(raw.kind, SAMPLE_TOTAL);
+	assert_int_equal(raw.value, value_uj);
+	assert_int_equal(raw.idle_uj, idle_uj);
+	assert_true(raw.is_plausible);
+	assert_true(raw.to_ns > 0);
+}
+
+static void check_remark(const struct fixture *fixture, const char *part)
+{
+	struct meter_remark remark;
+
+	assert_true(passthrough_meter.remark(fixture->meter, 0, &remark));
+	if (!strstr(remark.what, part))
+		fail_msg("\"%s\" lacks \"%s\"", remark.what, part);
+	assert_true(remark.is_failure);
+	assert_false(passthrough_meter.remark(fixture->meter, 1, &remark));
+}
+
+static void records_become_zones(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_remark unused;
+	struct raw_reading raw;
+	const struct zone *zone;
+	char path[320];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/port", fixture->tree.sysfs);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	open_on(fixture, path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	send_record(fd, usual);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	assert_int_equal(passthrough_meter.zone_count(fixture->meter), 2);
+	assert_false(passthrough_meter.remark(fixture->meter, 0, &unused));
+	zone = passthrough_meter.zone_at(fixture->meter, 0);
+	assert_int_equal(zone->kind, ZONE_PACKAGE);
+	assert_int_equal(zone->quality, QUALITY_MEASURED);
+	assert_string_equal(zone->source, "passthrough");
+	assert_int_equal(zone->rank, RANK_SHARE);
+	assert_int_equal(zone->scope, SCOPE_NODE);
+	assert_true(zone->knows_idle);
+	zone = passthrough_meter.zone_at(fixture->meter, 1);
+	assert_int_equal(zone->kind, ZONE_PLATFORM);
+	assert_int_equal(zone->quality, QUALITY_ESTIMATED);
+
+	check_reading(fixture, 0, 110, 10);
+	check_reading(fixture, 1, 220, 20);
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 1, &raw), -EAGAIN);
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+	/* Several records at once, with a torn one and a repeated one between them. */
+	send_record(fd, later(2, 1));
+	assert_int_equal(write(fd, "KEP\xEB\x01", 5), 5);
+	send_record(fd, later(4, 7));
+	send_record(fd, later(3, 2));
+	check_reading(fixture, 0, 124, 17);
+	check_reading(fixture, 1, 234, 27);
+	(void)close(fd);
+}
+
+static void energy_without_idle_has_another_scope(void **state)
+{
+	struct fixture *fixture = *state;
+	struct passthrough_record record = later(1, 0);
+	const struct zone *zone;
+	char path[320];
+
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	record.flags = 0;
+	record.zones[0].idle_uj = record.zones[1].idle_uj = 0;
+	put_text(path, record);
+	open_on(fixture, path);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	zone = passthrough_meter.zone_at(fixture->meter, 0);
+	assert_int_equal(zone->scope, SCOPE_VM_DYNAMIC);
+	assert_false(zone->knows_idle);
+	check_reading(fixture, 0, 100, 0);
+}
+
+static void files_are_read_when_they_are_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+	struct raw_reading raw;
+	char path[320];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	open_on(fixture, fixture->tree.sysfs);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	check_remark(fixture, "No such file");
+	put_text(path, usual);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
+	put_text(path, later(2, 3));
+	check_reading(fixture, 0, 116, 13);
+	check_reading(fixture, 1, 226, 23);
+	/* A file that is cut short changes nothing. */
+	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+	check_remark(fixture, "its last line");
+	put_text(path, later(3, 4));
+	check_reading(fixture, 0, 118, 14);
+	/* A folder where the file should be. */
+	(void)unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+	assert_int_equal(rmdir(path), 0);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(ftruncate(fd, 10L << 20), 0);
+	(void)close(fd);
+	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+}
+
+static void another_machines_records_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct passthrough_record record = usual;
+	char path[320];
+
+	tree_put(&fixture->tree, "class/dmi/id", "product_uuid",
+		 "C7A5FDBD-EDAF-9455-926A-D65C16DB1809\n");
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	record.vm_hash = passthrough_vm_hash("c7a5fdbd-edaf-9455-926a-d65c16db1808");
+	put_text(path, record);
+	open_on(fixture, path);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	check_remark(fixture, "another virtual machine");
+	record.vm_hash = passthrough_vm_hash("c7a5fdbd-edaf-9455-926a-d65c16db1809");
+	put_text(path, record);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
+}
+
+static void the_port_is_found_by_its_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_options options = { .sysfs = fixture->tree.sysfs };
+	char path[PASSTHROUGH_PATH_MAX];
+
+	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), -ENOENT);
+	tree_put(&fixture->tree, "class/virtio-ports/vport1p1", "name", "org.qemu.guest_agent.0\n");
+	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), -ENOENT);
+	assert_false(passthrough_meter.is_wanted(&options));
+	tree_put(&fixture->tree, "class/virtio-ports/vport1p2", "name", "io.kepler.energy.0\n");
+	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), 0);
+	assert_string_equal(path, "/dev/vport1p2");
+	assert_true(passthrough_meter.is_wanted(&options));
+	options.passthrough.from = (char[]){ "off" };
+	assert_false(passthrough_meter.is_wanted(&options));
+}
+
+static void places_are_checked(void **state)
+{
+	const char *const good[] = { "auto",  "off",        "/dev/vport0p1",
+				     "vsock", "vsock:1234", "vsock:1:5000" };
+	const char *const bad[] = { "",        "relative", "vsock:",  "vsock:0",
+				    "vsock:x", "vsock:1:", "vsockets" };
+	struct diag diag;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_int_equal(passthrough_check_place(good[i], &diag), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(passthrough_check_place(bad[i], &diag), -EINVAL);
+}
+
+/* The loopback's CID in place of the host's. The kernel may lack it: then nothing listens. */
+static void a_connection_is_made_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sockaddr_vm address = { .svm_family = AF_VSOCK,
+				       .svm_cid = VMADDR_CID_ANY,
+				       .svm_port = VMADDR_PORT_ANY };
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), peer;
+	char place[64];
+
+	if (listener < 0 ||
+	    bind(listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(listener, 1) < 0) {
+		print_message("# no vsock here: %s\n", strerror(errno));
+		return;
+	}
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	(void)snprintf(place, sizeof(place), "vsock:1:%u", address.svm_port);
+	open_on(fixture, place);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	peer = accept(listener, NULL, NULL);
+	if (peer < 0) {
+		print_message("# vsock has no loopback here\n");
+		(void)close(listener);
+		return;
+	}
+	send_record(peer, usual);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
+	(void)close(peer);
+	for (int r = -EAGAIN; r == -EAGAIN;) {
+		struct raw_reading raw;
+		struct meter_remark remark;
+
+		/* Until the end of the connection is noticed. */
+		r = passthrough_meter.read_raw(fixture->meter, 0, &raw);
+		if (passthrough_meter.remark(fixture->meter, 0, &remark))
+			break;
+	}
+	check_remark(fixture, "vsock:1:");
+	(void)close(listener);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(records_become_zones, setup, teardown),
+		cmocka_unit_test_setup_teardown(energy_without_idle_has_another_scope, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(files_are_read_when_they_are_replaced, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(another_machines_records_are_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_port_is_found_by_its_name, setup, teardown),
+		cmocka_unit_test(places_are_checked),
+		cmocka_unit_test_setup_teardown(a_connection_is_made_again, setup, teardown),
+	};
+
+	return unit_run(tests);
+}
