@@ -28,9 +28,9 @@ struct effect {
 	double part;      /* the load's, of the effect; NAN: not known */
 	double charged_j; /* by the exporter */
 	bool is_crowded;
-	bool is_gpu;   /* other work on CPUs does not matter */
-	bool is_short; /* for the time between two readings of the truth */
-	unsigned processes_missing;
+	bool is_gpu;                           /* other work on CPUs does not matter */
+	bool is_short;                         /* for the time between two readings of the truth */
+	uint64_t processes_planned, processes; /* that ran; 0: the load starts no short ones */
 	double other_cpus, usual_cpus; /* busy with other work: meanwhile; before and after */
 	double load_cpus;
 	const char *busy; /* other commands that ran with the load; "": none is known */
@@ -69,7 +69,7 @@ static void set_errors(struct result *result, double actual_j, double charged_j)
 	result->error = charged_j / actual_j - 1;
 }
 
-static void judge_charge(struct result *result, double charged_j, double actual_j)
+static void judge_charge(struct result *result, const struct effect *effect, double actual_j)
 {
 	enum verdict verdict = threshold_verdict(&result->threshold, result->error, result->error);
 	char bound[THRESHOLD_TEXT_MAX];
@@ -77,10 +77,16 @@ static void judge_charge(struct result *result, double charged_j, double actual_
 	threshold_text(&result->threshold, bound);
 	if (verdict == VERDICT_FAIL)
 		result->cause = CAUSE_SCALE;
+	char fewer[80] = "";
+
+	if (effect->processes < effect->processes_planned)
+		(void)snprintf(fewer, sizeof(fewer), " %llu of %llu planned processes ran.",
+			       (unsigned long long)effect->processes,
+			       (unsigned long long)effect->processes_planned);
 	result_set_verdict(result, verdict,
 			   "The load was charged %.2f J, its effect was %.2f J: %+.2f %% (bound "
-			   "%s).",
-			   charged_j, actual_j, 100 * result->error, bound);
+			   "%s).%s",
+			   effect->charged_j, actual_j, 100 * result->error, bound, fewer);
 }
 
 static void judge_effect(struct result *result, const struct effect *effect)
@@ -99,11 +105,6 @@ static void judge_effect(struct result *result, const struct effect *effect)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The command ran for %.1f s only: too short to be measured.",
 				   effect->length_s);
-	else if (effect->processes_missing > 0)
-		result_set_verdict(result, VERDICT_INCONCLUSIVE,
-				   "The machine was too busy: %u processes of the load have not "
-				   "run.",
-				   effect->processes_missing);
 	else if (isnan(effect->part))
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The load's part of the effect is not known, because its "
@@ -122,7 +123,7 @@ static void judge_effect(struct result *result, const struct effect *effect)
 				   effect->bracket.before, effect->bracket.with,
 				   effect->bracket.after);
 	else
-		judge_charge(result, effect->charged_j, actual_j);
+		judge_charge(result, effect, actual_j);
 }
 
 static struct bracket bracket_of(const struct observation *observation, size_t index,
@@ -265,9 +266,11 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 	};
 	effect.is_gpu = is_gpu_zone(truth);
 	effect.is_short = observation->command && length_s < STEPS_LEAST * observation->step_s;
-	if (load->processes < observation->plan.phases[index].processes)
-		effect.processes_missing =
-			observation->plan.phases[index].processes - (unsigned)load->processes;
+	effect.processes_planned = observation->plan.phases[index].processes;
+	effect.processes = load->processes;
+	/* Each short process that ran had its CPU time, however busy the machine was. */
+	if (effect.processes_planned > 0 && effect.processes > 0)
+		effect.is_crowded = false;
 	if (level == ENERGY_VM) {
 		double own = vm_cpus(observation, index);
 

@@ -75,6 +75,22 @@ def every_format_is_the_same_series():
         assert "2 series fit" in out and "zone=" in out, out
 
 
+def small_errors_beyond_the_bound_fail():
+    with folder() as at:
+        rng = random.Random(7)
+        levels = [40 + 80 * rng.random() for _ in range(30)]
+        truth = [levels[i // 120] + rng.gauss(0, 0.8) for i in range(3600)]
+
+        def table(name, factor):
+            lines = [f"{START + i},{factor * watts + rng.gauss(0, 0.8)}" for i, watts in enumerate(truth)]
+            (at / name).write_text("\n".join(["time,watts", *lines]))
+            return at / name
+        actual = table("actual.csv", 1)
+        for factor, status in ((0.94, 1), (1.06, 1), (0.96, 0), (1.04, 0)):
+            out = judge(f"--actual={actual}", f"--predicted={table('predicted.csv', factor)}", "--max-error=5%", status=status)
+            assert ("cause: scale" in out) == bool(status), out
+
+
 def bad_series_fail_with_their_cause():
     truth = ladder()
     late = truth[:10] + truth[:-10]
@@ -172,6 +188,7 @@ def wrong_use_says_what_to_do():
 
 
 if __name__ == "__main__":
-    run_tests([every_format_is_the_same_series, bad_series_fail_with_their_cause, without_evidence_there_is_no_verdict,
+    run_tests([every_format_is_the_same_series, small_errors_beyond_the_bound_fail, bad_series_fail_with_their_cause,
+               without_evidence_there_is_no_verdict,
                phases_come_from_the_user, published_errors_are_recomputed, folders_of_artifacts_are_judged_pair_by_pair,
                wrong_use_says_what_to_do])
