@@ -111,7 +111,7 @@ struct meter_options {
 	struct ipmi_options ipmi;
 	struct redfish_options redfish;
 	struct hmc_options hmc;
-	struct passthrough_options passthrough;
+	struct passthrough_meter_options passthrough;
 };
 /* Rows over a source's options, which are @member of struct meter_options. */
 #define METER_OPTIONS(rows, member)                                                                \

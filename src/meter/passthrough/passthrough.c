@@ -306,9 +306,9 @@ static void passthrough_files(const struct meter_options *options, meter_path_fn
 }
 
 static const struct option rows[] = {
-	{ "meter.passthrough", NULL, OPTION_STRING, OPTION_MEMBER(struct passthrough_options, from),
-	  .default_text = PASSTHROUGH_AUTO, .metavar = "auto|PATH|vsock[:PORT]|off",
-	  .check = passthrough_check_place,
+	{ "meter.passthrough", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct passthrough_meter_options, from), .default_text = PASSTHROUGH_AUTO,
+	  .metavar = "auto|PATH|vsock[:PORT]|off", .check = passthrough_check_place,
 	  .help = "In a virtual machine: where the host reports the energy that it measured for "
 		  "this machine. auto: the virtio-serial port io.kepler.energy.0, if there is one; "
 		  "PATH: such a port's device, a file with a record, or the mounted folder that "

@@ -5,6 +5,6 @@
 struct meter_ops;
 extern const struct meter_ops passthrough_meter;
 
-struct passthrough_options {
+struct passthrough_meter_options {
 	char *from; /* meter/passthrough/passthrough_channel.h; borrowed */
 };
