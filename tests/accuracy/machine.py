@@ -81,7 +81,7 @@ class Kind:
         self.cpi = 1.0 / ipc  # with all data in the caches
         self.epi_nj = epi_nj
         self.miss = mpki / 1000.0  # misses of an instruction
-        self.extra_lines = extra_lines  # prefetched and written back, beside each miss
+        self.extra_lines = extra_lines  # prefetched and written back, in addition to each miss
         self.wide = wide
 
 

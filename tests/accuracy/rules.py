@@ -101,7 +101,7 @@ RATIOS = {
     "instructions-v2": lambda row: row.instr * volts(row),
     "misses": lambda row: row.miss,
     "traffic": lambda row: row.lines,
-    # What keeps a core clocked, and what a thread does in it.
+    # The cost of keeping a core clocked, and the cost of a thread's work in it.
     "mix": lambda row: row.cycles * effective(row, 0.5) + MIX_INSTRUCTION * row.instr,
 }
 

@@ -19,11 +19,11 @@ SKIP = 77
 ROUNDING = 0.01  # of measured.txt
 # Two implementations of the same rule: apart by whole microjoules and nanoseconds only.
 SAME_J = 0.002
-# What factors of containers may add to the energy of one whose neighbour works against it.
+# Limit on the energy that factors may add to a container whose neighbour works against it, as a ratio.
 HARM = 1.3
-# Of honest containers on a machine without counters, MAPE in %; the ratio of run time has 30, 37 and 76.
+# MAPE in % of honest containers on a machine without counters; the ratio of run time has 30, 37 and 76.
 WITHOUT_COUNTERS = {"intensity": 4.0, "dvfs": 13.0, "dram": 25.0}
-# Of virtual machines, % of range.
+# Errors of virtual machines, in % of the range.
 BLIND, HINTED, FULL, BURSTS = 10.5, 7.0, 6.5, 12.0
 
 

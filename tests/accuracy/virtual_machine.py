@@ -137,7 +137,7 @@ def simulate(host, vcpus, load, rng, causes, includes_steal, holdup=Holdup()):
         if number % 4 == 0:
             own = rng.random()
             drift = rng.random()
-            active = rng.uniform(own, 1.0) if holdup.bursts else 1.0  # the part of time in which it wants to run
+            active = rng.uniform(own, 1.0) if holdup.bursts else 1.0  # the part of time in which it can run
         if number % 10 == 0:
             work = math.exp(rng.gauss(0.0, causes["work"]))
         frequency = 1.0 + 0.8 * (frequency - 1.0) + rng.gauss(0.0, 0.6 * causes["frequency"])

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What runtimes write of their containers: bundles, Docker's list and state, containers/storage. */
+/*
+ * The data of runtimes about their containers: bundles, Docker's list and state,
+ * containers/storage.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		*format++ = '\0';
 	if (counter_event_check(text, &diag) < 0 &&
 	    counter_event_find("/nonexistent", text, COUNTER_CYCLES, &event) != -EINVAL)
-		abort(); /* what an option refuses is no event */
+		abort(); /* an option refuses invalid events */
 	if (format)
 		(void)counter_event_place_bits(format, UINT64_MAX, &config);
 	free(text);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *copy = malloc(size ? size : 1); /* no byte behind it may be read */
+	char *copy = malloc(size ? size : 1); /* no byte after it may be read */
 	struct external_text text;
 	struct external_record record;
 	struct diag diag;

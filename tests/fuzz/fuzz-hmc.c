@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An answer of an HMC, read as JSON of every kind, as metrics, and as /proc/sysinfo. What is taken
- * is within its limits, paths are of the service, and shares are parts of a whole.
+ * An answer of an HMC, read as JSON of every kind, as metrics, and as /proc/sysinfo. Accepted
+ * values are within their limits, paths belong to the service, and shares are parts of a whole.
  */
 #include <stdlib.h>
 #include <string.h>

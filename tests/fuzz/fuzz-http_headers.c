@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a peer or a person writes in one line: Accept, Accept-Encoding, an address to listen on. */
+/* Text in one line from a peer or a person: Accept, Accept-Encoding, an address to listen on. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

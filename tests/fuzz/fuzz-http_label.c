@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A name as a label value: whatever is in it, what comes out ends where it should and is UTF-8. */
+/* A name as a label value: for any name, the value ends where it should and is UTF-8. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t len = size > 3 ? size - 3 : 0;
-	uint8_t *record = malloc(len ? len : 1); /* no byte behind it may be read */
+	uint8_t *record = malloc(len ? len : 1); /* no byte after it may be read */
 	struct ipmi_answer answer = { .len = size < 3 ? size : 3 };
 	struct sdr_sensor sensor;
 	enum sdr_role role;

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What each byte is, and how deep. */
+/* The role of each byte, and its depth. */
 struct byte {
 	enum json_piece piece;
 	size_t depth;
@@ -34,7 +34,7 @@ static void scan(const char *text, size_t size, size_t step, struct byte *bytes)
 	}
 }
 
-/* The deepest, by the book: a backslash in a string hides the byte behind it. */
+/* The largest depth, by a plain count: a backslash in a string hides the byte after it. */
 static size_t count(const char *text, size_t size, const struct byte *bytes)
 {
 	size_t depth = 0, deepest = 0;

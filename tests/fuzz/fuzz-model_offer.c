@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *copy = malloc(size ? size : 1); /* no byte behind it may be read */
+	char *copy = malloc(size ? size : 1); /* no byte after it may be read */
 	struct model_component component = { .name = "package" };
 	struct trained_model model = { .components = &component, .component_count = 1 };
 	struct fetched_model cached;

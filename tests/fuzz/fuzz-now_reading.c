@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An answer of whatever listens at the local socket, shown by `kepler top`: a frame of it has no
- * byte that commands the terminal, but for the sequences of the frame itself.
+ * Any answer from the local socket, shown by `kepler top`: a frame of it has no byte that commands
+ * the terminal, except for the sequences of the frame itself.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A list of pods of any bytes, in parts of any size: cut, pruned, parsed, read. What is read has
- * names and an id; pruning never makes text longer; labels stay whole and within their room.
+ * A list of pods of any bytes, in parts of any size: cut, pruned, parsed, read. Pods that are read
+ * have names and an id; pruning never makes text longer; labels stay whole and within their room.
  */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the kubelet's PodResources socket sends: the body of an answer in pieces, and its message.
- * Names and ids are printable and not empty, and what is found of a device is a zone that there is.
+ * Data from the kubelet's PodResources socket: the body of an answer in pieces, and its message.
+ * Names and ids are printable and not empty, and a device that is found has a valid zone.
  */
 #include <stdint.h>
 #include <string.h>

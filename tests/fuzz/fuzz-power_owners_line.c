@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is learned of a zone, as lines of a state file: what is accepted is written alike, and goes
- * on learning.
+ * The learned costs of a zone, as lines of a state file: accepted lines are written in the same
+ * way, and learning continues.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An answer of a Redfish service, read as everything that it could be; and the same bytes as a file
- * with passwords. What is taken is within its limits, and paths are of the service.
+ * with passwords. Accepted values are within their limits, and paths belong to the service.
  */
 #include <stdlib.h>
 #include <string.h>

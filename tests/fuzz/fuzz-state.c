@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A state file of any bytes. A check sum in the way would keep a fuzzer out, so the bytes are tried
- * as they are and once more with the right sum behind them.
+ * as they are and once more with the right sum after them.
  */
 #include <stdint.h>
 #include <stdio.h>

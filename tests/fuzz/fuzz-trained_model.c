@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A model's file in any format. What is read can be checked, evaluated anywhere with physical
- * answers, and written; what was written reads back, and says the same. Trees that are prepared
- * have the leaves of those that are walked, and their answers are physical as well.
+ * A model's file in any format. A model that is read can be checked, evaluated anywhere with
+ * physical answers, and written; the written file can be read and gives the same answers. Prepared
+ * trees have the same leaves as walked ones, and their answers are physical as well.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void write_and_read(const struct trained_model *model)
 
 	if (trained_model_write(model, &text) < 0 || text.len > MODEL_FILE_MAX)
 		return;
-	/* A name that is empty, as XGBoost's may be, is no name in our own format. */
+	/* An empty name, as XGBoost's may be, is not valid in our own format. */
 	if (trained_model_parse(&again, "again", text.data, text.len, &diag) < 0) {
 		if (!strstr(diag.text, "\"name\" is missing") &&
 		    !strstr(diag.text, "control character"))

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was read is what was written, but for case. */
+/* The UUID that was read is the one that was written, except for case. */
 static void check(const struct uuid *uuid, const char *text, size_t len)
 {
 	char again[UUID_TEXT_LEN + 1];

@@ -20,8 +20,8 @@ void rig_calibrate(void);
 /* A name for children that no other process of the machine has. Ask before the first fork. */
 const char *rig_comm(void);
 /*
- * Changes it, as each opened reader should: the kernel frees processes late, and a reader is told
- * the end of those that an earlier one has waited for.
+ * Changes the name, as each opened reader should: the kernel frees processes late, and reports the
+ * end of processes that an earlier reader waited for to the next one.
  */
 void rig_rename(void);
 
@@ -44,14 +44,14 @@ struct activity_reader *rig_open(const struct activity_options *options);
 
 /*
  * Some machines guard their process 1 from BPF: no pass shows it, and no program runs in an
- * interrupt on top of it. What is freed there nothing tells of but its exit, at which the run time
- * lacks up to a tick. Known from the second pass on.
+ * interrupt on top of it. Only its exit reports a process that is freed there, and the run time
+ * then lacks up to a tick. Known from the second pass on.
  */
 bool rig_is_guarded(struct activity_reader *reader);
 
 #define RIG_GONE_MAX 512
 
-/* What passes told so far of the processes that are looked for. */
+/* The reports of passes so far about the processes that are looked for. */
 struct rig_tally {
 	struct activity_reader *reader;
 	pid_t pid;          /* 0: any */
@@ -64,7 +64,7 @@ struct rig_tally {
 	uint32_t flags;                        /* of the last sample */
 };
 void rig_pass(struct rig_tally *tally);
-/* Passes until @ended processes have ended, 8 s at most; then a few more, for what comes late. */
+/* Runs passes until @ended processes have ended, 8 s at most; then a few more, for late reports. */
 void rig_pass_until(struct rig_tally *tally, unsigned int ended);
 
 /* Fails the test unless |seen - truth| <= truth × @permille / 1000. */

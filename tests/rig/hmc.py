@@ -34,7 +34,7 @@ class Partition:
         for kind, (number, weight, dpm_number, dpm_weight) in KINDS.items():
             own = kind == self.kind
             found[dpm_number if dpm else number] = self.processors if own else 0
-            # In DPM mode there are weights of kinds as well of which there is no processor.
+            # In DPM mode there are also weights of kinds without a processor.
             found[dpm_weight if dpm else weight] = self.weight if own and self.weight else 100 if dpm else None
         if dpm:
             found["short-name"] = self.short_name

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library that stands in for a vendor's reads in each call (tests/lab/nvml.c, hlml.c). */
+/*
+ * The state that a stand-in for a vendor's library reads in each call (tests/lab/nvml.c, hlml.c).
+ */
 #pragma once
 
 #include "tests/unit/unit.h"

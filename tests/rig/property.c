@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define TAPE_MAX    (1U << 16) /* draws of one case; what comes after is 0 */
+#define TAPE_MAX    (1U << 16) /* draws of one case; later ones are 0 */
 #define SHRINK_MAX  4000       /* runs spent on making a failure small */
 #define SHOWN_DRAWS 64
 

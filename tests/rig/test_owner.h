@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An owner as a test tells of it: its names are interned on the way into the ledger. */
+/* An owner as a test describes it: its names are interned on the way into the ledger. */
 #pragma once
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What work is counted beside its CPU time. */
+/* The work that is counted in addition to its CPU time. */
 #include <string.h>
 
 #include "world.h"

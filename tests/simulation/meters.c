@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Meters with faults. What must be counted follows from what is promised of a counter that turns:
- * the energy between two readings is known if it can be neither more than the zone can draw nor a
- * turn more; otherwise the reading is the beginning of something new.
+ * Meters with faults. The energy that must be counted follows from the promise about a counter that
+ * wraps: the energy between two readings is known if it can be neither more than the zone can draw
+ * nor a wrap more; otherwise the reading is a new baseline.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define SLACK_NS 100000000ULL /* a reading may be older than it says */
 
-/* Of a machine with many zones as few are late, or down, at a time as of one with some. */
+/* On a machine with many zones, as few are late or down at a time as on one with some zones. */
 #define SOME_ZONES 16
 #define GONE_NS    (60 * SECOND_NS) /* then the work of a gap is given up */
 
@@ -168,7 +168,7 @@ static void step_fault(struct world *world, struct meter_zone *zone)
 		return;
 	draw /= 4 * some;
 	if (draw % 200 == 0)
-		zone->generation++; /* opened anew, and goes on */
+		zone->generation++; /* opened again, and goes on */
 	if (draw % 200 == 1)
 		zone->offset_uj =
 			(zone->offset_uj + 1 + draw / 200 % zone->range_uj) % (zone->range_uj + 1);

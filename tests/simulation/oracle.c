@@ -42,7 +42,7 @@ struct oracle {
 	struct counter_book *counters;
 	struct mode_birth births[2][WORLD_ZONES_MAX][PICTURE_MODES];
 	uint64_t *serial_of; /* [slots] */
-	uint64_t *key_of;    /* likewise */
+	uint64_t *key_of;    /* the same */
 	size_t slots;
 };
 
@@ -366,7 +366,7 @@ static const char *check_slot(struct oracle *oracle, const struct picture_row *r
 	return NULL;
 }
 
-/* Of one that is new, or goes on: @old and @past are NULL, or of the picture before. */
+/* Checks a row that is new or goes on: @old and @past are NULL, or from the picture before. */
 static const char *check_values(const struct world *world, size_t level, uint64_t missed_ns,
 				const struct picture_row *row, const struct picture_row *old,
 				const struct history *past, struct history *history,
@@ -407,7 +407,7 @@ static const char *check_known(const struct oracle *oracle, size_t level,
 	if (row->retired || level > PICTURE_CONTAINER || (level == PICTURE_PROCESS && !is_own))
 		return NULL;
 	if (strstr(row->text, "|system_processes|") || strstr(row->text, "||other|"))
-		return NULL; /* where there is no room for the owner */
+		return NULL; /* no room for the owner */
 	return work_book_knows(oracle->work, row)
 		       ? NULL
 		       : oracle_say("%s (pid %u) never ran", row->text, row->pid);
@@ -482,7 +482,7 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 	bool settled_long = kept_ns >= oracle->settle_ns;
 	bool lives = work_book_lives(oracle->work, world, level, gone);
 
-	/* Of a container that is gone, or was, and runs again. */
+	/* Its container is gone, or was gone and runs again. */
 	if (gone->retired && (level != PICTURE_PROCESS || (find(now, gone->container) != NOTHING &&
 							   !is_born(oracle, gone->container))))
 		return oracle_say("the retired %s is gone", gone->text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must be true of every picture, of itself and beside the one before, and beside the simulated
- * machine. Knows the program's promises only, and shares no code with it.
+ * The conditions that every picture must satisfy, by itself and compared with the picture before
+ * and with the simulated machine. It knows the program's promises only, and shares no code with it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct oracle;
 
 struct oracle *oracle_new(void);
 void oracle_free(struct oracle *oracle);
-/* What ran, to be told of each interval that was booked, after meters_book(). */
+/* Takes the work of each interval that was booked; to be called after meters_book(). */
 void oracle_see(struct oracle *oracle, const struct world *world);
 /* Where the next picture is to be drawn. */
 struct picture *oracle_canvas(struct oracle *oracle);
@@ -28,10 +28,10 @@ struct work_book;
 struct work_book *work_book_new(void);
 void work_book_free(struct work_book *book);
 void work_book_see(struct work_book *book, const struct world *world);
-/* Beside the picture of the interval before. */
+/* Compares with the picture of the interval before. */
 const char *work_book_check(struct work_book *book, const struct world *world,
 			    const struct picture *picture, const struct picture *before);
-/* What rows counted of @counter in the last interval; @counts: it was counted at all. */
+/* Checks the counts of @counter in rows in the last interval; @counts: it was counted at all. */
 const char *work_book_check_counter(struct work_book *book, const struct world *world,
 				    size_t counter, bool counts, const struct picture *picture);
 /* Has the process of this row ever run in the container with this id? Or its owner, if pid is 0. */
@@ -42,7 +42,7 @@ bool work_book_ran(const struct work_book *book, const struct picture_row *row);
 bool work_book_reused(const struct work_book *book, const struct picture_row *row);
 /*
  * Does it live: is it a process that ran with these labels last, and has not ended, or a container
- * that is there? False where that cannot be told, as names have changed.
+ * that exists? False if that cannot be decided, because names have changed.
  */
 bool work_book_lives(const struct work_book *book, const struct world *world, size_t level,
 		     const struct picture_row *row);
@@ -52,14 +52,14 @@ struct counter_book;
 struct counter_book *counter_book_new(void);
 void counter_book_free(struct counter_book *book);
 void counter_book_see(struct counter_book *book, const struct world *world);
-/* Whether the counter counts what the last interval has of it. */
+/* Does the counter count its amounts of the last interval? */
 bool counter_book_counts(const struct counter_book *book, size_t counter);
 const char *counter_book_check_sums(const struct picture *picture);
-/* Beside the picture of the interval before. */
+/* Compares with the picture of the interval before. */
 const char *counter_book_check(const struct counter_book *book, const struct world *world,
 			       const struct picture *picture, const struct picture *before);
 
-/* oracle_share.c: by what is energy shared, and what does each weigh by that? */
+/* oracle_share.c: the basis by which energy is shared, and the weight of each sample by it. */
 enum basis {
 	BASIS_TIME,
 	BASIS_SMT,
@@ -69,7 +69,7 @@ enum basis {
 	BASIS_TRAFFIC,
 	BASIS_COUNT
 };
-/* Of an interval; by BASIS_TIME the weights are the samples' own. */
+/* The weights of an interval; by BASIS_TIME they are the samples' own. */
 struct basis_weights {
 	bool known[BASIS_COUNT];
 	double sample[BASIS_COUNT][WORLD_SAMPLES_MAX];
@@ -84,7 +84,7 @@ enum basis basis_choose(const struct basis_weights *weights, enum zone_type type
 const char *totals_check(const struct world *world, const struct picture *picture,
 			 const struct picture *before);
 
-/* Of a column: all rows, those that are retired, and what is pending. */
+/* The sum of a column over all rows, the retired ones and the pending amount. */
 unsigned __int128 oracle_sum(const struct picture_table *table, size_t column);
 /* A text that stays until the next one. */
 const char *oracle_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What each sample weighs by what was counted of it, and by which of that a zone's energy is
- * shared: as docs/attribution.md says, in floating point.
+ * The weight of each sample by its counts, and the basis by which a zone's energy is shared: as
+ * docs/attribution.md describes it, in floating point.
  */
 #include "oracle.h"
 
@@ -19,7 +19,7 @@ static double seen_of(const struct world_interval *interval, const struct sample
 	return fmin((double)sample->counted_ns, (double)sample->cpu_ns);
 }
 
-/* @whole, of which what was beside a busy sibling counts @factor. */
+/* @whole, in which the amount next to a busy sibling counts @factor. */
 static double unpaired(const struct world_interval *interval, const struct sample *sample,
 		       double whole, double factor)
 {
@@ -121,7 +121,7 @@ void basis_weigh(struct basis_weights *weights, const struct world *world)
 		for (size_t i = 0; i < world->interval.count; i++)
 			weights->sample[basis][i] = weight_of(&world->interval, &world->samples[i],
 							      basis, weights->mean[basis]);
-		/* Of a cgroup without processes nothing is counted. */
+		/* Nothing is counted for a cgroup without processes. */
 		weights->nameless_owner[basis] =
 			basis == BASIS_TRAFFIC || !(world->interval.counting & COUNTED_TIME)
 				? 0

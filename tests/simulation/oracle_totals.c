@@ -7,7 +7,7 @@
 
 #define NO_TOTAL 0
 
-/* What each type counts, by its parts. */
+/* The parts that each type counts. */
 static const unsigned parts[] = {
 	[TYPE_CORE] = 1,  [TYPE_UNCORE] = 2,     [TYPE_PACKAGE] = 7, [TYPE_DRAM] = 8,
 	[TYPE_PSYS] = 95, [TYPE_PLATFORM] = 127, [TYPE_GPU] = 64,
@@ -21,7 +21,7 @@ static bool of_one_place(const struct meter_zone *a, const struct meter_zone *b)
 	       (a->socket == b->socket && a->die == b->die);
 }
 
-/* Of two zones: is the same energy in totals twice, or one sum of rows in two? */
+/* For two zones: is the same energy in totals twice, or one sum of rows in two? */
 static const char *check_pair(const struct world *world, const struct picture *picture, size_t i,
 			      size_t j)
 {
@@ -40,7 +40,7 @@ static const char *check_pair(const struct world *world, const struct picture *p
 	return NULL;
 }
 
-/* What is in none has energy that a zone of another type has, too. */
+/* A zone that is in no total has energy that a zone of another type has, too. */
 static bool is_covered(const struct world *world, const struct picture *picture, size_t z)
 {
 	bool covered = picture->zones[z].total != NO_TOTAL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What ran, by the simulation's own account, and the share of each zone's energy that follows from
- * it: of an interval, or of the whole time that a zone gave no reading.
+ * The work by the simulation's own account, and the share of each zone's energy that follows from
+ * it: for an interval, or for the whole time without readings of a zone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static void add_weight(struct weighed *weighed, uint32_t owner, double weight)
 	weighed->named += weight;
 }
 
-/* What the sample weighs in a socket, or in all. */
+/* The weight of the sample in a socket, or in all. */
 static double weight_in(const struct work_book *book, const struct world *world,
 			const struct sample *sample, size_t place, enum basis basis)
 {
@@ -244,7 +244,7 @@ static uint64_t part_of(const struct world *world, uint64_t ns, const struct wor
 	return (uint64_t)((unsigned __int128)ns * work->named_ns / whole->named_ns);
 }
 
-/* What is known of owners, in sockets as all work is. */
+/* The traffic that is known by owner; it is in sockets as all work is. */
 static void see_traffic(struct work_book *book, const struct world *world)
 {
 	const struct work *whole = &book->now[WHOLE];
@@ -292,7 +292,7 @@ static void see_unnamed(struct work_book *book, const struct world *world)
 	for (uint32_t socket = 0; socket < world->sockets; socket++) {
 		struct work *work = &book->now[socket];
 
-		/* What has no name was run by all sockets as what has. */
+		/* Work without a name is spread over the sockets like named work. */
 		work->vague = interval->sockets_vague || interval->dropped_owner_ns;
 		work->unnamed_ns = part_of(world, interval->dropped_ns, work, whole) +
 				   part_of(world, interval->unseen_ns, work, whole);
@@ -314,7 +314,7 @@ static size_t place_of(const struct world *world, const struct meter_zone *zone)
 		       : WHOLE;
 }
 
-/* What the process of @sample did in a place. */
+/* The work of the process of @sample in a place. */
 static uint64_t work_in(const struct sample *sample, size_t place)
 {
 	uint64_t ns = 0;
@@ -441,8 +441,8 @@ struct due {
 };
 
 /*
- * Likewise by another basis than time. Weights are whole numbers there, each a few units from these
- * at most, as is what they are made of.
+ * The same by a basis other than time. Weights are whole numbers there, each at most a few units
+ * from these, and so are their parts.
  */
 static void add_due_by(struct due *due, const struct share *share, double weight, uint64_t parts)
 {
@@ -497,7 +497,7 @@ static const char *check_owner(const struct work_book *book, const struct world 
 
 		if (share->is_gap &&
 		    (owner->changed >= share->gap_begun || row->created_ms >= share->gap_begun_ms))
-			return NULL; /* its row began in the gap, maybe anew */
+			return NULL; /* its row began in the gap, maybe again */
 		if (share->basis == BASIS_TIME)
 			add_due(&due, share, share->work->owner_ns[i], share->work->owner_parts[i]);
 		else
@@ -593,7 +593,10 @@ static enum basis basis_of(const struct work_book *book, const struct world *wor
 	return work->by[basis].named + work->by[basis].unnamed > 0 ? basis : BASIS_TIME;
 }
 
-/* What of zone @z was split, and over what. False: too little is known of it. */
+/*
+ * The energy of zone @z that was split, and the work that it was split over. False: too little is
+ * known.
+ */
 static bool find_share(const struct work_book *book, const struct world *world, size_t z,
 		       const struct picture *picture, const struct picture *before,
 		       struct share *ret, const char **wrong)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client sees of one snapshot, in plain values: the simulation's own words for it. A line of
- * values begins with CPU time (ns) and counters of work, 0 where they are not there; then each
- * account's dynamic and idle energy (µJ): that of one zone, or of all of a type.
+ * The view of a client of one snapshot, in plain values: the simulation's own words for it. A line
+ * of values begins with CPU time (ns) and counters of work, 0 if they do not exist; then each
+ * account's dynamic and idle energy (µJ), for one zone or for all zones of a type.
  */
 #pragma once
 

@@ -309,7 +309,7 @@ static uint32_t known_signals(const struct world *world)
 	return known;
 }
 
-/* Of the party that was added last. */
+/* Adds the counts of the party that was added last. */
 static void add_counted(struct product *product, const uint64_t *counted)
 {
 	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
@@ -359,7 +359,7 @@ static void enter_sample(struct product *product, const struct world *world,
 	enter_signals(&product->books.parties, sample);
 }
 
-/* Of a container, by its cgroup. */
+/* Enters the traffic of a container, by its cgroup. */
 static void enter_traffic(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;

@@ -13,7 +13,7 @@ struct held;
 
 enum product_result {
 	PRODUCT_PUBLISHED,
-	PRODUCT_BOOKED, /* not published for want of memory; the next one makes up for it */
+	PRODUCT_BOOKED, /* not published for lack of memory; the next one makes up for it */
 	PRODUCT_BROKEN,
 };
 
@@ -29,5 +29,5 @@ uint64_t product_refusals(void);
 /* The newest snapshot; given back with product_let_go(), also after product_free(). */
 struct held *product_hold(struct product *product);
 void product_let_go(struct held *held);
-/* Takes the picture of it anew; @picture's memory is used again. */
+/* Takes its picture again; @picture's memory is reused. */
 void product_draw(const struct held *held, struct picture *picture);

@@ -127,7 +127,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Of zones those count that the program has adopted. */
+/* Counts the machine's features; only zones that the program has adopted count. */
 static void count_machine(const struct run *run, struct finding *finding)
 {
 	size_t zones = product_zones(run->product);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is counted of the work beside its CPU time. A machine has some counters, each of which is
- * missing for some intervals; a process has its own frequency and its own misses, and of some only
- * a part, or nothing, is counted.
+ * The counts of work in addition to its CPU time. A machine has some counters, and each is missing
+ * for some intervals. A process has its own frequency and its own misses; some processes are
+ * counted only in part, or not at all.
  */
 #include "world.h"
 
@@ -20,7 +20,7 @@ void signals_begin(struct world *world)
 	world->interval.counting = world->can_count;
 }
 
-/* Of so much of the time of a sample signals are known. */
+/* The part of a sample's time for which signals are known. */
 static uint64_t counted_of(struct world *world, uint64_t cpu_ns)
 {
 	/* Else nothing is learned. */

@@ -49,7 +49,7 @@ static void draw_policy(struct world *world)
 	}
 }
 
-/* Texts of an owner that a runtime or Kubernetes tells; the id is what a cgroup says. */
+/* Texts of an owner that a runtime or Kubernetes reports; the id comes from a cgroup. */
 static void draw_names(struct world *world, struct owner *owner)
 {
 	static const char *const spaces[] = { "", "default", "batch", "kube-system", "a", "b" };
@@ -96,7 +96,7 @@ static void change_owner(struct world *world, struct owner *owner)
 		note_change(world, owner);
 	}
 	if (world_has(world, FEATURE_RESTART) && draw < 4) {
-		begin_owner(world, owner); /* a container begins anew in its pod */
+		begin_owner(world, owner); /* a container starts again in its pod */
 		note_change(world, owner);
 	}
 	if (!world_has(world, FEATURE_NAMES) || draw < 20)
@@ -401,7 +401,7 @@ static void step_unnamed(struct world *world)
 		memset(world->samples[i].socket_ns, 0, sizeof(world->samples[i].socket_ns));
 }
 
-/* Options are loaded anew, or series settle as the gaps between scrapes are now. */
+/* Options are reloaded, or series settle as the gaps between scrapes require now. */
 static void step_policy(struct world *world)
 {
 	uint64_t before_ns = world->policy.settle_ns;

@@ -26,10 +26,10 @@
 
 #define SECOND_NS           1000000000ULL
 
-/* What can be switched off, to find what a failure needs. */
+/* Features that can be switched off, to find those that a failure needs. */
 enum feature {
 	FEATURE_FAULTS,   /* meters: errors, stalled, missed, absent and back */
-	FEATURE_JUMPS,    /* meters: counters that are reset, opened anew, or step */
+	FEATURE_JUMPS,    /* meters: counters that are reset, reopened, or step */
 	FEATURE_TURNS,    /* meters: small ranges, so that counters turn */
 	FEATURE_LATE,     /* zones that are found later */
 	FEATURE_SLEEP,    /* the machine is suspended */
@@ -39,7 +39,7 @@ enum feature {
 	FEATURE_BRIEF,    /* processes that end, short ones, pids used again */
 	FEATURE_EXEC,     /* other commands, other owners */
 	FEATURE_CROWD,    /* thousands of processes, at times */
-	FEATURE_RESTART,  /* containers begin anew under another id */
+	FEATURE_RESTART,  /* containers start again under another id */
 	FEATURE_NAMES,    /* names that come late, or change */
 	FEATURE_IDLE,     /* idle power, and shares of it */
 	FEATURE_RELOAD,   /* other options while it runs */
@@ -47,14 +47,14 @@ enum feature {
 	FEATURE_MEMORY,   /* memory that is refused */
 	FEATURE_CLIENTS,  /* snapshots that are held */
 	FEATURE_GPUS,     /* boards, and processes that use them */
-	FEATURE_COUNTERS, /* of work beside its CPU time, that come late and are lost at times */
+	FEATURE_COUNTERS, /* of work, in addition to CPU time; late, or lost at times */
 	FEATURE_SIGNALS,  /* counters of the work, which may be missing at times */
 	FEATURE_COUNT
 };
 const char *feature_name(enum feature feature);
 #define FEATURES_ALL ((1U << FEATURE_COUNT) - 1)
 
-/* What is counted of the work beside its CPU time. */
+/* The counts of work in addition to its CPU time. */
 enum counted {
 	COUNTED_TIME = 1 << 0, /* how much of it context switches have shown */
 	COUNTED_PAIRED = 1 << 1,
@@ -131,7 +131,7 @@ struct meter_zone {
 	bool has_read;
 	uint64_t read_raw_uj, read_ns, read_boot_ns;
 	uint32_t read_generation;
-	/* What the node must have counted: between two readings, where that is known. */
+	/* The energy that the node must have counted: between two readings, if that is known. */
 	unsigned __int128 counted_uj;
 	unsigned __int128 pending_uj; /* known since the last booking, not booked yet */
 	bool unknown; /* since the last booking something flowed that is not known */
@@ -141,7 +141,7 @@ struct meter_zone {
 	uint64_t gap_begun;            /* number of the first interval without a reading; 0: none */
 	uint64_t gap_begun_ns;         /* its end */
 	bool gap_given_up;             /* gone for so long that what ran is not kept */
-	/* Of this interval. */
+	/* In this interval: */
 	bool moved, refused;   /* it has a reading, which is not to be believed */
 	uint64_t gap_of_moved; /* since which interval its energy is; 0: of this one alone */
 };
@@ -162,10 +162,16 @@ struct world_interval {
 	bool sockets_vague; /* some work is of no known socket */
 	bool reload;
 	uint32_t refuse_one_in; /* requests for memory that are refused; 0: none */
-	/* Of each board: all its busy time, and of that what has no name, or no process. */
+	/*
+	 * For each board: all its busy time, and the parts of it without a name and without a
+	 * process.
+	 */
 	uint64_t board_busy_ns[WORLD_BOARDS_MAX];
 	uint64_t board_dropped_ns[WORLD_BOARDS_MAX], board_unseen_ns[WORLD_BOARDS_MAX];
-	/* Of each counter. What is neither a sample's nor that owner's is of no known owner. */
+	/*
+	 * For each counter. The amount that belongs neither to a sample nor to that owner has no
+	 * known owner.
+	 */
 	bool counter_is_known[WORLD_COUNTERS];
 	uint64_t counted[WORLD_COUNTERS]; /* all of it */
 	uint32_t counter_owner;           /* whose cgroup has counted, ... */
@@ -228,14 +234,14 @@ void counters_count(struct world *world, struct sample *sample);
 
 /* signals.c */
 void signals_begin(struct world *world);
-/* What is counted of the samples of this interval. */
+/* Draws the counts of the samples of this interval. */
 void signals_step(struct world *world);
 
 /* meters.c */
 void meters_begin(struct world *world);
 /* Series settle for @settle_ns and no longer for @before_ns: zones that show 0 still, too. */
 void meters_settle(struct world *world, uint64_t before_ns, uint64_t settle_ns);
-/* What each zone drew in this interval, and which faults it has in it. */
+/* Draws the energy of each zone in this interval, and its faults. */
 void meters_step(struct world *world);
 uint64_t meter_raw_uj(const struct meter_zone *zone);
 /*
