@@ -58,7 +58,7 @@ struct meter {
 static void set_remark(struct meter *meter, const char *text)
 {
 	pthread_mutex_lock(&meter->lock);
-	(void)snprintf(meter->remark, sizeof(meter->remark), "%s", text);
+	(void)snprintf(meter->remark, sizeof(meter->remark), "%.255s", text);
 	pthread_mutex_unlock(&meter->lock);
 }
 
