@@ -8,6 +8,7 @@
 #include "kepler/record.h"
 #include "kepler/run.h"
 #include "kepler/top.h"
+#include "kepler/vm_energy.h"
 #include "options/program.h"
 #include "replay/replay.h"
 
@@ -32,6 +33,11 @@ static const struct command commands[] = {
 		  "arithmetic of the interval that ends next.\nTakes the options of run (kepler "
 		  "help all); web.listen-address is the exporter's address.\nAlso takes:",
 	  .options = &explain_options },
+	{ "vm-energy", vm_energy_main, "print the joules of a virtual machine",
+	  .what = "Prints the energy of a virtual machine since the start of its series, from "
+		  "its file in\npassthrough.dir, in joules. Takes the options of run (kepler "
+		  "help all), and:",
+	  .options = &vm_energy_options },
 	{ "record", record_main, "record measurements for replay", .operands = "FILE",
 	  .what = "Measures like run, but serves nothing and writes all input to the attribution "
 		  "of energy\nto FILE, which must not exist. Accepts the options of run (kepler "

@@ -16,8 +16,9 @@ import sys
 import tempfile
 import time
 import uuid
+from xml.etree import ElementTree
 
-from rig import Exporter, Sensors, need_root, rapl_zone
+from rig import KEPLER, Exporter, Sensors, need_root, rapl_zone
 
 OPTIONS = ["--monitor.interval=1s", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--passthrough.resolution=1uJ",
            "--metrics.keep=1s"]
@@ -190,8 +191,26 @@ def check_folder(machine, exporter, folder):
         assert time.monotonic() < deadline, values
         metrics = exporter.scrape()
         values.add(int((own / "intel-rapl:0/energy_uj").read_text()))
+    check_command(machine, exporter, folder)
     assert own.stat().st_mode & 0o777 == 0o750
     assert (own / "energy").stat().st_mode & 0o777 == 0o640
+
+
+def check_command(machine, exporter, folder):
+    """kepler vm-energy prints what a scrape shows, and refuses what leads out of the directory."""
+    def ask(*args):
+        return subprocess.run([KEPLER, "vm-energy", f"--passthrough.dir={folder}/guests", *args], capture_output=True, text=True,
+                              check=False)
+
+    said, shown, deadline = set(), microjoules(exporter.scrape(), machine), time.monotonic() + 60
+    while f"package measured dynamic {shown // 1000000}.{shown % 1000000:06} idle 0.000000\n" not in said:
+        assert time.monotonic() < deadline, (shown, said)
+        said.add(ask(f"--uuid={machine.uuid}").stdout)
+        shown = microjoules(exporter.scrape(), machine)
+    xml = ask(f"--uuid={machine.uuid}", "--xml").stdout
+    assert ElementTree.fromstring(xml).find("metric/name").text == "EnergyConsumedPackage", xml
+    assert ask("--uuid=../..").returncode == 2
+    assert ask(f"--uuid={uuid.uuid4()}").returncode == 1
 
 
 def check_stranger(machine, exporter):
