@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "evidence/recording_input.h"
-#include "evidence/recording_ring.h"
-#include "evidence/recording_series.h"
+#include "evidence/recordings/recording_input.h"
+#include "evidence/recordings/recording_ring.h"
+#include "evidence/recordings/recording_series.h"
 #include "evidence/series_csv.h"
 #include "evidence/series_json.h"
 #include "evidence/series_pick.h"

@@ -2,8 +2,8 @@
 /*
  * One series from a file: an artifact of upstream's validator ({"query", "metric", "timestamps":
  * […], "values": […]}), the response of a Prometheus to a range query ({"metric": {…}, "values":
- * [[time, "value"], …]} anywhere in it), CSV, a recording (evidence/recording_series.h), or
- * a folder of recordings. Each may be compressed with gzip. It is read as a stream: memory does not
+ * [[time, "value"], …]} anywhere in it), CSV, a recording (recordings/recording_series.h), or a
+ * folder of recordings. Each may be compressed with gzip. It is read as a stream: memory does not
  * depend on the file's size.
  *
  * CSV has a line with names of columns. The time is the column "time", "timestamp", "time_s",

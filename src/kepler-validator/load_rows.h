@@ -2,7 +2,7 @@
 /* By which words exporters show the validator's own load. */
 #pragma once
 
-#include "evidence/own_rows.h"
+#include "evidence/pages/own_rows.h"
 #include "trial/load_cgroup.h"
 #include "trial/own_container.h"
 

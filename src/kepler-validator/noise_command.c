@@ -27,7 +27,7 @@
 #include "trial/load.h"
 #include "trial/load_arithmetic.h"
 #include "truth/counter_trace.h"
-#include "truth/energy_filter.h"
+#include "truth/meters/energy_filter.h"
 #include "truth/truth.h"
 #include "verdict-report/noise_folder.h"
 

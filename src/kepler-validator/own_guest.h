@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#include "kepler-validator/observation.h"
+#include "kepler-validator/checks/observation.h"
 
 /* Does a phase of the plan need one? */
 bool own_guest_is_wanted(const struct observation *observation);

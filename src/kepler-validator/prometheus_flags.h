@@ -2,9 +2,9 @@
 /* Exporters that a Prometheus scrapes: the options of run that say which, and how it is asked. */
 #pragma once
 
-#include "evidence/exporter.h"
+#include "evidence/pages/exporter.h"
 #include "evidence/prometheus_source.h"
-#include "kepler-validator/observation.h"
+#include "kepler-validator/checks/observation.h"
 #include "options/option_set.h"
 
 struct prometheus_flags {

@@ -6,9 +6,9 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler-validator/percent.h"
+#include "kepler-validator/checks/percent.h"
+#include "kepler-validator/checks/required_levels.h"
 #include "kepler-validator/report_output.h"
-#include "kepler-validator/required_levels.h"
 #include "kepler-validator/validator_options.h"
 #include "net/http_url.h"
 #include "options/operands.h"

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "evidence/energy_metric.h"
+#include "evidence/pages/energy_metric.h"
+#include "kepler-validator/checks/observation.h"
 #include "kepler-validator/guest_flags.h"
-#include "kepler-validator/observation.h"
 #include "kepler-validator/prometheus_flags.h"
 #include "options/option_set.h"
 

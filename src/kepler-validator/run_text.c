@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "truth/gpu_meter.h"
+#include "truth/meters/gpu_meter.h"
 
 void run_text_scenarios(void)
 {

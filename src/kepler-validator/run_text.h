@@ -3,7 +3,7 @@
 #pragma once
 
 #include "judging/result.h"
-#include "kepler-validator/observation.h"
+#include "kepler-validator/checks/observation.h"
 
 void run_text_scenarios(void);
 /* Everything that is known before the run: phases, exporters, meters. */

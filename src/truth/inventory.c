@@ -11,8 +11,8 @@
 #include "base/macro.h"
 #include "truth/meter_list.h"
 #include "truth/meter_search.h"
-#include "truth/msr_meter.h"
-#include "truth/perf_meter.h"
+#include "truth/meters/msr_meter.h"
+#include "truth/meters/perf_meter.h"
 
 static const char *const kinds[] = { "package", "core", "uncore", "dram", "psys" };
 

@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "truth/gpu_meter.h"
-#include "truth/ipmi_meter.h"
-#include "truth/law_meter.h"
 #include "truth/meter_list.h"
 #include "truth/meter_search.h"
-#include "truth/msr_meter.h"
-#include "truth/perf_meter.h"
-#include "truth/redfish_meter.h"
+#include "truth/meters/gpu_meter.h"
+#include "truth/meters/ipmi_meter.h"
+#include "truth/meters/law_meter.h"
+#include "truth/meters/msr_meter.h"
+#include "truth/meters/perf_meter.h"
+#include "truth/meters/redfish_meter.h"
 
 /* A package draws up to 1 kW today, a machine of eight packages up to 10 kW. */
 #define PART_WATTS_MAX    2000.0

@@ -5,18 +5,18 @@
  *
  * Sources, and the error that is assumed of each (as a ratio):
  * rapl-sysfs: /sys/class/powercap, counters in µJ that wrap (Documentation/power/powercap): 1 %.
- * perf: the same counters as events of the PMU "power" (truth/perf_meter.h): 1 %.
- * msr: the same counters as registers (truth/msr_meter.h): 1 %.
+ * perf: the same counters as events of the PMU "power" (truth/meters/perf_meter.h): 1 %.
+ * msr: the same counters as registers (truth/meters/msr_meter.h): 1 %.
  * hwmon: energy1_input (µJ), power1_average or power1_input (µW) of each hwmon device that is
  * neither a GPU nor the ACPI meter (Documentation/hwmon/sysfs-interface): 3 %. Only if it is asked
  * for: the machine's owner alone knows what such a device measures.
  * acpi: the ACPI 4.0 power meter, which hwmon shows as "power_meter": 5 %.
  * redfish, ipmi: the management controller, over the network or by the kernel's driver
- * (truth/redfish_meter.h, truth/ipmi_meter.h): 5 %.
+ * (truth/meters/redfish_meter.h, truth/meters/ipmi_meter.h): 5 %.
  * pdu-file: a file with the power in W, as a script writes that reads a PDU, and that is not older
  * than a minute: 2 %.
- * law: a formula instead of a meter, for a laboratory (truth/law_meter.h): 1 %, which is what the
- * kernel's ticks lose.
+ * law: a formula instead of a meter, for a laboratory (truth/meters/law_meter.h): 1 %, which is
+ * what the kernel's ticks lose.
  *
  * Zones have the names that exporters use: package, core, uncore, dram, psys, platform. All zones
  * of one kind are one truth: the sum over sockets.

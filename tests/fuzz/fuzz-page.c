@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence/energy_metric.h"
-#include "evidence/page.h"
+#include "evidence/pages/energy_metric.h"
+#include "evidence/pages/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

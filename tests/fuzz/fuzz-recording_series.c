@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "evidence/recording_input.h"
-#include "evidence/recording_series.h"
+#include "evidence/recordings/recording_input.h"
+#include "evidence/recordings/recording_series.h"
 #include "evidence/series_pick.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 /* Answers of a management controller to the validator: a power is what two bytes say, and not 0. */
 #include <stdlib.h>
 
-#include "truth/dcmi_answer.h"
+#include "truth/meters/dcmi_answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "truth/redfish_answer.h"
+#include "truth/meters/redfish_answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "truth/law_meter.h"
-#include "truth/perf_meter.h"
-#include "truth/rapl_registers.h"
+#include "truth/meters/law_meter.h"
+#include "truth/meters/perf_meter.h"
+#include "truth/meters/rapl_registers.h"
 
 #define CPUS 8
 

@@ -64,6 +64,8 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 		if (option->check(buf, &diag) < 0) /* neither: a rule of hwmon */
 			(void)snprintf(buf, size, "ina226@1-00%u/power1=platform",
 				       (unsigned)(random_u64(seed) % 100));
+		if (option->check(buf, &diag) < 0) /* the address of a virtual machine */
+			(void)snprintf(buf, size, "%u=web", 3 + (unsigned)(random_u64(seed) % 99));
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/energy_metric.h"
+#include "evidence/pages/energy_metric.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/exporter.h"
+#include "evidence/pages/exporter.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/own_rows.h"
+#include "evidence/pages/own_rows.h"
 
 #include "tests/unit/unit.h"
 

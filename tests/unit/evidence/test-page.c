@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/page.h"
+#include "evidence/pages/page.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/page_help.h"
+#include "evidence/pages/page_help.h"
 
 #include "tests/unit/unit.h"
 

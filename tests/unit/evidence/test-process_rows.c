@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/process_rows.h"
+#include "evidence/pages/process_rows.h"
 
 #include <unistd.h>
 

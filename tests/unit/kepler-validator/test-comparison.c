@@ -4,7 +4,7 @@
  * reason of their error. An exporter that is wrong by a twentieth is found nevertheless, in each
  * phase of the quick scenario.
  */
-#include "kepler-validator/checks.h"
+#include "kepler-validator/checks/checks.h"
 
 #include <math.h>
 

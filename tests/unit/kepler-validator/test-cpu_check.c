@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/cpu_check.h"
+#include "kepler-validator/checks/cpu_check.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/effect_checks.h"
+#include "kepler-validator/checks/effect_checks.h"
 
 #include "base/macro.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pages with estimates of known error, and the bound that they publish. */
-#include "kepler-validator/estimate_checks.h"
+#include "kepler-validator/checks/estimate_checks.h"
 
 #include "tests/unit/unit.h"
 

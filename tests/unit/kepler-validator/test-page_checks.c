@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/page_checks.h"
+#include "kepler-validator/checks/page_checks.h"
 
-#include "kepler-validator/upstream_specs.h"
+#include "kepler-validator/checks/upstream_specs.h"
 #include "tests/unit/unit.h"
 
 #define LENGTH_S 30

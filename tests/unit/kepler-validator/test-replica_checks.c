@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/replica_checks.h"
+#include "kepler-validator/checks/replica_checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

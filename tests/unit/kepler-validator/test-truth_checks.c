@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/truth_checks.h"
+#include "kepler-validator/checks/truth_checks.h"
 
 #include "tests/unit/unit.h"
 

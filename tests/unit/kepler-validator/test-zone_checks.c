@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-validator/zone_checks.h"
+#include "kepler-validator/checks/zone_checks.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/dcmi_answer.h"
+#include "truth/meters/dcmi_answer.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/law_meter.h"
+#include "truth/meters/law_meter.h"
 
 #include <errno.h>
 

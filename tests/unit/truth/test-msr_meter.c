@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/msr_meter.h"
+#include "truth/meters/msr_meter.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/perf_meter.h"
+#include "truth/meters/perf_meter.h"
 
 #include <linux/perf_event.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/rapl_registers.h"
+#include "truth/meters/rapl_registers.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/redfish_answer.h"
+#include "truth/meters/redfish_answer.h"
 
 #include "tests/unit/unit.h"
 

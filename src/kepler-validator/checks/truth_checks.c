@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Counters of energy never stand still, except for those of units that can be off (uncore). A
+ * power of a whole watt may be the same for hours on an idle machine, so it is doubted only if it
+ * was the same throughout while the work of the machine changed.
+ */
+#include "kepler-validator/checks/truth_checks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MISSING_MOST   0.1  /* of the run */
+#define STILL_MOST     0.1  /* of the run, at a stretch */
+#define STILL_LEAST_S  5    /* a meter may be updated that rarely */
+#define CHANGE_OF_WORK 0.25 /* of the CPUs */
+
+static double run_length_s(const struct observation *observation)
+{
+	size_t count = observation->phase_count;
+
+	return count > 0 ? observation->phases[count - 1].phase.end_s -
+				   observation->phases[0].phase.start_s
+			 : 0;
+}
+
+static double covered_s(const struct series *series)
+{
+	return series_amount(series, series_start_s(series), series_end_s(series)).covered_s;
+}
+
+/* By how many CPUs the machine's work changed. */
+static double change_of_work(const struct series *cpu)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; cpu && i < cpu->count; i++) {
+		least = fmin(least, cpu->windows[i].rate);
+		most = fmax(most, cpu->windows[i].rate);
+	}
+	return most - least;
+}
+
+static bool stood_still(const struct observation *observation, const struct truth_meter *meter,
+			double length_s)
+{
+	if (meter->is_power)
+		return meter->still_s > (1 - STILL_MOST) * length_s &&
+		       change_of_work(observation->cpu) >
+			       CHANGE_OF_WORK * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	return strcmp(meter->kind, "uncore") != 0 && meter->joules > 0 &&
+	       meter->still_s > fmax(STILL_LEAST_S, STILL_MOST * length_s);
+}
+
+static void doubt_missing(const struct truth *truth, struct truth_zone *zone, double part)
+{
+	uint64_t failures = 0, resets = 0, late = 0;
+	const struct truth_meter *stalled = NULL;
+
+	for (size_t i = 0; i < truth->meter_count; i++) {
+		const struct truth_meter *meter = &truth->meters[i];
+
+		if (strcmp(meter->kind, zone->kind) != 0)
+			continue;
+		failures += meter->failures;
+		resets += meter->resets;
+		late += meter->late;
+		if (meter->stalls > 0)
+			stalled = meter;
+	}
+	if (stalled) {
+		(void)snprintf(zone->doubt, sizeof(zone->doubt),
+			       "The truth stalled: it has no energy of %s for %.0f %% of the time, "
+			       "because reads of %.120s did not return.",
+			       zone->kind, 100 * part, stalled->path);
+		return;
+	}
+	(void)snprintf(zone->doubt, sizeof(zone->doubt),
+		       "The truth has no energy of %s for %.0f %% of the time: %llu readings "
+		       "failed, %llu times a counter was reset or jumped, %llu times it was read "
+		       "too late to know its wraps.",
+		       zone->kind, 100 * part, (unsigned long long)failures,
+		       (unsigned long long)resets, (unsigned long long)late);
+}
+
+static void find_doubt(const struct observation *observation, struct truth_zone *zone)
+{
+	const struct truth *truth = &observation->truth;
+	double length_s = run_length_s(observation);
+	double missing = 1 - covered_s(zone->series) / length_s;
+
+	/* The missing time at both ends, before the first reading and after the last, is a step. */
+	missing -= 2 * observation->step_s / length_s;
+	if (length_s > 0 && missing > MISSING_MOST)
+		doubt_missing(truth, zone, missing);
+	for (size_t i = 0; i < truth->meter_count && !zone->doubt[0]; i++) {
+		const struct truth_meter *meter = &truth->meters[i];
+
+		if (strcmp(meter->kind, zone->kind) == 0 &&
+		    stood_still(observation, meter, length_s))
+			(void)snprintf(zone->doubt, sizeof(zone->doubt),
+				       "The truth stood still for %.0f s: %.160s.", meter->still_s,
+				       meter->path);
+	}
+}
+
+static int add_result(const char *name, const char *reason, struct result_list *ret)
+{
+	char text[RESULT_NAME_MAX];
+
+	(void)snprintf(text, sizeof(text), "truth/%s", name);
+	struct result *result = result_new(text, RESULT_CORRECTNESS);
+	if (!result)
+		return -ENOMEM;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE, "%s", reason);
+	return result_list_add(ret, result);
+}
+
+int check_truth(struct observation *observation, struct result_list *ret)
+{
+	struct truth *truth = &observation->truth;
+	char reason[RESULT_REASON_MAX];
+	int r = 0;
+
+	for (size_t i = 0; i < truth->zone_count && r == 0; i++) {
+		find_doubt(observation, &truth->zones[i]);
+		if (truth->zones[i].doubt[0])
+			r = add_result(truth->zones[i].kind, truth->zones[i].doubt, ret);
+	}
+	if (truth->left_out == 0 || r < 0)
+		return r;
+	(void)snprintf(reason, sizeof(reason),
+		       "%zu meters were left out: at most %d meters of %d kinds are read, so sums "
+		       "are not complete.",
+		       truth->left_out, TRUTH_METERS_MAX, TRUTH_ZONES_MAX);
+	return add_result("size", reason, ret);
+}
+
+void truth_doubt_apply(const struct truth_zone *zone, struct result *result)
+{
+	char reason[RESULT_REASON_MAX];
+
+	if (!zone->doubt[0] || (result->verdict != VERDICT_PASS && result->verdict != VERDICT_FAIL))
+		return;
+	(void)snprintf(reason, sizeof(reason), "%s", result->reason);
+	const char *before = verdict_name(result->verdict);
+	result->cause = CAUSE_NONE;
+	result_set_verdict(result, VERDICT_INCONCLUSIVE, "%s By this truth: %s. %.200s",
+			   zone->doubt, before, reason);
+}
