@@ -71,7 +71,7 @@ static int nearest_of_best(const double *left, int shifts, int best)
 int lag_find(const struct series *actual, const struct series *predicted, double most_s,
 	     double *ret_lag_s)
 {
-	double left[2 * SHIFTS_MOST + 1];
+	double left[2 * SHIFTS_MOST + 1] = { 0 };
 	double step_s = fmin(series_step_s(actual), series_step_s(predicted));
 	*ret_lag_s = NAN;
 	if (actual->count < PAIRS_LEAST || predicted->count < PAIRS_LEAST)

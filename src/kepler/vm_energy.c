@@ -119,7 +119,7 @@ static int read_record(const char *folder, const char *uuid, struct passthrough_
 static int report(const struct vm_energy_config *config)
 {
 	const char *folder = config->config.push.passthrough.dir;
-	struct passthrough_record record;
+	struct passthrough_record record = { 0 };
 	struct diag diag = { "" };
 
 	if (!*folder) {

@@ -65,7 +65,7 @@ const char *passthrough_refusal_name(enum passthrough_refusal refusal); /* "vers
 /* Why the values cannot be a record's, or NULL. Both forms check it. */
 const char *passthrough_record_fault(const struct passthrough_record *record);
 
-/* Writes a record without fault; returns its length. */
+/* Writes a record; returns its length, or 0 if it has a fault. */
 size_t passthrough_record_write(const struct passthrough_record *record,
 				uint8_t ret[static PASSTHROUGH_RECORD_MAX]);
 /* Reads one record that fills @bytes. *ret only with PASSTHROUGH_OK. */

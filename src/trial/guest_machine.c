@@ -113,7 +113,8 @@ __attribute__((noreturn)) static void be_qemu(const struct guest_options *option
 	(void)snprintf(memory, sizeof(memory), "%u", options->memory_mib);
 	(void)snprintf(append, sizeof(append), "console=" SERIAL_TERMINAL " quiet panic=-1 %s",
 		       options->append);
-	const char *const first[] = { QEMU, "-name", "guest=" GUEST_NAME, "-uuid", uuid, NULL };
+	static const char named[] = "guest=" GUEST_NAME;
+	const char *const first[] = { QEMU, "-name", named, "-uuid", uuid, NULL };
 	const char *const last[] = { "-machine", MACHINE, "-cpu",    "max",     "-smp",
 				     cpus,       "-m",    memory,    "-kernel", kernel,
 				     "-initrd",  initrd,  "-append", append,    "-nodefaults",

@@ -70,7 +70,7 @@ void _start(void)
 
 	(void)call(WRITE, 1, (long)ready, sizeof(ready) - 1, 0);
 	for (;;) {
-		char letter;
+		char letter = 0;
 
 		if (call(READ, 0, (long)&letter, 1, 0) != 1)
 			continue;

@@ -2,7 +2,6 @@
 #include "truth/cpu_account.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +10,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/num.h"
+
+#define RUN_TIME_FIELD 7
 
 double cpu_account_busy_s(const char *procfs)
 {
@@ -43,6 +45,18 @@ double cpu_account_busy_s(const char *procfs)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
+/* The time that tasks ran: the seventh number of a line "cpuN …". */
+static bool run_time_of(char *line, uint64_t *ret_ns)
+{
+	char *word = strsep(&line, " ");
+
+	if (strncmp(word, "cpu", strlen("cpu")) != 0)
+		return false;
+	for (int field = 0; field < RUN_TIME_FIELD && line; field++)
+		word = strsep(&line, " ");
+	return line && parse_u64(word, strlen(word), ret_ns) == 0;
+}
+
 double cpu_account_task_s(const char *procfs)
 {
 	char path[512], line[1024];
@@ -55,8 +69,7 @@ double cpu_account_task_s(const char *procfs)
 	while (file && fgets(line, sizeof(line), file)) {
 		uint64_t run_ns;
 
-		/* Its seventh number: the time that tasks ran. */
-		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %" SCNu64, &run_ns) == 1) {
+		if (run_time_of(line, &run_ns)) {
 			sum_ns += run_ns;
 			has_cpu = true;
 		}

@@ -39,6 +39,8 @@ static bool has_other_meters(const char *sysfs, struct truth *found)
 
 	search_hwmon(sysfs, false, found);
 	bool has_meter = found->meter_count > 0;
+	for (size_t i = 0; i < found->meter_count; i++)
+		truth_meter_release(&found->meters[i]);
 	found->meter_count = 0;
 	return has_meter || (path_join(path, sizeof(path), sysfs, "cray/pm_counters") == 0 &&
 			     access(path, F_OK) == 0);

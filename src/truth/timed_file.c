@@ -117,7 +117,7 @@ static int wait_for_answer(struct timed_file *file, int limit_ms, struct answer 
 
 ssize_t timed_file_read(struct timed_file *file, char *buf, size_t size)
 {
-	struct answer answer;
+	struct answer answer = { 0 };
 
 	if (file->is_late && wait_for_answer(file, 0, &answer) < 0)
 		return -ETIMEDOUT;
@@ -159,7 +159,7 @@ ssize_t timed_file_read_once(const char *path, char *buf, size_t size)
 	struct timed_file *file = NULL;
 	ssize_t len = timed_file_new(path, &file);
 
-	if (len == 0)
+	if (file)
 		len = timed_file_read(file, buf, size);
 	timed_file_free(file);
 	return len;

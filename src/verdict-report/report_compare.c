@@ -89,7 +89,8 @@ int report_compare(const struct report_summary *before, const struct report_summ
 		   struct comparison *ret)
 {
 	bool *is_taken = calloc(after->count + 1, sizeof(*is_taken));
-	const struct summary_row **partners = calloc(before->count + 1, sizeof(*partners));
+	const struct summary_row **partners = calloc(
+		before->count + 1, sizeof(*partners)); /* NOLINT(bugprone-sizeof-expression) */
 
 	*ret = (struct comparison){ .count = 0 };
 	ret->items = calloc(before->count + after->count + 1, sizeof(*ret->items));

@@ -263,7 +263,7 @@ static void read_zone(struct recording_series *recording, size_t index, struct r
 
 static int read_zones(struct recording_series *recording, struct record_bytes *from)
 {
-	struct share share = { .start_s = -INFINITY, .end_s = -INFINITY };
+	struct share share = { .start_s = -HUGE_VAL, .end_s = -HUGE_VAL };
 	uint64_t count = record_bytes_number(from);
 
 	if (count > recording->zone_count)

@@ -77,7 +77,7 @@ ssize_t guest_processes_scan(int proc_fd, struct guest_process **ret)
 	CLEANUP(close_folder) DIR *folder = NULL;
 	CLEANUP_FREE struct guest_process *list = NULL;
 	CLEANUP_FREE char *text = malloc(TEXT_MAX);
-	CLEANUP_FD int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = text ? openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	size_t count = 0, size = 0;
 	struct guest_process found;
 	const struct dirent *entry;
@@ -86,9 +86,12 @@ ssize_t guest_processes_scan(int proc_fd, struct guest_process **ret)
 	if (fd < 0 || !text)
 		return text ? -errno : -ENOMEM;
 	folder = fdopendir(fd);
-	if (!folder)
-		return -errno;
-	fd = -1; /* it belongs to the folder */
+	if (!folder) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r;
+	}
 	while (count < GUEST_PROCESSES_MAX && (entry = readdir(folder))) {
 		if (parse_u64(entry->d_name, strlen(entry->d_name), &pid) < 0 || pid > INT32_MAX ||
 		    !read_process(proc_fd, (uint32_t)pid, text, &found))

@@ -61,7 +61,7 @@ int guest_vsock_open(struct guest_vsock *vsock, uint32_t port, struct diag *diag
 		vsock->watch.fd = -1;
 		return diag_set(diag, r, "passthrough.vsock: %s", strerrordesc_np(-r));
 	}
-	fd = -1;
+	(void)TAKE_FD(fd); /* it is closed by guest_vsock_close() */
 	return 0;
 }
 

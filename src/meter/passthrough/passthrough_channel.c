@@ -311,7 +311,7 @@ int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_
 			     size_t size, bool *ret_is_text, struct diag *diag)
 {
 	char path[PASSTHROUGH_PATH_MAX];
-	struct stat about;
+	struct stat about = { 0 };
 	int r = 0;
 
 	*ret_is_text = false;
