@@ -4,12 +4,23 @@
 #include <errno.h>
 #include <math.h>
 
+#define TICK_S 0.01 /* USER_HZ is 100 */
+
 /* The CPU time of one account between two times; NAN: the kernel does not have it. */
 static double account_s(const struct series *account, double start_s, double end_s)
 {
 	if (!account || account->count == 0)
 		return NAN;
 	return series_amount(account, start_s, end_s).amount;
+}
+
+/*
+ * The error of @ticks_s where it is the only account. A tick is charged to the task that runs when
+ * it comes, so that the number of ticks scatters as its square root; three times that is enough.
+ */
+static double own_error_s(double ticks_s, double tasks_s)
+{
+	return isnan(tasks_s) ? 3 * sqrt(fmax(ticks_s, 0) * TICK_S) : 0;
 }
 
 static void judge(struct result *result, double said_s, double ticks_s, double tasks_s)
@@ -22,6 +33,13 @@ static void judge(struct result *result, double said_s, double ticks_s, double t
 	if (!(high_s > 0)) {
 		result->error = NAN;
 		result_set_verdict(result, VERDICT_INCONCLUSIVE, "No CPU was busy.");
+	} else if (fabs(result->error) > most &&
+		   fabs(said_s - ticks_s) <= most * ticks_s + own_error_s(ticks_s, tasks_s)) {
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The node's CPU time is %.2f s, and the kernel's ticks have "
+				   "%.2f s, which is too little for them: they are off by up to "
+				   "%.2f s.",
+				   said_s, ticks_s, own_error_s(ticks_s, tasks_s));
 	} else if (fabs(result->error) > most) {
 		result->cause = CAUSE_SCALE;
 		result_set_verdict(result, VERDICT_FAIL,

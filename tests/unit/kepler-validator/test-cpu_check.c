@@ -70,6 +70,14 @@ static void a_single_account_decides(void **state)
 	assert_int_equal(judge(1.3, 1, -1, "1.3 times"), VERDICT_FAIL);
 }
 
+/* 300 ticks in a minute scatter; 3,000 do not, as far as that matters. */
+static void few_ticks_decide_nothing(void **state)
+{
+	assert_int_equal(judge(0.06, 0.05, -1, "too little"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(judge(0.1, 0.05, -1, "2 times"), VERDICT_FAIL);
+	assert_int_equal(judge(0.6, 0.5, -1, "1.2 times"), VERDICT_FAIL);
+}
+
 /* As in a virtual machine that misses a quarter of its ticks. */
 static void between_accounts_that_disagree_nothing_is_decided(void **state)
 {
@@ -89,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accounts_that_agree_decide),
 		cmocka_unit_test(a_single_account_decides),
+		cmocka_unit_test(few_ticks_decide_nothing),
 		cmocka_unit_test(between_accounts_that_disagree_nothing_is_decided),
 		cmocka_unit_test(an_idle_machine_decides_nothing),
 	};
