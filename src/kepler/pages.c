@@ -14,7 +14,6 @@
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
-#include "kepler/viewer.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
 
@@ -227,6 +226,11 @@ static void handle_now(void *userdata, const struct http_request *request,
 	if (viewer.sight == SIGHT_OWN && query.level != LEVEL_PROCESS) {
 		answer_text(response, 403,
 			    "403: you can see your own processes only: level=process\n");
+		return;
+	}
+	if (viewer.sight == SIGHT_OWN && !viewer_take_turn(&pages->times, viewer.uid, now_ns)) {
+		answer_text(response, 429, "429: you are answered once per second\n");
+		response->retry_after_s = 1;
 		return;
 	}
 	if (viewer.sight == SIGHT_OWN) {

@@ -15,11 +15,10 @@
 #include "config/config.h"
 #include "export/exporter.h"
 #include "export/page_cache.h"
+#include "kepler/viewer.h"
 #include "net/server/http_handler.h"
 
 #define PAGES_ROUTES 6
-
-struct viewing;
 
 struct pages {
 	struct http_route routes[PAGES_ROUTES];
@@ -30,7 +29,8 @@ struct pages {
 	struct explain_desk *desk;
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
-	uint64_t interval_ns; /* atomic: the server's thread reads it */
+	struct viewer_times times; /* of users that see a part */
+	uint64_t interval_ns;      /* atomic: the server's thread reads it */
 };
 
 /*

@@ -43,8 +43,8 @@ static int refuse(const char *socket, const struct http_reply *reply, const stru
 
 	(void)snprintf(number, sizeof(number), "%d: ", reply->status);
 	skip = strncmp(text, number, strlen(number)) == 0 ? strlen(number) : 0;
-	return diag_set(diag, reply->status == 503 ? -EAGAIN : -EACCES, "%s: %.*s", socket,
-			(int)strcspn(text + skip, "\n"), text + skip);
+	return diag_set(diag, reply->status == 503 || reply->status == 429 ? -EAGAIN : -EACCES,
+			"%s: %.*s", socket, (int)strcspn(text + skip, "\n"), text + skip);
 }
 
 static int ask(struct top_source *source, const char *target, struct strbuf *ret, struct diag *diag)

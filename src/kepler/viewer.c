@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/num.h"
 #include "host/proc.h"
 #include "snapshot/power_picture.h"
 
@@ -34,6 +35,26 @@ struct viewer viewer_of(const struct viewing *viewing, const struct http_request
 	if (!viewing)
 		return (struct viewer){ .sight = SIGHT_ALL };
 	return viewer_of_user(viewing, http_request_user(request, &user) ? &user : NULL);
+}
+
+bool viewer_take_turn(struct viewer_times *times, uid_t uid, uint64_t now_ns)
+{
+	size_t place = VIEWERS_MAX;
+
+	for (size_t i = 0; i < VIEWERS_MAX; i++) {
+		bool is_over = !times->last[i].answered_ns ||
+			       now_ns - times->last[i].answered_ns >= NSEC_PER_SEC;
+
+		if (!is_over && times->last[i].uid == uid)
+			return false;
+		if (is_over)
+			place = i;
+	}
+	if (place == VIEWERS_MAX)
+		return false;
+	times->last[place].uid = uid;
+	times->last[place].answered_ns = now_ns;
+	return true;
 }
 
 /* The user is read first: had the pid been reused before that, the start would be another one. */

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "config/config.h"
@@ -31,6 +32,22 @@ struct viewer {
 	uid_t uid;   /* with SIGHT_OWN */
 	int proc_fd; /* with SIGHT_OWN */
 };
+
+/*
+ * Users that see a part are answered once per second each, and VIEWERS_MAX of them at most: each
+ * answer looks up the processes of its rows, and no user may keep the exporter busy with that.
+ */
+#define VIEWERS_MAX 16
+
+struct viewer_times {
+	struct {
+		uid_t uid;
+		uint64_t answered_ns; /* 0: the place is free */
+	} last[VIEWERS_MAX];
+};
+
+/* Takes note of an answer to @uid at @now_ns, which is not 0. False: it is too early for one. */
+bool viewer_take_turn(struct viewer_times *times, uid_t uid, uint64_t now_ns);
 
 /* The peer of a request. Where @viewing is NULL it sees everything. */
 struct viewer viewer_of(const struct viewing *viewing, const struct http_request *request);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "host/proc.h"
 #include "snapshot/power_picture.h"
 #include "tests/unit/unit.h"
@@ -51,6 +52,20 @@ static void a_peer_without_a_user_sees_nothing(void **state)
 	assert_int_equal(viewer_of_user(&viewing, NULL).sight, SIGHT_ALL);
 }
 
+static void a_user_has_a_turn_once_per_second(void **state)
+{
+	const uint64_t at = 5 * NSEC_PER_SEC;
+	struct viewer_times times = { 0 };
+
+	assert_true(viewer_take_turn(&times, OTHER, at));
+	assert_false(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC - 1));
+	assert_true(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC));
+	for (uid_t uid = 1; uid < VIEWERS_MAX; uid++)
+		assert_true(viewer_take_turn(&times, uid, at + NSEC_PER_SEC));
+	assert_false(viewer_take_turn(&times, VIEWERS_MAX, at + NSEC_PER_SEC)); /* too many */
+	assert_true(viewer_take_turn(&times, VIEWERS_MAX, at + 2 * NSEC_PER_SEC));
+}
+
 /* A pid that was reused belongs to another process. */
 static void a_process_has_its_user_and_its_start(void **state)
 {
@@ -78,6 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_option_decides_what_others_see),
 		cmocka_unit_test(a_peer_without_a_user_sees_nothing),
+		cmocka_unit_test(a_user_has_a_turn_once_per_second),
 		cmocka_unit_test(a_process_has_its_user_and_its_start),
 	};
 
