@@ -7,7 +7,7 @@
 #include "kepler/explain.h"
 #include "kepler/record.h"
 #include "kepler/run.h"
-#include "kepler/top.h"
+#include "kepler/top/top.h"
 #include "kepler/vm_energy.h"
 #include "options/program.h"
 #include "replay/replay.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/viewer.h"
+#include "kepler/pages/viewer.h"
 
 #include <fcntl.h>
 #include <unistd.h>

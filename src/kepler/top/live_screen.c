@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/live_screen.h"
+#include "kepler/top/live_screen.h"
 
 #include <stdlib.h>
 #include <unistd.h>

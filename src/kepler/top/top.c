@@ -3,7 +3,7 @@
  * A loop that waits for a key, a signal or the next second. A session of its own is read once more
  * shortly after its first interval, so that the first screen has power.
  */
-#include "kepler/top.h"
+#include "kepler/top/top.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +18,8 @@
 #include "base/num.h"
 #include "base/terminal.h"
 #include "config/config.h"
-#include "kepler/top_source.h"
-#include "kepler/top_terminal.h"
+#include "kepler/top/top_source.h"
+#include "kepler/top/top_terminal.h"
 #include "options/program.h"
 #include "top/top_frame.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/web.h"
+#include "kepler/pages/web.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/macro.h"
 #include "config/config.h"
 #include "config/own_names.h"
-#include "kepler/pages.h"
+#include "kepler/pages/pages.h"
 #include "net/http_unix.h"
 #include "net/server/http_server.h"
 #include "net/server/web_options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/local.h"
+#include "kepler/pages/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "config/config.h"
-#include "kepler/pages.h"
-#include "kepler/viewer.h"
+#include "kepler/pages/pages.h"
+#include "kepler/pages/viewer.h"
 #include "net/http_unix.h"
 #include "net/server/http_server.h"
 #include "service/privileges.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/pages.h"
+#include "kepler/pages/pages.h"
 
 #include <errno.h>
 #include <stdio.h>

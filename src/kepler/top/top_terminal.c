@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/top_terminal.h"
+#include "kepler/top/top_terminal.h"
 
 #include <errno.h>
 #include <signal.h>

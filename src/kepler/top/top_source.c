@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/top_source.h"
+#include "kepler/top/top_source.h"
 
 #include <errno.h>
 #include <stdio.h>

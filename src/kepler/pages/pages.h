@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "export/exporter.h"
 #include "export/page_cache.h"
-#include "kepler/viewer.h"
+#include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
 #define PAGES_ROUTES 6
