@@ -56,7 +56,7 @@ def main():
             assert_balanced(metrics)
             assert took < 1 and resident < 150e6
             assert calls < COUNT / 100, 'it goes through /proc'
-            # Of tasks without a row the sum is known, and told a pass later.
+            # The sum over tasks without a row is known, and reported a pass later.
             assert least * 0.97 <= ran <= most * 1.03
             assert exporter.stop() == 0
         crowd.kill()

@@ -17,7 +17,7 @@ os.environ['KEPLER_BINARY'] = os.environ['KEPLER']
 from rig import Exporter, seen_with_truth  # noqa: E402,F401  # pylint: disable=wrong-import-position,unused-import
 
 NOBODY = 65534
-# What the documentation asks for (lab figure: before 5.11 also a memory lock without limit).
+# The documentation asks for this (lab figure: before 5.11 also a memory lock without limit).
 DOCUMENTED = ('bpf', 'perfmon', 'dac_read_search')
 CAP_NUMBERS = {'dac_read_search': 2, 'perfmon': 38, 'bpf': 39}
 # Every process has its own series at once: guests are slow, and what publication holds back has its own tests.

@@ -72,7 +72,7 @@ def main():
                                'kepler_node_cpu_cycles_total')]
         print(f'{CYCLES} cycles: ratios {ratios[:5]}; {ran / 1e3:.2f} s ran, {unseen:.3f} s unseen; '
               f'{clock / 1e9:.2f} s by {len(COUNTERS)} events; {before[1:]} to {after[1:]} descriptors, KiB')
-        # One burner on one CPU, and then beside others that mostly idle.
+        # One burner on one CPU, and then together with others that mostly idle.
         assert sum(gone > 0.9 for gone, _ in ratios) >= len(ratios) * 0.8, ratios
         assert sum(back < 0.9 for _, back in ratios) >= len(ratios) * 0.8, ratios
         # A CPU that has come has no event until the next reading.

@@ -63,7 +63,7 @@ def check_root():
         expected = 'bpf-walk' if HAS_WALK else 'bpf-iter'
         assert reader_of(exporter) == expected, (reader_of(exporter), exporter.output())
         case(f'as root: {expected}, burner {check_burner(exporter)}')
-        # Exits are told of only where a process is guarded from BPF, and here is none.
+        # Exits are reported only if a process is guarded from BPF, and there is no such process here.
         programs = loaded_programs()
         assert exporter.scrape().value('kepler_exporter_unseen_processes') == 0
         assert 'ended' in programs and not {'exiting', 'exiting_raw'} & programs, programs
@@ -159,7 +159,7 @@ def check_switches():
         assert ('switch_typed' in loaded_programs()) == HAS_TASK_STORAGE
         case(f'context switches: {"looked at" if HAS_TASK_STORAGE else "left alone"}, burner {burner}')
         assert exporter.stop() == 0
-    # The two CPUs are threads of one core: time beside a busy sibling is known where the switches are.
+    # The two CPUs are threads of one core: time with a busy sibling is known if the switches are.
     done = subprocess.run([os.environ['KEPLER'], 'doctor', '--verbose', '--counters.switches=true'], capture_output=True,
                           text=True, timeout=60, check=False)
     assert 'smt-time' in done.stdout and ('smt-time (needs' in done.stdout) != HAS_TASK_STORAGE, done

@@ -210,7 +210,7 @@ def main():
         sources = {label['source'] for label, _ in metrics.select('kepler_zone_info') if label['zone'] != 'other'}
         assert sources == {'rapl-msr'}, metrics.text
         zones = {(zone, package) for zone in ZONES for package in PACKAGES}
-        assert metrics.zones() - {('other', '')} == zones, metrics.zones()  # that is what psys has beside its parts
+        assert metrics.zones() - {('other', '')} == zones, metrics.zones()  # psys has that in addition to its parts
         check_law(msr, powercap)
         assert powercap.stop() == 0
         if not IS_AMD and not LONG_SECONDS:

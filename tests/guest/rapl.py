@@ -109,7 +109,7 @@ def burn_aside(seconds):
 def check_names(exporter):
     metrics = exporter.intervals(1)
     zones = {(zone, package) for zone in ZONES for package in ('0', '1')}
-    assert metrics.zones() == zones | {('other', '')}, metrics.zones()  # what psys has beside its parts
+    assert metrics.zones() == zones | {('other', '')}, metrics.zones()  # psys has this in addition to its parts
     case('two sockets, five zones each; psys at another index, dram with another range')
 
 
@@ -210,7 +210,7 @@ def check_reads_as_root_only():
 
 
 def with_exporter(options, *checks):
-    # nobody with the documented capabilities: zones that return must be opened again with what is kept
+    # an unprivileged user with the documented capabilities: zones that return must be opened again with the kept capabilities
     with Exporter(*AT_ONCE, '--monitor.interval=500ms', '--meter.read-deadline=5s', *options,
                   prefix=unprivileged(*DOCUMENTED)) as exporter:
         watch = threading.Timer(300, exporter.process.kill)
@@ -224,7 +224,7 @@ def with_exporter(options, *checks):
 
 def main():
     load_registers()
-    # Nothing says how often a counter went round while nothing was read: with the limit that the wraps need, 60 kW, that is after
+    # Nothing shows how often a counter wrapped while nothing was read: with the limit that the wraps need, 60 kW, that is after
     # 4.4 s of failing reads, which a slow machine has.
     with_exporter(['--meter.max-watts=60000'], check_names, check_wraps)
     with_exporter([], check_failing, check_hotplug, check_clock_steps)

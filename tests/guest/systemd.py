@@ -22,7 +22,7 @@ WORST_SCORE = 2.5
 
 
 def systemctl(*words, check=True):
-    patient = {**os.environ, 'SYSTEMD_BUS_TIMEOUT': '180'}  # seconds, 25 unless told: the guest is slow where others work beside it
+    patient = {**os.environ, 'SYSTEMD_BUS_TIMEOUT': '180'}  # seconds, 25 by default: the guest is slow while others run
     ran = subprocess.run(['systemctl', *words], check=False, capture_output=True, text=True, env=patient)
     if check and ran.returncode:
         log = subprocess.run(['journalctl', '--no-pager', '-u', 'kepler.service'], check=False, capture_output=True,

@@ -25,7 +25,7 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-/* Of the CPU @only, or of all. */
+/* The CPU @only, or all. */
 static uint64_t machine_busy_ns(unsigned only)
 {
 	/* user nice system idle iowait irq softirq steal */
@@ -169,7 +169,7 @@ static uint64_t tick_noise_uj(uint64_t tick, uint64_t most_uj)
 	return (z ^ (z >> 31)) % (most_uj + 1);
 }
 
-/* What a counter that counts in ticks and units shows of its energy. */
+/* The value that a counter in ticks and units shows of its energy. */
 static uint64_t counter_ticked(const struct counter *counter, uint64_t energy_uj)
 {
 	if (counter->tick_ns > 0) {

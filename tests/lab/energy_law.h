@@ -44,7 +44,7 @@ int source_parse(const char *text, struct source *ret);
 void counter_start(struct counter *counter, uint64_t start_uj);
 /* Brings the energy up to now, and returns it in µJ. */
 uint64_t counter_energy(struct counter *counter);
-/* What a read of the counter's file shows. */
+/* The value that a read of the counter's file shows. */
 uint64_t counter_read(struct counter *counter);
 /* Makes it show @shown_uj now, as a reset does. */
 void counter_jump(struct counter *counter, uint64_t shown_uj);

@@ -6,7 +6,7 @@
  *
  * Mounts a file system on MOUNT whose one file fails its first reads and then never answers: a page
  * fault on it is tried again by the kernel with mmap_lock held, and hangs. A second thread waits in
- * mprotect() for that lock, so that a reader of /proc/PID/cmdline waits behind it. COUNT processes
+ * mprotect() for that lock, so that a reader of /proc/PID/cmdline waits, too. COUNT processes
  * of uid 65534 that call themselves COMM do that, while their first threads run a little now and
  * then. Prints "hanging PID…" when all of them hang. A user with /dev/fuse can do all of this; that
  * root mounts here only saves fusermount.
@@ -113,7 +113,9 @@ static void *change_memory(void *own)
 	return NULL;
 }
 
-/* Whether a thread of it is in state D: the one in mprotect(), behind the fault. */
+/*
+ * Returns true if a thread of it is in state D: the one in mprotect(), which waits for the fault.
+ */
 static int is_hanging(pid_t pid)
 {
 	char path[64], text[512];

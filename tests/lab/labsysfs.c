@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * labsysfs - a file system that plays /sys: counters that follow a law of energy, wrap, fail and
- * hang as told.
+ * hang on request.
  *
  *   labsysfs -f TREE.conf MOUNT [-f] [-o …]     -f: stay in the foreground; the rest is for FUSE
  *
@@ -105,7 +105,7 @@ static struct node *find_node(const char *path)
 	return NULL;
 }
 
-/* Whether @path is @dir itself or lies below it. */
+/* Returns true if @path is @dir itself or lies below it. */
 static bool is_within(const char *path, const char *dir)
 {
 	size_t len = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
@@ -210,7 +210,7 @@ static int make_text(struct node *node, enum kind kind, const char *text)
 	return node->text ? 0 : -ENOMEM;
 }
 
-/* Verbs that make a file, in place of what was there. 1: not one of them. */
+/* Verbs that make a file, in place of the previous one. Returns 1 if it is another verb. */
 static int make(const char *path, const char *verb, const char *arguments)
 {
 	static const char *const verbs[] = { "text",   "counter", "busy", "gauge",
@@ -448,7 +448,7 @@ static double gauge_read(struct node *node)
 	return node->value + node->amplitude * sin(PI_TIMES_TWO * time_s / node->period_s);
 }
 
-/* Nothing where there is no such counter. */
+/* Empty without such a counter. */
 static int render_joules(const struct node *node, char *text, size_t size)
 {
 	char path[ARG_MAX_LEN];

@@ -11,7 +11,7 @@
  *   load switch SECONDS        two pairs that hand a byte to and fro: hardly anything but switches
  *   load idle COUNT            COUNT sleeping children, until a signal comes
  *   load light COUNT           as idle; they share memory, so that 100,000 of them fit in 4 GB
- *   load ring COUNT            COUNT children of which each runs for some microseconds every second
+ *   load ring COUNT            COUNT children; each runs for some microseconds every second
  *
  * Children burn by counting calibrated loops: a task that reads its CPU clock makes the kernel
  * bring its run time up to date, which would hide just the error that we look for. Last line:

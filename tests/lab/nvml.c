@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A library that stands in for libnvidia-ml.so.1, after NVIDIA's public API reference: for tests,
- * and for whoever has no such board. It shares no declaration with the program.
+ * and for machines without such a board. It shares no declaration with the program.
  *
  * $NVML_LAB_STATE names a file that is read in each call:
  *
@@ -24,10 +24,10 @@
  *   vgpu IDX PERCENT UUID    a vGPU of the virtual machine of that UUID, and how busy it is
  *   ahead IDX SECONDS        samples of processes say that they are of so much later
  *   stale IDX                there is no newer sample of processes
- *   boast IDX NUMBER         so many more processes are said to be told than are
+ *   boast IDX NUMBER         so many more processes are announced than are listed
  *
  * $NVML_LAB_TRUTH is the number of a descriptor (the program may not be permitted to write files):
- * at IDX × 32 bytes of it the last energy that was told of each board stands, "MILLIJOULE\n".
+ * at IDX × 32 bytes of it the last reported energy of each board stands, "MILLIJOULE\n".
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -236,7 +236,7 @@ static void take_line(const char *line)
 		take_board_line(word, &boards[gpu], number);
 }
 
-/* Boards draw what was said before until now, and instances are as busy. */
+/* Until now, boards draw the power stated before, and instances are as busy. */
 static void pass_time(struct board *board, double passed_s)
 {
 	struct board next = { .index = (int)(board - boards), .sms = 132, .gpm = 1 };

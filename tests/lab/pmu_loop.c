@@ -26,7 +26,7 @@ static int open_event(uint64_t config, pid_t pid, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0);
 }
 
-/* What an event has counted, extrapolated; 0 without one. */
+/* The count of an event, extrapolated; 0 without one. */
 static uint64_t read_event(int fd)
 {
 	uint64_t value[3] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every unit test needs: cmocka with the headers that it demands, and the parts of the C
+ * Includes for every unit test: cmocka with the headers that it demands, and the parts of the C
  * library that most tests use. A test includes the header that it tests first, and this one last.
  */
 #pragma once

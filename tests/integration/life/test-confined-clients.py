@@ -230,7 +230,7 @@ def main():
     need_program("unshare")
     need_program("ip")
     if INSIDE not in os.environ:
-        release_binary()  # outside: a build wants nothing of what is in there
+        release_binary()  # outside: a build uses no file in there
         os.execvpe("unshare", ["unshare", "--net", "--mount", sys.executable, __file__], {**os.environ, INSIDE: "1"})
     with tempfile.TemporaryDirectory(prefix="kepler-clients-") as directory:
         inside(pathlib.Path(directory))

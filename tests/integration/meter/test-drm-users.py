@@ -250,7 +250,7 @@ def copies_and_decoys_hide_nothing():
             metrics = wait_until(exporter, lambda metrics: node_j(metrics, I915) > node_j(began, I915) + 1000)
             flowed = node_j(metrics, I915) - node_j(began, I915)
             close("of the victim", (process_j(metrics, victim) - process_j(began, victim)) / flowed, 0.1, 10)
-            # What cannot be known of the user is nobody's.
+            # Time whose user cannot be known belongs to no user.
             assert process_j(metrics, user) + unattributed_j(metrics, I915, reason="unseen") > 0.8 * flowed
         doctor = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", f"--host.sysfs={machine.sysfs}",
                                  f"--host.procfs={machine.procfs}", "--no-bpf.enabled"], text=True, capture_output=True,

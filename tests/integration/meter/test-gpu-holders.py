@@ -149,7 +149,7 @@ def pods_that_share_a_board_are_charged_their_shares():
         after = node_.until(lambda m: uj(m, ROW, container_id=large.id) > uj(before, ROW, container_id=large.id) + 60_000_000)
         parts = [grown(before, after, ROW, container_id=one.id) for one in (large, small)]
         want = grown(before, after, "kepler_node_gpu_joules_total", package=uuid(0))
-        spans = 1 + want // 8_000_000  # each of which is rounded to the microjoule
+        spans = 1 + want // 8_000_000  # each is rounded to the microjoule
         print(f"  {parts} µJ of {want} µJ")
         assert sum(parts) == want and abs(parts[0] - 3 * parts[1]) <= 4 * spans, parts
         two = [grown(before, after, "kepler_process_gpu_joules_total", pid=str(pid)) for pid in small.pids]

@@ -95,7 +95,7 @@ def a_board_that_fails_is_down_alone():
                 gpus.say(*boards)
                 back = wait_until(exporter, lambda metrics: is_up(metrics, 0))
                 assert back.value("kepler_exporter_source_up", zone="package") == 1
-            # What an error hid is charged, to what used the board meanwhile.
+            # Energy that an error hid is charged to the processes that used the board meanwhile.
             wait_until(exporter, lambda metrics: process_j(metrics, first) > 2 * process_j(metrics, second))
 
 

@@ -47,7 +47,7 @@ def check_text(sensors, exporter, fault, undo):
     assert not metrics.imbalance_uj()
     held = node(metrics, "package")
     sensors.control(f"{PACKAGE} {undo}")
-    metrics = exporter.intervals(3)  # one may be under way, and a counter that starts anew is refused for one
+    metrics = exporter.intervals(3)  # one may be under way, and a counter that starts again is refused for one
     assert up(metrics, "package"), fault
     assert node(metrics, "package") >= held
 

@@ -23,7 +23,7 @@ WATTS = (45, 20)
 IDLE_WATTS, BUSY_WATTS = (20, 10), 25
 OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off", "--metrics.per-package")
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
-# What of a CPU's line in /proc/stat is work: all but idle, iowait, and the guests that user and nice have already.
+# The work in a CPU's line of /proc/stat: all but idle, iowait, and the guests that user and nice have already.
 WORK = (0, 1, 2, 5, 6, 7)
 
 

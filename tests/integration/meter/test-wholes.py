@@ -82,7 +82,7 @@ def the_totals_are_the_parts(tree, whole, coverage, says, remedy):
         work = load("span", 5)
         metrics = balanced(exporter.intervals(20))
         assert in_total(metrics) == {"package", "other"}, in_total(metrics)
-        # What the sensor was late by is no energy of its own.
+        # The sensor's delay adds no energy.
         close("the node's total", float(metrics.sum("kepler_node_joules_total")) / node_j(metrics, "package"), 1, 3)
         no_part_is_more_than_its_total(metrics)
         said = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", *where], capture_output=True,

@@ -143,7 +143,7 @@ def without_a_prometheus():
         assert sorted(os.listdir(folder)) == FILES, os.listdir(folder)
         assert "AbsPower.json: package: mean error" in done.stdout, done.stdout
         check_models(folder)
-        # All is done: the same command only says so, and --from makes a phase and what follows anew.
+        # All is done: the same command only says so, and --from makes a phase and those after it again.
         when = {name: os.stat(f"{folder}/{name}").st_mtime_ns for name in FILES}
         assert "of 6" not in bench(folder, *args).stderr
         done = bench(folder, *args, "--from=isolate")
@@ -176,7 +176,7 @@ def stopped_run_is_continued():
         done = bench(folder, *args, "--from=collect", "--folds=3")
         assert re.findall(r"of 6: (\w+)", done.stderr) == ["collect", "extract", "isolate", "train", "report"], done.stderr
         assert sorted(os.listdir(folder)) == FILES and log.read_text() == before
-        # What was made of loads that were stopped is not thrown away by the command without --from.
+        # Results of loads that were stopped are not discarded by the command without --from.
         assert "of 6" not in bench(folder, *args).stderr and log.read_text() == before
 
 

@@ -147,7 +147,7 @@ def killed_run_is_continued():
         with open(f"{parts}.part", "a") as file:
             file.write('{"half a chunk')
         gate.left = None
-        # Without times: they are those of the run that is continued.
+        # Without times: the continued run has them.
         done = program("collect", parts, f"--server=http://127.0.0.1:{gate.port}")
         assert "since it was continued" in done.stderr, done.stderr
         collect(prometheus, whole, began, ended)

@@ -83,7 +83,7 @@ def main():
         # No row is idle, but power is a line: its value at no load is found behind the daemon's.
         close(rows_of(busy, "--isolator=idle"), [W_BY_MS * (load + DAEMON_MS) for load in loads], "line")
         close(rows_of(with_idle, "--isolator=idle"), [W_BY_MS * load for load in [0] * 6 + loads], "idle rows")
-        # What ran in the idle time is background: its power and its CPU time are taken off.
+        # Processes that ran in the idle time are background: their power and CPU time are subtracted.
         rows = rows_of(busy, "--isolator=profile", f"--profile={idle}")
         close(rows, [W_BY_MS * load for load in loads], "profile")
         assert [row["bpf_cpu_time_ms"] for row in rows] == loads and "background_bpf_cpu_time_ms" not in rows[0], rows

@@ -21,12 +21,12 @@ from model_rig import BPF, Program, Repository, confined_to, serving, weights
 from rig import Metrics, need_root, run_tests
 
 QUIET = "--web.listen-address=127.0.0.1:0"
-# What Kepler sends: node type 0, whatever the machine is.
+# Kepler sends node type 0, whatever the machine is.
 KEPLER = {"metrics": [*BPF, "cpu_architecture"], "output_type": "AbsPower", "source": "intel_rapl", "node_type": 0, "weight": True,
           "trainer_name": "SGDRegressorTrainer", "filter": "",
           "machine_spec": {"vendor": "genuineintel", "processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503,
                            "frequency": 2300, "threads_per_core": 2}}
-# What the estimator sends.
+# The requests of the estimator.
 ESTIMATOR = {"metrics": BPF, "output_type": "AbsPower", "source": "rapl-sysfs", "node_type": -1, "weight": False,
              "trainer_name": "", "filter": "", "machine_spec": None}
 

@@ -97,7 +97,7 @@ def a_machine_that_changes():
         previous = json.loads((online.state / f"{KEY}.previous.json").read_text())
         assert previous["origin"]["trainer"] == "OnlineTrainer"
         online.kill()
-    # What was learned survives; a server that is away is waited for.
+    # Learned values survive; the program waits for a server that is away.
     online.machine.is_away = True
     with online.start():
         online.program.wait_for("retrying in")

@@ -336,7 +336,7 @@ def bad_input_is_refused_with_the_reason():
                                 status=1)
             assert why in said, f"{words}: {said}"
             assert not model.exists(), words
-        # What is wrong in the options is found before the rows are read, and all of it at once.
+        # All errors in the options are found before the rows are read, at once.
         said = kepler_model("train-from-data", "none.csv", "--trainers=RandomForest,Ridge", "--feature-group=Counters", "--folds=1",
                             status=2)
         for why in ('--trainers: there is no trainer "RandomForest"; the trainers are ',

@@ -55,7 +55,7 @@ def main():
             one, full, many = (measure(directory, authority, count, kind) for count in (1, 500, 5000))
             for result in (one, full, many):
                 print(result, flush=True)
-            # What the HTTP library costs by itself (about 9 MB of mapped libraries, 7 ms) is in all three.
+            # The cost of the HTTP library itself (about 9 MB of mapped libraries, 7 ms) is in all three.
             assert full["cpu_ms"] - one["cpu_ms"] <= 60, "500 pods: 50 ms are the goal, 60 are a failure"
             assert full["peak_kib"] - one["peak_kib"] <= 5 << 10
             assert many["peak_kib"] <= 25 << 10

@@ -19,7 +19,7 @@ from rig import BUILD, ROOT, Metrics
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 ALL_PODS = "/api/v1/pods?fieldSelector=spec.nodeName%3Dlocalhost"
-# What the lab lacks: a network for pods, so the host's; a service address of the API server, so its own.
+# The lab lacks a network for pods, so it uses the host's, and a service address of the API server, so it uses its own.
 LAB_PATCH = """
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization

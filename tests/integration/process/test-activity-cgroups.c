@@ -89,7 +89,7 @@ static void enter_and_burn(void *arg)
 	rig_burn_ms(5);
 }
 
-/* What ends in it has the id that was told. */
+/* Threads that end in it have the id that was reported. */
 static void test_work_of_removed_cgroups_is_counted(void **state)
 {
 	struct activity_reader *reader = open_reader();

@@ -202,7 +202,7 @@ static void wait_for(pid_t pid)
 	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
 }
 
-/* Beside processes that only run, one on each CPU and more. */
+/* Together with processes that only run, one on each CPU and more. */
 static void transfer(int type)
 {
 	pid_t beside[3], sender, receiver;

@@ -125,14 +125,14 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	assert_true(drops_of(&tally) >= 250);
 	assert_true(tally.ended < 400);
 	/*
-	 * What is freed on top of a guarded process nothing tells of, with no room for exits: one
-	 * to four of the 400, measured, which are 0.2 to 0.9 % of the time. The guest `full-ring`
-	 * has no such process.
+	 * A process that is freed on top of a guarded one is not reported if there is no room for
+	 * exits: one to four of the 400, measured, which are 0.2 to 0.9 % of the time. The guest
+	 * `full-ring` has no such process.
 	 */
 	assert_true(tally.ended + drops_of(&tally) >= (is_guarded(&tally) ? 392 : 400));
 	/*
-	 * wait4() does not know what a child runs once its parent has been told: 0.05 % here, 1 %
-	 * in a guest whose host is busy.
+	 * wait4() does not know how long a child runs after its parent is notified: 0.05 % here,
+	 * 1 % in a guest whose host is busy.
 	 */
 	rig_assert_between("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
 			   is_guarded(&tally) ? 15 : 5, is_strict ? 30 : 10);
@@ -149,7 +149,7 @@ static void burn_then_sleep_then_burn(void *arg)
 }
 
 /*
- * Passes told of them before their ends were lost: the rest is the node's, and nothing is told
+ * Passes reported them before their ends were lost: the rest is the node's, and nothing is reported
  * twice.
  */
 static void test_full_ring_reports_the_rest_of_the_old(void **state)
@@ -260,7 +260,7 @@ static void test_kernel_threads_are_flagged(void **state)
 	for (size_t i = 0; i < activity.count; i++) {
 		const struct activity_sample *sample = &activity.samples[i];
 
-		assert_int_not_equal(sample->key.pid, 0); /* the idle task is none */
+		assert_int_not_equal(sample->key.pid, 0); /* the idle task is not counted */
 		kthreads += !!(sample->flags & ACTIVITY_KTHREAD);
 		if (sample->key.pid == (uint32_t)getpid()) {
 			assert_false(sample->flags & ACTIVITY_KTHREAD);

@@ -39,7 +39,9 @@ static void burn(void *arg)
 	rig_burn_ms(200);
 }
 
-/* Two burners, one that passes see alive: what is told of them, and whether their end is. */
+/*
+ * Two burners, one that passes see alive: their reported time, and whether their end is reported.
+ */
 static struct rig_tally work(const char *program, uint64_t *ret_truth_ns)
 {
 	struct rig_tally tally = { .reader = open_without(program), .comm = rig_comm() };
@@ -78,7 +80,10 @@ static void check(const char *program, const char *reader, unsigned int refused)
 		assert_non_null(strstr(info.refused_text, program));
 	assert_true(info.exits_seen);
 	assert_int_equal(tally.ended, 2);
-	/* What is freed on top of a guarded process only its exit tells of, less its last tick. */
+	/*
+	 * A process that is freed on top of a guarded one is reported only by its exit, less its
+	 * last tick.
+	 */
 	rig_assert_between(program, tally.named_ns, truth_ns,
 			   rig_is_guarded(tally.reader) ? 30 : 10, 10);
 	activity_close(tally.reader);
@@ -118,7 +123,7 @@ static void test_without_typed_ends(void **state)
 	check("ended", walks_by_default() ? "bpf-walk" : "bpf-iter", 0); /* raw ones do */
 }
 
-/* Whether a descriptor is that of a map that only the kernel, or no process at all, may write. */
+/* Returns true if a descriptor is a map that only the kernel, or no process at all, may write. */
 static bool is_to_be_frozen(int fd, struct bpf_map_info *ret_info)
 {
 	uint32_t size = sizeof(*ret_info);
@@ -258,7 +263,7 @@ static void test_exits_are_reported_if_proc_hides_processes(void **state)
 	assert_int_equal(remove_tree(procfs), 0);
 }
 
-/* What a look could not tell, it does not decide. */
+/* A question that a look cannot answer is not decided by it. */
 static void test_exits_are_reported_if_proc_is_unreadable(void **state)
 {
 	struct rig_tally tally = look_in("/sys");

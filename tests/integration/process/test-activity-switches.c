@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the context switches show, on this kernel: it adds up to the CPU time, nothing of short
- * processes is lost, and each program that the kernel refuses costs what it does.
+ * Data of context switches on this kernel: they add up to the CPU time, no time of short processes
+ * is lost, and each program that the kernel refuses costs only its own data.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -119,8 +119,8 @@ static void burn(void *arg)
 }
 
 /*
- * What one burner did. If it is freed on top of a process that is guarded from BPF, its exit alone
- * is reported, without counts: then another one burns. What counts wrong does so each time.
+ * The work of one burner. If it is freed on top of a process that is guarded from BPF, its exit
+ * alone is reported, without counts: then another one burns. A wrong count is wrong each time.
  */
 static void count_one(struct activity_reader *reader, rig_fn *fn, unsigned ms, struct sums *sums)
 {
@@ -143,7 +143,9 @@ static bool is_near(uint64_t seen_ns, uint64_t truth_ns)
 	return off_ns <= truth_ns * CLOCK_PERMILLE / 1000;
 }
 
-/* What three burners do, in passes while they run and until they have ended; returns their sums. */
+/*
+ * The work of three burners, in passes while they run and until they have ended; returns the sums.
+ */
 static struct sums count_burners(struct activity_reader *reader)
 {
 	unsigned ms = 700;
@@ -177,8 +179,8 @@ static void test_adds_up_to_the_cpu_time(void **state)
 
 	(void)state;
 	/*
-	 * A CPU that stands still between the reading of the scheduler's clock and that of the
-	 * event moves time from a slice to the next. What counts wrong does so each time.
+	 * A CPU that stands still between the reading of the scheduler's clock and the event's
+	 * reading moves time from a slice to the next. A wrong count is wrong each time.
 	 */
 	for (int i = 0; i < 2 && !is_near(sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME]); i++)
 		sums = count_burners(reader);
@@ -207,7 +209,7 @@ static void tick_rates(double *ret_burner, double *ret_others)
 
 /*
  * The time stamp counter ticks at one rate, whatever runs. All else runs for some microseconds at a
- * time, of which the scheduler's account and the switches have not the same beginning.
+ * time, and the scheduler's account and the switches see different beginnings of them.
  */
 static void test_counts_what_the_processor_counts(void **state)
 {
@@ -324,7 +326,7 @@ static void make_sysfs(char *sysfs)
 	put_online(sysfs, "0-1\n");
 }
 
-/* Two burners beside each other are paired for as long as both run, and one alone is not. */
+/* Two burners on siblings are paired for as long as both run, and one alone is not. */
 static void test_busy_siblings_are_seen(void **state)
 {
 	char sysfs[] = "/tmp/kepler-test-sysfs.XXXXXX";
@@ -350,7 +352,7 @@ static void test_busy_siblings_are_seen(void **state)
 	       (double)alone.named[SIGNAL_COUNTED_TIME] / 1e6,
 	       (double)both.named[SIGNAL_PAIRED_TIME] / 1e6,
 	       (double)both.named[SIGNAL_COUNTED_TIME] / 1e6);
-	/* Other work of the machine runs beside them, too, so one may be paired as well. */
+	/* Other work of the machine runs meanwhile, so one may be paired as well. */
 	assert_true(both.named[SIGNAL_PAIRED_TIME] > both.named[SIGNAL_COUNTED_TIME] * 7 / 10);
 	assert_true((double)alone.named[SIGNAL_PAIRED_TIME] /
 			    (double)alone.named[SIGNAL_COUNTED_TIME] <=
@@ -370,7 +372,7 @@ static void burn_on_cpu_1(void *arg)
 		burn(arg);
 }
 
-/* What a burner on CPU 1 is counted to have run, as parts of its run time: by the event. */
+/* The counted work of a burner on CPU 1, as parts of its run time, by the event. */
 static double part_counted(struct activity_reader *reader)
 {
 	struct sums sums;

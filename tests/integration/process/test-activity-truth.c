@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the BPF reader tells against what the kernel's own account says, each for a way of living
- * and dying.
- */
+/* The BPF reader's reports against the kernel's own account, for each way of living and dying. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -139,8 +136,8 @@ static void test_threads_that_end(void **state)
 	rig_pass_until(&tally, 1);
 	assert_int_equal(tally.ended, 1);
 	/*
-	 * A thread that is told of by its exit lacks up to a tick of 4 ms, of some 490 ms. The four
-	 * of a round may be freed together, on top of the process that is guarded: two rounds.
+	 * A thread that is reported by its exit lacks up to a tick of 4 ms, of some 490 ms. The
+	 * four of a round may be freed together, on top of the process that is guarded: two rounds.
 	 */
 	rig_assert_between("ending threads", tally.named_ns, truth_ns,
 			   rig_is_guarded(tally.reader) ? 65 : 5, 5);
@@ -194,7 +191,7 @@ static void exec_in_thread(void *arg)
 	(void)pthread_join(thread, NULL);
 }
 
-/* The thread takes over the leader's tid: neither's time may be lost, or told twice. */
+/* The thread takes over the leader's tid: neither's time may be lost, or reported twice. */
 static void test_exec_by_another_thread(void **state)
 {
 	struct rig_tally tally = start();
@@ -357,7 +354,7 @@ int main(int argc, char **argv)
 	rig_calibrate();
 	if (argc == 3 && strcmp(argv[1], "burn") == 0) { /* after an exec */
 		rig_burn_ms((unsigned int)strtoul(argv[2], NULL, 10));
-		_exit(0); /* a sanitizer's work at exit() is that of a child of its own */
+		_exit(0); /* a sanitizer's work at exit() runs in a child of its own */
 	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	failed = cmocka_run_group_tests_name("walk", tests, NULL, NULL);

@@ -19,7 +19,7 @@ from rig import Exporter, balanced, load, load_result, need_program, release_bin
 
 SECONDS = 3
 CROWD = 3000
-OF_A_READ = 1 / 6  # a walk's price for each thread, of which all but a few sleep, by that of a read of /proc; 1/35 to 1/25 here
+OF_A_READ = 1 / 6  # cost of a walk for each thread (nearly all sleep), divided by the cost of a read of /proc; 1/35 to 1/25 here
 WINDOWS = 8
 STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 # Our programs, and what they are attached to. "iterate" and "walk" are called.

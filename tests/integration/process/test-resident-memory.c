@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a cgroup holds, on this machine's cgroups; truth is what a child has filled. */
+/*
+ * Memory that a cgroup holds, on this machine's cgroups; the truth is the size that a child has
+ * filled.
+ */
 #include "workload/resident_memory.h"
 
 #include <errno.h>
@@ -73,7 +76,7 @@ static int64_t bytes_at(uint64_t now_ns)
 	return -2;
 }
 
-/* This machine's first node stands for that of the second socket. */
+/* This machine's first node stands for the node of the second socket. */
 static void tell_nodes(void)
 {
 	struct numa_nodes nodes = { .count = 1 };
@@ -83,7 +86,7 @@ static void tell_nodes(void)
 	resident_memory_tell_nodes(memory, &nodes);
 }
 
-/* Whether the kernel says on which nodes memory lies. */
+/* Returns true if the kernel reports on which nodes memory lies. */
 static bool has_numa_stat(void)
 {
 	char file[600];

@@ -20,7 +20,7 @@ LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 STORM_SECONDS = 600 if LONG else 5
 FORKS_PER_S = 2000
 BOMB_SECONDS, BOMB_PIDS = 4, 200
-OF_THE_FORKS = 1 / 20  # the exporter's CPU time for forks, by that of the forks themselves; 1/100 here
+OF_THE_FORKS = 1 / 20  # the exporter's CPU time for forks, divided by the CPU time of the forks; 1/100 here
 ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
 LIMITED = tuple(f"kepler_{level}_" for level in ("process", "container", "pod", "vm", "namespace"))
 EACH = ["--monitor.interval=200ms", "--metrics.process.min-joules=0", "--metrics.settle=0s"]
@@ -65,7 +65,7 @@ def fork_storm():
               f"{metrics.value('kepler_exporter_activity_drops_total')} records dropped")
         assert children == FORKS_PER_S * STORM_SECONDS
         assert war - peace <= OF_THE_FORKS * (cpu + parent) / STORM_SECONDS and largest <= 100e6
-        # wait4 does not know what a child runs after its parent was told: some µs of the some 100 that each has.
+        # wait4 does not know how long a child runs after its parent is notified: some µs of about 100 each.
         close("CPU of the storm, s", service.cpu_seconds(metrics), cpu + parent, 2)
         check_machine(start, end)
         assert exporter.stop() == 0
@@ -89,7 +89,7 @@ def fork_bomb():
               f"{largest / 1e6:.1f} MB, {end[0].value('kepler_exporter_activity_drops_total')} records dropped")
         assert refused() > 0, "pids.max was not reached: the test tests nothing"
         assert war - peace <= OF_THE_FORKS * service.ran_s() / BOMB_SECONDS and largest <= 100e6
-        # Where a kernel guards a process no program runs in interrupts on top of it, where ends are told: beside four busy loops
+        # If a kernel guards a process, no program runs in interrupts on top of it, in which ends are reported: with four busy loops
         # one bomb of six lacked 2.3 % so. It is never more than what ran.
         guarded = end[0].value("kepler_exporter_unseen_processes") > 0
         close("CPU of the bomb, s", service.cpu_seconds(end[0]), service.ran_s(), 3 if guarded else 0.5)

@@ -157,7 +157,7 @@ def nothing_of_a_machine_is_named():
         expect_no_plants(everything)
         for word in (UUID, plants.container_id, plants.container_id[:12], "10.11.12.13", sensors.mount, folder):
             assert word.encode() not in everything, f"{word} is in the report"
-        # What was not there to be told cannot leak.
+        # A value that was not there cannot leak.
         doctor, options = report.text("doctor.txt"), report.text("options.txt")
         assert re.search(r"host-\d+: Linux", doctor) and "pods are named by the " in doctor and ": 1 on this node" in doctor, doctor
         assert "package-0 is read from intel-rapl:0 (rapl-sysfs)" in doctor and "ACPI000D:00/power1 (hwmon)" in doctor, doctor

@@ -324,7 +324,7 @@ def through_a_proxy_that_was_named(directory):
     assert proxy.requests[0].startswith("CONNECT 127.0.0.1:") and "abc" not in proxy.requests[0]
     expect(get("--ca", ours.file, "--proxy-url", socks.url.replace("http://", "socks5h://"), away), "0", bytes=6)
     assert socks.requests == ["nowhere.example"]
-    expect(get("--ca", others.file, "--proxy-url", proxy.url, server.url), "EACCES")  # a proxy is no reason to believe
+    expect(get("--ca", others.file, "--proxy-url", proxy.url, server.url), "EACCES")  # a proxy does not make a peer trusted
     refusing = Server(plain(b"no", b"403 Forbidden"))
     expect(get("--ca", ours.file, "--proxy-url", refusing.url, server.url), "EPROTO", told=0)
 
@@ -368,7 +368,7 @@ def tls_is_verified(directory):
     expect(get("--ca", others.file, good.url), "EACCES", connected=0, status=0)
     expect(get("--ca", directory / "none", good.url), "EACCES", status=0)
     expect(get(good.url), "EACCES")  # the system's authorities do not know it
-    # An own authority replaces those of the system, also those in SSL_CERT_FILE.
+    # An own authority replaces the authorities of the system, also those in SSL_CERT_FILE.
     expect(get("--ca", others.file, good.url, env={"SSL_CERT_FILE": str(ours.file)}), "EACCES")
     before = len(good.requests)
     wrong_host = Server(plain(b""), ours.server_context("wrong", "DNS:example.org,IP:127.0.0.2"))

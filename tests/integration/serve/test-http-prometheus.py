@@ -70,7 +70,7 @@ def check(target, base, protobuf):
     series = float(wait_for(base, 'count({__name__=~"kepler_.*"})')[0]["value"][1])
     assert scraped == kept == series == want, (scraped, kept, series, want)
     assert count_samples(openmetrics) > count_samples(text) > 1000, count_samples(text)
-    # What it read adds up: both levels and the node.
+    # The values that it read add up: both levels and the node.
     parts = ('sum by (source,mode) (kepler_process_package_joules_total) + '
              'sum by (source,mode) (kepler_process_retired_joules_total{zone="package"}) + '
              'sum by (source,mode) (kepler_pending_joules{level="process",zone="package"}) + '

@@ -141,7 +141,7 @@ def check_pages(target):
     kind, text = fetch(target, "text/plain;version=0.0.4")
     assert kind.startswith("text/plain; version=0.0.4"), kind
     want, want_families = read_text(text.decode())
-    # What the HTTP server says of itself moves with each request; all else is of one snapshot.
+    # The HTTP server's own metrics change with each request; all other metrics come from one snapshot.
     for page in samples, want:
         for key in [key for key in page if key[0].startswith("kepler_exporter_http_")]:
             del page[key]

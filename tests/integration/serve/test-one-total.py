@@ -22,7 +22,7 @@ def zone(path, name, watts):
 
 TREE = [f"{POWERCAP}intel-rapl/enabled text 1", *zone("intel-rapl:0", "package-0", PACKAGE_W),
         *zone("intel-rapl:0/intel-rapl:0:0", "dram", DRAM_W), *zone("intel-rapl:1", "psys", PSYS_W)]
-# psys draws the same all the time, of which 60 W are idle by what the user says.
+# psys draws the same all the time; 60 W of it are idle according to the user.
 OPTIONS = ("--idle.mode=fixed", "--idle.watts=psys=60", "--metrics.settle=0s")
 
 

@@ -18,7 +18,7 @@ WORK_S = 2
 NAME = "kepler-births-"
 FAMILIES = ("kepler_container_package_joules_total", "kepler_container_joules_total", "kepler_process_joules_total")
 ZEROS = "created-timestamp-zero-ingestion"
-# What it scrapes, with which features, and whether it takes the births.
+# Its scrapes, with which features, and whether it stores the births.
 CLIENTS = {
     "protobuf": ("PrometheusProto", [ZEROS], True),
     "protobuf, without the feature": ("PrometheusProto", [], False),

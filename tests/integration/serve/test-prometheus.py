@@ -25,7 +25,7 @@ from rig import Exporter, Sensors, free_port, load, load_result, machine_busy_s,
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 SCALE = 1 if LONG else 5
 WINDOW = 300 // SCALE
-SCRAPE = "1s" if LONG else "200ms"  # increase() errs by up to a scrape interval for what is born inside its window
+SCRAPE = "1s" if LONG else "200ms"  # increase() errs by up to a scrape interval for series that are born inside its window
 SETTLE = ["--metrics.settle=15s"] if LONG else ["--metrics.settle=3s", "--metrics.keep=1m"]
 LIVES = [life / SCALE for life in (10, 60, 20, 40, 30)]  # seconds; one starts every 10 / SCALE
 MOMENTS = 9  # that are judged, 10 / SCALE apart: two rounds of lives, nearly
@@ -178,7 +178,7 @@ def main():
             Prometheus(exporter.url.removeprefix("http://")) as prometheus, NodeExporter(sensors) as neighbour:
         prometheus.wait()
         first = neighbour.pair(exporter)
-        time.sleep(0.5)  # half an interval: a moment that is judged shall not lie where an interval ends
+        time.sleep(0.5)  # half an interval: a judged moment must not lie where an interval ends
         end, others = churn(WARM_UP + WINDOW + MOMENTS * 10 / SCALE)
         check_node_exporter(first, neighbour.pair(exporter))
         for level in ("process", "container"):

@@ -69,7 +69,7 @@ class Rig:
     def __init__(self, directory):
         self.dir = pathlib.Path(directory)
         self.dir.chmod(0o755)
-        self.binary = shutil.copy(release_binary(), self.dir)  # where the user nobody may not look
+        self.binary = shutil.copy(release_binary(), self.dir)  # where the unprivileged user may not look
         self.authority = Authority(directory)
         self.api = FakeKubernetes(self.authority.server_context("asks", ask_client=True), token=TOKEN)
         self.api.put(make_pod("shop"))
@@ -80,7 +80,7 @@ class Rig:
         self.give(self.dir / "token", TOKEN)
         self.give(self.key, self.key.read_text())
         key = self.key.read_bytes()
-        # Of the key each line of its PEM, as it is and as a kubeconfig holds it, and its bytes.
+        # Each line of the key's PEM, as it is and as a kubeconfig holds it, and its bytes.
         body = key.decode().splitlines()[1:-1]
         inside = base64.b64encode(key).decode()
         self.canaries = [TOKEN, PASSWORD, base64.b64encode(f"user:{PASSWORD}".encode()).decode(), *body, inside[40:100]]
@@ -146,7 +146,7 @@ class Rig:
                 self.look("the environment", entry)
         core = next(line for line in (proc / "limits").read_text().splitlines() if line.startswith("Max core file size"))
         assert core.split()[4:6] == ["0", "0"], core
-        # What is not dumpable belongs to root in /proc: no core by a pipe either, and no look by its own user.
+        # A process that is not dumpable belongs to root in /proc: no core by a pipe either, and no look by its own user.
         assert (proc / "maps").stat().st_uid == 0, "it is dumpable"
         peep = subprocess.run([*self.prefix(), "cat", proc / "environ"], capture_output=True, check=False)
         assert peep.returncode != 0, "another process of the same user reads its memory"

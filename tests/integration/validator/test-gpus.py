@@ -37,7 +37,7 @@ def run(gpus, *args):
 
 gpus = Gpus()
 IDLE = ("gpu 0 50000", "gpu 1 30000")
-# What the command does to a GPU: it draws 250 W more while it is in the list of processes.
+# The command's effect on a GPU: it draws 250 W more while it is in the list of processes.
 BUSY = ("gpu 0 300000", "gpu 1 30000", "proc 0 $$ 100 1000")
 
 

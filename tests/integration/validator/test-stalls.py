@@ -12,7 +12,7 @@ from rig import BUILD, Sensors, rapl_zone, run_tests
 
 VALIDATOR = BUILD / "kepler-validator"
 COUNTER = "class/powercap/intel-rapl:0/energy_uj"
-LONG = 20_000  # ms: longer than what is left of the run
+LONG = 20_000  # ms: longer than the rest of the run
 
 
 def begin(sensors, folder, duration):

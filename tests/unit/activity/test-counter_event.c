@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of events: what each stands for, with PMUs as kernels describe them, and what is none. */
+/* Names of events: the event of each, with PMUs as kernels describe them, and invalid names. */
 #include <linux/perf_event.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Processors with cores of several kinds: which PMU a generic event is opened for on which CPU. The
- * trees are simulated; events that this machine does not have fail to open, which is no matter.
+ * trees are simulated; events that this machine does not have fail to open, which does not matter.
  */
 #include "activity/counters.h"
 
@@ -64,7 +64,7 @@ static void each_kind_has_its_pmu(void **state)
 	assert_int_equal(counters_config(counters, &cycles, 4), 10ULL << 32);
 	assert_int_equal(counters_config(counters, &misses, 9), 10ULL << 32 | 0x10002);
 	assert_int_equal(counters_config(counters, &misses, 8), 11ULL << 32 | 0x10002);
-	/* Of no kind: the kernel decides. */
+	/* The kernel decides; no kind is given. */
 	assert_int_equal(counters_config(counters, &cycles, 12), PERF_COUNT_HW_CPU_CYCLES);
 	/* It is of a PMU already. */
 	assert_int_equal(counters_config(counters, &raw, 4), 0x53003c);
@@ -102,9 +102,9 @@ static void an_event_is_counted_if_one_kind_has_it(void **state)
 
 /*
  * No machine has a PMU of the type that CPU 0 has here, so its cycles fail to open. The PMU "msr"
- * is that of software events, of which task-clock opens nearly everywhere.
+ * has the number of software events, and task-clock opens nearly everywhere.
  */
-/* Of software, which a kernel has whatever the processor is: not under qemu-user. */
+/* A software event, which a kernel has on every processor, but not under qemu-user. */
 static bool has_events(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,

@@ -78,7 +78,7 @@ static void test_each_amount_is_a_signal(void **state)
 			 10 + KEPLER_IO_PAGE_CACHE);
 }
 
-/* What is counted in part, because a program is missing, is not shown. */
+/* A counter that is incomplete, because a program is missing, is not shown. */
 static void test_unknown_signals_are_left_out(void **state)
 {
 	io_amounts_begin(&amounts);

@@ -129,7 +129,7 @@ static void a_reading_that_is_late_is_as_the_last(void **state)
 		if (activity.signals)
 			assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][0], 10 * MB);
 	}
-	/* What is known to be unknown is not repeated. */
+	/* A value that is known to be unknown is not repeated. */
 	unknown.is_known = false;
 	for (int pass = 0; pass < 3; pass++) {
 		struct activity activity = { .samples = samples, .count = 2 };

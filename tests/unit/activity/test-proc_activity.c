@@ -276,8 +276,8 @@ static void test_the_reaper_is_not_charged_for_a_life(void **state)
 }
 
 /*
- * A build whose short children ran 100 ticks in each pass, beside a parent that ignores SIGCHLD
- * (its children of 50 ticks come and go) and kernel threads that end.
+ * A build whose short children ran 100 ticks in each pass, together with a parent that ignores
+ * SIGCHLD (its children of 50 ticks come and go) and kernel threads that end.
  */
 static void test_what_is_not_waited_for_pays_for_nothing_else(void **state)
 {
@@ -378,7 +378,7 @@ static void test_an_orphan_is_waited_for_far_above(void **state)
 	assert_int_equal(ticks_of(&activity, 1), 2);
 }
 
-/* Of pids that are used again, within a tick: each has the other's for a parent. */
+/* Pids that are used again within a tick: each has the other's for a parent. */
 static void test_a_ring_of_parents_ends(void **state)
 {
 	struct tree *tree = *state;
@@ -492,7 +492,7 @@ static void test_a_process_without_a_row_is_reported_late(void **state)
 	assert_int_equal(activity.busy_ns, 9 * TICK);
 }
 
-/* The machine's account told meanwhile of what it ran. */
+/* The machine's account has reported its run time meanwhile. */
 static void test_who_has_no_room_is_unseen(void **state)
 {
 	struct activity_options options;

@@ -168,7 +168,7 @@ static void a_scan_goes_on(void **state)
 	assert_true(reading.is_known);
 	assert_int_not_equal(reading.scans, scans);
 	assert_int_equal(group_with(&reading, 102)->bytes, 30);
-	/* Another group, of which the first reading says nothing. */
+	/* Another group, whose first reading says nothing. */
 	put_group("mon_groups/b", "200\n", "900\n", "0\n");
 	assert_int_equal(resctrl_scan(resctrl), 0);
 	assert_true(resctrl_read(resctrl));

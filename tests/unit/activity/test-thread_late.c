@@ -50,7 +50,7 @@ static struct kepler_thread born(uint64_t task, uint32_t tgid, uint32_t tid, uin
 	return record;
 }
 
-/* What passes of a second each tell from now on, all work of the node. */
+/* The part of a second that passes report from now on, all work of the node. */
 static uint64_t run_passes(struct thread_table *table, unsigned int count, bool full)
 {
 	uint64_t busy_ns = 0;
@@ -63,7 +63,7 @@ static uint64_t run_passes(struct thread_table *table, unsigned int count, bool 
 	return busy_ns;
 }
 
-/* A process that has run for ten hours, of which all but the last half second was told. */
+/* A process that has run for ten hours; all but the last half second was reported. */
 static void live_long(struct thread_table *table)
 {
 	begin(table, true);
@@ -90,7 +90,7 @@ static void test_late_end_is_charged_the_rest(void **state)
 	assert_int_equal(busy_ns, HALF_NS + 7);
 }
 
-/* The same where the exit is not told. */
+/* The same if the exit is not reported. */
 static void test_late_end_without_exit_is_charged_the_rest(void **state)
 {
 	uint64_t busy_ns;
@@ -137,13 +137,13 @@ static void test_living_thread_that_was_swept(void **state)
 	assert_int_equal(finish(*state).busy_ns, 9);
 }
 
-/* It was taken for the one whose end was lost: what it was told is in the account of the lost. */
+/* It was taken for the one whose end was lost: its reported time is in the account of the lost. */
 static void test_late_end_that_was_taken_for_a_lost_one(void **state)
 {
 	uint64_t busy_ns;
 
 	live_long(*state);
-	thread_table_lost_old(*state, 1, 4000); /* of a thread that no pass told of */
+	thread_table_lost_old(*state, 1, 4000); /* of a thread that no pass reported */
 	busy_ns = run_passes(*state, 6, true);
 	ended(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS));
 	begin(*state, false);
@@ -246,7 +246,7 @@ static void test_partial_view_charges_no_unseen_life(void **state)
 	assert_int_equal(run_passes(*state, 2, false), 40);
 }
 
-/* What an exit tells is known to come until the end is told, or is given up. */
+/* The time that an exit reports is known to come until the end is reported, or is given up. */
 static void test_exit_is_known_to_come(void **state)
 {
 	struct activity activity;
@@ -296,8 +296,8 @@ static void test_unreported_exits_are_known_to_come(void **state)
 }
 
 /*
- * Each pass of 5 s finds the exit of a process whose end comes with the next one. That is no reason
- * for a full pass, as an end that does not come is.
+ * Each pass of 5 s finds the exit of a process whose end comes with the next one. That does not
+ * cause a full pass, while an end that does not come does.
  */
 static void test_long_intervals_make_no_exit_overdue(void **state)
 {
@@ -375,7 +375,7 @@ static void test_end_of_a_guarded_process_adds_no_work(void **state)
 	assert_int_equal(busy_ns, 0);
 }
 
-/* Nothing was told of a short life, and its end comes after full passes: it is no guarded one. */
+/* A short life was not reported, and its end comes after full passes: it is not a guarded one. */
 static void test_late_end_of_a_short_life(void **state)
 {
 	struct kepler_thread record = thread(TASK_B, 200, 200, HALF_NS);
@@ -397,7 +397,7 @@ static void test_late_end_of_a_short_life(void **state)
 
 struct life {
 	struct kepler_thread record;
-	uint32_t late;      /* passes until the end is told */
+	uint32_t late;      /* passes until the end is reported */
 	uint64_t untold_ns; /* by then */
 	bool alive;
 };
@@ -411,7 +411,7 @@ struct machine {
 	uint64_t seed;
 	uint32_t next_pid;
 	uint64_t told_ns, found_ns;
-	uint64_t late_ns, most_late_ns; /* run, and not told yet */
+	uint64_t late_ns, most_late_ns; /* run, and not reported yet */
 };
 
 static uint32_t throw_dice(struct machine *machine)
@@ -426,13 +426,13 @@ static void run(struct machine *machine, struct life *life, uint64_t ns)
 	machine->account.busy_ns += ns;
 }
 
-/* It leaves the list of tasks; its end is told up to 40 passes later. */
+/* It leaves the list of tasks; its end is reported up to 40 passes later. */
 static void leave(struct machine *machine, struct life *life, uint32_t dice)
 {
 	run(machine, life, dice * LAST_SLICE);
 	if (machine->tells_exits)
 		ended(machine->table, exiting(life->record));
-	run(machine, life, dice); /* after it told of its exit */
+	run(machine, life, dice); /* after it reported its exit */
 	life->alive = false;
 	life->late = 1 + throw_dice(machine) % 40;
 	life->untold_ns = dice * (LAST_SLICE + 1);
@@ -487,8 +487,8 @@ static void pass_second(struct machine *machine, bool full, uint64_t hidden_ns)
 }
 
 /*
- * Lives whose ends come up to 40 passes after they left the list, of which any may be full:
- * whatever the order, what was told is what was run.
+ * Lives whose ends come up to 40 passes after they left the list, and any pass may be full:
+ * whatever the order, the reported time is the run time.
  */
 static void live_at_random(struct machine *machine, struct thread_table *table, bool tells_exits)
 {
@@ -519,10 +519,10 @@ static void test_random_late_ends_add_up(void **state)
 	struct machine machine;
 
 	live_at_random(&machine, *state, true);
-	assert_int_equal(machine.found_ns, 0); /* an exit told of each */
+	assert_int_equal(machine.found_ns, 0); /* an exit reported for each */
 }
 
-/* What is late may be given out as unseen first: no more than ever was late, and it is repaid. */
+/* Late time may be given out as unseen first: no more than ever was late, and it is repaid. */
 static void test_random_late_ends_without_exits_add_up(void **state)
 {
 	const uint64_t hidden_ns = 1000 * NSEC_PER_SEC;

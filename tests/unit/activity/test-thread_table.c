@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the kernel may tell in which order, as crafted records: no time is lost and none is told
- * twice.
- */
+/* Reports of the kernel in any order, as crafted records: no time is lost or reported twice. */
 #include "activity/bpf_reader/thread_table.h"
 
 #include "tests/unit/unit.h"
@@ -261,11 +258,11 @@ static void test_lost_ends_are_settled_exactly(void **state)
 	uint64_t dropped_ns = 0;
 
 	thread_table_begin(*state, false, now_ns);
-	living(*state, thread(TASK_B, 200, 200, 600)); /* told: 600 */
+	living(*state, thread(TASK_B, 200, 200, 600)); /* reported: 600 */
 	(void)finish(*state);
 	/*
-	 * Both die, their ends are lost: of A 1 s was told before the baseline, of B 600; 50 more
-	 * each are new.
+	 * Both die, their ends are lost: of A 1 s was reported before the baseline, of B 600; 50
+	 * more each are new.
 	 */
 	thread_table_lost_old(*state, 2, 1000000000 + 50 + 600 + 50);
 	for (int pass = 0; pass < 4; pass++) {
@@ -389,8 +386,8 @@ static void test_visit_shows_the_living(void **state)
 }
 
 /*
- * Random lives of threads against a model: whatever the order of records, what was told of a thread
- * is what it ran. The seed is fixed, so a failure repeats.
+ * Random lives of threads against a model: whatever the order of records, the reported time of a
+ * thread is its run time. The seed is fixed, so a failure repeats.
  */
 #define LIVES 64
 static void test_random_lives_add_up(void **state)
@@ -461,7 +458,10 @@ static struct kepler_thread on_cpu(struct kepler_thread record, uint32_t cpu)
 	return record;
 }
 
-/* Each part of a run time is of the CPU that it was told with; ends and other threads, too. */
+/*
+ * Each part of a run time belongs to the CPU with which it was reported, also for ends and other
+ * threads.
+ */
 static void test_time_is_reported_by_socket(void **state)
 {
 	uint8_t of_cpu[] = { 0, 1, UINT8_MAX, 1 };

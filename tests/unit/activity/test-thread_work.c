@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the context switches have shown: it is added up once, and its arithmetic in the kernel. */
+/* Counts from context switches: they are added up once, with the kernel's own arithmetic. */
 #include <stddef.h>
 
 #include "thread_records.h"
@@ -54,7 +54,7 @@ static void test_a_record_s_work_is_its_process_s(void **state)
 	assert_int_equal(thread_table_work_lost_ns(table), 0);
 
 	thread_table_begin(table, false, START);
-	thread_table_living(table, &a, NULL, 1); /* told once */
+	thread_table_living(table, &a, NULL, 1); /* reported once */
 	activity = finish(table);
 	assert_int_equal(activity.count, 0);
 	thread_table_free(table);
@@ -196,8 +196,8 @@ static void test_an_event_that_was_opened_again_counts_nothing(void **state)
 }
 
 /*
- * Slices of 1 ms, of which two threads have every other one, and an event that has the counter for
- * 4 of 12 ms. Each thread counts 1,000 a slice.
+ * Slices of 1 ms, which two threads have in turn, and an event that has the counter for 4 of 12 ms.
+ * Each thread counts 1,000 a slice.
  */
 static void test_short_slices_are_extrapolated_by_the_turns(void **state)
 {

@@ -47,7 +47,7 @@ static void show(const struct scene *s, const char *name, unsigned pid, unsigned
 	write_file(path, text); /* in place: a kept descriptor sees it */
 }
 
-/* A pass tells of a process. */
+/* A pass reports a process. */
 static void tell(const struct scene *s, unsigned pid, uint64_t start_ns)
 {
 	const struct kepler_thread record = {
@@ -238,7 +238,7 @@ static void leave_descriptors(unsigned count, struct rlimit *ret_before)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
 }
 
-/* What cannot be read to its end says nothing, and what is known already stays. */
+/* A file that cannot be read to its end says nothing, and known values stay. */
 static void look_with_descriptors(unsigned count)
 {
 	struct activity_sample samples[UNSEEN_MAX];
@@ -262,7 +262,7 @@ static void look_with_descriptors(unsigned count)
 static void test_a_look_without_descriptors_says_nothing(void **state)
 {
 	look_with_descriptors(0);
-	look_with_descriptors(1); /* for /proc, and none for what is in it */
+	look_with_descriptors(1); /* for /proc, and none for its contents */
 }
 
 /* Found and not to be watched, or gone by then: there is one all the same. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A machine that is made up: work that is seen, work that is not, and the account that ticks make
- * of both. What is found to be unseen is compared with what was.
+ * of both. The unseen time that is found is compared with the true one.
  */
 #include "activity/unseen_time.h"
 
@@ -20,7 +20,7 @@ struct rig {
 	struct unseen_time unseen;
 	struct machine_time exact; /* not cut yet */
 	uint64_t seen_ns, hidden_ns, found_ns;
-	uint64_t coming_ns; /* is said to come with a later pass */
+	uint64_t coming_ns; /* is reported to come with a later pass */
 	uint64_t chance;
 };
 
@@ -56,7 +56,7 @@ static void pass_time(struct rig *rig, uint64_t ns)
 	rig->exact.boottime_ns += ns;
 }
 
-/* A second of which the account says this, and a pass that. */
+/* A second in which the account says this, and a pass that. */
 static void account_second(struct rig *rig, uint64_t busy_ns, uint64_t idle_ns, uint64_t seen_ns)
 {
 	pass_time(rig, SECOND_NS);
@@ -107,7 +107,7 @@ static void test_the_first_second_has_most_of_it(void **state)
 	assert_true(rig.found_ns > SECOND_NS / 2);
 }
 
-/* What is decided by chance: many numbers of which none is of interest by itself. */
+/* Chance decides: many numbers, and no single one matters by itself. */
 static uint64_t below(struct rig *rig, uint64_t bound)
 {
 	rig->chance ^= rig->chance << 13;
@@ -117,8 +117,8 @@ static uint64_t below(struct rig *rig, uint64_t bound)
 }
 
 /*
- * A second of which each tick counts all or nothing, by what it finds; idle time is made of ticks
- * as well where they do not stop in idle. In the part @run_ns of each tick there is work.
+ * A second in which each tick counts all or nothing, by the task that it finds; idle time is made
+ * of ticks as well where they do not stop in idle. In the part @run_ns of each tick there is work.
  */
 static void sampled_second(struct rig *rig, uint64_t run_ns, uint64_t hidden_ns, bool idle_exact)
 {
@@ -211,27 +211,27 @@ static void test_differences_cancel(void **state)
 	struct rig rig;
 
 	begin(&rig);
-	for (int i = 0; i < 600; i++) /* what ended is told an interval late */
+	for (int i = 0; i < 600; i++) /* ended tasks are reported an interval late */
 		account_second(&rig, SECOND_NS, SECOND_NS,
 			       i % 2 ? SECOND_NS + SECOND_NS / 20 : SECOND_NS - SECOND_NS / 20);
 	assert_int_equal(rig.found_ns, 0);
 }
 
-/* Seconds of full work that is told whole, from the account's view. */
+/* Seconds of full work that is reported whole, from the account's view. */
 static void settle(struct rig *rig, int seconds)
 {
 	while (seconds--)
 		second(rig, SECOND_NS, 0);
 }
 
-/* So much ran, and is told in a later pass. */
+/* So much ran, and is reported in a later pass. */
 static void second_told_later(struct rig *rig, uint64_t late_ns)
 {
 	second(rig, SECOND_NS, late_ns);
 	rig->hidden_ns -= late_ns;
 }
 
-/* So much is told that ran earlier. */
+/* So much is reported that ran earlier. */
 static void second_told_of_before(struct rig *rig, uint64_t late_ns)
 {
 	pass_time(rig, SECOND_NS);
@@ -240,7 +240,7 @@ static void second_told_of_before(struct rig *rig, uint64_t late_ns)
 	told(rig, SECOND_NS + late_ns);
 }
 
-/* An exit was told, its end was not: that is known to come. */
+/* An exit was reported, its end was not: that is known to come. */
 static void test_what_is_to_come_is_not_unseen(void **state)
 {
 	struct rig rig;
@@ -256,7 +256,7 @@ static void test_what_is_to_come_is_not_unseen(void **state)
 	settle(&rig, 100);
 	assert_int_equal(rig.found_ns, 0);
 	assert_true(rig.seen_ns <= rig.exact.busy_ns);
-	/* Nothing was forgotten of what is hidden meanwhile. */
+	/* Nothing that is hidden meanwhile was forgotten. */
 	rig.coming_ns = SECOND_NS;
 	for (int i = 0; i < 100; i++)
 		second(&rig, SECOND_NS / 2, SECOND_NS);
@@ -265,7 +265,9 @@ static void test_what_is_to_come_is_not_unseen(void **state)
 	assert_in_range(rig.found_ns, rig.hidden_ns * 9 / 10, rig.hidden_ns);
 }
 
-/* Nothing was known of it, so it was unseen; then it is told: what is unseen next pays for it. */
+/*
+ * Nothing was known of it, so it was unseen; then it is reported: the next unseen time pays for it.
+ */
 static void late_end(int passes)
 {
 	const uint64_t late_ns = 50 * SECOND_NS, bound_ns = 6 * SECOND_NS;
@@ -306,7 +308,7 @@ static void test_an_account_of_an_earlier_moment(void **state)
 	}
 }
 
-/* What was to come has come while the machine slept, an interval that is not compared. */
+/* The time that was to come has come while the machine slept, an interval that is not compared. */
 static void test_late_work_that_comes_during_a_sleep_is_seen(void **state)
 {
 	struct rig rig;
@@ -323,7 +325,7 @@ static void test_late_work_that_comes_during_a_sleep_is_seen(void **state)
 }
 
 /*
- * A reader that tells of half a minute in one of its seconds, again and again, as one that meets a
+ * A reader that reports half a minute in one of its seconds, again and again, as one that meets a
  * process, loses it, and meets it again with all that it ran.
  */
 static const char *told_in_the_end(struct property_source *source, void *userdata)
@@ -416,7 +418,7 @@ static void test_sleep_hotplug_and_a_step_back_say_nothing(void **state)
 
 /*
  * A second of /proc/stat in USER_HZ ticks that user, system, interrupts and softirqs got, on two
- * CPUs of which the rest was idle.
+ * CPUs that were otherwise idle.
  */
 struct shown {
 	uint64_t user, system, irq, softirq, idle;

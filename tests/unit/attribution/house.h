@@ -16,8 +16,8 @@ struct house {
 	struct zone zones[2];
 	struct books books;
 	bool is_quiet[2];                  /* up, and nothing new in this interval */
-	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
-	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
+	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not reported since */
+	uint64_t late_ns, window_ns;       /* of zone 0: the age of its report, and its mean */
 	uint64_t now_ns, busy_ns, asleep_ns;
 	bool pass_fails;
 	uint32_t owner[2]; /* containers */

@@ -224,7 +224,7 @@ static void a_regression_is_used_where_it_is_better(void **state)
 	tear_down_house(&house);
 }
 
-/* Both at 2 GHz, with 2 instructions to a cycle: no counter tells them apart. */
+/* Both at 2 GHz, with 2 instructions per cycle: no counter distinguishes them. */
 static void run_alike(struct house *house, size_t container, uint64_t halves)
 {
 	uint64_t ns = halves * NSEC_PER_SEC / 2;
@@ -267,14 +267,14 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 		end(&house, 10 + 12 * a + 4 * b, 0);
 	}
 	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_FIT);
-	/* Of 26 J, or 16 J without idle energy; by counters each has half of it. */
+	/* The total is 26 J, or 16 J without idle energy; by counters each has half of it. */
 	assert_in_range(
 		(joules(&house, 0, 0) - before_j[0]) * 100 /
 			(joules(&house, 0, 0) - before_j[0] + joules(&house, 1, 0) - before_j[1]),
 		68, 80);
 	assert_true(explanation.zone[0].factor > 1.2 && explanation.zone[0].factor < 1.8);
 	house.books.accountant.explained_count = 0;
-	/* The error is that of what is used. */
+	/* The error belongs to the rule that is used. */
 	error_ratio = zone_fits_error_ratio(&house.books.accountant.fits, 0);
 	assert_true(error_ratio < 0.05);
 	/* How much of the base is there only while anything runs is not known here. */
@@ -282,7 +282,7 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 	assert_true(isnan(zone_fits_share_half_width(&house.books.accountant.fits, 2)));
 	assert_true(isnan(
 		zone_fits_smt_factor(&house.books.accountant.fits, 0))); /* nothing is paired */
-	begin(&house, 2); /* signals of another kind: by what is known of them */
+	begin(&house, 2); /* signals of another kind: by those that are known */
 	count_cycles(&house);
 	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 1);
 	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
@@ -327,7 +327,7 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 		end(&house, 26, 0);
 	}
 	assert_int_equal(house.books.accountant.zones[0].rule, SHARE_FIT);
-	/* Of 26 J, of which 10 J are idle energy that is not known. */
+	/* The total is 26 J; 10 J are idle energy that is not known. */
 	assert_in_range(joules(&house, 0, 0), 17, 21);
 	zone_fits_restore(&house.books.accountant.fits, 0, &saved,
 			  OWNER_FACTORS_TRUSTED); /* newer knowledge stays */
@@ -463,7 +463,7 @@ static void no_second_of_a_takeover_is_counted_twice_or_never(void **state)
 	}
 }
 
-/* A refused reading is no beginning: what is measured from it on is not known yet. */
+/* A refused reading does not begin an account: the energy measured from it on is not known yet. */
 static void a_refused_reading_ends_no_estimate(void **state)
 {
 	(void)state;
@@ -493,7 +493,9 @@ static void a_refused_reading_ends_no_estimate(void **state)
 	tear_down_house(&house);
 }
 
-/* Found one after the other: what counts already stays, though the second has all of its energy. */
+/*
+ * Found one after the other: the zone that counts stays, though the second has all of its energy.
+ */
 static void what_is_found_later_ends_no_total(void **state)
 {
 	struct house house = { 0 };
@@ -512,7 +514,7 @@ static void what_is_found_later_ends_no_total(void **state)
 	accountant_release(&house.books.accountant);
 }
 
-/* What a restart would put into the total, and nothing else, has missed it. */
+/* Only the total that a restart would count, and nothing else, has missed it. */
 static void what_is_found_too_late_has_missed_the_total(void **state)
 {
 	static const enum zone_kind kinds[] = { ZONE_PLATFORM, ZONE_PACKAGE, ZONE_CORE };
@@ -534,7 +536,7 @@ static void what_is_found_too_late_has_missed_the_total(void **state)
 	accountant_release(&accountant);
 }
 
-/* The idle energy of memory is of what is held, there or in all; of a package, of requests. */
+/* The idle energy of memory follows the memory held, there or in all; a package's, the requests. */
 static void idle_memory_is_shared_by_held_memory(void **state)
 {
 	const struct idle_options by_size = { .mode = IDLE_MODE_FIXED,

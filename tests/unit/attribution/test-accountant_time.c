@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Energy that is not of the interval in which it is told: gaps, late meters, sleep. */
+/* Energy that is not of the interval in which it is reported: gaps, late meters, sleep. */
 #include "attribution/accountant.h"
 
 #include "tests/unit/attribution/house.h"
@@ -116,7 +116,7 @@ static void tell_once_in_ten(struct house *house)
 	}
 }
 
-/* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
+/* A source that reports once in ten intervals: up all the time, and no span in nine of them. */
 static void energy_of_a_slow_source_is_shared_over_its_time(void **state)
 {
 	(void)state;
@@ -149,7 +149,7 @@ static void idle_power_of_a_slow_source_can_be_learned(void **state)
 	tear_down_house(&house);
 }
 
-/* Five seconds of each container, told four seconds later; one draws more than the other. */
+/* Five seconds of each container, reported four seconds later; one draws more than the other. */
 static void tell_late(struct house *house)
 {
 	const uint64_t late_s = 4;
@@ -186,7 +186,7 @@ static void energy_reported_late_is_charged_to_earlier_work(void **state)
 	tear_down_house(&house);
 }
 
-/* What the zone draws goes with how busy its CPU was then. */
+/* The power of the zone follows how busy its CPU was then. */
 static void idle_power_is_learned_from_what_ran_then(void **state)
 {
 	(void)state;
@@ -261,7 +261,7 @@ static void sleep_in_a_gap_is_of_nothing(void **state)
 	house.books.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	end(&house, 10, 9);
-	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s, of which it slept 2 */
+	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s; it slept for 2 */
 	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 40000000);
 	assert_int_equal(
 		ledger_unattributed_value(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_NO_ACTIVITY),
@@ -292,7 +292,7 @@ static void a_zone_that_comes_back_with_its_counter_had_a_gap(void **state)
 	tear_down_house(&house);
 }
 
-/* What ran in all that time is not kept: nothing that runs at the end is charged for it. */
+/* The work of all that time is not kept: nothing that runs at the end is charged for it. */
 static void a_zone_that_was_gone_for_long_charges_nothing_for_it(void **state)
 {
 	(void)state;
@@ -327,7 +327,7 @@ static void a_zone_that_was_gone_for_long_charges_nothing_for_it(void **state)
 	tear_down_house(&house);
 }
 
-/* One that was never read waits for nothing: what it tells first is of no gap. */
+/* A zone that was never read waits for nothing: its first report covers no gap. */
 static void a_zone_that_fails_from_the_first_has_no_gap(void **state)
 {
 	(void)state;

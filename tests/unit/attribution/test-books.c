@@ -216,7 +216,7 @@ static void run_second(struct house *house)
 	ledger_close(house->books.ledger);
 }
 
-/* What is charged to a container of a part is in its total, though it used hardly any CPU time. */
+/* Energy charged to a container for a part is in its total, though it used hardly any CPU time. */
 static void a_total_has_all_of_an_estimated_part(void **state)
 {
 	static const struct zone zones[] = {

@@ -174,7 +174,7 @@ static void parts_of_processes_are_all_of_their_container(void **state)
 	device_parties_release(&parties);
 }
 
-/* What is allocated to containers of which none is known has the rule of processes. */
+/* Energy allocated to containers, if none is known, has the rule of processes. */
 static void the_nameless_alone_are_no_holders(void **state)
 {
 	struct device_parties parties = { 0 };

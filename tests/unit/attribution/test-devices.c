@@ -317,7 +317,10 @@ static void a_gap_does_not_teach_idle_power(void **state)
 	tear_down(&house);
 }
 
-/* What runs beside a GPU and does not use it has no part of its idle energy, whatever the share. */
+/*
+ * A process that runs meanwhile and does not use the GPU has no part of its idle energy, whatever
+ * the share.
+ */
 static void idle_energy_is_of_those_that_used_it(void **state)
 {
 	static const enum idle_share shares[] = { IDLE_SHARE_USAGE, IDLE_SHARE_SIZE,
@@ -394,7 +397,7 @@ static void a_board_that_is_held_is_its_holders(void **state)
 			 40 * J);
 	assert_true(accountant->zones[1].rows_have_mode[MODE_IDLE]);
 	assert_false(accountant->zones[0].rows_have_mode[MODE_IDLE]);
-	begin(&house); /* nothing holds it any more: what uses it bears it */
+	begin(&house); /* nothing holds it any more: its users are charged for it */
 	used(&house, 0, 0, NSEC_PER_SEC / 2);
 	end(&house, 0, 100 * J, 0);
 	values = ledger_values(accountant->ledger, LEVEL_CONTAINER, house.owner[0]);
@@ -417,7 +420,7 @@ static uint64_t idle_gpu_uj(const struct house *house, size_t who)
 			     house->owner[who])[ledger_column(ledger, 1, MODE_IDLE)];
 }
 
-/* A board that does nothing: three ids are one's, one another's, one of what has no name. */
+/* A board that does nothing: three ids belong to one, one to another, one has no name. */
 static void a_board_that_was_allocated_is_its_containers(void **state)
 {
 	struct house house;

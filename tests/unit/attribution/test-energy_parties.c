@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A package, a GPU, and what the machine draws beside them: whatever used the two shares that, by
- * the energy that it was charged of them.
+ * A package, a GPU, and the rest of the machine's power: users of the two share that, by the energy
+ * that they were charged for them.
  */
 #include "attribution/books.h"
 
@@ -193,7 +193,7 @@ static void what_is_split_as_another_part_adds_to_it(void **state)
 	tear_down(&house);
 }
 
-/* A board whose driver names no users: what it explains is theirs, whoever they are. */
+/* A board whose driver names no users: the energy that it explains is theirs, even unnamed. */
 static void a_part_that_nothing_is_known_to_use_has_its_share(void **state)
 {
 	struct house house;
@@ -210,7 +210,7 @@ static void a_part_that_nothing_is_known_to_use_has_its_share(void **state)
 	tear_down(&house);
 }
 
-/* A BMC tells seldom: then it is of what used the parts since it did so last. */
+/* A BMC reports seldom: its energy belongs to users of the parts since its last report. */
 static void it_follows_them_through_its_gaps(void **state)
 {
 	struct house house;

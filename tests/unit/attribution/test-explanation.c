@@ -95,7 +95,7 @@ static void enter_work(struct machine *machine, struct property_source *source, 
 	work->busy_ns += work->dropped_ns + work->unseen_ns;
 }
 
-/* Now and then a zone gives no reading, or one that tells nothing of the energy before it. */
+/* Now and then a zone gives no reading, or one that does not cover the energy before it. */
 static void read_zones(struct machine *machine, struct property_source *source)
 {
 	machine->books.span_count = 0;
@@ -187,7 +187,7 @@ static const char *check_mode(const struct ledger *ledger, const struct explanat
 	return NULL;
 }
 
-/* Of all zones of the one kind that there is, which are one account. */
+/* All zones of the only kind, which are one account. */
 static const char *check_charges(const struct ledger *ledger, const struct explanation *explanation)
 {
 	const struct explained_account *account = &explanation->account[0];

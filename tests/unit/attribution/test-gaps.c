@@ -224,7 +224,10 @@ static void what_has_no_owner_is_nameless(void **state)
 	close_book(&book);
 }
 
-/* What has lost its row is nameless in CPU time, too, by which a gap of two rules is split. */
+/*
+ * A process that has lost its row is nameless in CPU time, too, by which a gap of two rules is
+ * split.
+ */
 static void a_gap_of_two_rules_is_of_time(void **state)
 {
 	struct book book;

@@ -155,7 +155,7 @@ static void test_the_lowest_power_bounds_it_by_the_share_of_its_load(void **stat
 	assert_false(knows(&learner));
 }
 
-/* What was saved bounds it before the first reading. */
+/* The saved value bounds it before the first reading. */
 static void test_a_bound_is_saved(void **state)
 {
 	struct idle_learner learner, again;
@@ -179,7 +179,7 @@ static void test_a_constant_full_load_is_bounded_by_its_share(void **state)
 	assert_near(bound_w(&learner), 80);
 }
 
-/* Dram that nothing uses, a second socket of which the load is not seen. */
+/* Dram that nothing uses, and a second socket whose load is not seen. */
 static void test_power_that_does_not_follow_load_is_idle(void **state)
 {
 	struct idle_learner learner;
@@ -228,7 +228,7 @@ static void test_a_zone_at_rest_shows_its_idle_power(void **state)
 	assert_near(estimate_w(&learner), 14);
 }
 
-/* Work that was not seen flattens the line: what it says of idle power is no evidence then. */
+/* Work that was not seen flattens the line: it is not evidence of idle power then. */
 static void test_full_machine_seen_badly_never_learns(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -263,7 +263,7 @@ static void test_quiet_times_make_up_for_bad_sight(void **state)
 	assert_true(fabs(estimate_w(&learner) - 10) <= 1);
 }
 
-/* Power that falls with load (a fan that stops, say) is no evidence of idle power. */
+/* Power that falls with load (a fan that stops, say) is not evidence of idle power. */
 /* Share of the dynamic power at each tenth of load, of our own model of the platform: 2014. */
 static double model_curve(double x)
 {
@@ -275,8 +275,8 @@ static double model_curve(double x)
 }
 
 /*
- * Idle at 60 W, 200 W when full, and never below 60 or 70 % busy: the line of what is seen meets 0
- * at 38 or 33 W. Nothing is said until it was quiet once; then the truth.
+ * Idle at 60 W, 200 W when full, and never below 60 or 70 % busy: the line through the seen points
+ * meets 0 at 38 or 33 W. There is no result until it was quiet once; then it is the truth.
  */
 static void test_never_quiet_never_learns(void **state)
 {
@@ -323,7 +323,7 @@ static void test_falling_power_never_learns(void **state)
 	assert_false(knows(&learner));
 }
 
-/* A curve's intercept is beside the truth; the floor bounds it from above, 0 from below. */
+/* A curve's intercept misses the truth; the floor bounds it from above, 0 from below. */
 static void test_curved_machines_stay_below_the_floor(void **state)
 {
 	const double exponents[] = { 0.4, 0.6, 1.6, 2.5 };

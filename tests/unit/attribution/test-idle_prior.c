@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The shares are those of the built-in models for a typical machine. */
+/* The shares are taken from the built-in models for a typical machine. */
 #include "attribution/learning/idle_prior.h"
 
 #include "model/component_power.h"

@@ -257,7 +257,7 @@ static void test_containers_are_released(void **state)
 	ledger_free(ledger);
 }
 
-/* What is asked about containers that have work is asked about those, too, where nothing lives. */
+/* A question about containers with work is also asked about those in which nothing lives. */
 static void test_a_container_with_nothing_alive_is_touched(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);

@@ -111,7 +111,10 @@ static void test_what_was_touched_has_deltas_until_the_interval_ends(void **stat
 	level_table_release(&table);
 }
 
-/* The place of one that left is on this interval's list already: what comes there is not again. */
+/*
+ * The place of a row that left is on this interval's list already: its successor is not added
+ * again.
+ */
 static void test_a_place_is_listed_once(void **state)
 {
 	struct level_table table;

@@ -87,7 +87,7 @@ static void test_numbers_that_are_not_finite_are_refused(void **state)
 	assert_true(is_near(x[0], 3) && is_near(x[1], 4));
 }
 
-/* Of the inverse of [2 1; 1 2], which is [2 -1; -1 2] / 3; a variable that is 0 has none. */
+/* The inverse of [2 1; 1 2], which is [2 -1; -1 2] / 3; a variable that is 0 has none. */
 static void test_the_variance_of_a_sum(void **state)
 {
 	double a[] = { 2, 1, 2, 0, 0, 5 }, x[] = { 1, 4, 0 }, gradient[] = { 1, 2, 9 };
@@ -105,7 +105,7 @@ static double draw_number(struct property_source *source)
 	return ((double)draw_below(source, 201) - 100) / 100;
 }
 
-/* Of sums up to 50; up to 25 columns can be the same, which costs digits. */
+/* Sums up to 50; up to 25 columns can be the same, which costs digits. */
 #define NO_GRADIENT 1e-5
 
 /* A gradient of 0 where x is above 0, and none that wants x above 0 elsewhere. */

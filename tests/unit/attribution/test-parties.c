@@ -129,7 +129,7 @@ static void by_usage_weights_are_what_ran(void **state)
 	close_book(&book);
 }
 
-/* What is not known to be of a socket is spread as what is; each party's parts are all it ran. */
+/* Work of an unknown socket is spread like known work; each party's parts are all that it ran. */
 static void sockets_of_unknown_work_are_those_of_known(void **state)
 {
 	static const uint64_t first[2] = { 600, 0 }, second[2] = { 0, 200 };

@@ -32,7 +32,7 @@ static double random_normal(void) /* Box and Muller */
 
 struct party {
 	double busy;      /* CPUs: a plateau of some 25 s */
-	double paired;    /* share of the time, likewise */
+	double paired;    /* share of the time, too */
 	double ipc, miss; /* of a cycle */
 	double blind;     /* times what its features cost */
 };
@@ -88,7 +88,7 @@ static void party_moves(const struct machine *m, struct party *party)
 		party->paired = 0.8 * random_unit();
 }
 
-/* What one party does in an interval, and what that costs. */
+/* The work of one party in an interval, and its cost. */
 static void party_runs(struct machine *m, size_t i)
 {
 	const struct party *party = &m->party[i];
@@ -149,7 +149,7 @@ static void learn(struct power_fit *fit, struct machine *m, int intervals)
 	}
 }
 
-/* Of the energy of work, how much goes to the wrong party: mean of the last interval. */
+/* The part of the energy of work that goes to the wrong party: mean of the last interval. */
 static double wrong_share(const struct machine *m, const double coefficient[POWER_FIT_FEATURES])
 {
 	double wrong = 0;
@@ -193,7 +193,7 @@ static bool is_near(double value, double expected, double tolerance)
 	return fabs(value - expected) <= tolerance * fabs(expected);
 }
 
-/* Of a unit at 3 GHz, where a feature and that of frequencies are one. */
+/* A unit at 3 GHz, where a feature and the feature of frequencies are one. */
 static double cost_j(const struct power_fit *fit, enum power_fit_feature feature)
 {
 	return fit->coefficient[feature] + 9 * fit->coefficient[POWER_FIT_ALONE_FAST + feature];
@@ -297,7 +297,7 @@ static void test_the_plain_ratio_stays_where_it_is_right(void **state)
 	assert_true(judge(&fit, &m, 600).fit < 0.001);
 }
 
-/* What a regression has learned is wrong when costs change at once; the plain ratio takes over. */
+/* A regression is wrong when costs change at once; the plain ratio takes over. */
 static void test_a_regression_that_has_become_worse_is_left(void **state)
 {
 	struct machine m;
@@ -448,7 +448,7 @@ static void test_frequencies_are_told_apart(void **state)
 	assert_true(errors.fit < 0.005 && errors.plain > 0.04);
 }
 
-/* What a core takes because it is awake is above the idle power, and there most of the time. */
+/* The power of a core that is merely awake is above the idle power, and there most of the time. */
 static void test_known_idle_power_is_the_base(void **state)
 {
 	struct power_fit fit;
@@ -499,7 +499,7 @@ static void test_counters_may_vanish(void **state)
 	}
 	assert_true(fit.coefficient[POWER_FIT_INSTRUCTIONS] <= 0);
 	assert_true(fit.coefficient[POWER_FIT_ALONE] > 0);
-	/* Signals of which no feature is made come and go. */
+	/* Signals without any feature come and go. */
 	sample.signals |= SIGNAL_BIT(SIGNAL_NET_BYTES);
 	assert_true(power_fit_add(&fit, &sample));
 	sample.signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES); /* of an unknown time */
@@ -697,7 +697,7 @@ static void test_nine_of_ten_shares_are_in_their_interval(void **state)
 	assert_true(inside > 0.85 && inside < 0.95);
 	inside = coverage(20, 0.03, 0, 0.15, false);
 	assert_true(inside > 0.85 && inside < 0.95);
-	/* A meter with slow noise cannot be told from work with hidden costs: on the safe side. */
+	/* A meter with slow noise looks like work with hidden costs: on the safe side. */
 	assert_true(coverage(6, 0.01, 0.9, 0, false) > 0.85);
 }
 

@@ -98,7 +98,7 @@ static void test_a_sum_has_all_its_parts(void **state)
 	assert_true(is_near(sum.time2_s2, 8)); /* of two parties, not of one with 4 s */
 }
 
-/* Of a second, two parties of which one ran for 0.5 s and the other for 1.5 s, on several CPUs. */
+/* One second with two parties: one ran for 0.5 s and the other for 1.5 s, on several CPUs. */
 static void test_the_time_awake_is_shared_by_run_time(void **state)
 {
 	struct power_fit_work a = { .time_s = 0.5 }, b = { .time_s = 1.5 };

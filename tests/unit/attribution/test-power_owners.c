@@ -31,7 +31,7 @@ struct load {
 	double noise_w;
 	bool is_steady, is_idle_known;
 	size_t count;
-	/* Of the last interval. */
+	/* In the last interval. */
 	struct power_fit_work work[MOST], all;
 	double work_w[MOST]; /* of each, with its part of the time that the zone is awake */
 };
@@ -100,7 +100,7 @@ static void learn(struct power_owners *owners, struct load *load, int intervals)
 	}
 }
 
-/* Of the energy of work, how much goes to the wrong owner in the last interval. */
+/* The part of the energy of work that goes to the wrong owner in the last interval. */
 static double wrong_share(const struct power_owners *owners, const struct load *load)
 {
 	double said_w[MOST], said = 0, really = 0, wrong = 0;
@@ -166,7 +166,7 @@ static void test_costs_and_factors_are_learned(void **state)
 	}
 }
 
-/* Of the owner with most of the power in the last interval: its share, as said and really. */
+/* The share of the owner with most of the power in the last interval: as reported and true. */
 static double largest_share(const struct power_owners *owners, const struct load *load,
 			    double *ret_really)
 {
@@ -220,7 +220,7 @@ static void test_nine_of_ten_shares_are_in_their_interval(void **state)
 	assert_true(wide < all / 20);
 }
 
-/* What poor coefficients have said at first would be wrong for minutes if it stood. */
+/* The first results of poor coefficients would be wrong for minutes if they stood. */
 static void test_an_earlier_power_is_stated_again(void **state)
 {
 	double wrong = 0;
@@ -234,7 +234,7 @@ static void test_an_earlier_power_is_stated_again(void **state)
 		learn(&owners, &load, 440);
 		wrong += mean_wrong(&owners, &load, 20) / 4;
 	}
-	assert_true(wrong < 0.0025); /* 0.0021; 0.0030 as it was said */
+	assert_true(wrong < 0.0025); /* 0.0021; 0.0030 as first reported */
 }
 
 /* Then the base is found with the rest. */
@@ -271,7 +271,7 @@ static void test_none_are_used_where_one_is_right(void **state)
 	assert_int_equal(used, 0);
 }
 
-/* What is used without factors is as good as they are. */
+/* Parties without factors are charged as well as those with them. */
 static void test_they_are_compared_with_the_default(void **state)
 {
 	struct power_owners owners;
@@ -293,7 +293,7 @@ static void test_they_are_compared_with_the_default(void **state)
 	assert_true(power_owners_error(&owners, &error_w));
 }
 
-/* Which of them takes more cannot be told: all are corrected by what their sum is off. */
+/* Which of them takes more is unknown: all are corrected by the error of their sum. */
 static void test_a_steady_load_shows_no_differences(void **state)
 {
 	struct power_owners owners;
@@ -337,7 +337,7 @@ static void test_factors_are_within_the_limit(void **state)
 	assert_true(fabs(most - 1.05) < 1e-9 && fabs(least - 1 / 1.05) < 1e-9);
 }
 
-/* What was learned with another limit. */
+/* Factors that were learned with another limit. */
 static void test_what_was_learned_before_is_bounded(void **state)
 {
 	struct power_owners owners;
@@ -397,7 +397,7 @@ static void test_little_work_has_no_place(void **state)
 	assert_int_equal(places, 1);
 }
 
-/* What the rest takes is not known: it is not for those with a place to bear. */
+/* The rest's power is not known: those with a place are not charged for it. */
 static void test_much_work_without_a_place_teaches_little(void **state)
 {
 	struct power_owners few, many;

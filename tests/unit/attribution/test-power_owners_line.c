@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is learned of a zone as lines: what was written is read, anything else is refused. */
+/* A zone's learned values as lines: written lines are read, all others are refused. */
 #include "attribution/learning/power_owners_line.h"
 
 #include "tests/rig/property.h"

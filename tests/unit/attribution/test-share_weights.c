@@ -13,7 +13,7 @@
 #define MS  1000000ULL
 #define ALL UINT32_MAX /* no socket: the whole machine */
 
-/* What one party did; times in ms, the others in millions. */
+/* The work of one party; times in ms, the others in millions. */
 struct did {
 	uint64_t cpu_ms, counted_ms, paired_ms, cycles, misses, instructions;
 };
@@ -169,7 +169,7 @@ static void what_was_not_counted_weighs_as_well(void **state)
 	parties_release(&parties);
 }
 
-/* Processes of a container share what it holds; of one of which that is not known, the mean. */
+/* Processes of a container share its memory; a process with unknown memory has the mean. */
 static void time_is_weighed_by_held_memory(void **state)
 {
 	const uint64_t mib = 1 << 20;
@@ -323,8 +323,8 @@ static void no_amount_is_too_large(void **state)
 }
 
 /*
- * 2 J for 1e9 cycles, × the factor of the party; and 6 J for a second that the zone is awake, of
- * which a party has a part by its time alone.
+ * 2 J for 1e9 cycles, × the factor of the party; and 6 J for a second that the zone is awake; a
+ * party's part of that follows its time alone.
  */
 static void learned_power_of_being_awake_is_shared_by_time(void **state)
 {

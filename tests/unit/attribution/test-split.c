@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What split.h promises, on known cases and on a million random ones. */
+/* The promises of split.h, on known cases and on a million random ones. */
 #include "attribution/split.h"
 
 #include "tests/rig/property.h"
@@ -130,7 +130,7 @@ static void test_random_cases(void **state)
 	assert_true(holds);
 }
 
-/* What quick-select must not do to sorted, reversed or equal remainders: take quadratic time. */
+/* Quick-select must not take quadratic time for sorted, reversed or equal remainders. */
 static void test_large_inputs_are_linear(void **state)
 {
 	enum { N = 200000 };

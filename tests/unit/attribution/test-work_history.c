@@ -73,7 +73,7 @@ static uint32_t second(struct past *past, uint32_t pid, const char *id, uint64_t
 	return row;
 }
 
-/* What @row had in the time that began and ended so many ms ago; LEDGER_NONE: containers. */
+/* The work of @row in the time that began and ended so many ms ago; LEDGER_NONE: containers. */
 static uint64_t had(struct past *past, uint32_t row, uint64_t from_ms, uint64_t to_ms,
 		    struct gap *ret)
 {

@@ -29,7 +29,7 @@ static const struct zone_activity busy = { .dt_ns = NSEC_PER_SEC, .utilisation =
 
 static const struct zone_status up = { .state = ZONE_UP };
 
-/* What flowed from one time to the other; 0: from a first reading on. */
+/* The energy that flowed from one time to the other; 0: from a first reading on. */
 static struct energy_span flow(uint64_t energy_uj, uint64_t from_s, uint64_t to_s)
 {
 	return (struct energy_span){
@@ -40,7 +40,7 @@ static struct energy_span flow(uint64_t energy_uj, uint64_t from_s, uint64_t to_
 	};
 }
 
-/* A reading that only tells from when on is counted again. */
+/* A reading that only reports a starting time is counted again. */
 static struct energy_span unknown(uint64_t from_s, uint64_t to_s)
 {
 	return (struct energy_span){
@@ -114,7 +114,7 @@ static void test_a_refused_reading_is_a_baseline(void **state)
 	assert_int_equal(interval.dt_ns, NSEC_PER_SEC);
 }
 
-/* A counter that was reset or opened anew says nothing of the time before: not even 0 W. */
+/* A counter that was reset or opened again says nothing of the time before: not even 0 W. */
 static void test_a_restarted_counter_has_no_power(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
@@ -249,7 +249,7 @@ static void test_a_bound_is_split_off_until_idle_power_is_learned(void **state)
 	assert_int_equal(account.idle_state, IDLE_PROVISIONAL);
 }
 
-/* What is learned later concerns what flows later. */
+/* Values learned later concern energy that flows later. */
 static void test_learned_idle_follows_the_bound_without_a_pause(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };

@@ -52,7 +52,7 @@ static void close_desk(struct desk *desk)
 	ledger_free(desk->ledger);
 }
 
-/* What each container did in a second; instructions of each cost differently. */
+/* The work of each container in a second; instructions of each cost differently. */
 struct second {
 	uint64_t cpu_ns[CONTAINERS], cycles[CONTAINERS], instructions[CONTAINERS];
 	uint64_t misses[CONTAINERS], energy_uj;
@@ -221,11 +221,11 @@ static void what_one_can_make_another_pay_is_bounded(void **state)
 	assert_true(fabs(without - 1.75) < 0.05); /* the counters are the same */
 	bounded = charged_of_a_victim(OWNER_FACTORS_BOUNDED, &half_width);
 	assert_true(bounded > 1.2 * without && bounded <= 1.27 * without);
-	/* It has 0.625 in the last interval, by what is learned 12/14. */
+	/* It has 0.625 in the last interval, and 12/14 by the learned values. */
 	assert_true(half_width > 0.2);
 }
 
-/* What one of three containers, which takes ten times as much as the others, is charged of that. */
+/* The charge of one of three containers, which takes ten times as much as the others. */
 static double charged_of_a_costly_one(bool is_memory)
 {
 	const double cost_w[] = { 10, 1, 1 };

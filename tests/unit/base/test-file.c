@@ -221,7 +221,7 @@ static void make_old(const char *path, time_t age_s)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
-/* What a killed writer left goes; what another is writing, or is no such file, stays. */
+/* The file of a killed writer is removed; a file that is being written, or another file, stays. */
 static void removes_what_was_left(void **state)
 {
 	static const struct {

@@ -43,7 +43,7 @@ static void strings_have_no_brackets(void **state)
 		memset(text, '{', sizeof(text));
 		memcpy(text, before[i], len);
 		assert_false(json_is_too_deep(text, sizeof(text)));
-		text[len] = '"'; /* and behind them it has */
+		text[len] = '"'; /* and after them it has */
 		assert_true(json_is_too_deep(text, sizeof(text)));
 	}
 	assert_false(json_is_too_deep("\"\\", 2));

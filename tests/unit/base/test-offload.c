@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Jobs that read from a pipe hang until the test writes to it. What has to happen is waited for,
- * as long as the test's own limit lets it; what must not happen is looked at afterwards.
+ * Jobs that read from a pipe hang until the test writes to it. Events that have to happen are
+ * waited for, as long as the test's own limit permits; events that must not happen are looked for
+ * afterwards.
  */
 #include "base/hostile.h"
 
@@ -228,7 +229,7 @@ static void an_abandoned_job_is_dropped_when_it_ends(void **state)
 	offload_abandon(offload, &running->job);
 	assert_int_equal(atomic_load(&dropped), 2); /* it hangs on */
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	free(take(offload)); /* the one behind it */
+	free(take(offload)); /* the one after it */
 	assert_int_equal(atomic_load(&dropped), 3);
 	assert_null(offload_take(offload));
 	offload_free(offload, FAR_NS);

@@ -78,7 +78,7 @@ static void a_credential_of_systemd_is_private(void **state)
 		assert_int_equal(chown(rig->path, 0, 0), 0);
 	}
 
-	/* What lies elsewhere is none, whatever way leads to it. */
+	/* A file elsewhere is not one, whatever way leads to it. */
 	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
 	assert_int_equal(secret_file_check(rig->path, &diag), -EPERM);
 	(void)snprintf(link, sizeof(link), "%s/credentials", rig->dir);

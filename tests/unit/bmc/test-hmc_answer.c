@@ -103,7 +103,7 @@ static void too_long_a_list_is_cut(void **state)
 	assert_true(list->is_cut);
 }
 
-/* What partitions have, as properties of either mode say. */
+/* The properties of partitions, in either mode. */
 static void processors_and_weights(void **state)
 {
 	static const struct {

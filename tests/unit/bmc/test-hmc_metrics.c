@@ -80,7 +80,7 @@ static void what_is_not_there_is_no_power(void **state)
 				  &sample));
 }
 
-/* Without its last lines, and with those of another system. */
+/* Without its last lines, and with the lines of another system. */
 static void an_end_may_be_missing(void **state)
 {
 	struct hmc_sample sample;

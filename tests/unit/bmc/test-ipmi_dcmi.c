@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What answers to Get Power Reading say: recorded layouts, completion codes, wrong lengths. */
+/* Answers to Get Power Reading: recorded layouts, completion codes, wrong lengths. */
 #include "bmc/ipmi_dcmi.h"
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a sensor's record says of its readings: factors, signs, units, names. */
+/* A sensor's record describes its readings: factors, signs, units, names. */
 #include "bmc/ipmi_sdr.h"
 
 #include "tests/unit/unit.h"
@@ -139,7 +139,7 @@ static void states_of_a_supply(void **state)
 		record[fields[i]] ^= 0x40;
 	}
 	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_PRESENT);
-	answer.data[3] = 0x03; /* a failure is no loss of input */
+	answer.data[3] = 0x03; /* a failure does not lose input */
 	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_PRESENT);
 	answer.data[3] = 0x09;
 	assert_int_equal(sdr_supply_parse(&answer), SDR_SUPPLY_DEAD);

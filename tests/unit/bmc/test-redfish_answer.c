@@ -219,7 +219,7 @@ static void sensors_of_parts_are_not_the_machine(void **state)
 	assert_true(redfish_sensor_is_total("SystemEmbeddedPower"));
 }
 
-/* The context decides; where there is none, the name. */
+/* The context decides; without one, the name. */
 static void names_of_parts_are_not_the_machine(void **state)
 {
 	assert_int_equal(control("{\"PowerControl\":[{\"Name\":\"CPU Sub-system Power\","

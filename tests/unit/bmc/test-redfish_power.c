@@ -164,7 +164,7 @@ static void a_service_without_systems(void **state)
 	/* There are several, as the slots of an enclosure: any of them would be a guess. */
 	fake_set("/Chassis/2", "{" POWER("2") "}");
 	(void)find("", -EXDEV, "names no machine and has several chassis");
-	/* A module alone is no machine. */
+	/* A module alone is not a machine. */
 	fake_set("/Chassis", "{\"Members\":[" LINK("/Chassis/2") "]}");
 	fake_set("/Chassis/2", "{\"ChassisType\":\"Module\"," POWER("2") "}");
 	(void)find("", -ENODATA, "no power of this machine");

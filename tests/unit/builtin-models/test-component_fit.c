@@ -77,7 +77,7 @@ static void make_machine(struct component_machine *machine, const char *key, dou
 	}
 }
 
-/* Of two machines with the same CPU each counts half; errors are those of the others' mean. */
+/* Two machines with the same CPU count half each; errors are relative to the others' mean. */
 static void test_fit_of_machines_that_differ_by_a_factor(void **state)
 {
 	static struct component_row rows[4][COMPONENT_COUNT * ROWS];

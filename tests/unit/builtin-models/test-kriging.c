@@ -57,7 +57,7 @@ static double predict(const struct kriging *fit, const size_t *rows, size_t row,
 	return sum;
 }
 
-/* What follows from one inverse is what a fit without the group says. */
+/* The result from one inverse equals a fit without the group. */
 static void check(const uint32_t *group)
 {
 	double y[ROWS * OUTPUTS], cross[ROWS * ROWS], own[ROWS * OUTPUTS], asked[ROWS * OUTPUTS];

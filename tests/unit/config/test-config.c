@@ -146,7 +146,7 @@ static void default_file(void **state)
 	assert_int_equal(config.table, TABLE_AUTO);
 	config_release(&config);
 
-	/* a default file that is there and cannot be used is an error, one that is not is none */
+	/* a default file that exists and cannot be used is an error, a missing one is not */
 	write_text(path, "tabel: never\n");
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), -EINVAL);
 	assert_int_equal(unlink(path), 0);
@@ -310,7 +310,9 @@ static bool set_other(size_t index, struct config *config, const struct config *
 	return false;
 }
 
-/* What a reload says it does not change, it does not change; what it may, it does. */
+/*
+ * Options that a reload says it does not change stay as they are; those that it may change, change.
+ */
 static void unreloadable_stay(void **state)
 {
 	struct config defaults, old, fresh;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a configuration file may hold, and what is said about the rest. */
+/* The contents that a configuration file may have, and the messages about all others. */
 #include "base/num.h"
 #include "config/config.h"
 #include "tests/unit/unit.h"

@@ -93,7 +93,7 @@ static void test_an_instance_type_is_a_hint(void **state)
 	assert_true(!host.vm_cpus_by_type && !host.vm_cpu_by_type);
 }
 
-/* What the user says goes first, also where it means that the type's host is another one. */
+/* The user's statement takes precedence, also if it means that the type's host is another one. */
 static void test_options_override_the_instance_type(void **state)
 {
 	char none[] = "", load[] = "0-1", name[] = "Intel(R) Xeon(R) Gold 6330";

@@ -53,7 +53,7 @@ static int setup(void **state)
 	make_link("class/hwmon/hwmon3", "../../devices/i2c-1/1-0040/hwmon/hwmon3");
 	make("class/dmi/.keep", "");
 	make_link("class/dmi/id", "../../devices/virtual/dmi/id");
-	make("../outside/name", "SECRET\n"); /* beside the root */
+	make("../outside/name", "SECRET\n"); /* next to the root */
 	make_link("class/powercap/away", "../../../outside");
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "tests/unit/unit.h"
 
-/* A sensor of socket 0 beside a counter of each, and one of both together. */
+/* A sensor of socket 0 next to a counter of each, and one of both together. */
 enum { CHARGED_0, CHARGED_1, SENSOR_0, ALL, ESTIMATE, ZONES };
 
 static const struct zone zones[ZONES] = {
@@ -132,7 +132,7 @@ static void what_is_not_known_is_not_judged(void **state)
 	assert_float_equal(ratio(&machine, SENSOR_0), 0.1, 1e-9);
 }
 
-/* One socket's sensor says nothing of what is counted of both. */
+/* One socket's sensor says nothing of a counter of both. */
 static void a_part_is_not_compared_with_the_whole(void **state)
 {
 	struct machine machine;

@@ -32,7 +32,8 @@ static void test_known_names(void **state)
 }
 
 /*
- * What comes out is made of valid characters and LABEL_INVALID_BYTE, and comes out again as it is.
+ * The result consists of valid characters and LABEL_INVALID_BYTE, and a second pass does not change
+ * it.
  */
 static const char *label_is_stable(struct property_source *source, void *userdata)
 {

@@ -56,7 +56,7 @@ static void test_same_text_is_the_same_pointer(void **state)
 	assert_null(owner_names_ref(NULL));
 }
 
-/* A tab is ordinary in an annotation: it takes neither its own label away nor those behind it. */
+/* A tab is ordinary in an annotation: it removes neither its own label nor the labels after it. */
 static void test_no_byte_costs_a_label(void **state)
 {
 	const struct label pairs[] = { { "label_a", "x\ty\"\\\n" },

@@ -24,11 +24,11 @@ static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .quality = QUALITY_ESTIMATED,
 				   .source = "guess",
 				   .rank = RANK_ESTIMATED };
-/* Of a trained model: it stands beside what is measured of other kinds. */
+/* A trained model counts together with measured zones of other kinds. */
 static const struct zone trained = {
 	.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "trained", .rank = RANK_MODEL
 };
-/* Of the same source as the model that is built in, in whose place it comes. */
+/* It has the same source as the built-in model, which it replaces. */
 static const struct zone fetched = {
 	.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "guess", .rank = RANK_MODEL
 };
@@ -57,8 +57,8 @@ static void rivals_are_of_one_thing(void **state)
 
 /*
  * A history: a string a zone, a letter an interval. " ": not found yet; "r": read, "q": up and not
- * read, "d": down, "s": read, and not due to count yet.
- * What comes out is a string a zone, too: "c" counts, "h" held, "e" ended.
+ * read, "d": down, "s": read, and not due to count yet. The result is a string a zone, too: "c"
+ * counts, "h" held, "e" ended.
  */
 struct history {
 	const char *what;
@@ -247,7 +247,7 @@ static void one_that_stands_still_gives_way(void **state)
 	assert_true(contenders[0].is_still);
 	assert_int_equal(contenders[1].standing, STANDING_COUNTS);
 	assert_int_equal(contenders[2].standing, STANDING_ENDED);
-	/* That it moves again is no reason for another change. */
+	/* Its moving again does not cause another change. */
 	for (; second <= 20; second++)
 		pass_second(contenders, ARRAY_SIZE(contenders), second, 7);
 	assert_int_equal(contenders[1].standing, STANDING_COUNTS);

@@ -81,7 +81,7 @@ static void follow(struct machine *machine, unsigned present)
 		remainder_follow(&machine->remainder, machine->members, ZONES, PSYS_GPUS_AUTO), 0);
 }
 
-/* Of the zones whose bits are in @present. */
+/* The zones whose bits are in @present. */
 static void set_up(struct machine *machine, unsigned present)
 {
 	*machine = (struct machine){ 0 };
@@ -182,7 +182,7 @@ static void estimates_have_one_of_their_own(void **state)
 	struct zone zone;
 
 	set_up(&machine, BIT(ESTIMATE) | BIT(GUESS));
-	assert_false(remainder_exists(&machine.remainder)); /* of what is measured */
+	assert_false(remainder_exists(&machine.remainder)); /* of the measured energy */
 	machine.remainder.quality = QUALITY_ESTIMATED;
 	follow(&machine, BIT(ESTIMATE) | BIT(GUESS));
 	assert_true(remainder_exists(&machine.remainder));
@@ -298,7 +298,7 @@ static void what_is_not_known_of_a_part_is_in_it(void **state)
 	set_up(&machine, both);
 	assert_true(read_all(&machine, both, NSEC_PER_SEC, NULL, &span));
 	assert_false(span.known);
-	machine.read_ns[PACKAGE_0] = 0; /* its counter begins anew */
+	machine.read_ns[PACKAGE_0] = 0; /* its counter begins again */
 	assert_true(read_all(&machine, both, 2 * NSEC_PER_SEC, each_j, &span));
 	assert_true(span.known);
 	assert_int_equal(span.energy_uj, 100 * J); /* nothing else has any of it */
@@ -360,7 +360,7 @@ static void parts_come_and_go(void **state)
 	remainder_release(&machine.remainder);
 }
 
-/* For a minute a part is waited for; what it counts late is taken off what comes then. */
+/* For a minute a part is waited for; its late energy is subtracted from the energy that follows. */
 static void a_part_that_fails_does_not_stop_it(void **state)
 {
 	const unsigned both = BIT(PLATFORM) | BIT(PACKAGE_0);
@@ -426,7 +426,9 @@ static void a_psys_in_a_platform(void **state)
 	static const struct {
 		uint64_t each_j[ZONES], rest_j;
 	} table[] = {
-		/* psys has 50 beside the package, platform 100 beside psys and the board */
+		/*
+		 * psys has 50 W more than the package, platform 100 W more than psys and the board
+		 */
 		{ { [PLATFORM] = 1050, [PSYS] = 250, [PACKAGE_0] = 200, [GPU] = 700 }, 150 },
 		/* a platform that has less than the psys in it */
 		{ { [PLATFORM] = 900, [PSYS] = 250, [PACKAGE_0] = 200, [GPU] = 700 }, 50 },

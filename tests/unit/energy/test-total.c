@@ -124,7 +124,7 @@ static void of_each_machine_the_parts(void **state)
 		check(&machines[i]);
 }
 
-/* What a kind's energy is made of, by its leaves: no bit may be twice in what one source counts. */
+/* The parts of a kind's energy, by its leaves: no bit may be twice in the sum of one source. */
 static const unsigned leaves[ZONE_KIND_COUNT] = {
 	[ZONE_CORE] = 1,  [ZONE_UNCORE] = 2,     [ZONE_PACKAGE] = 7, [ZONE_DRAM] = 8,
 	[ZONE_PSYS] = 31, [ZONE_PLATFORM] = 127, [ZONE_GPU] = 64,
@@ -201,7 +201,7 @@ static bool is_wrong_of_sockets(const struct zone *zones, const uint32_t total[]
 	return false;
 }
 
-/* Any zones of two sources and sockets, of which any number is found before the others. */
+/* Any zones of two sources and sockets; any number of them is found before the others. */
 static void what_a_row_sums_is_in_it_as_a_whole(void **state)
 {
 	for (unsigned set = 1; set < 1U << (2 * HALF); set++) {

@@ -57,7 +57,7 @@ static void a_meter_alone_knows_which_device_it_is(void **state)
 	assert_int_equal(zone_domain(ZONE_DRAM, "0").kind, DOMAIN_SOCKET);
 }
 
-/* A part of what is measured is an estimate as well, and none of a model. */
+/* A part of a measured zone is an estimate as well, but not from a model. */
 static void an_estimate_need_not_be_a_models(void **state)
 {
 	const struct zone share = { .quality = QUALITY_ESTIMATED, .rank = RANK_SHARE };

@@ -120,7 +120,9 @@ static void test_cpus_come_and_go(void **state)
 	assert_true(fabs(machine.node.busy_ratio - 0.5) < 1e-9);
 	before_uj = zone_now(&machine).node_uj[MODE_DYNAMIC];
 	pass_of_machine(&machine, 104, 2 * NSEC_PER_SEC, 0, 4);
-	/* Twice the vCPUs, half busy: twice the power, but for a larger share of the host. */
+	/*
+	 * Twice the vCPUs, half busy: twice the power, except that the share of the host is larger.
+	 */
 	assert_in_range(zone_now(&machine).node_uj[MODE_DYNAMIC] - before_uj, half_uj * 196 / 100,
 			half_uj * 204 / 100);
 	/* Where it is not known nothing changes. */
@@ -260,7 +262,7 @@ static void test_idle_shares_that_a_reload_brings_are_seen_with_0(void **state)
 	machine_stop(&machine);
 }
 
-/* What process @pid has of the idle energy of zone 0. */
+/* The part of process @pid in the idle energy of zone 0. */
 static uint64_t idle_of(const struct machine *machine, uint32_t pid)
 {
 	const struct ledger *ledger = interval_engine_books(machine->engine)->ledger;
@@ -352,7 +354,7 @@ static void test_a_birth_settles_until_it_was_scraped(void **state)
 	births_follow_the_scraper(5, 168); /* as if two scrapers were one: 10 and 15 s */
 }
 
-/* As pass(), of a process that retired @instructions beside a cgroup's 40 bytes, and 2 unknown. */
+/* As pass(), for a process that retired @instructions, with a cgroup's 40 bytes, and 2 unknown. */
 static int counting_pass(struct machine *machine, uint64_t time_s, uint64_t cpu_ns,
 			 uint64_t instructions)
 {
@@ -391,7 +393,7 @@ static uint64_t sum_of_level(const struct snapshot *snapshot, enum level level, 
 	return sum;
 }
 
-/* What a process caused without CPU time is its own as well. */
+/* Costs of a process without CPU time are its own as well. */
 static void test_counters_of_rows_add_up_to_the_node(void **state)
 {
 	static const uint64_t want[] = { 530, 126 }, unattributed[] = { 0, 6 };

@@ -43,7 +43,7 @@ static void guest_stop(struct guest *guest)
 }
 
 /*
- * A second in which vCPUs waited for @steal_ns, of which @stolen_ns is in the run time @cpu_ns;
+ * A second in which vCPUs waited for @steal_ns; @stolen_ns of it is in the run time @cpu_ns;
  * @has_steal: whether any vCPU has ever waited.
  */
 static void guest_pass(struct guest *guest, uint64_t time_s, uint64_t cpu_ns, bool has_steal,
@@ -65,7 +65,7 @@ static void guest_pass(struct guest *guest, uint64_t time_s, uint64_t cpu_ns, bo
 	assert_int_equal(run_at(&guest->machine, time_s, time_s), 0);
 }
 
-/* Half a second of run time each, of which more and more is stolen. */
+/* Half a second of run time each, and more and more of it is stolen. */
 static void guest_run(struct guest *guest)
 {
 	guest_pass(guest, 100, 0, false, 0, 0);
@@ -159,14 +159,13 @@ static void a_replay_books_the_same_estimate(void **state)
 	guest_stop(&guest);
 }
 
-/* Of one and the other socket; a part of the run time was in neither, as far as is known. */
+/* Work of both sockets; a part of the run time was in neither, as far as is known. */
 static const uint64_t known_ns[2] = { 100000003, 60000001 };
 #define RUN_NS 170000005
 
 /*
- * What was run in a socket that is not known is spread by a replay as it was by the exporter: the
- * sums by which work without a name falls to sockets are those of what was known, and not of what
- * was spread before.
+ * A replay spreads work of an unknown socket as the exporter did: the sums by which work without a
+ * name falls to sockets are sums of known work, and not of work that was spread before.
  */
 static void sockets_are_recorded_as_they_were_known(void **state)
 {

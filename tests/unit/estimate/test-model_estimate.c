@@ -390,7 +390,7 @@ static void test_signals(void **state)
 	zone_source_free(meter);
 }
 
-/* One second of counters is no estimate of the hour before it, in which there were none. */
+/* One second of counters does not estimate the hour before it, in which there were none. */
 static void test_a_long_hole_is_not_bridged(void **state)
 {
 	const struct model_estimate_options options = { .cpus = 4,
@@ -461,7 +461,7 @@ static void test_a_frequency_is_not_a_rate(void **state)
 			     "\"minimum\": 0, \"maximum\": 4}",                                    \
 			"0, 80, 10"))
 
-/* Of a guest of two vCPUs, whose waiting grows with its host as its work does. */
+/* A guest of two vCPUs, whose waiting grows with its host as its work does. */
 static void test_stolen_time_is_a_rate(void **state)
 {
 	const struct model_estimate_options options = { .cpus = 2,

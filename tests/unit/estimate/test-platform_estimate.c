@@ -62,7 +62,7 @@ static bool advance_waiting(struct zone_source *meter, uint64_t now_ns, uint64_t
 	return zone_source_advance(meter, 0, span);
 }
 
-/* What an estimate has told: its spans, added up. */
+/* The reports of an estimate: its spans, added up. */
 struct told {
 	uint64_t energy_uj, idle_energy_uj, time_ns;
 	bool has_span; /* the last time */
@@ -215,7 +215,7 @@ static void test_cores_of_the_host(void **state)
 	zone_source_free(meter);
 }
 
-/* Of a busy host a vCPU costs less, and what is known of neighbours narrows the bound. */
+/* A vCPU of a busy host costs less, and knowledge of neighbours narrows the bound. */
 static void test_hints_of_the_host(void **state)
 {
 	struct host_info host = small_vm();

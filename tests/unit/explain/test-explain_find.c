@@ -159,7 +159,7 @@ static void a_container_by_its_newest_names(void **state)
 	assert_int_equal(find(house, ID_WEB)->explanation.row, newer);
 }
 
-/* The old names' row, met after the newer one, is no second container. */
+/* The old names' row, met after the newer one, is not a second container. */
 static void a_newer_row_may_come_first(void **state)
 {
 	const struct house *house = *state;

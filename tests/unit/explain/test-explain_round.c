@@ -89,7 +89,7 @@ static void another_process_with_the_pid_is_not_shown(void **state)
 	close_asked(&a, &s);
 }
 
-/* Merged, it needs min_uj anew; back again, a part of it is retired. */
+/* Merged, it needs min_uj again; back again, a part of it is retired. */
 static void a_merged_process_starts_over(void **state)
 {
 	struct publisher_options options = default_options();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
+/* TEST_UPDATE_GOLDEN=1 rewrites golden/: look at the difference before you commit it. */
 #include <jansson.h>
 
 #include "base/file.h"
@@ -163,7 +163,7 @@ static void a_gpu_process(struct explain_answer *answer)
 	explanation->account[0].zone = zone->zone;
 }
 
-/* Likewise by cycles, of which those beside a busy thread count less. */
+/* The same by cycles; those next to a busy thread count less. */
 static void a_process_by_cycles(struct explain_answer *answer)
 {
 	struct explained_zone *zone = answer->explanation.zone;
@@ -173,7 +173,7 @@ static void a_process_by_cycles(struct explain_answer *answer)
 	zone->smt_ppm = SHARE_SMT_PPM;
 }
 
-/* Likewise by what was learned of the zone's power, with a factor of the container. */
+/* The same by the learned power of the zone, with a factor of the container. */
 static void a_process_by_fit(struct explain_answer *answer)
 {
 	a_process(answer);

@@ -189,7 +189,7 @@ static bool take_composite(struct parser *parser)
 	return true;
 }
 
-/* OpenMetrics 2.0: what counts says since when, and nothing else does. */
+/* OpenMetrics 2.0: counters have a start time, and nothing else does. */
 static bool take_value_2(struct parser *parser)
 {
 	struct parsed_sample *sample = &parser->sample;
@@ -235,7 +235,7 @@ static bool take_sample(struct parser *parser)
 	       fail_at(parser, "not a number");
 }
 
-/* "# WHAT name rest\n"; the name is the family's where there is one already. */
+/* "# WHAT name rest\n"; the name is the family's if one is open. */
 static bool take_head_line(struct parser *parser, const char *what, bool first, char *rest,
 			   size_t size)
 {
@@ -263,7 +263,7 @@ static bool take_help(struct parser *parser, bool first)
 	return true;
 }
 
-/* It ends the name, but for the _total that 2.0 has there. */
+/* It ends the name, apart from the _total that 2.0 has there. */
 static bool take_unit(struct parser *parser)
 {
 	char unit[32], end[48];

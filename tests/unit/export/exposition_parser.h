@@ -27,7 +27,7 @@ struct parsed_sample {
 	const char *line;               /* where it stands in the text */
 	size_t key_len;                 /* bytes of name and labels */
 	char value[PARSED_NUMBERS_MAX]; /* of a histogram of OpenMetrics 2.0 what is in braces */
-	char start[32];                 /* likewise 2.0: the number behind st@, or "" */
+	char start[32];                 /* 2.0, too: the number after st@, or "" */
 };
 
 typedef void parsed_visitor(void *userdata, const struct parsed_sample *sample);
@@ -40,5 +40,5 @@ long exposition_parse(const char *text, size_t len, unsigned openmetrics, parsed
 		      void *userdata);
 /* The value of a label, or NULL. */
 const char *parsed_label(const struct parsed_sample *sample, const char *name);
-/* A decimal number as millionths; false when it has more than six decimals or is none. */
+/* A decimal number as millionths; false if it is not one or has more than six decimals. */
 bool parsed_micros(const char *text, uint64_t *ret);

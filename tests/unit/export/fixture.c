@@ -345,7 +345,7 @@ static uint64_t table_sum(const struct fixture *fixture, enum level level, uint3
 
 static const enum level whole[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
 
-/* What one level lacks against another is pending there, so that all make the same sum. */
+/* The difference between one level and another is pending there, so that all make the same sum. */
 static uint64_t balance_column(struct fixture *fixture, uint32_t column)
 {
 	uint64_t most = 0;
@@ -364,7 +364,7 @@ static uint64_t balance_column(struct fixture *fixture, uint32_t column)
 	return most;
 }
 
-/* Of what rows have of an account, its first zone brings a third if there is another. */
+/* The first zone of a row's account brings a third of it if there is another. */
 static void balance_zone(struct fixture *fixture, const struct account *account, uint32_t z,
 			 enum energy_mode mode)
 {

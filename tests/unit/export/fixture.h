@@ -67,7 +67,7 @@ void fixture_vm(struct fixture *fixture);
 void fixture_bare(struct fixture *fixture);
 void fixture_make(struct fixture *fixture, const struct fixture_shape *shape);
 /*
- * A node of 198 W: 92 W and 9 W of which are inside psys, two processes of 140 and 30 W in
+ * A node of 198 W: 92 W and 9 W of it are inside psys, two processes of 140 and 30 W in
  * "shop/checkout-7d9f", 1 W others, 26 W idle, 1 W unattributed. Without it no power is known.
  */
 void fixture_power(struct fixture *fixture);
@@ -78,7 +78,7 @@ void fixture_balance(struct fixture *fixture);
 void fixture_release(struct fixture *fixture);
 
 /*
- * What snapshot_get() gives for any holder in programs that link with
+ * The result of snapshot_get() for any holder in programs that link with
  * --wrap=snapshot_get,--wrap=snapshot_put.
  */
 void fixture_hold(const struct snapshot *snapshot); /* NULL: none yet */

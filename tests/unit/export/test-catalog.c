@@ -25,7 +25,7 @@ static void names_follow_the_conventions(void **state)
 	}
 }
 
-/* What a point's labels are written into has so much room, and no more. */
+/* A buffer of so many bytes is enough for a point's labels. */
 static void labels_have_room(void **state)
 {
 	const struct family *family;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Counters on the page: their names in each schema, and their sums. TEST_UPDATE_GOLDEN=1 writes
- * golden/counters-*.txt anew, which have the lines of counters alone.
+ * Counters on the page: their names in each schema, and their sums. TEST_UPDATE_GOLDEN=1 rewrites
+ * golden/counters-*.txt, which have the lines of counters alone.
  */
 #include "export/catalog/catalog_counters.h"
 
@@ -73,7 +73,7 @@ static void matches_the_golden_lines(void **state)
 	check_golden(SCHEMA_BOTH, "counters-both.txt");
 }
 
-/* What a page says of one counter. */
+/* The value of one counter on a page. */
 struct sums {
 	const char *counter;
 	uint64_t node, unattributed, rows[LEVEL_COUNT], retired[LEVEL_COUNT], pending[LEVEL_COUNT];

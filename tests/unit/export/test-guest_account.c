@@ -15,7 +15,7 @@ static struct guest guest_of_row(uint32_t row)
 			       .id = "8a4c1f0e-33b7-4d19-9e5f-7c2b6a1d0e48@1000" };
 }
 
-/* What the series of the row add up to, over the accounts of a kind and quality. */
+/* The sum of the row's series, over the accounts of a kind and quality. */
 static uint64_t energy_of(const struct snapshot *snapshot, uint32_t row,
 			  const struct passthrough_zone *zone, enum energy_mode mode)
 {

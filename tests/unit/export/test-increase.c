@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What Prometheus makes of short jobs: scraped every 15 s, a sum of increase() over the jobs'
- * series is what they used, in either schema. The first sample of a series counts for nothing.
+ * Short jobs in Prometheus: scraped every 15 s, the sum of increase() over the jobs' series is
+ * their energy, in either schema. The first sample of a series counts for nothing.
  */
 #include "exposition_parser.h"
 
@@ -82,7 +82,7 @@ static void run_jobs(struct stage *s, uint64_t now_s)
 	}
 }
 
-/* Of each second a snapshot, of each fifteenth a scrape. */
+/* A snapshot of each second, a scrape of each fifteenth. */
 static void scrape_all(struct counted *counted, size_t families)
 {
 	struct publisher_options options = default_options();

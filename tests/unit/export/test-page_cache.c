@@ -145,7 +145,7 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	assert_memory_equal(slow.body, before, slow.len);
 	give_back(&slow);
 
-	/* Nobody reads the page now: the next one is written over it. */
+	/* The page has no reader now: the next one is written over it. */
 	give_back(&fresh);
 	fixture.snapshot.sequence++;
 	later = ask(cache, "", false);

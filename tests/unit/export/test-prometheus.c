@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
+/* TEST_UPDATE_GOLDEN=1 rewrites golden/: look at the difference before you commit it. */
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
@@ -154,7 +154,7 @@ static void created_is_shown_only_where_it_is_wanted(void **state)
 	fixture_release(&fixture);
 }
 
-/* What an exporter says of one kind and mode (and package, or NULL), summed from text alone. */
+/* An exporter's value of one kind and mode (and package, or NULL), summed from text alone. */
 struct ledger_sums {
 	const char *zone, *package, *mode;
 	uint64_t node, unattributed, rows[LEVEL_COUNT], retired[LEVEL_COUNT], pending[LEVEL_COUNT];
@@ -270,7 +270,7 @@ static bool is_in_total_of(const struct snapshot_zone *zone, const char *source)
 	return zone->total != TOTAL_NONE && strcmp(zone->zone.source, source) == 0;
 }
 
-/* What the zones of @source in the total have, of the node and of all rows of each level. */
+/* The sums of the zones of @source in the total, of the node and of all rows of each level. */
 static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_mode mode,
 				   const char *source)
 {
@@ -674,7 +674,7 @@ static const struct {
 	{ "application/openmetrics-text;version=2.0.1", TEXT },
 	{ "application/openmetrics-text;version=2.0.0;q=0.5,application/openmetrics-text;q=0.6",
 	  OPENMETRICS },
-	/* Prometheus 3.15 that is told to scrape it */
+	/* Prometheus 3.15 that is configured to scrape it */
 	{ "application/openmetrics-text;version=2.0.0;escaping=allow-utf-8;q=0.6,*/*;q=0.5",
 	  OPENMETRICS_2 "; escaping=allow-utf-8" },
 	{ "application/openmetrics-text;q=0", TEXT },
@@ -754,7 +754,7 @@ static double sum_of(const char *page, const char *name, const char *with)
 	return sum;
 }
 
-/* Of one page, and in the schema in which all else is named otherwise. */
+/* All of one page, and in the schema in which all other names differ. */
 static void watts_of_rows_and_what_is_unattributed_make_the_node(void **state)
 {
 	static const char *const levels[] = { "process", "container", "namespace" };

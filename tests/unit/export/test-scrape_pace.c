@@ -143,7 +143,7 @@ static void test_the_snapshot_that_was_shown_counts(void **state)
 	scrape_pace_init(&pace, BEGIN);
 	scrape_pace_note(&pace, 1, BEGIN + 1 * S, BEGIN);
 	scrape_pace_note(&pace, 1, BEGIN + 2 * S, BEGIN + 1 * S);
-	/* What was born 1.5 s ago is in no snapshot that it was given. */
+	/* A series born 1.5 s ago is in no snapshot that it was given. */
 	assert_int_equal(scrape_pace_look(&pace, BEGIN + 3 * S).settle_ns, 2 * S);
 	/* A pass takes time: the next snapshot may be of before the last scrape. */
 	assert_int_equal(scrape_pace_look(&pace, BEGIN + 1 * S / 2).settle_ns, 1 * S);

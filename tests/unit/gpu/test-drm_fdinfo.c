@@ -37,7 +37,7 @@ static const char xe[] = HEAD "drm-driver:\txe\n"
 			      "drm-total-cycles-vcs:\t7655183225\n"
 			      "drm-engine-capacity-vcs:\t2\n";
 
-/* No PCI device; cycles beside ns, without all cycles. */
+/* No PCI device; cycles together with ns, but without all cycles. */
 static const char panfrost[] = HEAD "drm-driver:\tpanfrost\n"
 				    "drm-client-id:\t4\n"
 				    "drm-engine-fragment:\t1846584880 ns\n"

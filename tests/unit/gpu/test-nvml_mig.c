@@ -253,7 +253,7 @@ static void an_impossible_activity_is_ignored(void **state)
 	assert_int_equal(samples, 0);
 }
 
-/* Its samples are not those of what had its id before. */
+/* Its samples do not belong to the earlier bearer of its id. */
 static void instances_come_and_go(void **state)
 {
 	struct nvml_mig mig = { 0 };

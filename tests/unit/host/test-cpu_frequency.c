@@ -53,7 +53,7 @@ static void a_policy_is_of_all_its_cpus(void **state)
 	assert_int_equal(cpu_frequencies_of(known, 2), 1000000);
 	assert_int_equal(cpu_frequencies_of(known, 3), 3000000);
 	assert_int_equal(known->mean_khz, 1500000);
-	/* Of a CPU without a policy, or an unknown one: the mean. */
+	/* A CPU without a policy, or an unknown one: the mean. */
 	assert_int_equal(cpu_frequencies_of(known, 9), 1500000);
 	assert_int_equal(cpu_frequencies_of(known, UINT32_MAX), 1500000);
 	assert_int_equal(cpu_frequencies_cycles(known, 3, 2000000000), 6000000000);

@@ -49,7 +49,7 @@ static void test_cpus_are_in_the_sockets_of_their_packages(void **state)
 	cpu_sockets_release(&sockets);
 }
 
-/* What a CPU ran before it went was told with its number: that is still of its socket. */
+/* Run time of a CPU before it went was reported with its number: it still belongs to its socket. */
 static void test_cpus_that_go_keep_their_socket(void **state)
 {
 	struct cpu_sockets sockets = { 0 };

@@ -139,7 +139,7 @@ static void test_each_cpu_is_listed(void **state)
 	free(cpus);
 }
 
-/* What is beyond the bound is left out, and changes none that is in the list. */
+/* Entries beyond the bound are left out, and do not change those in the list. */
 static void cpus_beyond_the_bound_are_left_out(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;

@@ -43,7 +43,7 @@ static void test_full_tree(void **state)
 	assert_true(strlen(info.kernel) > 0 && strlen(info.machine) > 0);
 }
 
-/* The frequency of the moment is no fact of the machine: two starts give the same. */
+/* The current frequency is not a fact of the machine: two starts give the same. */
 static void test_the_nominal_frequency_is_not_that_of_the_moment(void **state)
 {
 	static const char cpuinfo[] = "processor: 0\nmodel name: %s\ncpu MHz: 3350.000\n";

@@ -14,7 +14,7 @@ static void put_node(unsigned node, const char *cpus)
 	put(path, cpus);
 }
 
-/* CPUs 0 to 3 in two sockets, of which the first one has the higher number. */
+/* CPUs 0 to 3 in two sockets; the first one has the higher number. */
 static int set_up_sockets(void **state)
 {
 	char path[96];

@@ -64,7 +64,7 @@ static void test_tree_without_cpus(void **state)
 	assert_int_equal(topology.sockets, 0);
 }
 
-/* Two sockets of two cores of two threads; cores are numbered in each socket anew. */
+/* Two sockets of two cores of two threads; cores are numbered separately in each socket. */
 static void test_threads_cores_and_sockets(void **state)
 {
 	struct topology topology;

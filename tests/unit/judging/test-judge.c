@@ -352,7 +352,7 @@ static void a_bound_within_the_interval_decides_nothing(void **state)
 	       VERDICT_INCONCLUSIVE, CAUSE_NONE, "includes the bound");
 }
 
-/* Idle: the two meters' own noise is no shape. */
+/* Idle: the two meters' own noise is not a shape. */
 static void a_steady_load_is_judged_by_its_energy(void **state)
 {
 	struct machine noise = { .state = 5 };

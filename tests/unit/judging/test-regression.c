@@ -49,7 +49,10 @@ static void what_is_worse_is_found(void **state)
 	assert_int_equal(measure(1, 1.03, 0, 5).windows, WINDOWS / 5);
 }
 
-/* An error that both have in the same window is no difference: the interval is narrow. */
+/*
+ * An error that both have in the same window does not count as a difference: the interval is
+ * narrow.
+ */
 static void what_disturbs_both_is_in_neither_s_favour(void **state)
 {
 	struct regression regression = measure(1, 1, 10, 1);

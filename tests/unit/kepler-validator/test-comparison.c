@@ -54,7 +54,7 @@ static void take_page(struct exporter *exporter, const struct machine *machine, 
 	assert_int_equal(exporter_take_page(exporter, time_s, time_s, text, (size_t)len), 0);
 }
 
-/* The result node/package, of which the caller's list is the owner. */
+/* The result node/package; the caller's list owns it. */
 static const struct result *judge(struct machine *machine, struct observation *observation,
 				  struct result_list *results)
 {
@@ -104,7 +104,7 @@ static const struct result *judge(struct machine *machine, struct observation *o
 struct found {
 	enum verdict verdict;
 	enum cause cause;
-	size_t wrong_phases; /* of which the error is the exporter's */
+	size_t wrong_phases; /* and the exporter has the error */
 };
 
 static struct found find(double factor, size_t wrong)

@@ -7,7 +7,7 @@
 
 static const char *const names[LOAD_STAGES] = { "decode", "infer", "classify" };
 
-/* 200 J of effect for 100 frames, of which inference took three quarters of the CPU time. */
+/* 200 J of effect for 100 frames; inference took three quarters of the CPU time. */
 static void a_frame_has_its_energy_by_stage(void **state)
 {
 	static const double charged_j[LOAD_STAGES] = { 45, 150, 10 };

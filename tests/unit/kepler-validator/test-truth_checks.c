@@ -30,7 +30,7 @@ static struct observation *observe(const struct truth_meter *meter, int missing_
 	return observation;
 }
 
-/* Whether a pass becomes inconclusive, with @word in its reason. */
+/* Returns true if a pass becomes inconclusive, with @word in its reason. */
 static void expect(struct observation *observation, const char *word)
 {
 	struct result_list results = { 0 };

@@ -61,7 +61,7 @@ static size_t width_of(unsigned type)
 	return type == AS_U32 ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
-/* Whether @value is inside @size bytes, and no metric before it has taken a byte of it. */
+/* Returns true if @value is inside @size bytes, and no metric before it has taken a byte of it. */
 static void take(unsigned char *taken, size_t size, size_t offset, size_t width, const char *name)
 {
 	assert_true(offset + width <= size);
@@ -125,7 +125,7 @@ static void the_reference_is_current(void **state)
 	}
 }
 
-/* Without a program behind it: parts that do not exist have no point. */
+/* Without a program: parts that do not exist have no point. */
 static void parts_that_do_not_exist_are_not_shown(void **state)
 {
 	struct health_source sources[HEALTH_TABLE_MAX] = { 0 };

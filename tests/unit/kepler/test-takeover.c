@@ -196,7 +196,7 @@ static void test_no_total_falls_and_one_grows(void **state)
 	machine_stop(&machine);
 }
 
-/* What it counts while a pass fails is the meter's; the estimate does not catch up with it. */
+/* Energy counted while a pass fails is the meter's; the estimate does not catch up with it. */
 static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 {
 	struct machine machine;
@@ -301,7 +301,7 @@ static void test_a_zone_of_the_start_that_is_read_counts_at_once(void **state)
 	machine_stop(&machine);
 }
 
-/* What the estimate has not counted yet is its own, before the meter counts. */
+/* Energy that the estimate has not counted yet is its own, before the meter counts. */
 static void test_a_pass_that_fails_as_the_meter_is_found_is_not_lost(void **state)
 {
 	struct machine machine;
@@ -370,7 +370,7 @@ static void learned_line(char line[static STATE_LINE_MAX])
 	assert_true(idle_learner_format(&learner, line, STATE_LINE_MAX) >= 0);
 }
 
-/* Likewise what work costs, under keys of the boot @boot. */
+/* The same for the cost of work, under keys of the boot @boot. */
 static void put_learned(struct state *state, const char *boot)
 {
 	const double unit[POWER_FIT_FEATURES] = { 1 };
@@ -400,7 +400,7 @@ static void put_learned(struct state *state, const char *boot)
 	}
 }
 
-/* What is learned is written off the loop, and is read again. */
+/* Learned values are written off the loop, and are read again. */
 static void assert_saved(struct idle_state_keeper *keeper, const struct interval_engine *engine)
 {
 	const struct offload_options options = { .max_threads = 1, .max_waiting = 1 };

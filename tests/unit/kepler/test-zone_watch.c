@@ -106,7 +106,7 @@ struct machine {
 
 static void machine_start(struct machine *machine)
 {
-	/* A counter that moves at once is no fault here: a gigawatt. */
+	/* A counter that moves at once is not a fault here: a gigawatt. */
 	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000, false };
 	const struct identity_options nowhere = { "/nonexistent", "/nonexistent", 0 };
 	struct interval_peers peers;
@@ -182,7 +182,7 @@ static void test_zones_that_are_left_out_are_counted(void **state)
 	machine_stop(&machine);
 }
 
-/* The total is of the sockets and what psys has beside them; what is in a socket is in no sum. */
+/* The total is of the sockets and the rest of psys; zones inside a socket are in no sum. */
 static void test_nested_zones_are_never_added(void **state)
 {
 	struct strbuf frame = STRBUF_INIT;

@@ -9,7 +9,7 @@
 
 struct directory *fake_directory_new(size_t room); /* puts beyond @room containers: -ENOSPC */
 void fake_directory_free(struct directory *directory);
-/* What was put under @id and not taken back; NULL where there is nothing. */
+/* The entry put under @id and not taken back, or NULL. */
 const struct container_names *fake_directory_find(const struct directory *directory,
 						  const char *id);
 size_t fake_directory_count(const struct directory *directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods of our own as the API server and the kubelet show them, with what is read of them. */
+/* Our own pods as the API server and the kubelet show them, with the values read from them. */
 #pragma once
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -8,7 +8,7 @@
 #define ID_D "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 #define ID_E "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 
-/* A Deployment's pod: init, ephemeral and two containers, of which one was restarted. */
+/* A Deployment's pod: init, ephemeral and two containers; one was restarted. */
 #define POD_FULL                                                                                   \
 	"{\"metadata\":{\"name\":\"shop-7d4b9c-x2x4z\",\"namespace\":\"prod\",\"uid\":\"uid-1\","  \
 	"\"labels\":{\"app\":\"shop\",\"pod-template-hash\":\"7d4b9c\"},"                          \

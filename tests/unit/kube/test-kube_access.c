@@ -69,7 +69,7 @@ static void reads_the_context_that_is_asked_for(void **state)
 	assert_string_equal(access.server, "https://127.0.0.1:16443");
 	assert_string_equal(access.token, "abc");
 	assert_null(access.token_file);
-	assert_non_null(strstr(access.ca_file, "/ca.crt")); /* beside the file */
+	assert_non_null(strstr(access.ca_file, "/ca.crt")); /* next to the file */
 	assert_int_equal(access.ca_file[0], '/');
 	kube_access_release(&access);
 

@@ -3,7 +3,7 @@
 
 #include "tests/unit/unit.h"
 
-/* What came, as "{item}|-|{item}" ("-": too large), and the rest. */
+/* The objects received, as "{item}|-|{item}" ("-": too large), and the rest. */
 struct heard {
 	struct strbuf items;
 	int answer;

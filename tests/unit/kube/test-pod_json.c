@@ -73,7 +73,7 @@ static void reads_every_kind_of_container(void **state)
 
 #define POD(status) "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"}," status "}"
 
-/* It is told of by its uid alone. */
+/* Only its uid is reported. */
 static void check_pod_alone(const struct pod *pod)
 {
 	assert_int_equal(pod->count, 1);

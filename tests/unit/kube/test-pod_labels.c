@@ -8,7 +8,7 @@
 #define ZEROS_62 ZEROS_31 ZEROS_31
 #define ZEROS_63 ZEROS_62 "0"
 
-/* What is read, one behind the other: label_app="shop"label_team="a", nothing escaped. */
+/* The labels read, one after the other: label_app="shop"label_team="a", nothing escaped. */
 static void check_lost(const char *wanted, const char *metadata, const char *expected, size_t lost)
 {
 	json_t *object = json_loads(metadata, 0, NULL);
@@ -86,7 +86,7 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 	assert_int_equal(pod_labels_parse(wanted, &labels, NULL), 0);
 	pod_labels_read(&labels, object, &found);
 	assert_int_equal(found.lost, 1);
-	/* Seven of 136 bytes fit beside the short one, the eighth does not. */
+	/* Seven of 136 bytes fit together with the short one, the eighth does not. */
 	assert_int_equal(found.count, 8);
 	assert_string_equal(found.items[7].name, "label_last");
 	assert_string_equal(found.items[7].value, "4");

@@ -68,7 +68,7 @@ static void lists_devices_of_plugins_and_claims(void **state)
 	end(all);
 }
 
-/* What is bad is left out and counted, and what is around it is not. */
+/* Bad entries are left out and counted, and the entries around them are not. */
 static void what_is_bad_costs_itself(void **state)
 {
 	struct strbuf list = STRBUF_INIT, pod = STRBUF_INIT, container = STRBUF_INIT;

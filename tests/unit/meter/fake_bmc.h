@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel with a BMC behind it, and a clock that goes on only while something is waited for. */
+/* A kernel with a BMC, and a clock that goes on only during a wait. */
 #pragma once
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static int fake_open(const char *path)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* What a BMC with sensors answers to requests about them. */
+/* Answers of a BMC with sensors to requests about them. */
 static struct fake_answer fake_sensors(const struct ipmi_msg *request)
 {
 	const uint8_t *data = request->data;

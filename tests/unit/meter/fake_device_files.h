@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes have open, as a test says: their fdinfo are files in memory. */
+/* Open files of processes, as a test states: their fdinfo are files in memory. */
 #pragma once
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct fake_device_files {
 	struct device_files files; /* first */
 	struct fake_file file[FAKE_FILES_MAX];
 	size_t count;
-	struct open_devices also; /* beside the files */
+	struct open_devices also; /* next to the files */
 	int error;                /* of a search */
 	unsigned searches, opened, refs;
 	uint32_t other_pid; /* in another control group than all others; 0: none */
@@ -132,7 +132,7 @@ static inline void fake_denied(struct fake_device_files *fake, uint32_t pid, uin
 	fake->file[fake->count++] = (struct fake_file){ { pid, fd, 226, minor }, -1 };
 }
 
-/* The descriptor was closed: nothing can be read any more from what was opened of it. */
+/* The descriptor was closed: files opened through it can no longer be read. */
 static inline void fake_close(struct fake_device_files *fake, uint32_t pid, uint32_t fd)
 {
 	struct fake_file *file = fake_find(fake, pid, fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a table of meters told of its zones, pass by pass: spans are added up. */
+/* Zones as a table of meters reported them, pass by pass: spans are added up. */
 #pragma once
 
 #include "base/num.h"

@@ -61,7 +61,7 @@ static void test_a_node(void **state)
 	assert_int_equal(raw.value, 1000000000);
 }
 
-/* Where sockets have counters of their own, that of all is not read as well. */
+/* If sockets have counters of their own, the counter of all is not read as well. */
 static void test_sockets(void **state)
 {
 	static const char *const ids[] = { "platform", "dram", "package-0", "package-1" };
@@ -90,7 +90,7 @@ static void test_accelerators(void **state)
 	check_zones(fixture, ids, 1);
 	zone = cray_pm_meter.zone_at(fixture->meter, 0);
 	assert_int_equal(zone->domain.kind, DOMAIN_DEVICE);
-	assert_true(zone->rank > RANK_SENSOR_POWER); /* the drivers of boards go before it */
+	assert_true(zone->rank > RANK_SENSOR_POWER); /* drivers of boards take precedence over it */
 	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), 0);
 	assert_int_equal(raw.value, 1020000000);
 	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
@@ -136,7 +136,7 @@ static void test_faults(void **state)
 	hwmon_put(&fixture->tree, PM "energy", "oops\n");
 	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), -EINVAL);
 	hwmon_put(&fixture->tree, PM "energy", "7 J 6000000 us\n");
-	hwmon_put(&fixture->tree, PM "startup", "1700000009999\n"); /* it counts anew */
+	hwmon_put(&fixture->tree, PM "startup", "1700000009999\n"); /* it counts from 0 again */
 	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), 0);
 	assert_true(raw.generation != generation);
 	tree_drop(&fixture->tree, PM "energy");

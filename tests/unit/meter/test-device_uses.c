@@ -48,7 +48,7 @@ static void what_says_nothing_is_left_out(void **state)
 	device_uses_release(&uses);
 }
 
-/* Whether it is busy or not, and however often that is said. */
+/* Busy or not, and however often that is reported. */
 static void what_is_held_is_kept(void **state)
 {
 	struct device_uses uses = { 0 };

@@ -112,7 +112,7 @@ static void one_that_was_opened_since_counts_from_its_beginning(void **state)
 	assert_int_equal(drm_users_state(users).error, 0);
 }
 
-/* What is copied, or inherited by a child, is one client: of the lowest pid, while that lives. */
+/* A copied or inherited descriptor is one client: of the lowest pid, while that lives. */
 static void a_client_counts_once(void **state)
 {
 	client(12, 5, 1, 1000); /* the child is found first */
@@ -169,7 +169,7 @@ static void one_that_is_passed_on_stays_its_opener_s(void **state)
 	expect(0, 300);
 }
 
-/* What was seen at the same time in two control groups was opened in one that is not known. */
+/* A client seen at the same time in two control groups was opened in an unknown one. */
 static void a_client_without_a_known_opener_has_no_process(void **state)
 {
 	fake.other_pid = 10;
@@ -184,7 +184,7 @@ static void a_client_without_a_known_opener_has_no_process(void **state)
 	expect(0, 400);
 }
 
-/* Of a list that was cut nothing follows for what is not in it. */
+/* A list that was cut says nothing about clients that are not in it. */
 static void what_is_read_stays_though_a_list_is_cut(void **state)
 {
 	client(10, 5, 1, 0);

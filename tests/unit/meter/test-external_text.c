@@ -68,7 +68,7 @@ static void an_invalid_text_is_refused(void **state)
 		assert_int_equal(begin(table[i].text, &reading, &diag), table[i].error);
 }
 
-/* Each is told with its line, and those behind it are read. */
+/* Each is reported with its line, and those after it are read. */
 static void a_bad_line_costs_itself(void **state)
 {
 	static const struct {

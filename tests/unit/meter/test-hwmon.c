@@ -99,7 +99,7 @@ static void test_a_power_is_of_a_moment(void **state)
 	assert_int_equal(raw.kind, SAMPLE_POWER);
 	assert_int_equal(raw.value, 30000000);
 	assert_int_equal(raw.from_ns + raw.to_ns, 0);
-	/* What is left says so, and how it would be counted. */
+	/* A remaining sensor says so, and how it would be counted. */
 	assert_true(hwmon_meter.remark(fixture->meter, 0, &remark));
 	assert_string_equal(remark.what, "apm_xgene@APMC0D29:00/power2 (IO power) is not counted: "
 					 "no rule states what it measures");
@@ -285,7 +285,7 @@ static void put_acpi_meter(struct fixture *fixture, int number)
 	hwmon_put(&fixture->tree, file, "1000\n");
 }
 
-/* Of two meters of which nothing is known one counts, and people are told until a rule decides. */
+/* One of two unknown meters counts, and users are informed until a rule decides. */
 static void test_a_second_acpi_meter_is_in_doubt(void **state)
 {
 	struct fixture *fixture = *state;

@@ -46,7 +46,7 @@ static void check(const struct hwmon_channel *channel, char *const *rules, size_
 		assert_true(channel->has[meaning.reading]);
 }
 
-/* What the firmware says is believed where the text of the meter says nothing more. */
+/* The firmware's statement is believed if the text of the meter says nothing more. */
 static void test_acpi_meters_of_devices(void **state)
 {
 	static char rule[] = "power_meter@ACPI000D:01/power1=dram-0";

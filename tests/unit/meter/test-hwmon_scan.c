@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recorded layouts: which files drivers have, where they are, and what is no channel. */
+/* Recorded layouts: files of drivers, where they are, and files that are not channels. */
 #include "meter/hwmon/hwmon_scan.h"
 
 #include "hwmon_tree.h"
@@ -88,7 +88,7 @@ static void test_files_of_the_chip_and_of_its_device(void **state)
 	check(tree, expected, ARRAY_SIZE(expected));
 }
 
-/* What the firmware says of several meters of ACPI, in the order of how sure that is. */
+/* The firmware's statements about several meters of ACPI, in the order of how sure they are. */
 static void test_what_acpi_meters_measure(void **state)
 {
 	static const struct expected expected[] = {
@@ -125,7 +125,10 @@ static void test_what_acpi_meters_measure(void **state)
 	hwmon_scan_release(&scan);
 }
 
-/* Energy goes before power, whatever the number of the chip; rails are numbered by the tree. */
+/*
+ * Energy takes precedence over power, whatever the number of the chip; rails are numbered by the
+ * tree.
+ */
 static void test_order_and_kinds_of_channels(void **state)
 {
 	static const struct expected expected[] = {

@@ -297,7 +297,7 @@ static void power_supplies_where_dcmi_is_refused(void **state)
 	assert_true(bmc.now_ns >= bmc.asked * NSEC_PER_SEC);
 }
 
-/* A machine of three supplies, of which the states of two are reported. */
+/* A machine of three supplies; the states of two are reported. */
 static void supplies_that_take_no_power(void **state)
 {
 	struct meter *meter = *state;
@@ -338,7 +338,7 @@ static void supplies_that_take_no_power(void **state)
 	bmc.is_silent[12] = true; /* and its state is not known */
 	assert_int_equal(read_power(meter, &uw), -ENODATA);
 	bmc.is_silent[2] = bmc.is_silent[12] = false;
-	bmc.is_silent[3] = true; /* a supply of which no sensor reports the state */
+	bmc.is_silent[3] = true; /* a supply whose state no sensor reports */
 	assert_int_equal(read_power(meter, &uw), -ENODATA);
 }
 

@@ -316,7 +316,7 @@ static void test_gone_zone_makes_the_tree_be_searched(void **state)
 	wait_until_closed();
 }
 
-/* Whether it is readable, or becomes so in that time. */
+/* Returns true if it is readable, or becomes so in that time. */
 static bool is_readable(int fd, int timeout_ms)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
@@ -349,7 +349,7 @@ static void test_an_expected_pass_begins_by_itself(void **state)
 	expect_one(table, UINT64_MAX, 500); /* what it has read counts */
 	for (size_t z = 0; z < ZONES; z++)
 		assert_int_equal(readings[z].energy_uj, 100);
-	expect_one(table, 0, 900); /* too old: all is read anew */
+	expect_one(table, 0, 900); /* too old: all is read again */
 	for (size_t z = 0; z < ZONES; z++)
 		assert_int_equal(readings[z].energy_uj, 900);
 	meter_table_close(table);
@@ -439,8 +439,8 @@ static void test_stalled_zone_costs_no_other(void **state)
 }
 
 /*
- * As zones that take 30, 60 and 90 ms of a deadline of 100 ms: what waits for the zones behind it
- * is passed by after a quarter of the deadline, and counts, since it comes before the deadline.
+ * As zones that take 30, 60 and 90 ms of a deadline of 100 ms: a zone that delays those after it is
+ * passed by after a quarter of the deadline, and counts, since it comes before the deadline.
  */
 static void test_slow_zones_that_keep_the_deadline_are_up(void **state)
 {
@@ -556,8 +556,8 @@ static void read_beside_a_read(struct meter_table *table, uint64_t takes_ns)
 }
 
 /*
- * The pass waits for a read that is under way as for a read of its own, where there is nothing else
- * to read; and not longer, though the zone is due again by then.
+ * The pass waits for a read that is under way as for a read of its own, if nothing else is to be
+ * read; and not longer, though the zone is due again by then.
  */
 static void test_a_pass_waits_for_a_read_under_way(void **state)
 {

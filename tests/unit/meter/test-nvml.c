@@ -74,7 +74,7 @@ static void the_first_reading_has_no_use(void **state)
 	nvml_meter.close(meter);
 }
 
-/* Whatever it says that it has told: no more is there than what there was room for. */
+/* Whatever number it announces: the list has no more than there was room for. */
 static void more_than_there_is_room_for_is_not_read(void **state)
 {
 	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\nboast 0 1000000\n");
@@ -102,7 +102,7 @@ static void a_sample_of_the_future_is_ignored(void **state)
 	nvml_meter.close(meter);
 }
 
-/* Whether the driver's times follow the clock or not: samples of the time before are later ones. */
+/* The driver's times may follow the clock or not: samples of the time before are later ones. */
 static void a_clock_that_is_set_back_costs_no_later_sample(void **state)
 {
 	struct raw_reading raw;
@@ -121,7 +121,7 @@ static void a_clock_that_is_set_back_costs_no_later_sample(void **state)
 	nvml_meter.close(meter);
 }
 
-/* What used it before it was lost, and while it was, is of energy that was not counted. */
+/* Use before and during the loss belongs to energy that was not counted. */
 static void a_board_that_is_back_begins_again(void **state)
 {
 	static const char there[] = "gpu 0 100000\ngpu 1 100000\nproc 0 10 50 100\n";
@@ -223,7 +223,7 @@ static void instances_have_their_own_activity(void **state)
 	nvml_meter.close(meter);
 }
 
-/* What is in no instance of the list, and what is in one that does nothing. */
+/* Processes in no instance of the list, and processes in one that does nothing. */
 static void within_an_instance_memory_or_samples_decide(void **state)
 {
 	static const char processes[] = "proc 0 10 10 300 1\nproc 0 11 90 100 1\nproc 0 12 0 1 2\n";
@@ -344,7 +344,7 @@ static void holders_have_their_slices(void **state)
 	nvml_meter.close(meter);
 }
 
-/* Use and idle power are the machines', and not those of the driver's own processes. */
+/* Use and idle power belong to the machines, and not to the driver's own processes. */
 static void vgpus_are_their_machines(void **state)
 {
 	const struct meter_options options = { .nvml.library = getenv("NVML_LAB"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A slow source beside one that is read in each pass. What it tells, and of when, is made up; only
- * that its thread runs at all takes time.
+ * A slow source together with one that is read in each pass. Its readings and their times are made
+ * up; only the start of its thread takes real time.
  */
 #include "meter/poller.h"
 
@@ -18,7 +18,7 @@
 #define STEP_UJ    7000000
 #define SLEEPS     "voluntary_ctxt_switches:"
 
-/* Of the slow source: what its next poll does, and how often it was polled. */
+/* The slow source: the result of its next poll, and how often it was polled. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -28,7 +28,7 @@ static struct {
 	enum sample_kind kind;
 	uint64_t value;  /* of the last answer */
 	uint64_t end_ns; /* of the last answer: each is of 10 s more, whatever the clock says */
-	unsigned polls, left; /* how often something new may still be told */
+	unsigned polls, left; /* how often a new reading may still come */
 	unsigned open_meters;
 	bool is_away; /* its zone is not there yet */
 	unsigned searches;
@@ -231,7 +231,7 @@ static void tell(unsigned times)
 	pthread_mutex_unlock(&slow.lock);
 }
 
-/* Passes until the slow zone has a span that ends with all that was told so far. */
+/* Passes until the slow zone has a span that ends with its last report. */
 static void see_all(struct meter_table *table)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NSEC_PER_SEC;
@@ -357,7 +357,7 @@ static void test_a_poll_that_hangs_is_stalled(void **state)
 	close_both(table);
 }
 
-/* How often the threads beside this one went to sleep so far. */
+/* How often all other threads went to sleep so far. */
 static unsigned long count_sleeps(void)
 {
 	DIR *dir = opendir("/proc/self/task");

@@ -26,7 +26,7 @@ static void no_power_and_no_time_are_no_energy(void **state)
 	assert_int_equal(integral.carry_uw_ns, 999999999);
 }
 
-/* Any power, which changes at any moment: the sum is exact but for what is carried. */
+/* Any power, which changes at any moment: the sum is exact except for the carried part. */
 static const char *nothing_drifts(struct property_source *source, void *userdata)
 {
 	struct power_integral integral = { 0 };

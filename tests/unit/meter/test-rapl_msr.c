@@ -227,7 +227,7 @@ static void put_core(const struct fixture *fixture, unsigned cpu, unsigned packa
 	put_counts(fixture, cpu, counts);
 }
 
-/* Two sockets of two cores; those of the first have two CPUs each, which show the same. */
+/* Two sockets of two cores; cores of the first have two CPUs each, which show the same. */
 static void make_cores(const struct fixture *fixture)
 {
 	put_online(fixture, "0-5\n");
@@ -295,7 +295,7 @@ static void test_cores_are_not_read_unasked(void **state)
 	assert_int_equal(rapl_msr_meter.zone_count(fixture->meter), 2);
 }
 
-/* The sum of other cores is another counter; that of the same ones goes on. */
+/* The sum of other cores is another counter; the sum of the same ones goes on. */
 static void test_a_core_goes_and_comes_back(void **state)
 {
 	struct fixture *fixture = *state;

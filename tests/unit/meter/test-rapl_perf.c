@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Recorded layouts, and events that this test opens itself: a read takes one record that was put
- * into the group of its CPU. At the end the kernel's own events: those of a clock, in the place of
- * energy.
+ * into the group of its CPU. At the end the kernel's own events: a clock's, in the place of energy.
  */
 #include <dirent.h>
 #include <linux/perf_event.h>
@@ -336,7 +335,7 @@ static void test_package_that_goes_and_returns(void **state)
 	assert_int_equal(groups[0].opened, 1);
 }
 
-/* What read() says of an event at its end, and of a group that was taken apart. */
+/* The result of read() for an event at its end, and for a group that was taken apart. */
 static void test_readings_that_are_too_short(void **state)
 {
 	static const uint64_t shorter[] = { 1, NSEC_PER_SEC, NSEC_PER_SEC, 5 };
@@ -356,7 +355,9 @@ static void test_readings_that_are_too_short(void **state)
 	expect_energy(fixture, 0, 3000, 3);
 }
 
-/* What may not be opened is no meter that is down: an estimate may stand in its place. */
+/*
+ * A counter that may not be opened is not a meter that is down: an estimate may stand in its place.
+ */
 static void test_events_that_may_not_be_opened(void **state)
 {
 	struct fixture *fixture = *state;
@@ -471,7 +472,7 @@ static void test_clock_of_the_kernel(void **state)
 			continue;
 	}
 	energy_uj = package[1].value - package[0].value;
-	/* At least the time between the two readings, of which each is at some time in its call. */
+	/* At least the time between the two readings; each is at some time in its call. */
 	assert_true(energy_uj + 1 >= (end_ns - begin_ns) / 100);
 	assert_in_range((dram[1].value - dram[0].value) * 10, energy_uj - energy_uj / 20,
 			energy_uj + energy_uj / 20);

@@ -13,7 +13,7 @@ static void test_units_by_model(void **state)
 		const char *what, *vendor;
 		unsigned family, model;
 		uint64_t unit_value;
-		/* Of 1,000,000 counts: µJ. */
+		/* 1,000,000 counts in µJ. */
 		uint64_t package_uj, dram_uj, psys_uj;
 	} table[] = {
 		{ "Skylake", "GenuineIntel", 6, 0x5e, UNIT_14, 61035156, 61035156, 61035156 },
@@ -81,7 +81,7 @@ static void test_registers(void **state)
 	assert_false(amd->is_by_die);
 }
 
-/* The whole register, and the step behind it, are the unit in µJ: no wrap loses any. */
+/* The whole register, and the step after it, are the unit in µJ: no wrap loses any. */
 static void test_a_turn_is_the_unit(void **state)
 {
 	const struct rapl_cpu *cpu = rapl_cpu_find("GenuineIntel", 6, 0x5e);
@@ -89,7 +89,7 @@ static void test_a_turn_is_the_unit(void **state)
 
 	assert_int_equal(unit, 262144 * UJ_PER_J);
 	assert_int_equal(rapl_register_uj(UINT32_MAX, unit), unit - 62);
-	/* What is above the counter is reserved. */
+	/* Bits above the counter are reserved. */
 	assert_int_equal(rapl_register_uj(0xdead000000004000, unit), UJ_PER_J);
 	/* The finest unit that can be written. */
 	unit = rapl_unit(cpu, ZONE_PACKAGE, 0x1f00);

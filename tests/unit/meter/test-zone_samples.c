@@ -19,7 +19,7 @@ static int take_at(struct zone_samples *samples, int error, uint64_t time_ns)
 	return zone_samples_take(samples, error, &raw, &when);
 }
 
-/* The largest number of a field is no power: 4,295 W could be one of a machine. */
+/* The largest number of a field does not stand for a power: 4,295 W could be one of a machine. */
 static void test_an_unknown_power_is_not_zero(void **state)
 {
 	static const uint64_t unknown_uw[] = {
@@ -57,7 +57,7 @@ static void test_reading_when_due_misses_no_turn(void **state)
 	assert_int_equal(samples.reads, 3600 * 4 + 1); /* 250 ms, half of a turn at 2 kW */
 }
 
-/* What happened between two passes is known until it was passed on. */
+/* Events between two passes are known until they are passed on. */
 static void test_an_outage_is_remembered(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
@@ -67,7 +67,7 @@ static void test_an_outage_is_remembered(void **state)
 	assert_false(samples.refused); /* a first reading follows nothing */
 	span = zone_samples_span(&samples);
 	assert_true(!span.known && span.from_ns == 0 && span.to_ns == BEGIN_NS);
-	take_at(&samples, 0, BEGIN_NS + 5 * NSEC_PER_SEC); /* 1,400 J, of which 399 show */
+	take_at(&samples, 0, BEGIN_NS + 5 * NSEC_PER_SEC); /* 1,400 J, and 399 of them show */
 	take_at(&samples, 0, BEGIN_NS + 5250000000);
 	assert_true(samples.refused);
 	assert_int_equal(samples.counter.dropped, 1);
@@ -117,7 +117,7 @@ static int take_raw(struct zone_samples *samples, const struct raw_reading *raw,
 	return zone_samples_take(samples, 0, raw, &when);
 }
 
-/* Of a source that says what was 3 s ago, and says it until it knows something newer. */
+/* A source that reports the state of 3 s ago, and repeats it until it knows something newer. */
 static void test_a_total_is_of_when_its_source_says(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
@@ -183,7 +183,7 @@ static void test_a_total_has_its_idle_part(void **state)
 		assert_int_equal(span.energy_uj, raw.is_plausible ? 300000 : 0);
 		assert_int_equal(span.idle_uj, raw.is_plausible ? 7 : 0);
 	}
-	/* What was refused is in no later span. */
+	/* Refused energy is in no later span. */
 	raw.value += 30;
 	raw.idle_uj += 3;
 	raw.generation = 0;
@@ -226,7 +226,7 @@ static void test_a_hole_of_more_than_three_periods_is_not_bridged(void **state)
 	(void)take_power_at(&samples, 2001, 0, 181); /* more than the zone can draw */
 	assert_true(samples.refused && samples.counter.dropped == 1);
 	assert_false(zone_samples_span(&samples).known);
-	samples.bridge_ns = 0; /* a source that is read in each pass tells no power */
+	samples.bridge_ns = 0; /* a source that is read in each pass reports no power */
 	assert_int_equal(take_power_at(&samples, 100, 0, 191), -ENOTSUP);
 }
 

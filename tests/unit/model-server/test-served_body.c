@@ -10,7 +10,7 @@ static struct served_body *make(size_t len)
 	return served_body_new(200, "text/plain", calloc(len + 1, 1), len, NULL);
 }
 
-/* What is small is still made when large bodies fill the rest, until that is full as well. */
+/* Small bodies are still made when large ones fill the rest, until that is full as well. */
 static void all_bodies_together_have_a_limit(void **state)
 {
 	static struct served_body *small[SERVED_BODIES_MAX / SERVED_BODY_SMALL];

@@ -13,7 +13,7 @@ static inline int model_of(const char *file, const char *text, struct trained_mo
 	return trained_model_parse(ret, file, text, strlen(text), diag);
 }
 
-/* Whether @text is refused, with @words in the message. */
+/* Returns true if @text is refused, with @words in the message. */
 static inline bool is_refused(const char *file, const char *text, const char *words)
 {
 	struct trained_model model;

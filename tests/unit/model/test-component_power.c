@@ -104,7 +104,9 @@ static struct machine_facts draw_machine(void)
 	return facts;
 }
 
-/* What a user adds up: the parts are no more than the machine, in total, idle, and above idle. */
+/*
+ * The sums that a user makes: parts are no more than the machine, in total, idle, and above idle.
+ */
 static void check_sum(const struct machine_facts *facts, double u,
 		      const struct power_estimate power[static COMPONENT_COUNT])
 {

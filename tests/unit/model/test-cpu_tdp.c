@@ -45,7 +45,7 @@ static void test_each_key_is_found_by_a_name(void **state)
 	}
 }
 
-/* Least and most watts of series, by what has been sold. */
+/* Least and most watts of series, among the sold processors. */
 static void test_powers_come_from_their_series(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Which of 248 machine types is chosen for each of the others, by the measured powers of
- * SPECpower_ssj2008 in ../shared/data beside the checkout (or in the folder that KEPLER_SHARED
+ * SPECpower_ssj2008 in ../shared/data next to the checkout (or in the folder that KEPLER_SHARED
  * names): the choice, scaled by cores, is less wrong than that of upstream's formula of similarity,
  * used unchanged as upstream does; and where little error is expected, little is found. Names that
  * say how many cores a CPU has are right of all of them.
@@ -135,7 +135,7 @@ static size_t most_similar(size_t wanted)
 	return found;
 }
 
-/* Of all types but the one itself. */
+/* All types except the one itself. */
 static void choose(size_t wanted, struct model_choice *ret)
 {
 	const struct model_request request = {
@@ -229,7 +229,7 @@ static void test_nine_of_ten_lie_within_the_bound(void **state)
 	}
 }
 
-/* Of servers that were sold: a name that says a number of cores says that of their packages. */
+/* Servers that were sold: a name that says a number of cores means the cores of their packages. */
 static void test_cores_of_names_are_those_of_machines(void **state)
 {
 	unsigned known = 0;

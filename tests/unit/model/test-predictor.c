@@ -122,7 +122,7 @@ static void test_trees_see_ratios(void **state)
 	assert_true(predictor_check(&predictor, NULL) < 0);
 }
 
-/* Whether more trees than are descended at once are all counted, of any depths. */
+/* More trees than are descended at once are all counted, of any depths. */
 static void test_many_trees(void **state)
 {
 	static uint32_t roots[37];

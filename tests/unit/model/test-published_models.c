@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All models that upstream has published, as far as they lie in ../shared/data beside the checkout
+ * All models that upstream has published, as far as they are in ../shared/data next to the checkout
  * (or in the folder that KEPLER_SHARED names): each is read, or refused with the reason; boosters
  * predict what libxgboost does.
  */

@@ -141,7 +141,7 @@ static void test_features_output_and_source(void **state)
 	assert_int_equal(model_select(candidates, KINDS, &request, &choice, &diag), -ENOENT);
 }
 
-/* Of an unknown machine one of many is as good as a guess: the pooled model is better. */
+/* On an unknown machine one of many is as good as a guess: the pooled model is better. */
 static void test_an_unknown_machine(void **state)
 {
 	static const struct machine_spec unknown = { .cores = 8 };

@@ -100,7 +100,7 @@ static void test_the_file_or_its_folder_names_the_output(void **state)
 
 		assert_int_equal(model_of(cases[i].file, cases[i].text, &model, &diag), 0);
 		assert_int_equal(model.output, cases[i].output);
-		/* Less than nothing at no load is no whole power. */
+		/* Less than nothing at no load is not a valid total power. */
 		assert_int_equal(trained_model_check(&model, &diag) == 0,
 				 cases[i].output == MODEL_DYN_POWER);
 		trained_model_release(&model);

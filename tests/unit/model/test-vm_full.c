@@ -16,7 +16,7 @@
 struct guest {
 	double limit;  /* of its CPUs' time */
 	double served; /* of what it wants within the limit */
-	double active; /* it wants to run for this part of an interval, and then the more */
+	double active; /* this part of an interval it is ready to run, and then the more */
 };
 
 static const double loads[LOADS] = {

@@ -94,7 +94,7 @@ static double load_of(const struct vm_share *share, size_t index)
 	return share->load_low + (share->load_high - share->load_low) * (double)index / LAST;
 }
 
-/* Of a host that bends; all are above those of a full one, which is asked for more than it has. */
+/* A host whose curve bends; all are above a full one, which is asked for more than it has. */
 static double watts_at(double load)
 {
 	return 40 / (1 + 4 * load);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the reader accepts and refuses, and predictions beside those of libxgboost, where that is
- * installed: of models that are trained here on made-up rows, and of published ones.
+ * Models that the reader accepts and refuses, and predictions compared with libxgboost's, if that
+ * is installed: of models that are trained here on made-up rows, and of published ones.
  */
 #include "model/xgboost_json.h"
 
@@ -108,7 +108,7 @@ static void test_invalid_trees_are_refused(void **state)
 
 #define ROWS     600
 #define FEATURES 3
-/* What libxgboost rounds away when it adds up 60 leaves of single precision. */
+/* The part that libxgboost rounds away when it adds up 60 leaves of single precision. */
 #define PREPARED_TOLERANCE 2e-6
 
 static uint32_t seed = 12345;
@@ -119,7 +119,7 @@ static float chance(void)
 	return (float)(seed >> 8) / (float)(1 << 24);
 }
 
-/* Powers of 50 to 300 W, of which some rows lack a feature. */
+/* Powers of 50 to 300 W; some rows lack a feature. */
 static void make_rows(float *rows, float *labels)
 {
 	for (size_t i = 0; i < ROWS; i++) {

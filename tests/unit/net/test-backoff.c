@@ -79,7 +79,7 @@ static void who_denies_us_is_left_alone_longer_and_longer(void **state)
 	assert_int_equal(after(&backoff, &denied, 0), 10000);
 }
 
-/* What a peer had done before in another way is no matter. */
+/* A peer's earlier behaviour in another way does not matter. */
 static void another_kind_begins_again(void **state)
 {
 	struct backoff backoff;

@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #define START_NS  1000000000ULL
-#define MAX       16 /* 12 of which may read pages, and then 2 more wait for theirs */
+#define MAX       16 /* 12 of them may read pages, and then 2 more wait for theirs */
 #define ANSWERS   12
 #define HELD      2
 #define HERE      1
@@ -133,7 +133,7 @@ static void cuts_at_the_deadline_of_the_phase(void **state)
 		http_connections_sweep(&table.connections, START_NS + HTTP_REQUEST_DEADLINE_NS), 1);
 	assert_true(is_cut(table.peers[0]));
 	assert_false(is_cut(table.peers[1]));
-	/* What is cut already is not cut (and counted) again. */
+	/* A connection that is cut already is not cut (and counted) again. */
 	for (uint64_t t = START_NS + HTTP_REQUEST_DEADLINE_NS;
 	     t < START_NS + HTTP_ANSWER_DEADLINE_NS; t += HTTP_STALL_NS / 2) {
 		takes(answering, HTTP_PROGRESS_BYTES);
@@ -199,7 +199,7 @@ static void makes_room_among_the_silent_only(void **state)
 	release_table(&table);
 }
 
-/* The server has not come to it yet, which is no fault of the peer's; but not for ever. */
+/* The server has not come to it yet, which is not the peer's fault; but not for ever. */
 static void a_peer_with_unread_input_is_not_silent(void **state)
 {
 	struct table table = new_table(4);
@@ -425,7 +425,7 @@ static void no_more_wait_than_may(void **state)
 	assert_ptr_equal(http_connections_take_held(&table.connections), waiting[1]);
 	assert_null(http_connections_take_held(&table.connections));
 	assert_int_equal(http_connections_held(&table.connections), 0);
-	/* For one that waits, as for one that reads, a reader goes where there are too many. */
+	/* For one that waits, as for one that reads, a reader is cut if there are too many. */
 	for (unsigned i = 0; i < HELD; i++)
 		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
 						  HTTP_HOLD_NS, START_NS));
@@ -460,7 +460,7 @@ static void no_more_wait_than_may(void **state)
 
 static unsigned hurry(struct table *table, const char *old, const char *newest, uint64_t now_ns)
 {
-	table->connections.measured_ns = 0; /* these calls may be closer than those of a server */
+	table->connections.measured_ns = 0; /* these calls may be closer together than a server's */
 	return http_connections_cut_readers(&table->connections, old, newest, now_ns);
 }
 
@@ -480,7 +480,7 @@ static void stuck_readers_of_two_bodies_are_cut(void **state)
 	assert_int_equal(hurry(&table, old, newest, stuck_ns), 1);
 	for (unsigned i = 0; i < table.count; i++)
 		assert_int_equal(is_cut(table.peers[i]), i == 0 || i == 2);
-	/* A slow one that makes progress stays, however long, beside those that make none. */
+	/* A slow one that makes progress stays, however long, among those that make none. */
 	for (uint64_t t = stuck_ns; t < START_NS + 3 * HTTP_FAIR_NS; t += HTTP_STUCK_NS / 2) {
 		takes(table.slots[1], HTTP_PROGRESS_BYTES);
 		assert_int_equal(hurry(&table, old, newest, t), 1);
@@ -533,7 +533,7 @@ static void peers_are_told_apart_by_where_they_are(void **state)
 	other.sin6_addr.s6_addr[7] = 1;
 	assert_int_not_equal(http_peer((struct sockaddr *)&net),
 			     http_peer((struct sockaddr *)&other));
-	/* As clients they are apart within one network, too. */
+	/* As clients they are separate within one network, too. */
 	assert_int_equal(http_address((struct sockaddr *)&a),
 			 http_address((struct sockaddr *)&mapped));
 	assert_int_not_equal(http_address((struct sockaddr *)&a),

@@ -141,7 +141,7 @@ static void peers_of_the_backlog_get_no_connection(const char *words)
 	http_server_stop(server);
 }
 
-/* What was silent while it waited in the backlog is not waited for once more. */
+/* A peer that was silent while it waited in the backlog is not waited for once more. */
 static void silent_peers_of_the_backlog_get_no_connection(void **state)
 {
 	peers_of_the_backlog_get_no_connection("");

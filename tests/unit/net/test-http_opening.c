@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a peer says first, whole and in part. */
+/* A peer's first bytes, whole and in part. */
 #include "net/server/http_opening.h"
 
 #include <sys/socket.h>

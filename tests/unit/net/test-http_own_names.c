@@ -87,7 +87,7 @@ static void found_names_are_taken_once_and_up_to_a_limit(void **state)
 	assert_int_equal(own.found_count, HTTP_FOUND_NAMES);
 }
 
-/* A longer one has no room, and is no name of DNS: none of it is taken. */
+/* A longer one has no room, and is not a name of DNS: none of it is taken. */
 static void names_are_as_long_as_in_dns(void **state)
 {
 	struct http_own_names own = { .label_count = 0 };

@@ -83,7 +83,7 @@ static void takes_posts_where_a_route_does(void **state)
 	http_server_stop(server);
 }
 
-/* Whether the length is said or not; and the next request on the connection is one of its own. */
+/* The length may be stated or not; the next request on the connection is one of its own. */
 static void bodies_have_a_limit(void **state)
 {
 	struct http_server *server = start(0);

@@ -150,7 +150,7 @@ static void each_value_lands_in_its_part(void **state)
 	assert_null(house.garden.gate);
 }
 
-/* A variable of another prefix says nothing, one of this prefix that is no option is told. */
+/* A variable of another prefix is ignored, an unknown one of this prefix is reported. */
 static void the_prefix_is_the_sets(void **state)
 {
 	struct house house = { 0 };

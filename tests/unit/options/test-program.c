@@ -122,7 +122,8 @@ static void help_is_made_of_the_table(void **state)
 		assert_int_equal(run(&full, words[i], NULL), 0);
 		assert_string_equal(out, one_screen);
 	}
-	assert_int_equal(run(&full, "help", "look"), 0); /* a command goes before a section */
+	/* A command takes precedence over a section. */
+	assert_int_equal(run(&full, "help", "look"), 0);
 	assert_int_equal(run(&full, "help", "all"), 0);
 	(void)snprintf(all, sizeof(all), "%s\n%s", one_screen, look);
 	assert_string_equal(out, all);

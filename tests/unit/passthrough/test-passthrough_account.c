@@ -184,7 +184,7 @@ static void test_idle_and_zones_that_come_and_go(void **state)
 #define EPOCHS  6
 #define RECORDS 40
 
-/* What the records of an epoch that have arrived must add up to. */
+/* The sum to which the records of an epoch that have arrived must add up. */
 struct expected {
 	bool has_first;
 	uint64_t base, last_sequence, last;

@@ -45,7 +45,7 @@ static void test_vectors(void **state)
 	}
 }
 
-/* Writes the checksum anew. */
+/* Writes the checksum again. */
 static void sign(uint8_t *bytes, size_t len)
 {
 	uint32_t sum = crc32c(bytes, len - 4);
@@ -110,7 +110,7 @@ static void test_faults(void **state)
 		assert_true(strlen(passthrough_refusal_name(i)) > 0);
 }
 
-/* What a later version may add: a zone of another kind, and bytes before the checksum. */
+/* Additions of a later version: a zone of another kind, and bytes before the checksum. */
 static void test_additions_are_ignored(void **state)
 {
 	uint8_t bytes[PASSTHROUGH_RECORD_MAX];

@@ -63,7 +63,7 @@ static void count(const char *path, uint64_t *ret_intervals, struct recorded_end
 	record_reader_close(reader);
 }
 
-/* Of one file, of at most @max_bytes. */
+/* One file, of at most @max_bytes. */
 static struct record_store *open_file_store(const struct place *place, uint64_t max_bytes)
 {
 	struct record_store *store;
@@ -109,7 +109,7 @@ static void no_file_is_overwritten(void **state)
 	assert_non_null(strstr(diag.text, "exists already"));
 }
 
-/* What the queue has no room for is dropped at once. */
+/* Intervals for which the queue has no room are dropped at once. */
 static void what_does_not_fit_is_dropped(void **state)
 {
 	const struct place *place = *state;

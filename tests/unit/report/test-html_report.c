@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model of watts = 10 + 2 cpu, and samples that lie beside it by known amounts. */
+/* A model of watts = 10 + 2 cpu, and samples that deviate from it by known amounts. */
 #include "report/html_report.h"
 
 #include "tests/unit/unit.h"
@@ -23,7 +23,7 @@ static struct model_feature feature(const char *name)
 	return ret;
 }
 
-/* Nine samples of ten are 1 W beside the model, each tenth is 11 W beside it. */
+/* Nine samples of ten are 1 W off the model, each tenth is 11 W off. */
 static void set_up(struct fixture *fixture)
 {
 	size_t cpu, disk;

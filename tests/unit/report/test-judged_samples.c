@@ -25,7 +25,7 @@ static const struct trained_model model = {
 	.name = "m", .node_type = -1, .components = &component, .component_count = 1
 };
 
-/* Three samples of four are 1 W beside the model, each fourth is 9 W; the first lacks a feature. */
+/* Three samples of four are 1 W off the model, each fourth is 9 W; the first lacks a feature. */
 static void make(struct sample_table *table, size_t rows)
 {
 	static const char *const names[] = { "cpu", "disk", "package_power" };
@@ -78,7 +78,7 @@ static void errors_are_of_all_samples(void **state)
 	check(MANY, MANY / 3, MANY / 31 + 1);
 }
 
-/* What was said of rows while they were held out is drawn, and has errors of its own. */
+/* Predictions for held-out rows are drawn, and have errors of their own. */
 static void held_out_predictions_are_drawn(void **state)
 {
 	CLEANUP(sample_table_release)

@@ -52,7 +52,7 @@ static void weights_predict(void **state)
 	repository_free(repository);
 }
 
-/* The scale is that of the weights beside them: 1000 ms, so that the step is at 500. */
+/* The scale belongs to the weights next to it: 1000 ms, so that the step is at 500. */
 static void trees_take_the_scale_of_weights(void **state)
 {
 	struct trained_model model;

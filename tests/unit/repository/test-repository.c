@@ -43,7 +43,7 @@ static void a_table_describes_models(void **state)
 	assert_int_equal(entry->node_type, 1);
 	assert_int_equal(entry->files, FILE_WEIGHTS);
 	assert_true(fabs(entry->mae_w - 33.8) < 1e-9);
-	/* Of package, where upstream's column has that of the last component. */
+	/* The package's, where upstream's column has the last component's. */
 	assert_true(fabs(entry->mape_percent - 21.57) < 1e-9);
 	assert_string_equal(entry->features, "bpf_cpu_time_ms,bpf_page_cache_hit");
 	assert_string_equal(entry->machine.processor, "intel_x");

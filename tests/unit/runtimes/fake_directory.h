@@ -24,7 +24,7 @@ struct fake_directory {
 	int wanted_fd;
 };
 
-/* What the next requests get: @error, or status and body. */
+/* The response to the next requests: @error, or status and body. */
 struct fake_answer {
 	int error, status;
 	const char *body;

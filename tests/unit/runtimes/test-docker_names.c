@@ -2,7 +2,7 @@
 #include "runtimes/names.h"
 #include "tests/unit/unit.h"
 
-/* What was handed over, as "ID|NAME|POD|NAMESPACE|UID;". */
+/* The names handed over, as "ID|NAME|POD|NAMESPACE|UID;". */
 struct seen {
 	char text[1024];
 	unsigned calls, end_after;
@@ -55,8 +55,8 @@ static void test_docker(void **state)
 	"\"p\",\"io.kubernetes.pod.namespace\":\"n\",\"io.kubernetes.pod.uid\":\"u\"}"
 
 /*
- * Docker merges an image's LABELs into those of its containers. The kubelet's containers have a
- * name that says the same, and names are not the image's.
+ * Docker merges an image's LABELs into its containers' labels. The kubelet's containers have a name
+ * that says the same, and names are not the image's.
  */
 static void test_labels_of_an_image_name_no_pod(void **state)
 {
@@ -96,7 +96,7 @@ static void test_podman(void **state)
 	assert_string_equal(seen.text, "c3|db|||;");
 }
 
-/* The parser would recurse as deep as the text says; elements before it are not told either. */
+/* The parser would recurse as deep as the text says; elements before it are not reported either. */
 static void test_too_deep_is_not_parsed(void **state)
 {
 	static const char list[] = "[{\"Id\":\"a1\"},", config[] = "{\"ID\":\"a1\",\"x\":";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The thread: scans at the start, when an id is wanted, and ends at once when told to. */
+/* The thread: scans at the start, when an id is needed, and ends at once on request. */
 #include "fake_directory.h"
 #include "state_tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whole trees of made-up state against what the directory is told. */
+/* Whole trees of made-up state against the reports to the directory. */
 #include "fake_directory.h"
 #include "state_tree.h"
 
@@ -139,7 +139,7 @@ static void test_hostile_bundles(void **state)
 			 4); /* link, fifo, huge, broken; "half" is not ready yet */
 	assert_true(strstr(f->scan.stats.last_error, "containerd: ") != NULL);
 	assert_int_equal(f->scan.stats.failures, 0);
-	/* What was not ready is asked again. */
+	/* A runtime that was not ready is asked again. */
 	tree_write(&f->tree, TASKS "/default/half/config.json", web_bundle);
 	scan_sources_run(&f->scan, 2);
 	assert_non_null(fake_find("half"));

@@ -10,7 +10,7 @@
 #include "base/macro.h"
 #include "samples/sample_input.h"
 
-/* As sample_input_read(). The file's name in messages is not that of a file. */
+/* As sample_input_read(). The name in messages is not a file's. */
 static inline int csv_text_read(const char *text, size_t size, struct sample_table *ret,
 				struct diag *diag)
 {

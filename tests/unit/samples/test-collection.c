@@ -79,7 +79,7 @@ static int run(struct server *server, struct collect_result *result, struct diag
 	return collection_run(path, &plan, &hooks, result, diag);
 }
 
-/* What an unbroken run writes; owned. */
+/* The file that an unbroken run writes; owned. */
 static char *whole_text(size_t *ret_len)
 {
 	struct server server = { .points_max = 11000 };
@@ -124,7 +124,7 @@ static void test_file_reads_back(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Of such points online training would take the time for later than now. */
+/* Online training would take the time of such points for later than now. */
 static void test_points_of_other_times_are_left_out(void **state)
 {
 	struct server server = { .points_max = 11000, .lies = true };
@@ -147,7 +147,7 @@ static void test_points_of_other_times_are_left_out(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* What a crash leaves behind the last good chunk. */
+/* Bytes that a crash leaves after the last good chunk. */
 static void leave_half_a_chunk(void)
 {
 	char part[96];
@@ -156,7 +156,7 @@ static void leave_half_a_chunk(void)
 	(void)snprintf(part, sizeof(part), "%s.part", path);
 	file = fopen(part, "ae");
 	assert_non_null(file);
-	/* More than what is to come: it has to be cut off, not just written over. */
+	/* More than is to come: it has to be cut off, not just written over. */
 	for (unsigned i = 0; i < 100000; i++)
 		assert_true(fputs("{\"metric\":", file) >= 0);
 	assert_int_equal(fclose(file), 0);

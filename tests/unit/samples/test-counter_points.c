@@ -41,7 +41,7 @@ static void test_kinds(void **state)
 	assert_true(isnan(last_amount(POINTS_COUNTER, rise, 1, &faults)));
 }
 
-/* A point that is no number is passed over: the next one has the increase of both steps. */
+/* A point that is not a number is skipped: the next one has the increase of both steps. */
 static void test_no_number(void **state)
 {
 	static const double values[] = { 5, (double)NAN, 9 }, huge[] = { -1e308, 1.7e308 };

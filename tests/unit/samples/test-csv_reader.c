@@ -73,7 +73,7 @@ static void test_text_is_a_value_where_it_is_wanted(void **state)
 	assert_true(isnan(first[1]));
 }
 
-/* What users have instead of CSV is named. */
+/* Formats that users have instead of CSV are named. */
 static void test_other_formats_are_named(void **state)
 {
 	static const struct {

@@ -81,7 +81,7 @@ static void test_power_and_features(void **state)
 	extraction_release(&all);
 }
 
-/* Of the node, whatever the level; before it is known it has no value. */
+/* A value of the node, whatever the level; before it is known it has no value. */
 static void test_stolen_time(void **state)
 {
 	struct extract_options options = usual;
@@ -136,7 +136,7 @@ static void test_restart_under_other_labels(void **state)
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "b"), "[10,\"0\"],[20,\"10\"],[30,\"30\"]");
 	/* Two that scrape the same exporter: nothing is counted twice. */
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "c"), "[10,\"0\"],[20,\"10\"],[30,\"30\"]");
-	/* A part of the power is no power. */
+	/* A part of the power does not count as the power. */
 	add_series(PACKAGE("1", "dynamic"),
 		   "[10,\"0\"],[20,\"10\"],[30,\"20\"],[40,\"30\"],[50,\"40\"]");
 	assert_int_equal(extract(&usual, &all, &diag), 0);
@@ -159,7 +159,7 @@ static void test_hostile_values(void **state)
 					    "[50,\"1e308\"],[60,\"5\"],[70,\"15\"]");
 	add_series(CYCLES("a"), "[10,\"9\"],[20,\"4\"],[40,\"-1e308\"],[50,\"1e308\"],[60,\"2\"]");
 	assert_int_equal(extract(&usual, &all, &diag), 0);
-	/* The steps of the number that is none are one; what cannot be true has no row. */
+	/* The steps around an invalid number are one; an impossible value has no row. */
 	assert_int_equal(all.table.rows, 3);
 	assert_near(cell(&all, "package_power", 1), 1.5, 1e-9);
 	assert_near(cell(&all, "timestamp", 2), 70, 0);
@@ -291,7 +291,7 @@ static void test_smooth(void **state)
 	extraction_release(&all);
 }
 
-/* What the model server's own extraction gives of the same recorded answer. */
+/* The result of the model server's own extraction on the same recorded answer. */
 static void test_recorded_answer(void **state)
 {
 	const char *shared = getenv("KEPLER_SHARED");
@@ -329,7 +329,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_wanted_features),
 		cmocka_unit_test(test_smooth),
-		cmocka_unit_test(test_recorded_answer), /* the last: where there is one */
+		cmocka_unit_test(test_recorded_answer), /* the last, if any */
 	};
 	int failed;
 

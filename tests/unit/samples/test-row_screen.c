@@ -37,7 +37,7 @@ static void test_limits(void **state)
 	assert_is(cell(&screen, "gpu_power", 9000, 2), 9000);
 	assert_is(cell(&screen, "platform_power", 20000, 2), 20000);
 	assert_true(isnan(cell(&screen, "platform_power", 20001, 2)));
-	/* A column that is no feature has no limit. */
+	/* A column that is not a feature has no limit. */
 	assert_is(cell(&screen, "timestamp", -1e300, 2), -1e300);
 	assert_true(row_screen_index(&screen, "dram_power") == SAMPLE_COLUMN_NONE);
 	row_screen_release(&screen);
@@ -80,7 +80,7 @@ static void test_some_are_left_out(void **state)
 	assert_is(column->lowest, 2);
 	assert_is(column->highest, 99);
 	assert_false(screened_column_is_constant(column));
-	/* Of a column without a fault nothing is said. */
+	/* A column without a fault is not mentioned. */
 	strbuf_reset(&text);
 	(void)cell(&screen, "platform_power", 3, 2);
 	assert_false(screened_column_is_constant(&screen.columns[4]));

@@ -328,7 +328,7 @@ static int try_events_of_a_meter(const void *argument)
 	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) == -1 && errno == EPERM ? 0 : 2;
 }
 
-/* Of CPUs, and not of processes. */
+/* CPUs, and not processes. */
 static void a_meter_may_open_events(void **state)
 {
 	assert_int_equal(in_child(try_events_of_a_meter, NULL), 0);
@@ -390,7 +390,9 @@ static void *thread_body(void *argument)
 	return argument;
 }
 
-/* What a reading, a scrape and a reload do. Returns the number of the first step that fails. */
+/*
+ * The steps of a reading, a scrape and a reload. Returns the number of the first step that fails.
+ */
 static int allowed_steps(const void *argument)
 {
 	const int *connection = argument;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is named can be written, nothing else; private places cannot be read. Each in a process of
- * its own.
+ * Named files can be written, nothing else; private places cannot be read. Each in a process of its
+ * own.
  */
 #include "service/landlock.h"
 
@@ -74,7 +74,7 @@ static bool is_refused(int result)
 	return result < 0 && errno == EACCES;
 }
 
-/* What begins as they do can be written, and is neither removed nor joined by others. */
+/* Files whose names begin alike can be written, and are neither removed nor joined by others. */
 static int writes_devices(const void *argument)
 {
 	const struct place *place = argument;

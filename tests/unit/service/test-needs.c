@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is kept is a part of what is asked for at the start, and the drop-in says both. */
+/* The kept capabilities are a part of those asked for at the start, and the drop-in lists both. */
 #include "service/needs.h"
 
 #include <linux/capability.h>

@@ -106,7 +106,7 @@ static uint64_t status_field(const char *field)
 
 struct start {
 	bool nobody;      /* else root */
-	uint64_t granted; /* ambient capabilities, when nobody */
+	uint64_t granted; /* ambient capabilities, for the unprivileged user */
 	unsigned needs;
 	uint64_t left;
 	bool bounded; /* the bounding set shrinks too */
@@ -156,7 +156,7 @@ static int drop_and_look(const void *argument)
 	if (prctl(PR_GET_DUMPABLE) != 0)
 		return 6;
 #endif
-	return privileges_drop(start->needs, &diag) == 0 ? 0 : 7; /* twice is no harm */
+	return privileges_drop(start->needs, &diag) == 0 ? 0 : 7; /* twice does no harm */
 }
 
 static void drops_what_is_not_needed(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a daemon that was started as root still is, and may do, afterwards. */
+/* Identity and rights of a daemon that was started as root, afterwards. */
 #include "service/run_as.h"
 
 #include <cap-ng.h>

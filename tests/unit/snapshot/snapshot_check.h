@@ -13,11 +13,11 @@ struct snapshot_check *snapshot_check_new(void);
 void snapshot_check_free(struct snapshot_check *check);
 #define CHECK_COLUMNS_MAX 16
 
-/* What was charged, as the one who charged it knows. By level and column of the snapshot. */
+/* The charged sums, as the accountant knows them. By level and column of the snapshot. */
 struct snapshot_truth {
 	/* All so far that the level has to account for; CPU time too. */
 	uint64_t used[LEVEL_COUNT][CHECK_COLUMNS_MAX];
-	/* Of this interval, to owners with a series: what rows' deltas sum to. */
+	/* This interval's energy of owners with a series: the sum of the rows' deltas. */
 	uint64_t deltas[LEVEL_COUNT][CHECK_COLUMNS_MAX];
 	/*
 	 * All so far that was used while its owner waited, and is no longer pending for that: what
@@ -27,7 +27,7 @@ struct snapshot_truth {
 };
 
 /*
- * What is wrong with @snapshot, published under @options, or NULL. Every snapshot must be shown, in
+ * The fault of @snapshot, published under @options, or NULL. Every snapshot must be shown, in
  * order.
  */
 const char *snapshot_check_next(struct snapshot_check *check, const struct snapshot *snapshot,

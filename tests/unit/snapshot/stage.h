@@ -7,7 +7,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define MIN_UJ    100
-/* Of the only container that a stage has at first, its namespace, and what may retire of them. */
+/* The only container that a stage has at first, its namespace, and the sums that may retire. */
 #define OWNER_ROWS 15U
 
 struct stage {
@@ -33,7 +33,7 @@ void publish(struct stage *s, uint64_t later_s);
 /* Charges a process of system_processes: energy, and CPU time of as many ns. */
 uint32_t use(struct stage *s, uint32_t pid, uint64_t start_ns, const char *comm,
 	     uint64_t amount_uj);
-/* What a process's series shows, or NOT_SHOWN; its "other"; at process level. */
+/* The value of a process's series, or NOT_SHOWN; its "other"; at process level. */
 uint64_t shown(const struct stage *s, uint32_t pid, const char *command);
 uint64_t other(const struct stage *s);
 uint64_t pending(const struct stage *s);

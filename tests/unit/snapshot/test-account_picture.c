@@ -36,7 +36,7 @@ static uint64_t packages_span(const struct node *node)
 	return account_span_ns(&node->layout, 0, node->zones);
 }
 
-/* So that rows' watts are those of the zones: (50 W × 1.00 s + 20 W × 1.07 s) / 70 W = 1.02 s. */
+/* So that rows' watts equal the zones': (50 W × 1.00 s + 20 W × 1.07 s) / 70 W = 1.02 s. */
 static void a_span_is_the_mean_by_energy(void **state)
 {
 	struct node node;

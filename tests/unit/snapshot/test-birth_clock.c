@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a birth is shown as when the clock is set. */
+/* The birth that is shown when the clock is set. */
 #include "snapshot/birth_clock.h"
 
 #include "tests/unit/unit.h"

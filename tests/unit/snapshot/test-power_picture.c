@@ -67,7 +67,7 @@ static void begin(struct node *node)
 	node->container = enter_owner(node->ledger, &owner);
 }
 
-/* Energy of the node, of which rows get all that is dynamic but @unattributed. */
+/* Energy of the node; rows get all of it that is dynamic except @unattributed. */
 static void use_zone(struct node *node, uint32_t zone, uint64_t dynamic, uint64_t idle,
 		     uint64_t unattributed)
 {
@@ -129,7 +129,7 @@ static void assert_text(void (*print)(const struct power_picture *, struct strbu
 	strbuf_release(&text);
 }
 
-/* 198 W, of which package and dram are inside. */
+/* 198 W; package and dram are inside. */
 static void an_interval(struct node *node)
 {
 	begin(node);
@@ -166,7 +166,7 @@ static void rows_are_of_the_total(void **state)
 	tear_down(&node);
 }
 
-/* Of a zone in the total only. */
+/* A zone in the total only. */
 static void a_bound_of_idle_power_is_marked(void **state)
 {
 	struct node node;
@@ -203,7 +203,7 @@ static void what_is_inside_is_shown_inside(void **state)
 	take(&node);
 	assert_text(power_text_parts, &node.picture, "psys 70.00");
 	assert_sums(&node.picture);
-	/* Zones beside each other. */
+	/* Zones that do not overlap. */
 	node.zones[PACKAGE].total = node.zones[DRAM].total = 1;
 	node.zones[PSYS].total = TOTAL_NONE;
 	an_interval(&node);
@@ -257,7 +257,7 @@ static void what_is_left_out_is_in_other(void **state)
 	tear_down(&node);
 }
 
-/* What a client asks for: each row of each level, and what it belongs to. */
+/* A client's question: each row of each level, and its owner. */
 static void a_whole_picture_has_every_row(void **state)
 {
 	const struct power_picture *picture;

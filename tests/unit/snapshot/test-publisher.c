@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The rules of publisher.h, one example each. What holds in all histories: test-publisher_history.c
- */
+/* The rules of publisher.h, one example each. Rules for all histories: test-publisher_history.c */
 #include "stage.h"
 #include "tests/rig/test_owner.h"
 #include "tests/rig/test_zones.h"
@@ -257,7 +255,7 @@ static void test_slot_of_a_merged_process_starts_clean(void **state)
 	close_stage(&s);
 }
 
-/* What was used of a zone that has ended keeps no place, and keeps no other out. */
+/* Energy used of a zone that has ended keeps no place, and keeps no other out. */
 static void test_an_ended_zone_earns_no_series(void **state)
 {
 	struct publisher_options options = default_options();
@@ -328,7 +326,7 @@ static void test_container_goes_to_its_namespace(void **state)
 	close_stage(&s);
 }
 
-/* What lives and sleeps has not ended, and does not go; where its cgroup is gone it does. */
+/* A sleeping process has not ended, and stays; if its cgroup is gone it is removed. */
 static void test_a_container_that_sleeps_has_not_ended(void **state)
 {
 	const struct publisher_options options = default_options();

@@ -23,7 +23,7 @@ static uint32_t use_container(struct stage *s, const struct test_owner *owner, u
 	return container;
 }
 
-/* What the row of this name shows: container_name, pod_id, vm_id or namespace. */
+/* The value of the row of this name: container_name, pod_id, vm_id or namespace. */
 static uint64_t shown_at(const struct stage *s, enum level level, const char *name)
 {
 	const struct snapshot_table *table = &s->snapshot->level[level];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Random histories of a small machine: processes are born, run, exec, move, die (seen or not),
- * their pids are used again, their last run time comes late; containers come and go, wait for
- * their names, get others, restart in their pod, are too many; options are reloaded and zones
- * added. After each interval a watcher looks for a broken promise (snapshot_check.h). It is told
- * what was charged to whom by a book of its own, one line a row of the ledger.
+ * their pids are used again, their last run time comes late; containers come and go, wait for their
+ * names, get others, restart in their pod, are too many; options are reloaded and zones added.
+ * After each interval a watcher looks for a broken promise (snapshot_check.h). It knows all charges
+ * from a book of its own, one line a row of the ledger.
  */
 #include "snapshot_check.h"
 #include "tests/rig/property.h"
@@ -25,7 +25,7 @@ struct task {
 	bool alive;
 };
 
-/* What a runtime and Kubernetes say of a container now. */
+/* A container's names in a runtime and Kubernetes now. */
 struct names {
 	uint32_t life;    /* a restart makes another id */
 	uint32_t pod, vm; /* 0 none */
@@ -124,7 +124,7 @@ static uint32_t container_row(struct world *w, uint32_t container)
 	return enter_owner(w->ledger, &owner);
 }
 
-/* Somebody learns more of a container, or it restarts in its pod. */
+/* More becomes known about a container, or it restarts in its pod. */
 static void change_names(struct world *w, uint32_t container)
 {
 	struct names *names = &w->names[container];
@@ -236,7 +236,7 @@ static void book_truth(struct world *w)
 	}
 }
 
-/* What waits is pending, and is used as well. */
+/* A waiting sum is pending, and is used as well. */
 static struct snapshot_truth truth_with_waiting(const struct world *w)
 {
 	uint32_t slots = ledger_slots(w->ledger, LEVEL_CONTAINER);

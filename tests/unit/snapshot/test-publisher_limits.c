@@ -92,7 +92,7 @@ static void check_sums(const struct node *node)
 	}
 }
 
-/* What the container is shown with, or NOT_SHOWN; "" is the "other" of the namespace. */
+/* The container's shown value, or NOT_SHOWN; "" is the "other" of the namespace. */
 static uint64_t shown_container(const struct snapshot *snapshot, const char *id,
 				const char *container_namespace)
 {
@@ -303,7 +303,7 @@ static void test_series_are_not_forgotten(void **state)
 	close_stage(&s);
 }
 
-/* By its last row it is known that somebody lives in it. */
+/* Its last row shows that a process lives in it. */
 static void test_last_row_of_a_container_stays(void **state)
 {
 	const struct publisher_options options = default_options();

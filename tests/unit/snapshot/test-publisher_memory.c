@@ -61,7 +61,7 @@ static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t
 	uint32_t container;
 
 	(void)snprintf(id, sizeof(id), "unit-%u", number);
-	if (phase >= 2) /* anew each time, so that groups of that name want memory */
+	if (phase >= 2) /* new each time, so that groups of that name need memory */
 		(void)snprintf(late, sizeof(late), "named-%u", (unsigned)(interval / PHASES));
 	owner.names = owner_names_intern(ledger_names(ledger), &names);
 	container = owner.names ? ledger_container(ledger, &owner) : 0;
@@ -169,8 +169,8 @@ static void assert_ended_rows_go(struct parts *parts)
 }
 
 /*
- * What had no memory for its groups' names is in its groups once it runs with memory, though it is
- * called as it was in the last interval.
+ * A row that had no memory for its groups' names is in its groups once it runs with memory, though
+ * its name has not changed since the last interval.
  */
 static void assert_owners_find_their_groups(struct parts *parts)
 {
@@ -290,7 +290,7 @@ static uint64_t shown_of_pid_1(struct parts *parts)
 	return shown;
 }
 
-/* A command that runs again in an interval without a snapshot, after its end, is no ended one. */
+/* A command that runs again in an interval without a snapshot, after its end, has not ended. */
 static void test_what_lives_again_keeps_its_series(void **state)
 {
 	const struct snapshot_zone zones[1] = { { .zone = { .source = "rapl-sysfs" } } };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a process costs in memory: the ledger, the publisher and its snapshots, with 10,000
+ * The memory that a process costs: the ledger, the publisher and its snapshots, with 10,000
  * processes that have series. Linked with --wrap, so that all requests for memory of our libraries
  * are counted. A budget is raised in the commit that needs it, which says why; docs/TESTING.md has
  * the figures.

@@ -23,7 +23,7 @@ static void each_node_has_its_own_clock(void **state)
 	set("a", 1000);
 	set("b", 800);
 	assert_true(fabs(online_clocks_find(&clocks, "a", 5)->until_s - 1000) < 1e-9);
-	assert_begins_at(800); /* the points of b come later than those of a */
+	assert_begins_at(800); /* the points of b come later than the points of a */
 	set("b", 699);
 	assert_begins_at(1000); /* b is away */
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Boosted trees beside those of libxgboost, where that is installed, on rows in which values and
- * gains are equal in places; and what must hold of them without it.
+ * Boosted trees compared with libxgboost's, if that is installed, on rows in which values and gains
+ * are equal in places; and their properties without it.
  */
 #include "training/forms/boosting.h"
 
@@ -76,7 +76,7 @@ static void test_what_does_not_vary_is_one_leaf(void **state)
 	predictor_release(&predictor);
 }
 
-/* What each tree adds is known for rows that it is not made from, too. */
+/* Each tree's contribution is known for rows that it is not made from, too. */
 static void test_a_part_of_the_rows_is_enough(void **state)
 {
 	static const struct boosting part = {

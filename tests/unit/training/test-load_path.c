@@ -31,7 +31,7 @@ static void test_a_fall_is_found(void **state)
 	assert_near(load_path_fall(&task, &predictor), 4); /* 40 W of 10 */
 	nodes[2].threshold = 120;
 	assert_near(load_path_fall(&task, &predictor), 0);
-	nodes[1].threshold = 2; /* of which half a watt may be missing */
+	nodes[1].threshold = 2; /* half a watt of it may be missing */
 	nodes[2].threshold = 1.75;
 	assert_near(load_path_fall(&task, &predictor), 0.5);
 	nodes[1].threshold = 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model of watts = 2 x, and rows that lie beside it by known amounts. */
+/* A model of watts = 2 x, and rows that deviate from it by known amounts. */
 #include "training/model_validation.h"
 
 #include "tests/unit/unit.h"

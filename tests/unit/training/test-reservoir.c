@@ -34,7 +34,7 @@ static void test_rare_loads_stay(void **state)
 	reservoir_release(&reservoir);
 }
 
-/* Of rows that came, each one is kept with the same probability: early and late ones alike. */
+/* Each row that came is kept with the same probability: early and late ones alike. */
 static void test_old_and_new_rows_are_kept_alike(void **state)
 {
 	double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What rows of a known curve become: those in which load begins or ends, and those that stay. */
+/* Rows of a known curve: those in which load begins or ends, and those that stay. */
 #include "training/steady_rows.h"
 
 #include "model/trained_model.h"
@@ -77,7 +77,7 @@ static void test_a_few_watts_may_fall_by_the_least(void **state)
 		assert_near(watts[i], within[i]);
 }
 
-/* What is no power is not kept. */
+/* A value that is not a power is not kept. */
 static void test_no_power_is_below_0(void **state)
 {
 	static const double x[] = { 1, 2 }, y[] = { -5, -3 };

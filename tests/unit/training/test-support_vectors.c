@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is minimised is as low as libsvm finds it, and so are predictions nearly the same. */
+/* The minimum is as low as libsvm's, and predictions are nearly the same. */
 #include "training/forms/support_vectors.h"
 
 #include <libsvm/svm.h>

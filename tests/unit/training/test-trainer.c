@@ -81,7 +81,7 @@ static void test_lines_find_a_line(void **state)
 	}
 }
 
-/* The loss of ridge by its definition; the intercept bears no penalty. */
+/* The loss of ridge by its definition; the intercept has no penalty. */
 static double loss(const struct training_task *task, const double *weights, double penalty)
 {
 	double sum = 0;
@@ -361,7 +361,7 @@ static void test_monotone_trees_never_fall(void **state)
 	predictor_release(&predictor);
 }
 
-/* Of rows that it has not seen. */
+/* Rows that it has not seen. */
 static double error_of_steps_by_ratio(const struct predictor *predictor)
 {
 	struct random random = { 9 };
@@ -402,7 +402,7 @@ static void test_ratio_trees_see_ratios(void **state)
 	predictor_release(&extra);
 }
 
-/* Every other eighth of the load is a step lower, and its rows lie beside the path. */
+/* Every other eighth of the load is a step lower, and its rows lie off the path. */
 static void test_ratio_trees_rise_along_the_load(void **state)
 {
 	struct random random = { 11 };
@@ -453,7 +453,7 @@ static void test_steady_trees_leave_out_where_load_begins(void **state)
 	predictor_release(&predictor);
 }
 
-/* The sum of errors of @name on 40 rows of a step by load, beside a feature that is chance. */
+/* The sum of errors of @name on 40 rows of a step by load, with a feature that is chance. */
 static double error_beside_chance(const char *name)
 {
 	struct rows rows;

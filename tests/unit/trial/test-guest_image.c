@@ -7,7 +7,7 @@
 
 #include "tests/unit/unit.h"
 
-/* What cpio, of Debian's package cpio, says of the archive. */
+/* The contents of the archive according to Debian's cpio. */
 static void list_archive(int fd, char *buf, size_t size)
 {
 	char command[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A shell script of QEMU's name stands for it: it answers on its console as a guest does, and tells
- * what it was told.
+ * A shell script of QEMU's name stands for it: it answers on its console as a guest does, and
+ * repeats its input.
  */
 #include "trial/guest_machine.h"
 

@@ -74,7 +74,9 @@ static void one_that_takes_processes_is(void **state)
 	assert_int_equal(access(at("system.slice"), F_OK), 0);
 }
 
-/* What takes no process is removed again, as far as it was made; names are never the same. */
+/*
+ * A cgroup that takes no process is removed again, as far as it was made; names are never the same.
+ */
 static void a_pod_has_new_names(void **state)
 {
 	struct load_cgroup one, other;

@@ -26,7 +26,7 @@ static void units_have_exceptions(void **state)
 	near(truth_register_unit(&zen, "package", 0xa1003), 1.0 / 65536);
 }
 
-/* What an unknown model counts in an unknown unit is left out. */
+/* A counter of an unknown model in an unknown unit is left out. */
 static void unknown_units_are_left_out(void **state)
 {
 	static const struct rapl_processor later = { "GenuineIntel", 6, 0xee },

@@ -21,7 +21,7 @@ static void verdicts_and_intervals_decide(void **state)
 		  CHANGE_WORSE },
 		{ ROW(VERDICT_FAIL, 0.5, 0.49, 0.51), ROW(VERDICT_INCONCLUSIVE, 1, 0.5, 1.5),
 		  CHANGE_BETTER },
-		/* Noise is no change; a shift beyond it is, in either direction. */
+		/* Noise is not a change; a shift beyond it is, in either direction. */
 		{ ROW(VERDICT_PASS, 1, 0.99, 1.01), ROW(VERDICT_PASS, 1.015, 1.005, 1.025),
 		  CHANGE_NONE },
 		{ ROW(VERDICT_PASS, 1, 0.99, 1.01), ROW(VERDICT_PASS, 1.03, 1.02, 1.04),
@@ -33,7 +33,7 @@ static void verdicts_and_intervals_decide(void **state)
 		  CHANGE_WORSE },
 		/* Without intervals only verdicts can change. */
 		{ ROW(VERDICT_PASS, 1, NAN, NAN), ROW(VERDICT_PASS, 0.5, NAN, NAN), CHANGE_NONE },
-		/* What is not judged any more cannot fail. */
+		/* A check that is no longer judged cannot fail. */
 		{ ROW(VERDICT_PASS, 1, 0.99, 1.01), ROW(VERDICT_NOT_APPLICABLE, 1, NAN, NAN),
 		  CHANGE_WORSE },
 		{ ROW(VERDICT_NOT_APPLICABLE, 1, NAN, NAN), ROW(VERDICT_PASS, 1, 0.99, 1.01),
@@ -77,7 +77,7 @@ static void results_are_matched_by_name_and_order(void **state)
 	comparison_release(&comparison);
 }
 
-/* Two exporters of which one has another address later, or that are given in another order. */
+/* Two exporters; one has another address later, or they are given in another order. */
 static void results_are_matched_by_exporter(void **state)
 {
 	struct summary_row first[] = {

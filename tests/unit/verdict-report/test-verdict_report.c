@@ -256,7 +256,7 @@ static void a_new_report_replaces_an_old_one(void **state)
 		(void)snprintf(path, sizeof(path), "%s/report/%s", folder, files[i]);
 		assert_int_equal(access(path, R_OK), 0);
 	}
-	/* What is not of a report stays, and a link is not followed. */
+	/* A file that is not of a report stays, and a link is not followed. */
 	(void)snprintf(path, sizeof(path), "%s/report/series/mine.csv.gz", folder);
 	assert_int_equal(write_file_atomic(path, "mine", 4, 0644), 0);
 	(void)snprintf(path, sizeof(path), "%s/report", folder);

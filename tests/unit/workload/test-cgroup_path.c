@@ -7,7 +7,7 @@
 
 #define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define INNER  "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
-#define OUTER  "3f1c0d52a9e8" /* how ID is told in the keys of containers in it */
+#define OUTER  "3f1c0d52a9e8" /* the form of ID in the keys of containers in it */
 #define UID    "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
 #define UID_S  "5f0c7a3e_1b2d_4c6f_9a8b_0d1e2f3a4b5c"
 #define UID2   "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"

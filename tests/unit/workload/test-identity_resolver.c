@@ -207,7 +207,7 @@ static void test_announced_again_only_if_more_can_be_asked(void **state)
 	identity_resolver_close(resolver);
 }
 
-/* Hybrid: the id is still the root's of its hierarchy, and another hierarchy tells. */
+/* Hybrid: the id is still the root's of its hierarchy, and another hierarchy decides. */
 static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
@@ -255,7 +255,10 @@ static void test_two_of_a_set_speak_for_the_others(void **state)
 	/* Nothing is known of 9 but its set; and of 10 nothing else is read. */
 	check_set((const char *[]){ "a.service", "a.service", "a.service" }, 3, false);
 	check_set((const char *[]){ "a.service", "a.service", "a.service", "a.service" }, 4, false);
-	/* What has ended is not read, nor does its set, which may be another's by now, say more. */
+	/*
+	 * A process that has ended is not read, nor does its set, which may be another's by now,
+	 * count.
+	 */
 	check_set((const char *[]){ "a.service", "system_processes" }, 2, true);
 	check_set((const char *[]){ "a.service", "a.service", "system_processes" }, 3, true);
 	/* One of the two was moved, or the address is used again: each is read. */
@@ -371,7 +374,7 @@ static void hang(uint32_t pid, char *path, size_t size)
 	assert_int_equal(mkfifo(path, 0600), 0);
 }
 
-/* What hung ends, without a word: it is asked again, and finds @text. */
+/* A hung read ends, without a result: it is asked again, and finds @text. */
 static void answer(const char *path, const char *text)
 {
 	char pipe[160];
@@ -460,7 +463,7 @@ static void test_closed_while_it_hangs(void **state)
 	answer(path, "0::/a.service\n");
 }
 
-/* What a hierarchy says of a directory's id. */
+/* A hierarchy's id of a directory. */
 struct told {
 	uint64_t id;
 	int r;

@@ -326,7 +326,7 @@ static void test_long_strings_are_cut(void **state)
 	directory_free(directory);
 }
 
-/* Ids are kept as interned: what asks for one, or takes it back, has it as it was said. */
+/* Ids are kept as interned: a request for one, or its withdrawal, uses it as it was stated. */
 static void test_ids_are_found_as_they_were_given(void **state)
 {
 	const char *const ids[] = {

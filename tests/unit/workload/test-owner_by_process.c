@@ -52,7 +52,7 @@ static bool is_known(const struct process_ref *process, uint64_t now_ns)
 	return process_owners_find(&processes, process, now_ns, &trusted);
 }
 
-/* Where the kernel tells of each move an answer holds longer. */
+/* If the kernel reports each move, an answer holds longer. */
 static void test_trust_depends_on_whether_moves_are_seen(void **state)
 {
 	const struct process_ref told = { 7, 5 * S, 1, "x", .cgroup_set = 9 };
@@ -110,7 +110,7 @@ static void test_a_move_is_seen_at_once(void **state)
 	assert_true(is_trusted(&process, T0));
 }
 
-/* What is asked for stays, however long ago it was read; what is not goes, trusted or not. */
+/* Entries asked for stay, however long ago they were read; others go, trusted or not. */
 static void test_what_is_not_asked_for_goes(void **state)
 {
 	const struct process_ref used = { 7, 5 * S, 1, "x", .cgroup_set = 9 };

@@ -51,7 +51,7 @@ static void test_a_name_alone_makes_no_machine(void **state)
 			    "session-1.scope");
 	told.exe = PROCESS_EXE_HYPERVISOR; /* it has executed one */
 	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID], VM "@1001");
-	told.exe = PROCESS_EXE_OTHER; /* at its end nothing is told any more */
+	told.exe = PROCESS_EXE_OTHER; /* at its end nothing is reported any more */
 	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID], VM "@1001");
 }
 

@@ -65,7 +65,7 @@ static void test_no_two_living_machines_have_one_id(void **state)
 	machine_check(8, 1, VM "-8");
 	machine_check(7, 1, VM);
 	rig_forget(7);
-	machine_start(9, SHELL, WORDS); /* started anew */
+	machine_start(9, SHELL, WORDS); /* started again */
 	machine_check(9, 1, VM);
 	machine_check(8, 1, VM "-8");
 }
