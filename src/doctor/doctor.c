@@ -17,11 +17,13 @@
 #include "base/num.h"
 #include "base/terminal.h"
 #include "doctor/doctor_energy.h"
+#include "doctor/doctor_guest.h"
 #include "doctor/doctor_owners.h"
 #include "doctor/doctor_processes.h"
 #include "doctor/doctor_report.h"
 #include "doctor/doctor_service.h"
 #include "doctor/doctor_shares.h"
+#include "doctor/doctor_vms.h"
 #include "doctor/doctor_web.h"
 #include "engine/session.h"
 #include "export/now_page.h"
@@ -48,7 +50,7 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 		host->memory_gib);
 	if (host->is_vm)
 		findings_add(findings, FINDING_NOTE, "machine", NULL,
-			     "a virtual machine (%s): the host's energy is not visible from here",
+			     "a virtual machine (%s): it has no meter of its own",
 			     host->hypervisor);
 }
 
@@ -65,6 +67,15 @@ static void say_power(struct findings *findings, const struct power_picture *pow
 	power_text_parts(power, &text);
 	(void)snprintf(findings->headline, sizeof(findings->headline), "%s",
 		       text.data ? text.data : "");
+}
+
+static void examine_vms(struct findings *findings, const struct session *session,
+			const struct config *config)
+{
+	const struct snapshot *snapshot = snapshot_get(session->holder);
+
+	doctor_examine_vms(findings, snapshot, config);
+	snapshot_put(session->holder, snapshot);
 }
 
 /* A second's measurement, shown as a frame of the live table. */
@@ -221,8 +232,10 @@ static void examine_session(struct findings *findings, struct session *session,
 		return;
 	}
 	doctor_examine_energy(findings, sources, config, session->engine);
+	doctor_examine_guest(findings, sources, config);
 	doctor_examine_processes(findings, sources);
 	doctor_examine_owners(findings, sources, config);
+	examine_vms(findings, session, config);
 	doctor_examine_shares(findings, session->engine, config);
 	doctor_examine_service(findings, config, &sources->host);
 	doctor_examine_web(findings, config, finder);

@@ -18,12 +18,11 @@
 #include "base/num.h"
 #include "net/http_unix.h"
 
-#define TEND_NS    (5 * NSEC_PER_SEC)
+#define TEND_NS (5 * NSEC_PER_SEC)
 
-#define BACKLOG    8
-#define NEW_SUFFIX ".new"
+#define BACKLOG 8
 
-_Static_assert(HTTP_UNIX_PATH_MAX + sizeof(NEW_SUFFIX) <=
+_Static_assert(HTTP_UNIX_PATH_MAX + sizeof(GUEST_SOCKET_NEW) <=
 		       sizeof(((struct sockaddr_un *)NULL)->sun_path),
 	       "fits");
 
@@ -127,7 +126,7 @@ static int listen_at(struct guest_door *door)
 
 	if (fd < 0)
 		return -errno;
-	set_address(door->path, NEW_SUFFIX, &address);
+	set_address(door->path, GUEST_SOCKET_NEW, &address);
 	(void)unlink(address.sun_path); /* left by a program that was killed in between */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;

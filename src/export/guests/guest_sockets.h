@@ -18,6 +18,9 @@
 #include "export/guests/guest_stream.h"
 #include "export/guests/guest_table.h"
 
+/* A listener's socket is bound to a path that has this at its end, and then renamed. */
+#define GUEST_SOCKET_NEW ".new"
+
 struct guest_sockets {
 	const char *folder; /* borrowed; "": the channel is not used */
 	uint32_t port;      /* of vsock; 0: only UUID.sock */

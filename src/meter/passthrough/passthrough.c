@@ -265,10 +265,12 @@ static const char *place_of(const struct meter_options *options)
 static bool passthrough_is_wanted(const struct meter_options *options)
 {
 	const char *place = place_of(options);
-	char unused[PASSTHROUGH_PATH_MAX];
+	struct passthrough_places places;
 
-	if (strcmp(place, PASSTHROUGH_AUTO) == 0)
-		return options->sysfs && passthrough_find_port(options->sysfs, unused) == 0;
+	if (strcmp(place, PASSTHROUGH_AUTO) == 0) {
+		passthrough_search(options->procfs, options->sysfs, &places);
+		return places.port[0] || places.folder[0];
+	}
 	return strcmp(place, PASSTHROUGH_OFF) != 0;
 }
 
@@ -282,8 +284,11 @@ static int passthrough_open(const struct meter_options *options, struct meter **
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->stale_ns = STALE_MIN_NS;
 	meter->sysfs = strdup(options->sysfs ? options->sysfs : "/sys");
-	r = meter->sysfs ? passthrough_channel_new(place_of(options), meter->sysfs, &meter->channel)
-			 : -ENOMEM;
+	r = -ENOMEM;
+	if (meter->sysfs)
+		r = passthrough_channel_new(place_of(options),
+					    options->procfs ? options->procfs : "/proc",
+					    meter->sysfs, &meter->channel);
 	if (r < 0) {
 		passthrough_close(meter);
 		return r;
@@ -310,11 +315,11 @@ static const struct option rows[] = {
 	  OPTION_MEMBER(struct passthrough_meter_options, from), .default_text = PASSTHROUGH_AUTO,
 	  .metavar = "auto|PATH|vsock[:PORT]|off", .check = passthrough_check_place,
 	  .help = "In a virtual machine: where the host reports the energy that it measured for "
-		  "this machine. auto: the virtio-serial port io.kepler.energy.0, if there is one; "
-		  "PATH: such a port's device, a file with a record, or the mounted folder that "
-		  "has "
-		  "the file energy; vsock: a connection to the host (port 28283). "
-		  "docs/passthrough.md describes the records." },
+		  "this machine. auto: the virtio-serial port io.kepler.energy.0, if there is one, "
+		  "else a mount of virtiofs or 9p that has the tag kepler or is at "
+		  "/var/lib/kepler/host; PATH: such a port's device, a file with a record, or the "
+		  "mounted folder that has the file energy; vsock: a connection to the host (port "
+		  "28283). docs/passthrough.md describes the records." },
 };
 
 const struct meter_ops passthrough_meter = {

@@ -7,7 +7,6 @@
  */
 #include "meter/passthrough/passthrough_channel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,17 +26,14 @@
 #include "base/num.h"
 #include "passthrough/passthrough_text.h"
 
-#define VSOCK          "vsock"
-#define FILE_NAME      "energy"
-#define RETRY_MIN_NS   NSEC_PER_SEC
-#define RETRY_MAX_NS   (60 * NSEC_PER_SEC)
-#define PORTS_FOLDER   "class/virtio-ports"
-#define PORTS_MAX      256
-#define PORT_NAME_FILE 64
+#define VSOCK        "vsock"
+#define FILE_NAME    "energy"
+#define RETRY_MIN_NS NSEC_PER_SEC
+#define RETRY_MAX_NS (60 * NSEC_PER_SEC)
 
 struct passthrough_channel {
 	char place[PASSTHROUGH_PATH_MAX]; /* as the option has it */
-	char sysfs[PASSTHROUGH_PATH_MAX];
+	char procfs[PASSTHROUGH_PATH_MAX], sysfs[PASSTHROUGH_PATH_MAX];
 	int stop_fd;
 	int fd; /* of a stream; -1: it is not open */
 	bool connecting;
@@ -89,49 +85,19 @@ int passthrough_check_place(const char *text, struct diag *diag)
 			text);
 }
 
-static bool has_port_name(int folder_fd, const char *entry)
-{
-	char path[PATH_MAX], name[PORT_NAME_FILE];
-	ssize_t len;
-
-	if (snprintf(path, sizeof(path), "%s/name", entry) >= (int)sizeof(path))
-		return false;
-	len = read_file_at(folder_fd, path, name, sizeof(name));
-	if (len > 0 && name[len - 1] == '\n')
-		len--;
-	return len == (ssize_t)strlen(PASSTHROUGH_PORT_NAME) &&
-	       memcmp(name, PASSTHROUGH_PORT_NAME, (size_t)len) == 0;
-}
-
-int passthrough_find_port(const char *sysfs, char ret[static PASSTHROUGH_PATH_MAX])
-{
-	const struct dirent *entry;
-	char folder[PATH_MAX];
-	int r = path_join(folder, sizeof(folder), sysfs, PORTS_FOLDER);
-	DIR *dir = r == 0 ? opendir(folder) : NULL;
-	size_t seen = 0;
-
-	if (!dir)
-		return r < 0 ? r : -errno;
-	r = -ENOENT;
-	while (r == -ENOENT && seen++ < PORTS_MAX && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' && has_port_name(dirfd(dir), entry->d_name))
-			r = path_join(ret, PASSTHROUGH_PATH_MAX, "/dev", entry->d_name);
-	}
-	(void)closedir(dir);
-	return r;
-}
-
-int passthrough_channel_new(const char *place, const char *sysfs, struct passthrough_channel **ret)
+int passthrough_channel_new(const char *place, const char *procfs, const char *sysfs,
+			    struct passthrough_channel **ret)
 {
 	struct passthrough_channel *channel;
 
-	if (strlen(place) >= PASSTHROUGH_PATH_MAX || strlen(sysfs) >= PASSTHROUGH_PATH_MAX)
+	if (strlen(place) >= PASSTHROUGH_PATH_MAX || strlen(procfs) >= PASSTHROUGH_PATH_MAX ||
+	    strlen(sysfs) >= PASSTHROUGH_PATH_MAX)
 		return -ENAMETOOLONG;
 	channel = calloc(1, sizeof(*channel));
 	if (!channel)
 		return -ENOMEM;
 	(void)snprintf(channel->place, sizeof(channel->place), "%s", place);
+	(void)snprintf(channel->procfs, sizeof(channel->procfs), "%s", procfs);
 	(void)snprintf(channel->sysfs, sizeof(channel->sysfs), "%s", sysfs);
 	channel->fd = -1;
 	channel->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -285,17 +251,21 @@ static int read_text(struct passthrough_channel *channel, const char *path, uint
 static int find_path(const struct passthrough_channel *channel,
 		     char ret[static PASSTHROUGH_PATH_MAX], struct stat *about, struct diag *diag)
 {
-	int r = 0;
+	struct passthrough_places places;
 
-	if (strcmp(channel->place, PASSTHROUGH_AUTO) == 0)
-		r = passthrough_find_port(channel->sysfs, ret);
-	else
-		(void)snprintf(ret, PASSTHROUGH_PATH_MAX, "%s", channel->place);
-	if (r < 0)
-		return diag_set(diag, r, "this machine has no virtio-serial port named %s",
+	(void)snprintf(ret, PASSTHROUGH_PATH_MAX, "%s", channel->place);
+	if (strcmp(channel->place, PASSTHROUGH_AUTO) == 0) {
+		passthrough_search(channel->procfs, channel->sysfs, &places);
+		memcpy(ret, places.port[0] ? places.port : places.folder, PASSTHROUGH_PATH_MAX);
+	}
+	if (!ret[0])
+		return diag_set(diag, -ENOENT,
+				"this machine has neither a virtio-serial port named %s nor a "
+				"directory of the host's Kepler",
 				PASSTHROUGH_PORT_NAME);
 	if (stat(ret, about) == 0 && S_ISDIR(about->st_mode)) {
 		char folder[PASSTHROUGH_PATH_MAX];
+		int r;
 
 		(void)snprintf(folder, sizeof(folder), "%s", ret);
 		r = path_join(ret, PASSTHROUGH_PATH_MAX, folder, FILE_NAME);

@@ -11,12 +11,11 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "meter/passthrough/passthrough_search.h"
 
 #define PASSTHROUGH_AUTO       "auto"
 #define PASSTHROUGH_OFF        "off"
-#define PASSTHROUGH_PORT_NAME  "io.kepler.energy.0"
 #define PASSTHROUGH_VSOCK_PORT 28283
-#define PASSTHROUGH_PATH_MAX   320
 
 struct passthrough_channel;
 
@@ -24,14 +23,13 @@ struct passthrough_channel;
 int passthrough_check_place(const char *text, struct diag *diag);
 /* Returns true if @text names a vsock connection, with or without numbers. */
 bool passthrough_is_vsock(const char *text);
-/*
- * The device of the virtio-serial port with PASSTHROUGH_PORT_NAME: "/dev/vport1p1". 0, -ENOENT
- * where the machine has no such port, or -errno.
- */
-int passthrough_find_port(const char *sysfs, char ret[static PASSTHROUGH_PATH_MAX]);
 
-/* @place as the option has it, no PASSTHROUGH_OFF. 0 or -errno; opens no channel yet. */
-int passthrough_channel_new(const char *place, const char *sysfs, struct passthrough_channel **ret);
+/*
+ * @place as the option has it, no PASSTHROUGH_OFF; the roots as for passthrough_search(). 0 or
+ * -errno; opens no channel yet.
+ */
+int passthrough_channel_new(const char *place, const char *procfs, const char *sysfs,
+			    struct passthrough_channel **ret);
 /*
  * Opens the channel if it is not open, and waits at most @wait_ns for bytes. Returns how many were
  * written to @buf, 0 where none came, or -errno with the reason in @diag: -EBUSY another program

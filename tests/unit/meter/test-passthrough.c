@@ -242,18 +242,78 @@ static void the_port_is_found_by_its_name(void **state)
 {
 	struct fixture *fixture = *state;
 	struct meter_options options = { .sysfs = fixture->tree.sysfs };
-	char path[PASSTHROUGH_PATH_MAX];
+	struct passthrough_places places;
 
-	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), -ENOENT);
 	tree_put(&fixture->tree, "class/virtio-ports/vport1p1", "name", "org.qemu.guest_agent.0\n");
-	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), -ENOENT);
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_string_equal(places.port, "");
 	assert_false(passthrough_meter.is_wanted(&options));
 	tree_put(&fixture->tree, "class/virtio-ports/vport1p2", "name", "io.kepler.energy.0\n");
-	assert_int_equal(passthrough_find_port(fixture->tree.sysfs, path), 0);
-	assert_string_equal(path, "/dev/vport1p2");
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_string_equal(places.port, "/dev/vport1p2");
+	assert_string_equal(places.vhostmd, "");
+	tree_put(&fixture->tree, "class/virtio-ports/vport0p1", "name", "org.github.vhostmd.1\n");
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_string_equal(places.vhostmd, "/dev/vport0p1");
 	assert_true(passthrough_meter.is_wanted(&options));
 	options.passthrough.from = (char[]){ "off" };
 	assert_false(passthrough_meter.is_wanted(&options));
+}
+
+static const char *find_folder(const struct fixture *fixture, const char *mounts)
+{
+	static struct passthrough_places places;
+
+	tree_put(&fixture->tree, "self", "mounts", mounts);
+	passthrough_search(fixture->tree.sysfs, NULL, &places);
+	return places.folder;
+}
+
+static void a_mounted_folder_is_found_by_its_tag(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_string_equal(find_folder(fixture, "kepler /mnt ext4 rw 0 0\n"), "");
+	assert_string_equal(find_folder(fixture, "keplers /mnt 9p rw 0 0\n"), "");
+	assert_string_equal(find_folder(fixture, "kepler\n\nkepler /a\\040b 9p rw 0 0"), "");
+	assert_string_equal(find_folder(fixture, "sysfs /sys sysfs rw 0 0\n"
+						 "kepler-100 /mnt virtiofs ro 0 0\n"),
+			    "/mnt");
+	assert_string_equal(find_folder(fixture, "host /var/lib/kepler/host 9p ro 0 0\n"),
+			    PASSTHROUGH_FOLDER);
+}
+
+static void a_vsock_device_is_found(void **state)
+{
+	struct fixture *fixture = *state;
+	struct passthrough_places places;
+
+	tree_put(&fixture->tree, "bus/virtio/devices/virtio0", "device", "0x0003\n");
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_false(places.has_vsock);
+	tree_put(&fixture->tree, "bus/virtio/devices/virtio1", "device", "0x0013\n");
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_true(places.has_vsock);
+}
+
+/* A folder in place of the mounted one. */
+static void the_mounted_folder_is_read(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_options options = { .procfs = fixture->tree.sysfs,
+					 .sysfs = fixture->tree.sysfs };
+	char path[320], mounts[400];
+
+	assert_false(passthrough_meter.is_wanted(&options));
+	(void)snprintf(mounts, sizeof(mounts), "kepler %s virtiofs rw 0 0\n", fixture->tree.sysfs);
+	(void)find_folder(fixture, mounts);
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	put_text(path, usual);
+	assert_true(passthrough_meter.is_wanted(&options));
+	fixture->ops = &passthrough_meter;
+	assert_int_equal(passthrough_meter.open(&options, &fixture->meter), 0);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
 }
 
 static void places_are_checked(void **state)
@@ -325,6 +385,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_machines_records_are_refused, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_port_is_found_by_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mounted_folder_is_found_by_its_tag, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_mounted_folder_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_vsock_device_is_found, setup, teardown),
 		cmocka_unit_test(places_are_checked),
 		cmocka_unit_test_setup_teardown(a_connection_is_made_again, setup, teardown),
 	};
