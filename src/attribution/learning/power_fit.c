@@ -44,13 +44,6 @@
 _Static_assert(sizeof(struct power_fit) <= 4096, "a fit of each zone");
 _Static_assert(POWER_FIT_GROUPS == 6, "STUDENT_5");
 
-const char *power_fit_model_name(enum power_fit_model model)
-{
-	static const char *const names[] = { "learning", "ratio", "regression" };
-
-	return (size_t)model < ARRAY_SIZE(names) ? names[model] : "unknown";
-}
-
 void power_fit_init(struct power_fit *fit, const double unit[POWER_FIT_FEATURES])
 {
 	*fit = (struct power_fit){ 0 };

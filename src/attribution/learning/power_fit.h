@@ -45,9 +45,6 @@ enum power_fit_model {
 	POWER_FIT_REGRESSION,
 };
 
-/* "learning", "ratio", "regression" */
-const char *power_fit_model_name(enum power_fit_model model);
-
 /*
  * The energy of a thread's paired cycle over the energy of a cycle alone, before anything is
  * fitted.

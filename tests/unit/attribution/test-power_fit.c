@@ -783,14 +783,6 @@ static void test_weights(void **state)
 	assert_int_equal(power_fit_weight(coefficient, &work), 0);
 }
 
-static void test_names(void **state)
-{
-	assert_string_equal(power_fit_model_name(POWER_FIT_LEARNING), "learning");
-	assert_string_equal(power_fit_model_name(POWER_FIT_RATIO), "ratio");
-	assert_string_equal(power_fit_model_name(POWER_FIT_REGRESSION), "regression");
-	assert_string_equal(power_fit_model_name((enum power_fit_model)9), "unknown");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -818,7 +810,6 @@ int main(void)
 		cmocka_unit_test(test_the_factor_of_a_busy_core_is_fitted),
 		cmocka_unit_test(test_an_unknown_factor_is_from_the_literature),
 		cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_names),
 	};
 
 	return unit_run(tests);
