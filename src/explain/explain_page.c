@@ -58,7 +58,9 @@ void explain_page(struct explain_desk *desk, const struct http_request *request,
 {
 	const struct explain_answer *answer = NULL;
 	char target[EXPLAIN_TARGET_MAX];
-	int r = http_url_unescape(request->path + strlen(EXPLAIN_PATH), target, sizeof(target));
+	bool is_api = strncmp(request->path, EXPLAIN_API_PATH, strlen(EXPLAIN_API_PATH)) == 0;
+	size_t prefix = strlen(is_api ? EXPLAIN_API_PATH : EXPLAIN_PATH);
+	int r = http_url_unescape(request->path + prefix, target, sizeof(target));
 
 	if (r < 0 || !target[0]) {
 		answer_static(
@@ -68,7 +70,7 @@ void explain_page(struct explain_desk *desk, const struct http_request *request,
 	}
 	r = explain_desk_ask(desk, target, now_ns, &answer);
 	if (r == 0) {
-		print(answer, strstr(request->accept, "application/json"), response);
+		print(answer, is_api || strstr(request->accept, "application/json"), response);
 	} else if (r == -EAGAIN) {
 		answer_static(response, 202,
 			      "question accepted; the answer is ready at the end of the interval, "

@@ -22,6 +22,7 @@
 struct config;
 struct explain_desk;
 struct heartbeat;
+struct history;
 struct name_finder;
 struct page_options;
 struct push_options;
@@ -37,6 +38,7 @@ struct exporter_program {
 	const struct heartbeat *heartbeat; /* of the measuring loop */
 	struct scrape_pace *pace;          /* to be informed of scrapes */
 	struct explain_desk *desk;         /* for questions about rows */
+	struct history *history;           /* what was used before */
 	struct name_finder *names;         /* further names of this machine */
 	const struct push_options *push;   /* of all exporters that push */
 	const struct page_options *pages;

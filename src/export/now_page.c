@@ -12,33 +12,8 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "export/json_keys.h"
 #include "snapshot/zone_picture.h"
-
-static void add_key(struct strbuf *out, const char *key)
-{
-	strbuf_addf(out, "%s\"%s\":", out->len && strchr("{[", out->data[out->len - 1]) ? "" : ",",
-		    key);
-}
-
-static void add_text(struct strbuf *out, const char *key, const char *text)
-{
-	add_key(out, key);
-	strbuf_add_char(out, '"');
-	strbuf_add_json(out, text);
-	strbuf_add_char(out, '"');
-}
-
-/* A value that is not known is null, never 0. */
-static void add_number(struct strbuf *out, const char *key, double value)
-{
-	char digits[FORMAT_DOUBLE_MAX];
-
-	add_key(out, key);
-	if (isfinite(value))
-		strbuf_add(out, digits, format_double(digits, value));
-	else
-		strbuf_add_str(out, "null");
-}
 
 /* A client that sees a part of the rows gets steps of 1000. */
 static void add_micro(struct strbuf *out, const struct now_query *query, const char *key,
@@ -46,44 +21,33 @@ static void add_micro(struct strbuf *out, const struct now_query *query, const c
 {
 	if (query->shows)
 		value -= value % 1000;
-	add_number(out, key, is_known ? (double)value / 1e6 : (double)NAN);
-}
-
-static void add_flag(struct strbuf *out, const char *key, bool flag)
-{
-	add_key(out, key);
-	strbuf_add_str(out, flag ? "true" : "false");
+	json_add_number(out, key, is_known ? (double)value / 1e6 : (double)NAN);
 }
 
 /* The power of a zone, in the same steps. */
 static void add_watts(struct strbuf *out, const struct now_query *query, double watts)
 {
-	add_number(out, "watts", query->shows ? floor(watts * 1e3) / 1e3 : watts);
-}
-
-static void begin_item(struct strbuf *out)
-{
-	strbuf_add_str(out, out->data && out->data[out->len - 1] == '}' ? ",\n{" : "\n{");
+	json_add_number(out, "watts", query->shows ? floor(watts * 1e3) / 1e3 : watts);
 }
 
 /* One that another source has taken over from has no power any more. */
 static void add_zones(struct strbuf *out, const struct now_query *query,
 		      const struct snapshot *snapshot)
 {
-	add_key(out, "zones");
+	json_add_key(out, "zones");
 	strbuf_add_char(out, '[');
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
 		if (zone->ended)
 			continue;
-		begin_item(out);
-		add_text(out, "zone", zone_kind_name(zone->zone.kind));
-		add_text(out, "package", zone->zone.instance);
-		add_text(out, "source", zone->zone.source);
-		add_text(out, "quality", zone_quality_name(zone->zone.quality));
+		json_begin_item(out);
+		json_add_text(out, "zone", zone_kind_name(zone->zone.kind));
+		json_add_text(out, "package", zone->zone.instance);
+		json_add_text(out, "source", zone->zone.source);
+		json_add_text(out, "quality", zone_quality_name(zone->zone.quality));
 		add_watts(out, query, snapshot_zone_watts(zone));
-		add_flag(out, "in_total", zone->total != TOTAL_NONE);
+		json_add_flag(out, "in_total", zone->total != TOTAL_NONE);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add_char(out, ']');
@@ -92,15 +56,15 @@ static void add_zones(struct strbuf *out, const struct now_query *query,
 static void add_parts(struct strbuf *out, const struct now_query *query,
 		      const struct power_picture *power)
 {
-	add_key(out, "parts");
+	json_add_key(out, "parts");
 	strbuf_add_char(out, '[');
 	for (uint32_t i = 0; i < power->part_count; i++) {
 		const struct power_part *part = &power->parts[i];
 
-		begin_item(out);
-		add_text(out, "zone", zone_kind_name(part->kind));
-		add_flag(out, "rest", part->is_rest);
-		add_text(out, "quality", zone_quality_name(part->quality));
+		json_begin_item(out);
+		json_add_text(out, "zone", zone_kind_name(part->kind));
+		json_add_flag(out, "rest", part->is_rest);
+		json_add_text(out, "quality", zone_quality_name(part->quality));
 		add_micro(out, query, "watts", true, part->power_uw);
 		strbuf_add_char(out, '}');
 	}
@@ -115,9 +79,9 @@ struct use {
 static void add_use(struct strbuf *out, const struct now_query *query,
 		    const struct power_picture *power, const struct use *use)
 {
-	add_number(out, "cpu_percent",
-		   power->elapsed_ns ? (double)use->cpu_ns * 100 / (double)power->elapsed_ns
-				     : (double)NAN);
+	json_add_number(out, "cpu_percent",
+			power->elapsed_ns ? (double)use->cpu_ns * 100 / (double)power->elapsed_ns
+					  : (double)NAN);
 	add_micro(out, query, "watts", power->is_known, use->power_uw);
 	add_micro(out, query, "joules", true, use->energy_uj);
 	strbuf_add_char(out, '}');
@@ -128,7 +92,8 @@ static void add_belonging(struct strbuf *out, const struct power_picture *power,
 			  const struct power_row *row, enum level level)
 {
 	if (row->belongs_to[level] != POWER_ROW_NONE)
-		add_text(out, level_info[level].name, power->rows[row->belongs_to[level]].owner);
+		json_add_text(out, level_info[level].name,
+			      power->rows[row->belongs_to[level]].owner);
 }
 
 static void add_belongings(struct strbuf *out, const struct power_picture *power,
@@ -148,13 +113,13 @@ static void add_row(struct strbuf *out, const struct now_query *query,
 {
 	const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns };
 
-	begin_item(out);
+	json_begin_item(out);
 	if (row->pid)
 		strbuf_addf(out, "\"pid\":%u", row->pid);
 	else
 		strbuf_add_str(out, "\"pid\":null");
-	add_text(out, "command", row->command);
-	add_text(out, "owner", row->owner);
+	json_add_text(out, "command", row->command);
+	json_add_text(out, "owner", row->owner);
 	add_belongings(out, power, row);
 	add_use(out, query, power, &use);
 }
@@ -162,10 +127,10 @@ static void add_row(struct strbuf *out, const struct now_query *query,
 static void add_other(struct strbuf *out, const struct now_query *query,
 		      const struct power_picture *power, const struct use *other)
 {
-	begin_item(out);
+	json_begin_item(out);
 	strbuf_add_str(out, "\"pid\":null");
-	add_text(out, "command", "other");
-	add_text(out, "owner", "");
+	json_add_text(out, "command", "other");
+	json_add_text(out, "owner", "");
 	add_use(out, query, power, other);
 }
 
@@ -234,10 +199,10 @@ static int add_rows(struct strbuf *out, const struct now_query *query,
 	if (!rows)
 		return -ENOMEM;
 	shown = count < query->limit ? count : query->limit;
-	add_text(out, "level", level_info[query->level].name);
+	json_add_text(out, "level", level_info[query->level].name);
 	if (!query->shows)
 		strbuf_addf(out, ",\"left_out\":%u", list->left_out + count - shown);
-	add_key(out, "rows");
+	json_add_key(out, "rows");
 	strbuf_add_char(out, '[');
 	for (uint32_t i = 0; i < shown; i++)
 		add_row(out, query, power, rows[i].row);
@@ -262,18 +227,18 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 		return -ENODATA;
 	all = power->is_known && !query->shows;
 	strbuf_add_char(out, '{');
-	add_number(out, "time", (double)power->realtime_ms / 1e3);
-	add_text(out, "node", snapshot->node.node_name);
-	add_text(out, "version", snapshot->node.version);
+	json_add_number(out, "time", (double)power->realtime_ms / 1e3);
+	json_add_text(out, "node", snapshot->node.node_name);
+	json_add_text(out, "version", snapshot->node.version);
 	add_micro(out, query, "total_watts", power->is_known, power->total_uw);
-	add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
-	add_flag(out, "estimated", power->is_estimated);
+	json_add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
+	json_add_flag(out, "estimated", power->is_estimated);
 	add_micro(out, query, "idle_watts", all && power->has_idle, power->idle_uw);
-	add_flag(out, "idle_provisional", power->idle_is_provisional);
+	json_add_flag(out, "idle_provisional", power->idle_is_provisional);
 	add_micro(out, query, "unattributed_watts", all, power->unattributed_uw);
 	add_parts(out, query, power);
 	add_zones(out, query, snapshot);
-	add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
+	json_add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
 	r = add_rows(out, query, power);
 	strbuf_add_str(out, "}\n");
 	return r < 0 ? r : strbuf_error(out);

@@ -110,6 +110,10 @@ static int start_exporters(struct monitor *monitor)
 	if (r < 0)
 		return log_error_errno(r, "cannot set up kepler explain");
 	program.desk = monitor->desk;
+	r = history_new(&monitor->history);
+	if (r < 0)
+		return log_error_errno(r, "cannot set up the history");
+	program.history = monitor->history;
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
 	r = exporters_start(&monitor->exporters, exporter_table, &program, &diag);
@@ -184,6 +188,15 @@ static void show_table(struct monitor *monitor)
 	(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
+/* After the interval has been published, when nothing waits for it. */
+static void note_history(struct monitor *monitor)
+{
+	const struct snapshot *snapshot = snapshot_get(monitor->session.holder);
+
+	history_note(monitor->history, snapshot, clock_ns(CLOCK_BOOTTIME));
+	snapshot_put(monitor->session.holder, snapshot);
+}
+
 void monitor_run_interval(struct monitor *monitor)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -200,6 +213,7 @@ void monitor_run_interval(struct monitor *monitor)
 		notify_status(monitor->notify, monitor->meters.source);
 	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
 	machine_log_unseen(&monitor->session, &monitor->logged_unseen);
+	note_history(monitor);
 	loop_steps_add_interval(&monitor->steps, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	exporters_turn(&monitor->exporters, began_ns);
 	if (monitor->table)
@@ -356,6 +370,7 @@ void monitor_finish(struct monitor *monitor)
 	if (session_close(&monitor->session, PATIENCE_NS) < 0)
 		log_warn("the last intervals may not be recorded: the disk does not respond");
 	explain_desk_free(monitor->desk);
+	history_free(monitor->history);
 	scrape_pace_release(&monitor->pace);
 	notify_close(monitor->notify);
 	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);

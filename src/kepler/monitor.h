@@ -18,6 +18,7 @@
 #include "engine/session.h"
 #include "export/exporter.h"
 #include "export/scrape_pace.h"
+#include "history/history.h"
 #include "kepler/health_table.h"
 #include "kepler/idle_state.h"
 #include "kepler/meter_watch.h"
@@ -36,6 +37,7 @@ struct monitor {
 	struct heartbeat heartbeat; /* the server's thread reads it */
 	struct scrape_pace pace;    /* the server's thread writes it */
 	struct explain_desk *desk;
+	struct history *history;
 	struct exporters exporters;
 	struct name_finder name_finder; /* finds names that requests may use */
 	struct notify *notify;

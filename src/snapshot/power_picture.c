@@ -19,6 +19,7 @@
 #include "energy/label_text.h"
 #include "energy/total.h"
 #include "snapshot/account_picture.h"
+#include "snapshot/owner_text.h"
 
 /* An account that is in the total. */
 struct counted_account {
@@ -159,27 +160,9 @@ static uint64_t row_energy_uj(const struct counting *counting, const uint64_t *v
 	return sum;
 }
 
-/* "checkout.service", "shop/checkout-7d9f" or, where @whole is set, "web in shop/checkout-7d9f". */
-static void write_owner(const struct owner_names *names, bool whole, char ret[POWER_OWNER_SIZE])
-{
-	const char *const *text = names->text;
-	char long_text[3 * OWNER_NAME_MAX + sizeof(" in /")];
-	const char *name = text[LABEL_CONTAINER_NAME][0] ? text[LABEL_CONTAINER_NAME]
-							 : text[LABEL_CONTAINER_ID];
-
-	if (!text[LABEL_POD_ID][0]) {
-		if (!memccpy(ret, name, '\0', POWER_OWNER_SIZE)) /* else cut, at a character */
-			label_text(ret, POWER_OWNER_SIZE, name);
-		return;
-	}
-	(void)snprintf(long_text, sizeof(long_text), "%s%s%s/%s", whole ? name : "",
-		       whole ? " in " : "", text[LABEL_NAMESPACE], text[LABEL_POD_NAME]);
-	label_text(ret, POWER_OWNER_SIZE, long_text);
-}
-
 /* "shop/checkout-7d9f" of a pod, else the name of the group, or its id. */
 static void write_group(const struct owner_names *names, enum level level,
-			char ret[POWER_OWNER_SIZE])
+			char ret[OWNER_TEXT_SIZE])
 {
 	const struct level_info *info = &level_info[level];
 	const char *name =
@@ -188,7 +171,7 @@ static void write_group(const struct owner_names *names, enum level level,
 	char long_text[2 * OWNER_NAME_MAX + sizeof("/")];
 
 	(void)snprintf(long_text, sizeof(long_text), "%s%s%s", space, *space ? "/" : "", name);
-	label_text(ret, POWER_OWNER_SIZE, long_text);
+	label_text(ret, OWNER_TEXT_SIZE, long_text);
 }
 
 /* Where the picture has a row of the ledger, or POWER_ROW_NONE: of levels above processes. */
@@ -209,8 +192,8 @@ static void write_process(struct counting *counting, uint32_t row, struct power_
 	ret->start_ns = process->start_ns;
 	memcpy(ret->command, process->comm, sizeof(ret->command));
 	ret->belongs_to[LEVEL_CONTAINER] = *place_of(counting, LEVEL_CONTAINER, process->container);
-	write_owner(ledger_container_at(counting->ledger, process->container)->names, false,
-		    ret->owner);
+	owner_text(ledger_container_at(counting->ledger, process->container)->names, false,
+		   ret->owner);
 }
 
 static void write_container(struct counting *counting, uint32_t row, struct power_row *ret)
@@ -223,7 +206,7 @@ static void write_container(struct counting *counting, uint32_t row, struct powe
 		if (group != LEDGER_NONE)
 			ret->belongs_to[level] = *place_of(counting, level, group);
 	}
-	write_owner(container->names, true, ret->owner);
+	owner_text(container->names, true, ret->owner);
 }
 
 static void write_row(struct counting *counting, enum level level, uint32_t row,

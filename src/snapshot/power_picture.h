@@ -24,12 +24,12 @@
 #include <stdint.h>
 
 #include "attribution/ledger.h"
+#include "snapshot/owner_text.h"
 #include "snapshot/ranking.h"
 
 #define POWER_TOP_PROCESSES 64
 #define POWER_TOP_OWNERS    16
 #define POWER_ROWS_MAX      4096 /* of a level */
-#define POWER_OWNER_SIZE    128
 #define POWER_ROW_NONE      UINT32_MAX
 #define POWER_PARTS_MAX     (2 * ZONE_KIND_COUNT * 2) /* each kind and its rest, of each quality */
 
@@ -58,7 +58,7 @@ struct power_row {
 	 * The owner's name: "shop/checkout-7d9f" for a process, "web in …" for a container, its own
 	 * name for a group.
 	 */
-	char owner[POWER_OWNER_SIZE];
+	char owner[OWNER_TEXT_SIZE];
 };
 
 /* How many rows of each level a picture has at most. */

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "explain/explain_desk.h"
 #include "explain/explain_page.h"
+#include "export/history_page.h"
 #include "export/landing_page.h"
 #include "export/now_page.h"
 #include "export/prometheus.h"
@@ -153,39 +154,40 @@ static void release_page(void *owner)
 	free(page);
 }
 
-/* A page that is made for each request, by one of the two. */
-static void answer_page(struct pages *pages, const struct now_query *now,
-			struct http_response *response)
+/* Answers with a @page that was made for this request, with the result @r, and releases it. */
+static void answer_made(struct http_response *response, struct strbuf *page, int r,
+			const char *type)
 {
-	const struct snapshot *snapshot = snapshot_get(pages->holder);
-	struct strbuf *page = calloc(1, sizeof(*page));
-	int r = -ENOMEM;
-
-	if (page)
-		r = now ? now_page(snapshot, now, page) : landing_page(snapshot, page);
-
 	if (r == 0) {
 		response->status = 200;
-		response->content_type = now ? NOW_PAGE_TYPE : LANDING_PAGE_TYPE;
+		response->content_type = type;
 		response->body = page->data;
 		response->len = page->len;
 		response->release = release_page;
 		response->owner = page;
-	} else {
-		if (page)
-			release_page(page);
-		answer_text(response, 503,
-			    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
-		response->retry_after_s = 1;
+		return;
 	}
-	snapshot_put(pages->holder, snapshot);
+	if (page)
+		release_page(page);
+	answer_text(response, 503,
+		    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
+	response->retry_after_s = 1;
 }
 
 static void handle_root(void *userdata, const struct http_request *request,
 			struct http_response *response)
 {
-	if (is_shown_all(userdata, request, response))
-		answer_page(userdata, NULL, response);
+	struct pages *pages = userdata;
+	const struct snapshot *snapshot;
+	struct strbuf *page;
+
+	if (!is_shown_all(pages, request, response))
+		return;
+	snapshot = snapshot_get(pages->holder);
+	page = calloc(1, sizeof(*page));
+	answer_made(response, page, page ? landing_page(snapshot, page) : -ENOMEM,
+		    LANDING_PAGE_TYPE);
+	snapshot_put(pages->holder, snapshot);
 }
 
 static void answer_wrong(struct http_response *response, const struct diag *diag)
@@ -201,24 +203,44 @@ static void answer_wrong(struct http_response *response, const struct diag *diag
 	response->owner = text;
 }
 
+/* false: it has been answered that the peer may see nothing, or that the loop hangs. */
+static bool is_served(struct pages *pages, const struct http_request *request, uint64_t now_ns,
+		      struct viewer *ret, struct http_response *response)
+{
+	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
+
+	*ret = viewer_of(pages->viewing, request);
+	if (ret->sight == SIGHT_NONE)
+		answer_text(response, 403, VIEWER_REFUSED);
+	else if (!state.alive)
+		answer_hung(response, &state);
+	return ret->sight != SIGHT_NONE && state.alive;
+}
+
+/* false: it has been answered that it is too early for a user that sees a part. */
+static bool takes_turn(struct pages *pages, const struct viewer *viewer, uint64_t now_ns,
+		       struct http_response *response)
+{
+	if (viewer->sight != SIGHT_OWN || viewer_take_turn(&pages->times, viewer->uid, now_ns))
+		return true;
+	answer_text(response, 429, "429: you are answered once per second\n");
+	response->retry_after_s = 1;
+	return false;
+}
+
 static void handle_now(void *userdata, const struct http_request *request,
 		       struct http_response *response)
 {
 	struct pages *pages = userdata;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
-	const struct viewer viewer = viewer_of(pages->viewing, request);
+	const struct snapshot *snapshot;
+	struct strbuf *page;
+	struct viewer viewer;
 	struct now_query query;
 	struct diag diag = { "" };
 
-	if (viewer.sight == SIGHT_NONE) {
-		answer_text(response, 403, VIEWER_REFUSED);
+	if (!is_served(pages, request, now_ns, &viewer, response))
 		return;
-	}
-	if (!state.alive) {
-		answer_hung(response, &state);
-		return;
-	}
 	if (now_query_read(request, &query, &diag) < 0) {
 		answer_wrong(response, &diag);
 		return;
@@ -228,18 +250,44 @@ static void handle_now(void *userdata, const struct http_request *request,
 			    "403: you can see your own processes only: level=process\n");
 		return;
 	}
-	if (viewer.sight == SIGHT_OWN && !viewer_take_turn(&pages->times, viewer.uid, now_ns)) {
-		answer_text(response, 429, "429: you are answered once per second\n");
-		response->retry_after_s = 1;
+	if (!takes_turn(pages, &viewer, now_ns, response))
 		return;
-	}
 	if (viewer.sight == SIGHT_OWN) {
 		query.shows = viewer_owns;
 		query.userdata = &viewer;
 	}
 	if (now_query_wants_rows(&query))
 		snapshot_want_rows(pages->holder, now_ns);
-	answer_page(pages, &query, response);
+	snapshot = snapshot_get(pages->holder);
+	page = calloc(1, sizeof(*page));
+	answer_made(response, page, page ? now_page(snapshot, &query, page) : -ENOMEM,
+		    NOW_PAGE_TYPE);
+	snapshot_put(pages->holder, snapshot);
+}
+
+static void handle_history(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct pages *pages = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct history_window window;
+	struct diag diag = { "" };
+	struct viewer viewer;
+	struct strbuf *page;
+	int r = -ENOMEM;
+
+	if (!is_served(pages, request, now_ns, &viewer, response))
+		return;
+	if (history_query_read(request, &window, &diag) < 0) {
+		answer_wrong(response, &diag);
+		return;
+	}
+	if (!takes_turn(pages, &viewer, now_ns, response))
+		return;
+	page = calloc(1, sizeof(*page));
+	if (page)
+		r = history_page(pages->history, &window, viewer.sight == SIGHT_OWN, page);
+	answer_made(response, page, r, HISTORY_PAGE_TYPE);
 }
 
 static void set_routes(struct pages *pages)
@@ -251,7 +299,10 @@ static void set_routes(struct pages *pages)
 		{ "/readyz", handle_readyz, pages, .spare = true, .is_open = true },
 		{ EXPLAIN_PATH, handle_explain, pages, .spare = true, .prefix = true,
 		  .local_only = true },
+		{ EXPLAIN_API_PATH, handle_explain, pages, .spare = true, .prefix = true,
+		  .local_only = true },
 		{ NOW_PAGE_PATH, handle_now, pages },
+		{ HISTORY_PAGE_PATH, handle_history, pages },
 	};
 
 	memcpy(pages->routes, routes, sizeof(routes));
@@ -264,6 +315,7 @@ int pages_init(struct pages *pages, const struct exporter_program *program,
 		.holder = program->holder,
 		.heartbeat = program->heartbeat,
 		.desk = program->desk,
+		.history = program->history,
 		.pace = program->pace,
 		.viewing = viewing,
 		.interval_ns = program->config->monitor.interval_ns,

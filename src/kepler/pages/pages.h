@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of the exporter, as routes of an HTTP server: /, /metrics, /healthz, /readyz,
- * /api/v1/now (now_page.h), and for peers on this machine /explain/WHAT (explain_page.h). Each
- * server that has them has a struct of its own.
+ * /api/v1/now (now_page.h), /api/v1/history (history_page.h), and for peers on this machine
+ * /explain/WHAT and, always as JSON, /api/v1/explain/WHAT (explain_page.h). Each server that has
+ * them has a struct of its own.
  *
  * /healthz reports whether the loop turns (heartbeat.h); while it does not, /metrics answers 503
  * instead of old values. /readyz reports whether there is a snapshot younger than three intervals.
@@ -18,7 +19,7 @@
 #include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
-#define PAGES_ROUTES 6
+#define PAGES_ROUTES 8
 
 struct pages {
 	struct http_route routes[PAGES_ROUTES];
@@ -27,6 +28,7 @@ struct pages {
 	struct snapshot_holder *holder;
 	const struct heartbeat *heartbeat;
 	struct explain_desk *desk;
+	struct history *history;
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
 	struct viewer_times times; /* of users that see a part */

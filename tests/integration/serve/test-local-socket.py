@@ -16,6 +16,7 @@ import jsonschema
 from rig import ROOT, Exporter, need_program, need_root, run_tests
 
 SCHEMA = json.loads((ROOT / "docs/now.schema.json").read_text())
+HISTORY_SCHEMA = json.loads((ROOT / "docs/history.schema.json").read_text())
 
 NOBODY = 65534
 GROUP = 54321  # of no account; as a number it needs none
@@ -58,6 +59,18 @@ class Sockets:
         raise AssertionError("there was no complete page")
 
 
+    def past(self, **user):
+        for _ in range(100):
+            status, body = self.ask("/api/v1/history?step=1", **user)
+            if status == 200 and json.loads(body)["points"]:
+                page = json.loads(body)
+                jsonschema.validate(page, HISTORY_SCHEMA)
+                return page
+            assert status in (200, 429), (status, body)  # too early
+            time.sleep(0.1)
+        raise AssertionError("there was no history")
+
+
 @contextlib.contextmanager
 def busy(uid):
     """A process of that user that uses a CPU."""
@@ -97,7 +110,10 @@ def a_user_sees_its_own_processes_and_the_total():
         assert all(row["pid"] for row in page["rows"]), "the sum of the others would be in a row of its own"
         answers = [local.ask("/api/v1/now", uid=NOBODY, gid=NOBODY)[0] for _ in range(5)]
         assert 429 in answers and all(local.ask("/api/v1/now")[0] == 200 for _ in range(5)), answers
-        for target in ("/metrics", "/", f"/explain/{other}", "/api/v1/now?level=container"):
+        page = local.past(uid=NOBODY, gid=NOBODY)
+        assert page["total"]["joules"] and page["zones"] and not page.keys() & {"owners", "other", "idle", "unattributed"}, page
+        assert all(round(joules * 1e3, 6) == int(joules * 1e3 + 0.5) for joules in page["total"]["joules"]), page
+        for target in ("/metrics", "/", f"/explain/{other}", f"/api/v1/explain/{other}", "/api/v1/now?level=container"):
             assert local.ask(target, uid=NOBODY, gid=NOBODY)[0] == 403, target
         assert local.ask("/healthz", uid=NOBODY, gid=NOBODY)[0] == 200
 

@@ -44,7 +44,7 @@ static void names_stay_text(void **state)
 	fixture_node(&fixture);
 	fixture_power(&fixture);
 	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "%s", "<b>\"&'\xff\n");
-	(void)snprintf(fixture.power.rows[2].owner, POWER_OWNER_SIZE, "</td><script>");
+	(void)snprintf(fixture.power.rows[2].owner, OWNER_TEXT_SIZE, "</td><script>");
 	assert_page(&fixture.snapshot, "&lt;b&gt;&quot;&amp;&#39;\xef\xbf\xbd\xef\xbf\xbd", "<b>");
 	assert_page(&fixture.snapshot, "&lt;/td&gt;&lt;script&gt;", "<script");
 	fixture_release(&fixture);

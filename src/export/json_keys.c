@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/json_keys.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static bool begins(const struct strbuf *out)
+{
+	return !out->len || strchr("{[:", out->data[out->len - 1]);
+}
+
+void json_add_key(struct strbuf *out, const char *key)
+{
+	strbuf_addf(out, "%s\"%s\":", begins(out) ? "" : ",", key);
+}
+
+void json_add_text(struct strbuf *out, const char *key, const char *text)
+{
+	json_add_key(out, key);
+	strbuf_add_char(out, '"');
+	strbuf_add_json(out, text);
+	strbuf_add_char(out, '"');
+}
+
+void json_add_value(struct strbuf *out, double value)
+{
+	char digits[FORMAT_DOUBLE_MAX];
+
+	if (!begins(out))
+		strbuf_add_char(out, ',');
+	if (isfinite(value))
+		strbuf_add(out, digits, format_double(digits, value));
+	else
+		strbuf_add_str(out, "null");
+}
+
+void json_add_number(struct strbuf *out, const char *key, double value)
+{
+	json_add_key(out, key);
+	json_add_value(out, value);
+}
+
+void json_add_flag(struct strbuf *out, const char *key, bool flag)
+{
+	json_add_key(out, key);
+	strbuf_add_str(out, flag ? "true" : "false");
+}
+
+void json_begin_item(struct strbuf *out)
+{
+	strbuf_add_str(out, begins(out) ? "\n{" : ",\n{");
+}
