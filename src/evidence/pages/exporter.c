@@ -11,6 +11,8 @@
 #include "evidence/pages/exporter_state.h"
 
 #define CONNECT_MS 2000
+/* OpenMetrics 2.0 has the start times of counters; an exporter that lacks it answers with text. */
+#define ACCEPT "application/openmetrics-text;version=2.0.0,text/plain;version=0.0.4;q=0.5"
 
 static int take_body(void *userdata, const char *bytes, size_t len)
 {
@@ -46,7 +48,7 @@ int exporter_scrape(struct exporter *exporter, double now_s)
 	struct exporter_state *state = exporter->state;
 	const struct http_request_options request = {
 		.url = exporter->url,
-		.accept = "text/plain;version=0.0.4",
+		.accept = ACCEPT,
 		.connect_timeout_ms = CONNECT_MS,
 		.timeout_ms = state->options.timeout_ms,
 		.max_bytes = EXPORTER_PAGE_MAX,
@@ -105,8 +107,7 @@ void exporter_free(struct exporter *exporter)
 		http_client_free(exporter->state->http);
 		prometheus_source_free(exporter->state->prometheus);
 		strbuf_release(&exporter->state->page);
-		map_release(&exporter->state->map);
-		free(exporter->state->rows);
+		exporter_rows_release(&exporter->state->rows);
 		free(exporter->state);
 	}
 	free(exporter);
@@ -129,7 +130,7 @@ int exporter_open(const struct exporter_options *options, struct exporter **ret,
 		return diag_set(diag, -ENOMEM, "out of memory");
 	exporter->state->options = *options;
 	exporter->processes.procfs = options->procfs;
-	map_init(&exporter->state->map, EXPORTER_ROWS_MAX);
+	exporter_rows_init(&exporter->state->rows);
 	(void)snprintf(exporter->url, sizeof(exporter->url), "%s", options->url);
 	int r = options->prometheus ? prometheus_source_open(options->prometheus,
 							     &exporter->state->prometheus, diag)

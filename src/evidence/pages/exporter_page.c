@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
 #include "base/macro.h"
 #include "evidence/pages/exporter_state.h"
 
@@ -67,68 +65,6 @@ static struct exporter_zone *take_zone(struct exporter *exporter,
 	return zone;
 }
 
-/* Labels are a set: exporters print them in any order, and not always in the same. */
-static struct map_key row_key(const struct page_series *series)
-{
-	uint64_t one = hash64_text(HASH64_START, series->name), other = ~one;
-
-	for (size_t i = 0; i < series->label_count; i++) {
-		uint64_t label = hash64_text(HASH64_START, series->label_name[i]);
-
-		label = hash64_text(hash64_byte(label, 1), series->label_value[i]);
-		one += label;
-		other += hash64_text(hash64_byte(label, 2), series->label_value[i]);
-	}
-	return (struct map_key){ .hi = other, .lo = one };
-}
-
-/*
- * By how much the series has grown, 0 for a gauge; *@ret_new if it was not there before. 0 or
- * -ENOMEM.
- */
-static int row_growth(struct exporter *exporter, const struct page_series *series, bool is_gauge,
-		      bool *ret_new, double *ret)
-{
-	struct exporter_state *state = exporter->state;
-	struct map_key key = row_key(series);
-	uint32_t index = map_find(&state->map, key);
-
-	*ret = 0;
-	*ret_new = index == MAP_NONE;
-	if (index != MAP_NONE) {
-		struct row *row = &state->rows[index];
-
-		bool has_returned = row->page + 1 < exporter->pages;
-
-		state->has_grown |= is_gauge && fabs(series->value - row->last) > 0;
-		/* A series that went away and begins again, as when a pid is reused. */
-		if (is_gauge)
-			*ret = 0;
-		else if (series->value < row->last && has_returned)
-			*ret = series->value;
-		else if (series->value < row->last)
-			exporter_fault_note(&exporter->decrease, "%s went from %.9g to %.9g",
-					    series->name, row->last, series->value);
-		else
-			*ret = series->value - row->last;
-		row->last = series->value;
-		row->page = exporter->pages;
-		return 0;
-	}
-	if (state->row_count == EXPORTER_ROWS_MAX) {
-		exporter_fault_note(&exporter->no_room, "%s: more than %u series", series->name,
-				    EXPORTER_ROWS_MAX);
-		return 0;
-	}
-	if (ARRAY_RESERVE(state->rows, state->row_size, state->row_count + 1) < 0 ||
-	    map_put(&state->map, key, state->row_count) < 0)
-		return -ENOMEM;
-	state->rows[state->row_count++] =
-		(struct row){ .last = series->value, .page = exporter->pages };
-	*ret = is_gauge ? 0 : series->value;
-	return 0;
-}
-
 /* Idle energy that is shared by size does not depend on the load. */
 static void count_mine(const struct exporter_state *state, const struct page_series *series,
 		       enum energy_level level, double growth, struct exporter_sum *sum)
@@ -167,29 +103,33 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 {
 	struct exporter_state *state = exporter->state;
 	struct exporter_sum *sum = &zone->sums[metric->level];
-	bool is_new = false,
-	     is_node = metric->level == ENERGY_NODE || metric->level == ENERGY_NODE_ACTIVE;
+	bool is_node = metric->level == ENERGY_NODE || metric->level == ENERGY_NODE_ACTIVE;
 	bool is_gauge = metric->is_power || metric->is_difference;
-	double growth;
-	int r = row_growth(exporter, series, is_gauge, &is_new, &growth);
+	struct row_growth row = { .is_new = true, .grown_s = NAN };
+	int r = exporter_rows_take(&state->rows, series, is_gauge, &row);
 
-	if (r < 0)
+	if (r == -ENOSPC)
+		exporter_fault_note(&exporter->no_room, "%s: more than %u series", series->name,
+				    EXPORTER_ROWS_MAX);
+	else if (r < 0)
 		return r;
-	if (is_new && (is_node || exporter->new_pages == 0))
-		growth = 0;
-	state->has_grown |= growth > 0;
+	if (row.has_fallen)
+		exporter_fault_note(&exporter->decrease, "%s went from %.9g to %.9g", series->name,
+				    row.before, series->value);
+	double growth = row.is_new && (is_node || exporter->new_pages == 0) ? 0 : row.amount;
+	state->has_grown |= growth > 0 || (is_gauge && row.has_changed);
 	if (metric->is_power)
 		growth = series->value * state->span_s;
 	growth *= metric->unit;
 	if (strcmp(zone->name, "cpu") == 0 && !is_node && exporter->state->options.cpus > 0)
 		check_cpu_row(exporter, series, metric,
 			      metric->is_difference ? series->value * metric->unit
-			      : is_new              ? 0
+			      : row.is_new          ? 0
 						    : growth);
 	if (is_node && *page_label(series, "source"))
 		zone->is_estimated = !strstr(page_label(series, "source"), "rapl");
 	if (metric->level == ENERGY_PROCESS)
-		process_rows_take(&exporter->processes, series, is_gauge);
+		process_rows_take(&exporter->processes, series, is_gauge, row.grown_s);
 	sum->rows++;
 	sum->joules += growth;
 	count_mine(state, series, metric->level, growth, sum);
@@ -298,6 +238,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 	published_bounds_begin(&exporter->bounds);
 	state->has_grown = false;
 	state->series = state->energies = 0;
+	exporter_rows_begin_page(&state->rows, exporter->pages, now_s);
 	state->named_s = NAN;
 	state->typed[0] = state->type[0] = '\0';
 	state->span_s = exporter->pages > 0 ? now_s - state->asked_s : 0;

@@ -14,7 +14,6 @@
 #include "evidence/pages/published_bound.h"
 #include "judging/series.h"
 
-#define EXPORTER_ROWS_MAX  200000U
 #define EXPORTER_ZONES_MAX 16
 
 /* One zone at one level. */

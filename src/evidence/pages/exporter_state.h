@@ -2,16 +2,11 @@
 /* The state of an exporter between its pages: for exporter.c and exporter_page.c alone. */
 #pragma once
 
-#include "base/map.h"
 #include "base/strbuf.h"
 #include "evidence/pages/exporter_page.h"
+#include "evidence/pages/exporter_rows.h"
 #include "evidence/prometheus_source.h"
 #include "net/http_client.h"
-
-struct row {
-	double last;
-	uint64_t page; /* the last one that had it, counted from 0 */
-};
 
 /* The state while one page is read, and between pages. */
 struct exporter_state {
@@ -19,9 +14,7 @@ struct exporter_state {
 	struct http_client *http;
 	struct prometheus_source *prometheus; /* NULL: its pages come from the URL */
 	struct strbuf page;
-	struct map map; /* hash of name and labels → rows */
-	struct row *rows;
-	uint32_t row_count, row_size;
+	struct exporter_rows rows;
 	enum exporter_kind names; /* the exporter that names zones this way */
 	/* These describe the page that is being read. */
 	bool has_own, has_classic, has_grown;

@@ -2,10 +2,13 @@
 #include "evidence/pages/page.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLANKS " \t\r"
+#define START  "st@" /* before a start time */
 
 const char *page_label(const struct page_series *series, const char *name)
 {
@@ -69,9 +72,33 @@ static const char *take_labels(char **at, struct page_series *series)
 	}
 }
 
+/* OpenMetrics 2.0 has a histogram as one value in braces, such as {count:2,sum:0.5}. */
+static bool is_composite(const char *text)
+{
+	return *text == '{' && text[1 + strcspn(text + 1, ":=}")] == ':';
+}
+
+/* Reads the number, or fails. A timestamp, a start time and an exemplar may follow it. */
+static bool take_value(char *at, struct page_series *series)
+{
+	const char *word = take_word(&at);
+	char *end = NULL;
+
+	series->start_s = NAN;
+	series->value = NAN;
+	if (!is_composite(word))
+		series->value = strtod(word, &end);
+	if (*word == '\0' || (end && *end))
+		return false;
+	for (word = take_word(&at); *word && *word != '#'; word = take_word(&at))
+		if (strncmp(word, START, strlen(START)) == 0)
+			series->start_s = strtod(word + strlen(START), NULL);
+	return true;
+}
+
 static const char *take_series(char *line, struct page_series *series)
 {
-	char *at = line + strcspn(line, BLANKS "{"), *end;
+	char *at = line + strcspn(line, BLANKS "{");
 	char behind = *at;
 
 	series->name = line;
@@ -80,16 +107,14 @@ static const char *take_series(char *line, struct page_series *series)
 		return "a line must be NAME{LABELS} NUMBER";
 	*at++ = '\0';
 	at += strspn(at, BLANKS);
-	if (behind != '{' && *at == '{') {
+	if (behind != '{' && *at == '{' && !is_composite(at)) {
 		behind = '{';
 		at++;
 	}
 	const char *wrong = behind == '{' ? take_labels(&at, series) : NULL;
 	if (wrong)
 		return wrong;
-	const char *number = take_word(&at);
-	series->value = strtod(number, &end);
-	return *number && *end == '\0' ? NULL : "a number is missing after the name and labels";
+	return take_value(at, series) ? NULL : "a number is missing after the name and labels";
 }
 
 static int read_comment(char *line, const struct page_sink *sink)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A parser of an exporter's page in Prometheus' text format (version 0.0.4). It accepts
- * OpenMetrics, too: whatever follows the value on a line is ignored. Pure.
+ * OpenMetrics 1.0 and 2.0, too: of what follows the value on a line it reads the start time only.
+ * Pure.
  */
 #pragma once
 
@@ -15,7 +16,8 @@ struct page_series {
 	const char *name;
 	size_t label_count;
 	const char *label_name[PAGE_LABELS_MAX], *label_value[PAGE_LABELS_MAX];
-	double value; /* may be infinite or NAN */
+	double value;   /* may be infinite or NAN; NAN for a histogram in one value */
+	double start_s; /* since when the counter has counted, by the wall clock; NAN: not named */
 };
 
 /* A result other than 0 ends the reading, which returns it. */

@@ -23,6 +23,8 @@ void process_rows_look(struct process_rows *rows, double now_s, double least_s)
 	rows->own_pid[len > 0 ? len : 0] = '\0';
 	rows->is_looking = true;
 	rows->looked_s = now_s;
+	if (rows->looks == 0)
+		rows->late_s = now_s + least_s / 2;
 	rows->rows = rows->gauges = rows->present = 0;
 	rows->has_own = rows->has_own_name = false;
 }
@@ -88,7 +90,8 @@ static bool is_again(struct process_rows *rows, uint64_t hash)
 	return false;
 }
 
-void process_rows_take(struct process_rows *rows, const struct page_series *series, bool is_gauge)
+void process_rows_take(struct process_rows *rows, const struct page_series *series, bool is_gauge,
+		       double grown_s)
 {
 	const char *pid = pid_of(series), *said = page_label(series, "comm");
 	char name[COMM_MAX + 1];
@@ -111,7 +114,7 @@ void process_rows_take(struct process_rows *rows, const struct page_series *seri
 		if (is_gauge && is_again(rows, ~hash))
 			exporter_fault_note(&rows->dead, "process %.20s", pid);
 	} else if (len > 0 && is_plain(said) && is_plain(name) && strcmp(said, name) != 0) {
-		if (is_again(rows, hash))
+		if (is_again(rows, hash) && (is_gauge || grown_s > rows->late_s))
 			exporter_fault_note(&rows->renamed, "process %.20s is %s, not %.40s", pid,
 					    name, said);
 	}

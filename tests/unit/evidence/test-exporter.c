@@ -115,6 +115,35 @@ static void a_series_that_went_away_begins_again(void **state)
 	assert_true(fabs(zone->sums[ENERGY_PROCESS].joules - 2) < 1e-9);
 }
 
+/* Another virtual machine has the name: OpenMetrics 2.0 names the start time of its counter. */
+static void a_counter_with_a_later_start_begins_again(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const struct {
+		double value, start_s;
+	} lives[] = { { 44.53, 50 }, { 0, 101 }, { 3, 101 }, { 1, 101 } };
+	char page[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++) {
+		(void)snprintf(page, sizeof(page),
+			       "# TYPE kepler_node_package_joules_total counter\n"
+			       "kepler_node_package_joules_total{mode=\"dynamic\"} 100 st@50\n"
+			       "# TYPE kepler_container_package_joules_total counter\n"
+			       "kepler_container_package_joules_total{container_id=\"vm\",mode="
+			       "\"dynamic\"} %g "
+			       "st@%.3f\n"
+			       "kepler_exporter_snapshot_timestamp_seconds %zu\n",
+			       lives[i].value, lives[i].start_s, 100 + i);
+		assert_int_equal(exporter->decrease.count, 0);
+		take(exporter, 100.2 + (double)i, page);
+	}
+	assert_int_equal(exporter->decrease.count, 1);
+	assert_string_equal(exporter->decrease.example,
+			    "kepler_container_package_joules_total went from 3 to 1");
+	assert_true(fabs(exporter_find_zone(exporter, "package")->sums[ENERGY_CONTAINER].joules -
+			 3) < 1e-9);
+}
+
 static void labels_have_no_order(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -218,6 +247,7 @@ int main(void)
 		cmocka_unit_test(energy_is_what_rows_grow_by),
 		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
+		cmocka_unit_test(a_counter_with_a_later_start_begins_again),
 		cmocka_unit_test(labels_have_no_order),
 		cmocka_unit_test(a_power_that_is_the_same_is_not_new),
 		cmocka_unit_test(a_page_without_energy_is_refused),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/pages/page.h"
 
+#include <math.h>
+
 #include "tests/unit/unit.h"
 
 struct seen {
 	size_t count, types;
-	double sum;
+	double sum, start_s;
 	char name[64], zone[64], type[64];
 };
 
@@ -15,6 +17,7 @@ static int take_series(void *userdata, const struct page_series *series)
 
 	seen->count++;
 	seen->sum += series->value;
+	seen->start_s = series->start_s;
 	(void)snprintf(seen->name, sizeof(seen->name), "%s", series->name);
 	(void)snprintf(seen->zone, sizeof(seen->zone), "%s", page_label(series, "zone"));
 	return 0;
@@ -57,6 +60,27 @@ static void lines_are_series(void **state)
 	assert_string_equal(seen.type, "a_total counter");
 }
 
+/* A histogram is one value in braces, with or without labels before it. */
+static void openmetrics_2_has_start_times(void **state)
+{
+	struct seen seen;
+	struct diag diag = { "" };
+
+	assert_int_equal(
+		read_text("a_total{x=\"1\"} 5 1795927334 st@1795927333.976 # {} 1\n", &seen, &diag),
+		0);
+	assert_true(fabs(seen.sum - 5) < 1e-9 && fabs(seen.start_s - 1795927333.976) < 1e-6);
+	assert_int_equal(read_text("a_total 5 # {x=\"1\"} st@3\n", &seen, &diag), 0);
+	assert_true(isnan(seen.start_s));
+	for (int labels = 0; labels < 2; labels++) {
+		assert_int_equal(read_text(labels ? "h{x=\"1\"} {count:2,bucket:[1:2]} st@3\n"
+						  : "h {count:2,bucket:[1:2]} st@3\n",
+					   &seen, &diag),
+				 0);
+		assert_true(isnan(seen.sum) && fabs(seen.start_s - 3) < 1e-9);
+	}
+}
+
 static void faults_have_a_line(void **state)
 {
 	static const char *const pages[] = {
@@ -78,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_series),
+		cmocka_unit_test(openmetrics_2_has_start_times),
 		cmocka_unit_test(faults_have_a_line),
 	};
 	return unit_run(tests);

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/pages/process_rows.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
 
 #define NOBODY "999999999" /* no kernel gives this pid */
+
+static void take_counter(struct process_rows *rows, const char *name, double grown_s)
+{
+	char pid[16];
+
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	const struct page_series series = { .name = "x",
+					    .label_count = 2,
+					    .label_name = { "pid", "command" },
+					    .label_value = { pid, name } };
+	process_rows_take(rows, &series, false, grown_s);
+}
 
 static void take(struct process_rows *rows, const char *pid, const char *name, const char *status)
 {
@@ -14,7 +27,7 @@ static void take(struct process_rows *rows, const char *pid, const char *name, c
 					    .label_name = { "pid", "comm", "state" },
 					    .label_value = { pid, name, status } };
 
-	process_rows_take(rows, &series, strcmp(name, "kept") != 0);
+	process_rows_take(rows, &series, strcmp(name, "kept") != 0, NAN);
 }
 
 /* A page with this process, one that does not exist, and one that has said that it ended. */
@@ -106,6 +119,26 @@ static void what_is_so_once_is_late(void **state)
 	free(rows);
 }
 
+/* A process that executes another program leaves a counter with its old name behind. */
+static void a_kept_counter_has_the_old_name(void **state)
+{
+	struct process_rows *rows = new_rows();
+	static const char *const names[] = { "never-grew", "grew-once-more", "goes-on" };
+	static const double grown_s[] = { NAN, 101, 119 };
+
+	for (unsigned look = 0; look < 3; look++) {
+		process_rows_look(rows, 100 + 10 * look, 10);
+		take_counter(rows, "test-evidence-p", 100);
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			take_counter(rows, names[i], grown_s[i] - (2 - look));
+		process_rows_end(rows);
+	}
+	assert_true(process_rows_are_ours(rows));
+	assert_int_equal(rows->renamed.count, 2);
+	assert_non_null(strstr(rows->renamed.example, "not goes-on"));
+	free(rows);
+}
+
 static void a_name_that_may_be_cut_or_escaped_is_not_compared(void **state)
 {
 	struct process_rows *rows = new_rows();
@@ -125,6 +158,7 @@ int main(void)
 		cmocka_unit_test(what_is_so_twice_is_a_fault),
 		cmocka_unit_test(a_process_of_the_same_number_is_not_ours),
 		cmocka_unit_test(what_is_so_once_is_late),
+		cmocka_unit_test(a_kept_counter_has_the_old_name),
 		cmocka_unit_test(a_name_that_may_be_cut_or_escaped_is_not_compared),
 	};
 	return unit_run(tests);
