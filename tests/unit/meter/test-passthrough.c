@@ -330,33 +330,50 @@ static void places_are_checked(void **state)
 		assert_int_equal(passthrough_check_place(bad[i], &diag), -EINVAL);
 }
 
-/* The loopback's CID in place of the host's. The kernel may lack it: then nothing listens. */
-static void a_connection_is_made_again(void **state)
+/* The loopback's CID in place of the host's: NULL where it works, else why it does not. */
+static const char *open_loopback(int *ret_listener, unsigned *ret_port)
 {
-	struct fixture *fixture = *state;
 	struct sockaddr_vm address = { .svm_family = AF_VSOCK,
 				       .svm_cid = VMADDR_CID_ANY,
 				       .svm_port = VMADDR_PORT_ANY };
+	int listener = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int client = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof(address);
-	int listener = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), peer;
-	char place[64];
+	const char *fault = NULL;
 
 	if (listener < 0 ||
 	    bind(listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(listener, 1) < 0) {
-		print_message("# no vsock here: %s\n", strerror(errno));
-		return;
+	    listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&address, &len) < 0) {
+		fault = "no vsock here";
+	} else {
+		*ret_port = address.svm_port;
+		address.svm_cid = VMADDR_CID_LOCAL;
+		if (connect(client, (const struct sockaddr *)&address, sizeof(address)) < 0)
+			fault = "vsock has no loopback here";
+		else
+			(void)close(accept(listener, NULL, NULL));
 	}
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-	(void)snprintf(place, sizeof(place), "vsock:1:%u", address.svm_port);
+	if (client >= 0)
+		(void)close(client);
+	*ret_listener = listener;
+	return fault;
+}
+
+static int vsock_listener;
+static unsigned vsock_port;
+
+static void a_connection_is_made_again(void **state)
+{
+	struct fixture *fixture = *state;
+	char place[64];
+	int peer;
+
+	(void)snprintf(place, sizeof(place), "vsock:1:%u", vsock_port);
 	open_on(fixture, place);
 	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
-	peer = accept(listener, NULL, NULL);
-	if (peer < 0) {
-		print_message("# vsock has no loopback here\n");
-		(void)close(listener);
-		return;
-	}
+	peer = accept(vsock_listener, NULL, NULL);
+	assert_true(peer >= 0);
 	send_record(peer, usual);
 	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
 	check_reading(fixture, 0, 110, 10);
@@ -371,10 +388,29 @@ static void a_connection_is_made_again(void **state)
 			break;
 	}
 	check_remark(fixture, "vsock:1:");
-	(void)close(listener);
 }
 
-int main(void)
+static int test_vsock(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_connection_is_made_again, setup, teardown),
+	};
+	const char *fault = open_loopback(&vsock_listener, &vsock_port);
+	int r;
+
+	if (fault) {
+		(void)printf("1..0 # SKIP %s\n", fault);
+		r = 0;
+	} else {
+		r = unit_run(tests);
+	}
+	if (vsock_listener >= 0)
+		(void)close(vsock_listener);
+	return r;
+}
+
+/* With any argument: over vsock, which few machines have. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(records_become_zones, setup, teardown),
@@ -390,8 +426,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_mounted_folder_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_vsock_device_is_found, setup, teardown),
 		cmocka_unit_test(places_are_checked),
-		cmocka_unit_test_setup_teardown(a_connection_is_made_again, setup, teardown),
 	};
 
-	return unit_run(tests);
+	(void)argv;
+	return argc > 1 ? test_vsock() : unit_run(tests);
 }
