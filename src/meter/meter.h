@@ -131,7 +131,9 @@ typedef void meter_path_fn(void *userdata, const char *path);
 struct meter_ops {
 	const char *name;   /* "rapl-sysfs" */
 	uint64_t period_ns; /* required for SAMPLE_POWER, which is integrated over it */
-	uint64_t close_ns;  /* how long the end waits for close(), but at least the deadline */
+	/* read_raw() and rescan() wait for a value by themselves, for less than a period. */
+	bool waits;
+	uint64_t close_ns; /* how long the end waits for close(), but at least the deadline */
 	struct option_section options; /* METER_OPTIONS(); all zero: the source has none */
 	/* Its needs beyond reading files that only root may read: bits of enum need. */
 	unsigned needs;

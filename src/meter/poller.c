@@ -98,8 +98,8 @@ static void search(struct poller *poller)
 	adopt_zones(poller);
 }
 
-/* Called in the same way. */
-static void poll_zone(struct poller *poller, size_t index)
+/* Called in the same way. True: the zone has something new. */
+static bool poll_zone(struct poller *poller, size_t index)
 {
 	struct polled_zone *zone = &poller->zones[index];
 	struct raw_reading raw = { 0 };
@@ -120,12 +120,13 @@ static void poll_zone(struct poller *poller, size_t index)
 	device_uses_add(&poller->uses, uses, use_count);
 	r = zone_samples_take(&zone->samples, r, &raw, &when);
 	if (r == -EAGAIN)
-		return;
+		return false;
 	zone->error = r;
 	zone->is_new = true;
 	if (r == 0)
 		zone->caveat = raw.caveat;
 	zone->has_value |= r == 0 && !zone->samples.refused;
+	return true;
 }
 
 uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns)
@@ -135,10 +136,35 @@ uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns
 	return next_ns > rested_ns ? next_ns : rested_ns;
 }
 
+uint64_t poller_next_wait_ns(uint64_t begun_ns, uint64_t end_ns, uint64_t period_ns, bool has_new)
+{
+	uint64_t half_ns = period_ns / 2;
+
+	return !has_new && end_ns - begun_ns >= half_ns ? end_ns : end_ns + half_ns;
+}
+
 /* There is nothing to poll: the thread sleeps until it is to search again. */
 static bool is_idle(const struct poller *poller)
 {
 	return poller->zone_count == 0 && !poller->search_again;
+}
+
+/* Called and returns with the lock held; returns when the next turn is due. */
+static uint64_t take_turn(struct poller *poller, uint64_t due_ns)
+{
+	uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC), end_ns;
+	bool has_new = false;
+
+	if (poller->search_again)
+		search(poller);
+	for (size_t i = 0; i < poller->zone_count && !poller->closing; i++)
+		has_new |= poll_zone(poller, i);
+	poller->polled = true;
+	pthread_cond_signal(&poller->changed);
+	end_ns = clock_ns(CLOCK_MONOTONIC);
+	return poller->ops->waits
+		       ? poller_next_wait_ns(begun_ns, end_ns, poller->period_ns, has_new)
+		       : poller_next_due_ns(due_ns, end_ns, poller->period_ns);
 }
 
 static void *poller_main(void *arg)
@@ -160,13 +186,7 @@ static void *poller_main(void *arg)
 			(void)pthread_cond_timedwait(&poller->wake, &poller->lock, &due);
 			continue;
 		}
-		if (poller->search_again)
-			search(poller);
-		for (size_t i = 0; i < poller->zone_count && !poller->closing; i++)
-			poll_zone(poller, i);
-		poller->polled = true;
-		pthread_cond_signal(&poller->changed);
-		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC), poller->period_ns);
+		due_ns = take_turn(poller, due_ns);
 	}
 	pthread_mutex_unlock(&poller->lock);
 	poller->ops->close(poller->meter);

@@ -53,5 +53,10 @@ bool poller_has_searched(struct poller *poller);
  * are not made up for. Pure.
  */
 uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns);
+/*
+ * The same for a source that waits for values by itself: at once after a poll that has waited for
+ * one in vain, so that the next value is taken when it arrives; else after half a period. Pure.
+ */
+uint64_t poller_next_wait_ns(uint64_t begun_ns, uint64_t end_ns, uint64_t period_ns, bool has_new);
 /* Borrowed, for calls that do no I/O. */
 struct meter *poller_meter(struct poller *poller);

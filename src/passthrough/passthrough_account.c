@@ -147,14 +147,13 @@ static void count_zone(struct passthrough_account *account, struct passthrough_e
 	uint64_t idle_uj, dynamic_uj;
 
 	sum->uncertainty_ppm = zone->uncertainty_ppm;
-	sum->updates++;
-	if (find_before(epoch, record, zone, &before) && counts) {
+	counts &= find_before(epoch, record, zone, &before);
+	sum->updates += counts || !sum->updates;
+	if (counts) {
 		idle_uj = zone->idle_uj - before.zone.idle_uj;
 		dynamic_uj = zone->dynamic_uj - before.zone.dynamic_uj;
 		sum->idle_uj += idle_uj;
 		sum->energy_uj += idle_uj + dynamic_uj;
-	} else {
-		sum->generation++;
 	}
 	if (!last)
 		last = &epoch->last[epoch->count++];

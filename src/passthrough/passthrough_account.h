@@ -42,11 +42,13 @@ struct passthrough_sum {
 	enum zone_kind kind;
 	enum zone_quality quality;
 	bool has_idle;
-	/* Changes when energy before the last record is not known. */
-	uint32_t generation;
 	uint32_t uncertainty_ppm; /* of the last record */
-	uint64_t updates;         /* records that had it */
-	uint64_t energy_uj;       /* dynamic and idle; never falls */
+	/*
+	 * Records that had it and counted, and the first one in any case. Not those that only begin
+	 * an epoch: what is known of the time before such a record, and what follows, is one sum.
+	 */
+	uint64_t updates;
+	uint64_t energy_uj; /* dynamic and idle; never falls */
 	uint64_t idle_uj;
 };
 

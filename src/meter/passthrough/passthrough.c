@@ -78,6 +78,7 @@ static void take_record(struct meter *meter, const struct passthrough_record *re
 	if (stale_ns < STALE_MIN_NS)
 		stale_ns = STALE_MIN_NS;
 	meter->stale_ns = stale_ns < STALE_MAX_NS ? stale_ns : STALE_MAX_NS;
+	passthrough_channel_expect(meter->channel, (uint64_t)record->period_ms * NSEC_PER_MSEC);
 	set_remark(meter, outcome == PASSTHROUGH_FELL
 				  ? "a record of the host was refused: a value in it fell"
 			  : outcome == PASSTHROUGH_IMPLAUSIBLE
@@ -196,7 +197,6 @@ static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_re
 	*ret = (struct raw_reading){
 		.value = sum->energy_uj,
 		.idle_uj = sum->idle_uj,
-		.generation = sum->generation,
 		.kind = SAMPLE_TOTAL,
 		.is_plausible = true,
 		.to_ns = meter->received_ns,
@@ -325,6 +325,7 @@ static const struct option rows[] = {
 const struct meter_ops passthrough_meter = {
 	.name = "passthrough",
 	.period_ns = PERIOD_NS,
+	.waits = true,
 	.is_wanted = passthrough_is_wanted,
 	.options = METER_OPTIONS(rows, passthrough),
 	.needs = NEED_CLIENTS,

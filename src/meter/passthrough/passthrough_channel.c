@@ -3,7 +3,8 @@
  * All descriptors are non-blocking; the only wait is a poll() with a deadline, which an eventfd
  * ends. A port that the host has not opened reports a hang-up all the time, so it is not waited for
  * then. A vsock connection that fails is tried again after 1, 2, 4 … 60 seconds. A file is opened
- * for each reading, because the host replaces it, and its text counts once.
+ * for each reading, because the host replaces it, and its text counts once. A mount of the host's
+ * reports no changes, so the file is looked at again and again when a new one is due.
  */
 #include "meter/passthrough/passthrough_channel.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,10 +28,15 @@
 #include "base/num.h"
 #include "passthrough/passthrough_text.h"
 
-#define VSOCK        "vsock"
-#define FILE_NAME    "energy"
-#define RETRY_MIN_NS NSEC_PER_SEC
-#define RETRY_MAX_NS (60 * NSEC_PER_SEC)
+#define VSOCK         "vsock"
+#define FILE_NAME     "energy"
+#define RETRY_MIN_NS  NSEC_PER_SEC
+#define RETRY_MAX_NS  (60 * NSEC_PER_SEC)
+#define LOOK_EARLY_NS (20 * NSEC_PER_MSEC) /* before a file is due, and then: */
+#define LOOK_STEP_NS  (25 * NSEC_PER_MSEC)
+#define LOOK_LATE_NS  (500 * NSEC_PER_MSEC) /* after that it is looked for less often: */
+#define LOOK_IDLE_NS  (250 * NSEC_PER_MSEC)
+#define PERIOD_MAX_NS (3600 * NSEC_PER_SEC)
 
 struct passthrough_channel {
 	char place[PASSTHROUGH_PATH_MAX]; /* as the option has it */
@@ -40,6 +47,8 @@ struct passthrough_channel {
 	uint64_t retry_ns, pause_ns;     /* MONOTONIC; before the next connection */
 	char last[PASSTHROUGH_TEXT_MAX]; /* of a file */
 	size_t last_len;
+	/* MONOTONIC: the last look, the one before it, and when the next text is due. */
+	uint64_t looked_ns, before_ns, due_ns;
 };
 
 bool passthrough_is_vsock(const char *text)
@@ -138,9 +147,17 @@ static int wait_for(const struct passthrough_channel *channel, int fd, short eve
 	struct pollfd polled[] = { { .fd = channel->stop_fd, .events = POLLIN },
 				   { .fd = fd, .events = events } };
 
-	if (poll(polled, ARRAY_SIZE(polled), (int)(wait_ns / NSEC_PER_MSEC)) < 0)
+	if (poll(polled, ARRAY_SIZE(polled), (int)((wait_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC)) <
+	    0)
 		return 0;
 	return polled[1].revents;
+}
+
+static bool is_stopped(const struct passthrough_channel *channel)
+{
+	struct pollfd polled = { .fd = channel->stop_fd, .events = POLLIN };
+
+	return poll(&polled, 1, 0) > 0;
 }
 
 /* After @err the connection is tried again later. */
@@ -229,19 +246,51 @@ static int read_stream(struct passthrough_channel *channel, uint64_t wait_ns, ch
 	return diag_set(diag, -ENOTCONN, "the host has not opened its side of the port");
 }
 
+void passthrough_channel_expect(struct passthrough_channel *channel, uint64_t period_ns)
+{
+	channel->due_ns = channel->before_ns + MIN(period_ns, PERIOD_MAX_NS);
+}
+
+/* How long until the file is to be looked at again. */
+static uint64_t pause_before_look(const struct passthrough_channel *channel, uint64_t now_ns)
+{
+	if (now_ns + LOOK_EARLY_NS < channel->due_ns)
+		return channel->due_ns - LOOK_EARLY_NS - now_ns;
+	return now_ns < channel->due_ns + LOOK_LATE_NS ? LOOK_STEP_NS : LOOK_IDLE_NS;
+}
+
 /* A text that was read before is not new. */
+static bool is_new(const struct passthrough_channel *channel, const char *text, size_t len)
+{
+	return len != channel->last_len || memcmp(text, channel->last, len) != 0;
+}
+
+static ssize_t look_at(struct passthrough_channel *channel, const char *path, char *buf,
+		       size_t size)
+{
+	channel->before_ns = channel->looked_ns;
+	channel->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	return read_file_nowait_at(AT_FDCWD, path, buf, size);
+}
+
 static int read_text(struct passthrough_channel *channel, const char *path, uint64_t wait_ns,
 		     char *buf, size_t size, struct diag *diag)
 {
-	ssize_t len = read_file_nowait_at(AT_FDCWD, path, buf, size);
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + wait_ns;
+	ssize_t len = look_at(channel, path, buf, size);
 
+	while (len >= 0 && !is_new(channel, buf, (size_t)len) && channel->looked_ns < end_ns &&
+	       !is_stopped(channel)) {
+		uint64_t pause_ns = pause_before_look(channel, channel->looked_ns);
+
+		(void)wait_for(channel, -1, 0, MIN(pause_ns, end_ns - channel->looked_ns));
+		len = look_at(channel, path, buf, size);
+	}
 	if (len < 0)
 		return diag_set(diag, (int)len, "%s cannot be read: %s", path,
 				strerrordesc_np((int)-len));
-	if ((size_t)len == channel->last_len && memcmp(buf, channel->last, (size_t)len) == 0) {
-		(void)wait_for(channel, -1, 0, wait_ns);
+	if (!is_new(channel, buf, (size_t)len))
 		return 0;
-	}
 	channel->last_len = (size_t)len < sizeof(channel->last) ? (size_t)len : 0;
 	memcpy(channel->last, buf, channel->last_len);
 	return (int)len;

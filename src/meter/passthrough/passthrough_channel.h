@@ -38,6 +38,11 @@ int passthrough_channel_new(const char *place, const char *procfs, const char *s
  */
 int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_ns, char *buf,
 			     size_t size, bool *ret_is_text, struct diag *diag);
+/*
+ * The last text of a file was a record, and the host intends to replace it after @period_ns. The
+ * file is looked at often only around that time.
+ */
+void passthrough_channel_expect(struct passthrough_channel *channel, uint64_t period_ns);
 /* From any thread: a read that waits returns, and all later ones at once. */
 void passthrough_channel_stop(struct passthrough_channel *channel);
 void passthrough_channel_free(struct passthrough_channel *channel);

@@ -483,6 +483,9 @@ static void test_a_poll_that_fails_is_reported_once(void **state)
 
 static void a_slow_source_rests_between_two_polls(void **state)
 {
+	assert_int_equal(poller_next_wait_ns(1000, 1050, 100, false), 1050); /* it has waited */
+	assert_int_equal(poller_next_wait_ns(1000, 1049, 100, false), 1099);
+	assert_int_equal(poller_next_wait_ns(1000, 1090, 100, true), 1140);
 	assert_int_equal(poller_next_due_ns(1000, 1010, 100), 1100); /* on time */
 	assert_int_equal(poller_next_due_ns(1000, 1050, 100), 1100);
 	assert_int_equal(poller_next_due_ns(1000, 1051, 100),
