@@ -355,7 +355,7 @@ def over_a_port():
         restart_host(pair, port, since[3])
         pair.guest.process.send_signal(signal.SIGCONT)
         since = check_window(pair, port, since)
-        # The guest's begins anew, with what was written to the port meanwhile.
+        # The guest begins again, and first reads the records that were written to the port meanwhile.
         pair.kill(pair.guest)
         count = len(port.sent)
         pair.wait(lambda: len(port.sent) > count + 1, "no record")

@@ -72,7 +72,7 @@ static void test_epochs(void **state)
 	for (uint64_t epoch = 10; epoch < 30; epoch++)
 		assert_int_equal(take(&account, make(epoch, 1, 1)), PASSTHROUGH_COUNTED);
 	assert_int_equal(account.sums[0].energy_uj, 36);
-	/* What is known stays so: the sum of before is not reported again. */
+	/* The sum, which was known before, is not reported again. */
 	updates = account.sums[0].updates;
 	assert_int_equal(take(&account, make(2, 3, 50)), PASSTHROUGH_BEGUN);
 	assert_int_equal(account.sums[0].updates, updates);
