@@ -56,6 +56,10 @@ void run_text_plan(const struct observation *observation)
 		printf("Truth: %s, %zu meters, with an assumed error of ±%g %%.\n",
 		       truth_source_name(truth->source), truth->meter_count - gpus,
 		       100 * truth->error);
+	if (truth->stalled[0] || truth->gpu_stalled[0])
+		printf("  Meters may be missing: %s%s%s did not answer within 2 s.\n",
+		       truth->stalled, truth->stalled[0] && truth->gpu_stalled[0] ? " and " : "",
+		       truth->gpu_stalled);
 	for (size_t i = 0; i < truth->zone_count; i++)
 		printf("  %s: %s\n", truth->zones[i].kind, truth->zones[i].series->query);
 	if (gpus > 0)

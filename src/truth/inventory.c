@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/macro.h"
@@ -13,8 +12,7 @@
 #include "truth/meter_search.h"
 #include "truth/meters/msr_meter.h"
 #include "truth/meters/perf_meter.h"
-
-static const char *const kinds[] = { "package", "core", "uncore", "dram", "psys" };
+#include "truth/timed_file.h"
 
 static void add_kind(struct truth_inventory *inventory, const char *kind)
 {
@@ -35,6 +33,7 @@ static void take(struct truth *found, struct truth_inventory *inventory)
 
 static bool has_other_meters(const char *sysfs, struct truth *found)
 {
+	CLEANUP(timed_names_release) struct timed_names names = { 0 };
 	char path[TRUTH_PATH_MAX];
 
 	search_hwmon(sysfs, false, found);
@@ -43,12 +42,13 @@ static bool has_other_meters(const char *sysfs, struct truth *found)
 		truth_meter_release(&found->meters[i]);
 	found->meter_count = 0;
 	return has_meter || (path_join(path, sizeof(path), sysfs, "cray/pm_counters") == 0 &&
-			     access(path, F_OK) == 0);
+			     timed_folder_read(path, &names) == 0);
 }
 
 int truth_inventory_make(const struct truth_options *options, struct truth_inventory *ret)
 {
 	CLEANUP_FREE struct truth *found = calloc(1, sizeof(*found));
+	const char *perf_kinds[PERF_KINDS];
 
 	if (!found)
 		return -ENOMEM;
@@ -57,10 +57,11 @@ int truth_inventory_make(const struct truth_options *options, struct truth_inven
 	take(found, ret);
 	truth_search_msr(options, found);
 	take(found, ret);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (truth_perf_has(options->sysfs, kinds[i]))
-			add_kind(ret, kinds[i]);
-	ret->has_other = has_other_meters(options->sysfs, found);
+	size_t perf_count = truth_perf_kinds(options->sysfs, found, perf_kinds);
+	for (size_t i = 0; i < perf_count; i++)
+		add_kind(ret, perf_kinds[i]);
+	/* A folder that did not answer may have a meter, too. */
+	ret->has_other = has_other_meters(options->sysfs, found) || found->stalled[0];
 	return 0;
 }
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/meter_list.h"
 
+#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "truth/timed_call.h"
 
 void truth_meter_release(struct truth_meter *meter)
 {
-	if (meter->fd >= 0)
-		(void)close(meter->fd);
 	if (meter->release)
 		meter->release(meter->state);
-	meter->fd = -1;
 	meter->release = NULL;
+}
+
+void truth_search_failed(struct truth *truth, const char *place, int r)
+{
+	(void)diag_set(&truth->failure, r, "%s: %s", place, timed_call_error(r));
+	char *stalled = truth->is_searching_gpus ? truth->gpu_stalled : truth->stalled;
+	if (r == -ETIMEDOUT && !*stalled)
+		(void)snprintf(stalled, TRUTH_PATH_MAX, "%s", place);
 }
 
 void truth_add_meter(struct truth *truth, const char *kind, const char *path,

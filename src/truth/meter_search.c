@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/meter_search.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,25 +10,24 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "truth/meter_list.h"
+#include "truth/timed_call.h"
 #include "truth/timed_file.h"
 
 #define UNIT_MICRO     1e-6
 #define FILE_AGE_MAX_S 60
 
-static void cleanup_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 /* A short file's text without its newline; false: it cannot be read, or is too long. */
-static bool read_text(const char *dir, const char *name, char *buf, size_t size)
+static bool read_text(struct truth *truth, const char *dir, const char *name, char *buf,
+		      size_t size)
 {
 	char path[TRUTH_PATH_MAX];
 
 	if (path_join(path, sizeof(path), dir, name) < 0)
 		return false;
-	if (timed_file_read_once(path, buf, size) < 0)
+	ssize_t len = timed_file_read_once(path, buf, size);
+	if (len == -ETIMEDOUT)
+		truth_search_failed(truth, path, (int)len);
+	if (len < 0)
 		return false;
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
@@ -44,7 +42,7 @@ static int read_number(struct truth_meter *meter, double now_s, struct truth_val
 	(void)now_s;
 	if (len < 0)
 		return diag_set(diag, (int)len, "%s: it cannot be read: %s", meter->path,
-				strerror((int)-len));
+				timed_call_error((int)len));
 	if (!meter->is_power && parse_u64(text, (size_t)len, &ret->raw) == 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
@@ -81,7 +79,6 @@ static void add_file(struct truth *truth, const char *kind, const char *path,
 		truth->left_out++;
 		return;
 	}
-	meter.fd = -1;
 	meter.state = file;
 	meter.release = release_file;
 	truth_add_meter(truth, kind, path, &meter);
@@ -104,26 +101,36 @@ static void add_powercap_zone(struct truth *truth, const char *dir)
 	struct truth_meter like = { .unit = UNIT_MICRO };
 	char name[TRUTH_KIND_MAX], range[32];
 
-	if (!read_text(dir, "name", name, sizeof(name)))
+	if (!read_text(truth, dir, "name", name, sizeof(name)))
 		return;
 	/* "package-1", "package-0-die-1", and "psys-1" where each socket has a platform. */
 	name[strcspn(name, "-")] = '\0';
-	if (read_text(dir, "max_energy_range_uj", range, sizeof(range)) &&
+	if (read_text(truth, dir, "max_energy_range_uj", range, sizeof(range)) &&
 	    parse_u64(range, strlen(range), &like.range) < 0)
 		like.range = 0;
 	add_meter(truth, name, dir, "energy_uj", &like);
 }
 
+/* The names in a folder of @sysfs, none if it cannot be read, and its path. */
+static void list_folder(struct truth *truth, const char *sysfs, const char *folder,
+			char ret_path[static TRUTH_PATH_MAX], struct timed_names *ret)
+{
+	if (path_join(ret_path, TRUTH_PATH_MAX, sysfs, folder) < 0)
+		return;
+	int r = timed_folder_read(ret_path, ret);
+	if (r < 0)
+		truth_search_failed(truth, ret_path, r);
+}
+
 void search_rapl_sysfs(const char *sysfs, struct truth *truth)
 {
+	CLEANUP(timed_names_release) struct timed_names names = { 0 };
 	char dir[TRUTH_PATH_MAX], zone[TRUTH_PATH_MAX];
 
-	if (path_join(dir, sizeof(dir), sysfs, "class/powercap") < 0)
-		return;
-	CLEANUP(cleanup_dir) DIR *folder = opendir(dir);
-	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (strncmp(entry->d_name, "intel-rapl:", 11) == 0 &&
-		    path_join(zone, sizeof(zone), dir, entry->d_name) == 0)
+	list_folder(truth, sysfs, "class/powercap", dir, &names);
+	for (const char *name = NULL; (name = timed_names_next(&names, name));)
+		if (strncmp(name, "intel-rapl:", 11) == 0 &&
+		    path_join(zone, sizeof(zone), dir, name) == 0)
 			add_powercap_zone(truth, zone);
 }
 
@@ -135,12 +142,12 @@ static void add_hwmon_device(struct truth *truth, const char *kind, const char *
 	const struct truth_meter energy = { .unit = UNIT_MICRO };
 	char text[32];
 
-	if (read_text(dir, "energy1_input", text, sizeof(text))) {
+	if (read_text(truth, dir, "energy1_input", text, sizeof(text))) {
 		add_meter(truth, kind, dir, "energy1_input", &energy);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(powers); i++)
-		if (read_text(dir, powers[i], text, sizeof(text))) {
+		if (read_text(truth, dir, powers[i], text, sizeof(text))) {
 			add_meter(truth, kind, dir, powers[i], &power);
 			return;
 		}
@@ -160,15 +167,14 @@ static bool is_gpu(const char *device)
 static void search_devices(const char *sysfs, const char *kind, bool (*is_wanted)(const char *name),
 			   struct truth *truth)
 {
-	char dir[TRUTH_PATH_MAX], device[TRUTH_PATH_MAX], name[64];
+	CLEANUP(timed_names_release) struct timed_names names = { 0 };
+	char dir[TRUTH_PATH_MAX], device[TRUTH_PATH_MAX], driver[64];
 
-	if (path_join(dir, sizeof(dir), sysfs, "class/hwmon") < 0)
-		return;
-	CLEANUP(cleanup_dir) DIR *folder = opendir(dir);
-	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (strncmp(entry->d_name, "hwmon", 5) == 0 &&
-		    path_join(device, sizeof(device), dir, entry->d_name) == 0 &&
-		    read_text(device, "name", name, sizeof(name)) && is_wanted(name))
+	list_folder(truth, sysfs, "class/hwmon", dir, &names);
+	for (const char *name = NULL; (name = timed_names_next(&names, name));)
+		if (strncmp(name, "hwmon", 5) == 0 &&
+		    path_join(device, sizeof(device), dir, name) == 0 &&
+		    read_text(truth, device, "name", driver, sizeof(driver)) && is_wanted(driver))
 			add_hwmon_device(truth, kind, device);
 }
 
@@ -197,6 +203,9 @@ void search_file(const char *path, struct truth *truth)
 	const struct truth_meter like = { .read = read_kept_file, .unit = 1, .is_power = true };
 	char text[64];
 
-	if (timed_file_read_once(path, text, sizeof(text)) > 0)
+	ssize_t len = timed_file_read_once(path, text, sizeof(text));
+	if (len < 0)
+		truth_search_failed(truth, path, (int)len);
+	else if (len > 0)
 		add_file(truth, "platform", path, &like);
 }

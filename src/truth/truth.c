@@ -162,11 +162,12 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 				"truth: %s has no meter that can be read below %s%s%s",
 				truth_source_name(options->source), place_of(options),
 				ret->failure.text[0] ? ": " : "", ret->failure.text);
-	ret->failure.text[0] = '\0';
 	ret->error = sources[ret->source].error;
 	/* GPUs are added to any source: no other meter measures them. */
+	ret->is_searching_gpus = true;
 	if (options->nvml && options->source != TRUTH_NONE)
 		truth_search_gpus(options->sysfs, options->nvml, ret);
+	ret->failure.text[0] = '\0'; /* of reading it */
 	for (size_t i = 0; i < ret->meter_count; i++)
 		if (add_zone(ret, &ret->meters[i]) < 0)
 			return diag_set(diag, -ENOMEM, "out of memory");

@@ -67,8 +67,6 @@ struct truth_meter {
 	double unit;      /* W or J of 1 in a reading */
 	uint64_t range;   /* a counter's largest value, after which comes 0; 0: not known */
 	double watts_max; /* more is impossible; 0: what a meter of its kind can measure */
-	int fd;           /* of the source; -1: none */
-	uint32_t address; /* of the source: a register */
 	void *state;      /* of the source; released by @release, which may be NULL */
 	void (*release)(void *state);
 	double last_s, last; /* last: of a power, in W */
@@ -101,6 +99,12 @@ struct truth {
 	size_t left_out; /* meters beyond TRUTH_METERS_MAX, or of a kind beyond TRUTH_ZONES_MAX */
 	struct truth_zone zones[TRUTH_ZONES_MAX];
 	size_t zone_count;
+	/*
+	 * The first place that gave the search for meters, or the one for GPUs, no answer in time,
+	 * so that meters may be missing; "": none.
+	 */
+	char stalled[TRUTH_PATH_MAX], gpu_stalled[TRUTH_PATH_MAX];
+	bool is_searching_gpus;
 	uint64_t readings, skipped; /* skipped: a meter could not be read */
 	struct diag failure;        /* the last one; "": none */
 };

@@ -31,6 +31,7 @@
  *                          what it shows is a multiple of UNIT_NJ
  *   PATH errno N           reads fail with errno N; 0 ends it
  *   PATH stall MS          reads take MS longer; 0 ends it
+ *   PATH stall-list MS     listing the directory takes MS longer; one at a time
  *   PATH short N           reads give the first N bytes; 0 ends it
  *   PATH mask STRING       reads give STRING, without a newline, while the counter runs on
  *   PATH unmask            … and no longer
@@ -278,6 +279,11 @@ static int change(struct node *node, const char *verb, const char *arguments)
 	return 0;
 }
 
+static struct {
+	char path[512];
+	unsigned ms;
+} slow_list;
+
 static int command(char *line)
 {
 	char path[512] = "/", verb[32];
@@ -293,6 +299,11 @@ static int command(char *line)
 	arguments = line + at + (line[at] == ' ');
 	if (strcmp(verb, "drop") == 0) {
 		drop(path);
+		return 0;
+	}
+	if (strcmp(verb, "stall-list") == 0) {
+		(void)snprintf(slow_list.path, sizeof(slow_list.path), "%s", path);
+		slow_list.ms = (unsigned)strtoul(arguments, NULL, 10);
 		return 0;
 	}
 	if (strcmp(verb, "rename") == 0) {
@@ -362,6 +373,7 @@ static int lab_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t 
 		       struct fuse_file_info *file, enum fuse_readdir_flags flags)
 {
 	char entry[256], earlier[256];
+	unsigned stall_ms = 0;
 
 	(void)offset;
 	(void)file;
@@ -369,6 +381,8 @@ static int lab_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t 
 	(void)fill(buf, ".", NULL, 0, 0);
 	(void)fill(buf, "..", NULL, 0, 0);
 	pthread_mutex_lock(&lock);
+	if (strcmp(path, slow_list.path) == 0)
+		stall_ms = slow_list.ms;
 	for (size_t i = 0; i < node_count; i++) {
 		bool seen = false;
 
@@ -381,6 +395,7 @@ static int lab_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t 
 			(void)fill(buf, entry, NULL, 0, 0);
 	}
 	pthread_mutex_unlock(&lock);
+	(void)usleep(stall_ms * 1000);
 	return 0;
 }
 

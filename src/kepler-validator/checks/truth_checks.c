@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "truth/meters/gpu_meter.h"
+
 #define MISSING_MOST   0.1  /* of the run */
 #define STILL_MOST     0.1  /* of the run, at a stretch */
 #define STILL_LEAST_S  5    /* a meter may be updated that rarely */
@@ -118,6 +120,25 @@ static int add_result(const char *name, const char *reason, struct result_list *
 	return result_list_add(ret, result);
 }
 
+/* Meters that the search did not find are missing in the sums of any zone of its. */
+static int check_search(struct truth *truth, const char *stalled, bool is_gpus,
+			struct result_list *ret)
+{
+	char doubt[sizeof(truth->zones[0].doubt)];
+
+	if (!*stalled)
+		return 0;
+	(void)snprintf(doubt, sizeof(doubt),
+		       "The search for meters stalled: %.140s did not answer within 2 s, so "
+		       "meters may be missing in the sums.",
+		       stalled);
+	for (size_t i = 0; i < truth->zone_count; i++)
+		if ((strcmp(truth->zones[i].kind, TRUTH_GPU) == 0) == is_gpus &&
+		    !truth->zones[i].doubt[0])
+			memcpy(truth->zones[i].doubt, doubt, sizeof(doubt));
+	return add_result("search", doubt, ret);
+}
+
 int check_truth(struct observation *observation, struct result_list *ret)
 {
 	struct truth *truth = &observation->truth;
@@ -129,6 +150,10 @@ int check_truth(struct observation *observation, struct result_list *ret)
 		if (truth->zones[i].doubt[0])
 			r = add_result(truth->zones[i].kind, truth->zones[i].doubt, ret);
 	}
+	if (r == 0)
+		r = check_search(truth, truth->stalled, false, ret);
+	if (r == 0)
+		r = check_search(truth, truth->gpu_stalled, true, ret);
 	if (truth->left_out == 0 || r < 0)
 		return r;
 	(void)snprintf(reason, sizeof(reason),

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "truth/meters/msr_meter.h"
 
 #define MISC_PACKAGE_CTLS 0xbc
 #define FILTER_BIT        1U
@@ -34,10 +34,8 @@ static bool has_flag(const char *procfs, const char *flag)
 
 enum energy_filter energy_filter_find(const char *msr, const char *procfs)
 {
-	CLEANUP_FD int fd = open(msr, O_RDONLY | O_CLOEXEC);
 	uint64_t value;
-	bool is_read =
-		fd >= 0 && pread(fd, &value, sizeof(value), MISC_PACKAGE_CTLS) == sizeof(value);
+	bool is_read = truth_msr_read(msr, MISC_PACKAGE_CTLS, &value) == 0;
 
 	if (is_read && (value & FILTER_BIT))
 		return ENERGY_FILTER_ON;

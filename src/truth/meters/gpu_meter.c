@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each board has the library open for itself: both the loader and NVML count their users. */
+/*
+ * A driver can keep a call of its library waiting for ever, so a process for each board has the
+ * library open (truth/timed_call.h), and this program does not load it.
+ */
 #include "truth/meters/gpu_meter.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
-#include "truth/meter_list.h"
 #include "truth/meter_search.h"
+#include "truth/timed_meter.h"
 
-#define UUID_MAX   96
-#define GPUS_MAX   64
-#define UNIT_MILLI 1e-3
+#define UUID_MAX       96
+#define GPUS_MAX       64
+#define UNIT_MILLI     1e-3
+
+#define NVML_NOT_FOUND 6
 
 struct nvml {
 	void *library;
 	int (*init)(void);
-	int (*shutdown)(void);
 	int (*count)(unsigned *ret);
 	int (*handle)(unsigned index, void **ret);
 	int (*uuid)(void *board, char *ret, unsigned size);
@@ -27,16 +30,21 @@ struct nvml {
 	int (*power)(void *board, unsigned *ret_mw);
 };
 
-struct nvml_board {
+struct board {
+	char library[TRUTH_PATH_MAX];
+	unsigned index;
 	struct nvml nvml;
-	void *handle;
+	void *handle; /* NULL: not open yet */
 };
 
-static void close_nvml(struct nvml *nvml)
-{
-	(void)nvml->shutdown();
-	(void)dlclose(nvml->library);
-}
+/* The reading of a board. Numbers are 0 with an error of NVML. */
+struct answer {
+	unsigned count; /* of boards */
+	int energy_error, power_error;
+	unsigned long long energy_mj;
+	unsigned power_mw;
+	char uuid[UUID_MAX];
+};
 
 /* ISO C has no conversion of an object pointer to one to a function; POSIX has this one. */
 static bool find(void *library, const char *name, void *ret_function)
@@ -53,7 +61,6 @@ static bool open_nvml(const char *library, struct nvml *ret)
 	if (!ret->library)
 		return false;
 	if (find(ret->library, "nvmlInit_v2", &ret->init) &&
-	    find(ret->library, "nvmlShutdown", &ret->shutdown) &&
 	    find(ret->library, "nvmlDeviceGetCount_v2", &ret->count) &&
 	    find(ret->library, "nvmlDeviceGetHandleByIndex_v2", &ret->handle) &&
 	    find(ret->library, "nvmlDeviceGetUUID", &ret->uuid) &&
@@ -61,73 +68,78 @@ static bool open_nvml(const char *library, struct nvml *ret)
 	    find(ret->library, "nvmlDeviceGetPowerUsage", &ret->power) && ret->init() == 0)
 		return true;
 	(void)dlclose(ret->library);
+	ret->library = NULL;
 	return false;
 }
 
-static void release_board(void *state)
+/* A timed_call_fn: a struct board as @state, a struct answer as @ret. */
+static ssize_t ask_board(void *state, void *ret)
 {
-	struct nvml_board *board = state;
+	struct board *board = state;
+	struct answer *answer = ret;
 
-	close_nvml(&board->nvml);
-	free(board);
+	memset(answer, 0, sizeof(*answer));
+	if (!board->nvml.library && !open_nvml(board->library, &board->nvml))
+		return -ENODEV;
+	if (board->nvml.count(&answer->count) != 0)
+		return -EIO;
+	answer->energy_error = answer->power_error = NVML_NOT_FOUND;
+	if (!board->handle && (board->index >= answer->count ||
+			       board->nvml.handle(board->index, &board->handle) != 0))
+		return sizeof(*answer);
+	(void)board->nvml.uuid(board->handle, answer->uuid, sizeof(answer->uuid));
+	answer->energy_error = board->nvml.energy(board->handle, &answer->energy_mj);
+	if (answer->energy_error != 0)
+		answer->power_error = board->nvml.power(board->handle, &answer->power_mw);
+	return sizeof(*answer);
 }
 
 static int read_board(struct truth_meter *meter, double now_s, struct truth_value *ret,
 		      struct diag *diag)
 {
-	const struct nvml_board *board = meter->state;
-	unsigned long long mj = 0;
-	unsigned mw = 0;
-	int r = meter->is_power ? board->nvml.power(board->handle, &mw)
-				: board->nvml.energy(board->handle, &mj);
+	struct answer answer;
+	int r = timed_meter_read(meter, &answer, sizeof(answer), diag);
 
 	(void)now_s;
-	if (r != 0)
-		return diag_set(diag, -EIO, "%s: NVML returned error %d", meter->path, r);
-	ret->raw = mj;
-	ret->power = mw;
+	if (r < 0)
+		return r;
+	int error = meter->is_power ? answer.power_error : answer.energy_error;
+	if (error != 0)
+		return diag_set(diag, -EIO, "%s: NVML returned error %d", meter->path, error);
+	ret->raw = answer.energy_mj;
+	ret->power = answer.power_mw;
 	return 0;
 }
 
-/* False: there is no further board. */
-static bool add_board(const char *library, unsigned index, struct truth *truth)
+/* The number of boards, if this one reports it; else @count. */
+static unsigned add_board(const char *library, unsigned index, unsigned count, struct truth *truth)
 {
-	struct nvml_board *board = calloc(1, sizeof(*board));
-	char uuid[UUID_MAX] = "", name[UUID_MAX + 32];
-	unsigned long long mj;
-	unsigned mw, count;
+	struct board board = { .index = index };
+	char name[UUID_MAX + 32];
+	struct answer answer;
 
-	if (!board || !open_nvml(library, &board->nvml)) {
-		free(board);
-		return false;
-	}
-	struct truth_meter meter = { .read = read_board,
-				     .unit = UNIT_MILLI,
-				     .fd = -1,
-				     .state = board,
-				     .release = release_board };
-	if (board->nvml.count(&count) != 0 || index >= count) {
-		release_board(board);
-		return false;
-	}
-	if (board->nvml.handle(index, &board->handle) != 0) {
-		release_board(board);
-		return true;
-	}
-	(void)board->nvml.uuid(board->handle, uuid, sizeof(uuid));
-	meter.is_power = board->nvml.energy(board->handle, &mj) != 0;
-	if (meter.is_power && board->nvml.power(board->handle, &mw) != 0) {
-		release_board(board);
-		return true;
-	}
-	(void)snprintf(name, sizeof(name), "NVML %u %s", index, uuid);
-	truth_add_meter(truth, TRUTH_GPU, name, &meter);
-	return true;
+	(void)snprintf(board.library, sizeof(board.library), "%s", library);
+	(void)snprintf(name, sizeof(name), "NVML %u", index);
+	struct timed_call *call =
+		timed_meter_try(ask_board, &board, &answer, sizeof(answer), name, truth);
+	if (!call)
+		return count;
+	const struct truth_meter like = { .read = read_board,
+					  .unit = UNIT_MILLI,
+					  .is_power = answer.energy_error != 0 };
+	(void)snprintf(name, sizeof(name), "NVML %u %s", index, answer.uuid);
+	if (answer.energy_error == 0 || answer.power_error == 0)
+		timed_meter_add(truth, TRUTH_GPU, name, &like, call);
+	else
+		timed_call_free(call);
+	return answer.count < GPUS_MAX ? answer.count : GPUS_MAX;
 }
 
 void truth_search_gpus(const char *sysfs, const char *library, struct truth *truth)
 {
-	for (unsigned i = 0; i < GPUS_MAX && add_board(library, i, truth); i++)
-		;
+	unsigned count = 1;
+
+	for (unsigned i = 0; i < count; i++)
+		count = add_board(library, i, count, truth);
 	search_hwmon_gpus(sysfs, truth);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/ipmi.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,17 +16,26 @@
 #include "base/macro.h"
 #include "truth/meter_list.h"
 #include "truth/meters/dcmi_answer.h"
+#include "truth/timed_call.h"
 
 #define PERIOD_S       0.99 /* a second, and a step that was a little early */
-#define ANSWER_MS      2000
+#define ANSWER_MS      (TIMED_CALL_LIMIT_MS - 200) /* before the call's deadline, to go on */
 #define ANSWER_MAX     64
 #define NETFN_GROUP    0x2c
 #define POWER_READING  0x02
 #define GROUP_DCMI     0xdc
 #define MODE_STATISTIC 0x01
 
-struct ipmi_state {
+/* The state of the process that asks. */
+struct source {
+	char path[TRUTH_PATH_MAX];
 	long request; /* the number of the last one */
+	int fd;
+};
+
+/* The state of the meter. */
+struct ipmi_state {
+	struct timed_call *call;
 	double asked_s;
 	bool was_asked;
 };
@@ -86,6 +96,19 @@ static int await(int fd, long number, unsigned char *data)
 	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
 
+/* A timed_call_fn: a struct source as @state, the message's data as @ret. */
+static ssize_t ask(void *state, void *ret)
+{
+	struct source *source = state;
+
+	if (source->fd < 0)
+		source->fd = open(source->path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (source->fd < 0)
+		return -errno;
+	int r = send_request(source->fd, ++source->request);
+	return r < 0 ? r : await(source->fd, source->request, ret);
+}
+
 static int read_power(struct truth_meter *meter, double now_s, struct truth_value *ret,
 		      struct diag *diag)
 {
@@ -96,35 +119,48 @@ static int read_power(struct truth_meter *meter, double now_s, struct truth_valu
 		return 1;
 	state->was_asked = true;
 	state->asked_s = now_s;
-	int r = send_request(meter->fd, ++state->request);
-	if (r == 0)
-		r = await(meter->fd, state->request, data);
-	if (r < 0)
-		return diag_set(diag, r, "%s: the controller gave no answer: %s", meter->path,
-				strerror(-r));
-	return dcmi_answer_watts(data, (size_t)r, &ret->power, diag);
+	ssize_t len = timed_call_make(state->call, data, sizeof(data));
+	if (len < 0)
+		return diag_set(diag, (int)len, "%s: the controller gave no answer: %s",
+				meter->path, timed_call_error((int)len));
+	return dcmi_answer_watts(data, (size_t)len, &ret->power, diag);
+}
+
+static void release_state(void *state)
+{
+	struct ipmi_state *ipmi = state;
+
+	timed_call_free(ipmi->call);
+	free(ipmi);
 }
 
 void truth_search_ipmi(const char *devices, struct truth *truth)
 {
-	char path[TRUTH_PATH_MAX];
-	struct truth_value value;
-
-	if (path_join(path, sizeof(path), devices, "ipmi0") < 0)
-		return;
+	struct source source = { .fd = -1 };
+	struct ipmi_state *state = calloc(1, sizeof(*state));
 	struct truth_meter like = {
 		.read = read_power,
 		.is_power = true,
 		.unit = 1,
-		.fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY),
-		.state = calloc(1, sizeof(struct ipmi_state)),
-		.release = free,
+		.state = state,
+		.release = release_state,
 	};
+	struct truth_value value;
+
+	if (!state || path_join(source.path, sizeof(source.path), devices, "ipmi0") < 0 ||
+	    timed_call_new(ask, &source, &state->call) < 0) {
+		free(state);
+		return;
+	}
+	(void)snprintf(like.path, sizeof(like.path), "%s", source.path);
 	/* Many controllers do not have the command. */
-	if (like.fd < 0 || !like.state || read_power(&like, 0, &value, &truth->failure) != 0) {
+	int r = read_power(&like, 0, &value, &truth->failure);
+	if (r == -ETIMEDOUT)
+		truth_search_failed(truth, source.path, r);
+	if (r != 0) {
 		truth_meter_release(&like);
 		return;
 	}
-	((struct ipmi_state *)like.state)->was_asked = false;
-	truth_add_meter(truth, "platform", path, &like);
+	state->was_asked = false;
+	truth_add_meter(truth, "platform", source.path, &like);
 }

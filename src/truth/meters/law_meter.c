@@ -100,7 +100,6 @@ int truth_search_law(const struct truth_options *options, struct truth *truth, s
 	const struct truth_meter like = { .read = read_law,
 					  .unit = UNIT,
 					  .watts_max = INFINITY,
-					  .fd = -1,
 					  .state = state,
 					  .release = free };
 	(void)snprintf(path, sizeof(path),

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "truth/meter_list.h"
 #include "truth/meters/rapl_registers.h"
+#include "truth/timed_meter.h"
 
 #define CPUINFO_MAX (64 << 10) /* the first processor is enough */
 #define PLACES_MAX  128
@@ -86,75 +87,121 @@ static void find_places(const char *sysfs, bool is_by_die, struct places *ret)
 	}
 }
 
-static int read_register(int fd, uint32_t address, uint64_t *ret)
-{
-	ssize_t len = pread(fd, ret, sizeof(*ret), address);
+/* The registers of a machine, and the CPUs that they are read on. */
+struct machine {
+	struct rapl_processor processor;
+	struct truth_registers registers;
+	struct places places;
+};
 
-	return len == (ssize_t)sizeof(*ret) ? 0 : len < 0 ? -errno : -EIO;
+/* A timed_call_fn: the options of the truth as @state, a struct machine as @ret. */
+static ssize_t find_machine(void *state, void *ret)
+{
+	const struct truth_options *options = state;
+	struct machine *machine = ret;
+	CLEANUP_FREE char *cpuinfo = calloc(1, CPUINFO_MAX);
+	char path[TRUTH_PATH_MAX];
+
+	if (!cpuinfo || path_join(path, sizeof(path), options->procfs, "cpuinfo") < 0)
+		return -ENOMEM;
+	/* A longer file is cut. */
+	ssize_t len = read_file_nowait_at(AT_FDCWD, path, cpuinfo, CPUINFO_MAX);
+	if (len < 0 && len != -EFBIG)
+		return len;
+	memset(machine, 0, sizeof(*machine));
+	if (!truth_processor_parse(cpuinfo, &machine->processor) ||
+	    !truth_registers_find(&machine->processor, &machine->registers))
+		return -ENODEV;
+	find_places(options->sysfs, machine->registers.is_by_die, &machine->places);
+	return sizeof(*machine);
+}
+
+struct source {
+	char device[TRUTH_PATH_MAX];
+	uint32_t address;
+	int fd;
+};
+
+/* A timed_call_fn: a struct source as @state, the register's value as @ret. */
+static ssize_t read_register(void *state, void *ret)
+{
+	struct source *source = state;
+
+	if (source->fd < 0)
+		source->fd = open(source->device, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t len =
+		source->fd < 0 ? -1 : pread(source->fd, ret, sizeof(uint64_t), source->address);
+	return len < 0 ? -errno : len;
 }
 
 static int read_counter(struct truth_meter *meter, double now_s, struct truth_value *ret,
 			struct diag *diag)
 {
-	int r = read_register(meter->fd, meter->address, &ret->raw);
+	int r = timed_meter_read(meter, &ret->raw, sizeof(ret->raw), diag);
 
 	(void)now_s;
 	ret->raw &= COUNTER_MAX;
-	return r < 0 ? diag_set(diag, r, "%s: it cannot be read: %s", meter->path, strerror(-r))
-		     : 0;
+	return r;
 }
 
-static void add_registers(const struct rapl_processor *processor,
-			  const struct truth_registers *registers, int fd, const char *device,
-			  struct truth *truth)
+/* Registers of a device that does not answer are all left out. */
+static void add_registers(const struct machine *machine, const char *device, struct truth *truth)
 {
+	const struct truth_registers *registers = &machine->registers;
+	struct source source = { .address = registers->unit_address, .fd = -1 };
 	char path[TRUTH_PATH_MAX + 32];
 	uint64_t unit, value;
 
-	if (read_register(fd, registers->unit_address, &unit) < 0)
+	(void)snprintf(source.device, sizeof(source.device), "%s", device);
+	struct timed_call *call =
+		timed_meter_try(read_register, &source, &unit, sizeof(unit), device, truth);
+	if (!call)
 		return;
+	timed_call_free(call);
 	for (size_t i = 0; i < registers->count; i++) {
 		const struct truth_register *counter = &registers->items[i];
-
-		if (read_register(fd, counter->address, &value) < 0 || !(value & COUNTER_MAX))
-			continue;
 		const struct truth_meter like = {
 			.read = read_counter,
-			.unit = truth_register_unit(processor, counter->kind, unit),
+			.unit = truth_register_unit(&machine->processor, counter->kind, unit),
 			.range = COUNTER_MAX,
-			.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0),
-			.address = counter->address,
 		};
+
+		source.address = counter->address;
 		(void)snprintf(path, sizeof(path), "%s:0x%x", device, counter->address);
-		if (like.fd >= 0)
-			truth_add_meter(truth, counter->kind, path, &like);
+		call = timed_meter_try(read_register, &source, &value, sizeof(value), path, truth);
+		if (call && (value & COUNTER_MAX))
+			timed_meter_add(truth, counter->kind, path, &like, call);
+		else
+			timed_call_free(call);
 	}
 }
 
 void truth_search_msr(const struct truth_options *options, struct truth *truth)
 {
-	CLEANUP_FREE char *cpuinfo = calloc(1, CPUINFO_MAX);
+	struct truth_options copy = *options;
+	struct machine machine;
 	char path[TRUTH_PATH_MAX];
-	struct rapl_processor processor;
-	struct truth_registers registers;
-	struct places places;
+	ssize_t len = timed_call_once(find_machine, &copy, &machine, sizeof(machine));
 
-	if (!cpuinfo || path_join(path, sizeof(path), options->procfs, "cpuinfo") < 0)
+	if (len != (ssize_t)sizeof(machine)) {
+		if (len == -ETIMEDOUT)
+			truth_search_failed(truth, options->sysfs, (int)len);
 		return;
-	/* A longer file is cut. */
-	ssize_t len = read_file_nowait_at(AT_FDCWD, path, cpuinfo, CPUINFO_MAX);
-	if ((len < 0 && len != -EFBIG) || !truth_processor_parse(cpuinfo, &processor) ||
-	    !truth_registers_find(&processor, &registers))
-		return;
-	find_places(options->sysfs, registers.is_by_die, &places);
-	for (size_t i = 0; i < places.count; i++) {
-		int n = snprintf(path, sizeof(path), "%s/cpu/%u/msr", options->devices,
-				 places.items[i].cpu);
-		CLEANUP_FD int fd = n > 0 && (size_t)n < sizeof(path)
-					    ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-					    : -1;
-
-		if (fd >= 0)
-			add_registers(&processor, &registers, fd, path, truth);
 	}
+	for (size_t i = 0; i < machine.places.count; i++) {
+		int n = snprintf(path, sizeof(path), "%s/cpu/%u/msr", options->devices,
+				 machine.places.items[i].cpu);
+
+		if (n > 0 && (size_t)n < sizeof(path))
+			add_registers(&machine, path, truth);
+	}
+}
+
+int truth_msr_read(const char *device, uint32_t address, uint64_t *ret)
+{
+	struct source source = { .address = address, .fd = -1 };
+
+	(void)snprintf(source.device, sizeof(source.device), "%s", device);
+	ssize_t len = timed_call_once(read_register, &source, ret, sizeof(*ret));
+	return len == (ssize_t)sizeof(*ret) ? 0 : len < 0 ? (int)len : -EIO;
 }

@@ -9,3 +9,5 @@
 
 /* Registers that cannot be read, or are 0 and so count nothing, are left out. */
 void truth_search_msr(const struct truth_options *options, struct truth *truth);
+/* Reads a register of @device, "/dev/cpu/0/msr", with a deadline. 0 or -errno. */
+int truth_msr_read(const char *device, uint32_t address, uint64_t *ret);

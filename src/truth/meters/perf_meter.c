@@ -14,6 +14,8 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "truth/meter_list.h"
+#include "truth/timed_file.h"
+#include "truth/timed_meter.h"
 
 #define PMU_PATH  "bus/event_source/devices/power"
 #define TEXT_MAX  4096 /* a list of CPUs */
@@ -102,69 +104,124 @@ static bool read_text(const char *pmu, const char *name, const char *suffix, cha
 	       read_file_nowait_at(AT_FDCWD, path, buf, size) > 0;
 }
 
+/* The events of the PMU. */
+struct found_event {
+	size_t index; /* in events[] */
+	uint64_t config;
+	double joules;
+};
+
+struct pmu {
+	uint32_t type;
+	unsigned cpus[CPUS_MAX];
+	size_t cpu_count;
+	struct found_event events[ARRAY_SIZE(events)];
+	size_t event_count;
+};
+
+/* A timed_call_fn: the path of sysfs as @state, a struct pmu as @ret. */
+static ssize_t find_events(void *state, void *ret)
+{
+	struct pmu *pmu = ret;
+	char dir[TRUTH_PATH_MAX], text[TEXT_MAX], unit[64], event[64];
+	uint64_t type;
+
+	memset(pmu, 0, sizeof(*pmu));
+	if (path_join(dir, sizeof(dir), state, PMU_PATH) < 0 ||
+	    !read_text(dir, "type", "", text, sizeof(text)) ||
+	    parse_u64(text, strlen(text), &type) < 0 || type > UINT32_MAX ||
+	    !read_text(dir, "cpumask", "", text, sizeof(text)))
+		return -ENOENT;
+	pmu->type = (uint32_t)type;
+	pmu->cpu_count = truth_cpu_list_parse(text, pmu->cpus, CPUS_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		struct found_event *found = &pmu->events[pmu->event_count];
+
+		(void)snprintf(event, sizeof(event), "events/%s", events[i].event);
+		found->index = i;
+		if (read_text(dir, event, "", text, sizeof(text)) &&
+		    truth_perf_event_parse(text, &found->config) &&
+		    read_text(dir, event, ".scale", text, sizeof(text)) &&
+		    read_text(dir, event, ".unit", unit, sizeof(unit)) &&
+		    truth_perf_scale_parse(text, unit, &found->joules))
+			pmu->event_count++;
+	}
+	return sizeof(*pmu);
+}
+
+struct source {
+	uint32_t type;
+	uint64_t config;
+	unsigned cpu;
+	int fd;
+};
+
+/* A timed_call_fn: a struct source as @state, the count as @ret. */
+static ssize_t read_count(void *state, void *ret)
+{
+	struct source *source = state;
+	struct perf_event_attr attr = { .type = source->type,
+					.size = sizeof(attr),
+					.config = source->config };
+
+	if (source->fd < 0)
+		source->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)source->cpu, -1,
+					  PERF_FLAG_FD_CLOEXEC);
+	ssize_t len = source->fd < 0 ? -1 : read(source->fd, ret, sizeof(uint64_t));
+	return len < 0 ? -errno : len;
+}
+
 static int read_event(struct truth_meter *meter, double now_s, struct truth_value *ret,
 		      struct diag *diag)
 {
 	(void)now_s;
-	ssize_t len = read(meter->fd, &ret->raw, sizeof(ret->raw));
-
-	if (len == (ssize_t)sizeof(ret->raw))
-		return 0;
-	return diag_set(diag, len < 0 ? -errno : -EIO, "%s: it cannot be read: %s", meter->path,
-			len < 0 ? strerror(errno) : "it has ended");
+	return timed_meter_read(meter, &ret->raw, sizeof(ret->raw), diag);
 }
 
-static void open_event(uint32_t type, uint64_t config, double joules, size_t index, unsigned cpu,
-		       struct truth *truth)
+static void add_event(const struct pmu *pmu, const struct found_event *event, unsigned cpu,
+		      struct truth *truth)
 {
-	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
+	const struct truth_meter like = { .read = read_event, .unit = event->joules };
+	struct source source = { pmu->type, event->config, cpu, -1 };
 	char path[64];
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t count;
 
-	if (fd < 0)
-		return;
-	const struct truth_meter like = { .read = read_event, .unit = joules, .fd = fd };
-	(void)snprintf(path, sizeof(path), "power/%s@cpu%u", events[index].event, cpu);
-	truth_add_meter(truth, events[index].kind, path, &like);
+	(void)snprintf(path, sizeof(path), "power/%s@cpu%u", events[event->index].event, cpu);
+	struct timed_call *call =
+		timed_meter_try(read_count, &source, &count, sizeof(count), path, truth);
+	if (call)
+		timed_meter_add(truth, events[event->index].kind, path, &like, call);
 }
 
-bool truth_perf_has(const char *sysfs, const char *kind)
+size_t truth_perf_kinds(const char *sysfs, struct truth *truth, const char *ret[PERF_KINDS])
 {
+	CLEANUP(timed_names_release) struct timed_names names = { 0 };
 	char path[TRUTH_PATH_MAX];
+	size_t count = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		int len = snprintf(path, sizeof(path), "%s/" PMU_PATH "/events/%s", sysfs,
-				   events[i].event);
-
-		if (strcmp(events[i].kind, kind) == 0 && len > 0 && (size_t)len < sizeof(path) &&
-		    access(path, F_OK) == 0)
-			return true;
-	}
-	return false;
+	_Static_assert(ARRAY_SIZE(events) == PERF_KINDS, "a kind for each event");
+	if (path_join(path, sizeof(path), sysfs, PMU_PATH "/events") < 0)
+		return 0;
+	int r = timed_folder_read(path, &names);
+	if (r == -ETIMEDOUT)
+		truth_search_failed(truth, path, r);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		for (const char *name = NULL; (name = timed_names_next(&names, name));)
+			if (strcmp(name, events[i].event) == 0)
+				ret[count++] = events[i].kind;
+	return count;
 }
 
 void truth_search_perf(const char *sysfs, struct truth *truth)
 {
-	char pmu[TRUTH_PATH_MAX], text[TEXT_MAX], unit[64], event[64];
-	unsigned cpus[CPUS_MAX];
-	uint64_t type, config;
-	double joules;
+	struct pmu pmu;
+	ssize_t len = timed_call_once(find_events, (void *)(uintptr_t)sysfs, &pmu, sizeof(pmu));
 
-	if (path_join(pmu, sizeof(pmu), sysfs, PMU_PATH) < 0 ||
-	    !read_text(pmu, "type", "", text, sizeof(text)) ||
-	    parse_u64(text, strlen(text), &type) < 0 || type > UINT32_MAX ||
-	    !read_text(pmu, "cpumask", "", text, sizeof(text)))
+	if (len == -ETIMEDOUT)
+		truth_search_failed(truth, PMU_PATH, (int)len);
+	if (len != (ssize_t)sizeof(pmu))
 		return;
-	size_t cpu_count = truth_cpu_list_parse(text, cpus, ARRAY_SIZE(cpus));
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		(void)snprintf(event, sizeof(event), "events/%s", events[i].event);
-		if (!read_text(pmu, event, "", text, sizeof(text)) ||
-		    !truth_perf_event_parse(text, &config) ||
-		    !read_text(pmu, event, ".scale", text, sizeof(text)) ||
-		    !read_text(pmu, event, ".unit", unit, sizeof(unit)) ||
-		    !truth_perf_scale_parse(text, unit, &joules))
-			continue;
-		for (size_t cpu = 0; cpu < cpu_count; cpu++)
-			open_event((uint32_t)type, config, joules, i, cpus[cpu], truth);
-	}
+	for (size_t i = 0; i < pmu.event_count; i++)
+		for (size_t cpu = 0; cpu < pmu.cpu_count; cpu++)
+			add_event(&pmu, &pmu.events[i], pmu.cpus[cpu], truth);
 }

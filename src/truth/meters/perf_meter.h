@@ -10,8 +10,12 @@
 
 /* Opens the events that @sysfs has; those that the kernel refuses are left out. */
 void truth_search_perf(const char *sysfs, struct truth *truth);
-/* Returns true if @sysfs has the event of @kind, even if it may not be opened. */
-bool truth_perf_has(const char *sysfs, const char *kind);
+/*
+ * The kinds of energy that @sysfs has an event of, even if it may not be opened. Their number; a
+ * folder that does not answer is noted in @truth.
+ */
+#define PERF_KINDS 5
+size_t truth_perf_kinds(const char *sysfs, struct truth *truth, const char *ret[PERF_KINDS]);
 /* "event=0x02", a newline at its end: the event's number. False: it is something else. */
 bool truth_perf_event_parse(const char *text, uint64_t *ret_config);
 /* "2.3283064365386962890625e-10" and "Joules": the joules of one count. False: something else. */

@@ -145,7 +145,6 @@ static int try_resource(struct service *service, const struct truth_link *link, 
 		.read = read_resource,
 		.is_power = true,
 		.unit = 1,
-		.fd = -1,
 		.state = resource,
 		.release = release_resource,
 	};

@@ -27,7 +27,7 @@ def double_gpus(page):
 def run(gpus, *args):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([VALIDATOR, "run", f"--output={folder}", *args], text=True, capture_output=True, check=False,
-                              timeout=200, env={**os.environ, **gpus.env}, pass_fds=(gpus.truth.fileno(),))
+                              timeout=200, env={**os.environ, "NVML_LAB_STATE": gpus.env["NVML_LAB_STATE"]})
         print(done.stdout, done.stderr)
         found = {}
         for result in json.loads(pathlib.Path(folder, "report.json").read_text())["results"]:

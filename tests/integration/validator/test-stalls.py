@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A meter with reads that do not return does not stop `kepler-validator run`: the report says so, and an interrupt ends it."""
+"""A meter with reads that do not return, or a search for meters that does not return, does not stop `kepler-validator run`: the
+report says so, and an interrupt ends it."""
 import json
+import os
 import pathlib
 import signal
 import subprocess
 import tempfile
 import time
 
+from gpu_rig import Gpus
 from rig import BUILD, Sensors, rapl_zone, run_tests
 
 VALIDATOR = BUILD / "kepler-validator"
@@ -15,10 +18,13 @@ COUNTER = "class/powercap/intel-rapl:0/energy_uj"
 LONG = 20_000  # ms: longer than the rest of the run
 
 
-def begin(sensors, folder, duration):
-    process = subprocess.Popen([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", f"--duration={duration}",
-                                "--truth=rapl-sysfs", "--exporter=http://127.0.0.1:9/metrics", f"--output={folder}"],
-                               stdout=subprocess.PIPE, text=True)
+def command(sensors, folder, duration, *options):
+    return [VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", f"--duration={duration}",
+            "--exporter=http://127.0.0.1:9/metrics", f"--output={folder}", *(options or ["--truth=rapl-sysfs"])]
+
+
+def begin(sensors, folder, duration, *options, env=None):
+    process = subprocess.Popen(command(sensors, folder, duration, *options), stdout=subprocess.PIPE, text=True, env=env)
     assert process.stdout.readline().startswith("Plan, ")
     return process
 
@@ -80,5 +86,36 @@ def a_meter_that_returns_is_read_again():
         assert "truth/package" not in results, results["truth/package"]
 
 
+def a_search_that_hangs_is_reported():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        sensors.control(f"class/powercap stall-list {LONG}")
+        done = subprocess.run(command(sensors, folder, "10s"), capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode == 2, done
+        assert "class/powercap: there was no answer within 2 s" in done.stderr, done.stderr
+        done = subprocess.run(command(sensors, folder, "10s", "--truth=auto"), capture_output=True, text=True, timeout=100,
+                              check=False)
+        assert "Meters may be missing: " in done.stdout and "class/powercap did not answer" in done.stdout, done.stdout
+        truth = results_of(folder)["truth/search"]
+        assert truth["verdict"] == "inconclusive" and "The search for meters stalled" in truth["reason"], truth
+
+
+def gpus_that_hang_are_reported():
+    """At first one of two hangs, and later the other one as well."""
+    gpus = Gpus()
+    env = {**os.environ, "NVML_LAB_STATE": str(gpus.state)}
+    options = ("--truth=rapl-sysfs", f"--truth.nvml-library={BUILD}/tests/lab/nvml.so")
+    gpus.say("gpu 0 50000", "gpu 1 30000", f"delay 1 {LONG}")
+    with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        with begin(sensors, folder, "10s", *options, env=env) as process:
+            wait_for_reads(sensors, 3)
+            gpus.say("gpu 0 50000", "gpu 1 30000", f"delay 0 {LONG}")
+            process.communicate(timeout=100)
+        results = results_of(folder)
+        assert "NVML 1 did not answer" in results["truth/search"]["reason"], results["truth/search"]
+        assert "The truth stalled" in results["truth/gpu"]["reason"] and "NVML 0" in results["truth/gpu"]["reason"], results
+        assert "truth/package" not in results, results["truth/package"]
+
+
 if __name__ == "__main__":
-    run_tests([a_read_that_hangs_is_reported, an_interrupt_ends_it_while_a_read_hangs, a_meter_that_returns_is_read_again])
+    run_tests([a_read_that_hangs_is_reported, an_interrupt_ends_it_while_a_read_hangs, a_meter_that_returns_is_read_again,
+               a_search_that_hangs_is_reported, gpus_that_hang_are_reported])

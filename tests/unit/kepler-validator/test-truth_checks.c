@@ -16,7 +16,6 @@ static struct observation *observe(const struct truth_meter *meter, int missing_
 	observation->phases[0].phase = (struct phase){ "node", 0, LENGTH_S };
 	observation->truth.meter_count = 1;
 	observation->truth.meters[0] = *meter;
-	observation->truth.meters[0].fd = -1;
 	observation->truth.zone_count = 1;
 	memcpy(observation->truth.zones[0].kind, meter->kind, sizeof(meter->kind));
 	observation->truth.zones[0].series = series_new(meter->kind, "W");
@@ -78,6 +77,30 @@ static void a_truth_that_vanishes_or_stands_still_decides_nothing(void **state)
 	expect(observe(&power, 0), "stood still for 99 s");
 }
 
+/* Of two sockets, one may be missing; GPUs are found by a search of their own. */
+static void a_search_that_stalled_decides_nothing(void **state)
+{
+	static const struct truth_meter sound = { .kind = "package", .joules = 1, .still_s = 2 };
+	struct result_list results = { 0 };
+
+	for (int is_gpus = 0; is_gpus < 2; is_gpus++) {
+		struct observation *observation = observe(&sound, 0);
+		struct truth *truth = &observation->truth;
+
+		(void)snprintf(is_gpus ? truth->gpu_stalled : truth->stalled, TRUTH_PATH_MAX,
+			       "/sys/class/powercap");
+		assert_int_equal(check_truth(observation, &results), 0);
+		assert_int_equal(results.count, 1);
+		assert_string_equal(results.items[0]->name, "truth/search");
+		assert_int_equal(results.items[0]->verdict, VERDICT_INCONCLUSIVE);
+		assert_non_null(strstr(results.items[0]->reason, "/sys/class/powercap did not"));
+		assert_int_equal(truth->zones[0].doubt[0] != 0, !is_gpus);
+		result_list_release(&results);
+		observation_release(observation);
+		free(observation);
+	}
+}
+
 static void meters_that_were_left_out_are_reported(void **state)
 {
 	static const struct truth_meter sound = { .kind = "package", .joules = 1 };
@@ -99,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_truth_decides),
 		cmocka_unit_test(a_truth_that_vanishes_or_stands_still_decides_nothing),
+		cmocka_unit_test(a_search_that_stalled_decides_nothing),
 		cmocka_unit_test(meters_that_were_left_out_are_reported),
 	};
 	return unit_run(tests);

@@ -66,6 +66,32 @@ static void packages_are_summed(void **state)
 	assert_non_null(strstr(truth.zones[0].series->query, "/dev/cpu/2/msr:0x611"));
 }
 
+/* The open of a FIFO waits for its writer, which never comes; the other package is found. */
+static void a_device_that_hangs_is_reported(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+	char devices[64], path[128];
+	struct diag diag = { "" };
+
+	(void)snprintf(devices, sizeof(devices), "%s/dev", root);
+	const struct truth_options options = {
+		.source = TRUTH_MSR, .sysfs = root, .procfs = root, .devices = devices
+	};
+	write_text("cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n");
+	add_cpu(0, "0\n");
+	add_cpu(1, "1\n");
+	write_register(0, 0x606, 14 << 8);
+	write_register(0, 0x611, 0x4000);
+	write_register(0, 0x619, 0);
+	write_text("dev/cpu/1/other", "");
+	(void)snprintf(path, sizeof(path), "%s/cpu/1/msr", devices);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(truth_open(&options, &truth, &diag), 0);
+	assert_int_equal(truth.meter_count, 1);
+	assert_string_equal(truth.stalled, path);
+	assert_string_equal(truth.gpu_stalled, "");
+}
+
 static void a_missing_module_is_reported(void **state)
 {
 	CLEANUP(truth_close) struct truth truth;
@@ -82,6 +108,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(packages_are_summed, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_device_that_hangs_is_reported, make_root,
+						remove_root),
 		cmocka_unit_test_setup_teardown(a_missing_module_is_reported, make_root,
 						remove_root),
 	};
