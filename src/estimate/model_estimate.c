@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/quadrature.h"
+#include "model/recent_mean.h"
 #include "model/selection.h"
 
 /*
@@ -21,6 +22,8 @@
 #define LAST_LOADS      0.1
 
 #define FEATURE_COUNT   MODEL_FEATURES_MAX
+#define RECENT_MAX      4 /* recent means that one component can have */
+#define VALUE_COUNT     (FEATURE_COUNT + RECENT_MAX)
 
 /* Features that are not signals of processes. */
 enum { WAITED_TIME = SIGNAL_COUNT, CPU_TIME };
@@ -50,14 +53,23 @@ static const struct {
 	{ "cpu_scaling_frequency_hertz", SIGNAL_FREQUENCY_TIME, 0 },
 };
 
+/* A recent mean that a component needs. */
+struct recent_feature {
+	size_t feature; /* its feature's place in features[] */
+	unsigned seconds;
+	struct recent_mean mean;
+};
+
 /* The model of the source's zone with the same index. */
 struct model_zone {
 	const struct trained_model *model;
 	size_t component;
-	struct model_columns columns; /* of features[] */
-	uint32_t needed;              /* bits of the signals that they use */
-	struct model_choice choice;   /* the expected error of the model on this machine */
-	double no_work_w;             /* its answer for a machine that does nothing */
+	struct model_columns columns; /* of features[], and then of recent[] */
+	struct recent_feature recent[RECENT_MAX];
+	size_t recent_count;
+	uint32_t needed;            /* bits of the signals that they use */
+	struct model_choice choice; /* the expected error of the model on this machine */
+	double no_work_w;           /* its answer for a machine that does nothing */
 	uint64_t changes;
 };
 
@@ -133,21 +145,80 @@ static bool is_free(const struct model_estimate *models, enum zone_kind kind)
 	return models->base.count < ZONE_SOURCE_MAX;
 }
 
+static bool is_level(size_t feature)
+{
+	return feature < FEATURE_COUNT && features[feature].divisor <= 0;
+}
+
 /* A feature that is not counted here gets a name that no model asks for. */
+static void name_features(const struct model_estimate *models, const char *ret[VALUE_COUNT])
+{
+	for (size_t i = 0; i < VALUE_COUNT; i++)
+		ret[i] = i >= FEATURE_COUNT || bit_of(i) & ~models->options.signals
+				 ? ""
+				 : features[i].name;
+}
+
+/* The recent mean that zone @before has, or one that has not begun. */
+static struct recent_feature continue_recent(const struct model_zone *before, size_t feature,
+					     unsigned seconds)
+{
+	for (size_t i = 0; i < before->recent_count; i++) {
+		if (before->recent[i].feature == feature && before->recent[i].seconds == seconds)
+			return before->recent[i];
+	}
+	return (struct recent_feature){ .feature = feature, .seconds = seconds };
+}
+
+/* Gives the zone the recent means of the model whose features are counted here. */
+static int add_recent(const struct model_component *component, struct model_zone *zone,
+		      const char *names[VALUE_COUNT], struct diag *diag)
+{
+	const struct model_zone before = *zone;
+
+	zone->recent_count = 0;
+	for (size_t i = 0; i < component->feature_count; i++) {
+		const char *name = component->features[i].name;
+		unsigned seconds = 0;
+		size_t len = recent_mean_parse(name, &seconds), from = 0;
+
+		while (from < FEATURE_COUNT &&
+		       (!len || is_level(from) || strlen(names[from]) != len ||
+			strncmp(names[from], name, len) != 0))
+			from++;
+		if (from == FEATURE_COUNT)
+			continue;
+		if (zone->recent_count == RECENT_MAX)
+			return diag_set(diag, -ENOENT,
+					"component \"%s\" has more than %d recent means",
+					component->name, RECENT_MAX);
+		zone->recent[zone->recent_count] = continue_recent(&before, from, seconds);
+		names[FEATURE_COUNT + zone->recent_count++] = name;
+	}
+	return 0;
+}
+
 static int bind_features(const struct model_estimate *models, const struct trained_model *model,
 			 struct model_zone *zone, struct diag *diag)
 {
-	const char *names[FEATURE_COUNT];
+	const struct model_component *component = &model->components[zone->component];
+	const char *names[VALUE_COUNT];
 	int r;
 
-	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		names[i] = bit_of(i) & ~models->options.signals ? "" : features[i].name;
-	r = trained_model_bind(model, zone->component, names, FEATURE_COUNT, &zone->columns, diag);
+	name_features(models, names);
+	r = add_recent(component, zone, names, diag);
+	if (r == 0)
+		r = trained_model_bind(model, zone->component, names, VALUE_COUNT, &zone->columns,
+				       diag);
 	if (r < 0)
 		return r;
 	zone->needed = 0;
-	for (size_t i = 0; i < model->components[zone->component].feature_count; i++)
-		zone->needed |= bit_of(zone->columns.column[i]);
+	for (size_t i = 0; i < component->feature_count; i++) {
+		size_t at = zone->columns.column[i];
+
+		zone->needed |=
+			bit_of(at < FEATURE_COUNT ? at : zone->recent[at - FEATURE_COUNT].feature);
+	}
 	return 0;
 }
 
@@ -159,18 +230,13 @@ static double core_ratio(const struct model_estimate *models, const struct train
 	return cores ? (double)cores / models->base.cpus : 1;
 }
 
-static bool is_level(size_t feature)
-{
-	return features[feature].divisor <= 0;
-}
-
 /* The power of a @ratio-th of the model's machine when all of it does @ratio times @values. */
 static void predict_part(const struct model_zone *zone, const double *values, double ratio,
 			 struct model_answer *ret)
 {
-	double scaled[FEATURE_COUNT];
+	double scaled[VALUE_COUNT];
 
-	for (size_t i = 0; i < FEATURE_COUNT; i++)
+	for (size_t i = 0; i < VALUE_COUNT; i++)
 		scaled[i] = is_level(i) ? values[i] : values[i] * ratio;
 	trained_model_predict(zone->model, zone->component, &zone->columns, scaled, ret);
 	ret->watts /= ratio;
@@ -240,7 +306,7 @@ static int bind_zone(const struct model_estimate *models, const struct model_pla
 		     const struct trained_model *model, size_t component, struct model_zone *zone,
 		     struct diag *diag)
 {
-	static const double nothing[FEATURE_COUNT];
+	static const double nothing[VALUE_COUNT];
 	struct model_answer answer;
 	int r;
 
@@ -280,6 +346,55 @@ static int add_zone(struct model_estimate *models, const struct model_place *pla
 	return 0;
 }
 
+static double amount_of(const struct node_work *work, size_t feature)
+{
+	unsigned signal = features[feature].signal;
+
+	if (signal == CPU_TIME)
+		return (double)work->busy_ns;
+	return (double)(signal == WAITED_TIME ? work->waited_ns : work->amount[signal]);
+}
+
+/* Feature @feature of the work that was fed last; that work must have a time. */
+static double rate_of(const struct zone_source *source, size_t feature)
+{
+	double dt_s = (double)source->dt_ns / 1e9;
+
+	if (is_level(feature))
+		return (double)source->work.mean_khz * 1e3;
+	return amount_of(&source->work, feature) / features[feature].divisor / dt_s;
+}
+
+/* The work that was fed last, as features of the zone's model. */
+static void rates(const struct zone_source *source, const struct model_zone *zone, double *ret)
+{
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		ret[i] = rate_of(source, i);
+	for (size_t i = 0; i < RECENT_MAX; i++)
+		ret[FEATURE_COUNT + i] = i < zone->recent_count ? zone->recent[i].mean.value : 0;
+}
+
+/* Adds the work that was fed last to the zone's recent means, once. */
+static void update_recent(const struct zone_source *source, struct model_zone *zone)
+{
+	for (size_t i = 0; source->dt_ns && i < zone->recent_count; i++) {
+		struct recent_feature *recent = &zone->recent[i];
+
+		if (!(bit_of(recent->feature) & ~source->work.signals))
+			(void)recent_mean_add(&recent->mean, recent->seconds,
+					      (double)source->fed_ns / 1e9,
+					      rate_of(source, recent->feature));
+	}
+}
+
+static void take_work(struct zone_source *source)
+{
+	struct model_estimate *models = models_of(source);
+
+	for (size_t i = 0; i < source->count; i++)
+		update_recent(source, &models->zones[i]);
+}
+
 static int check_output(const struct model_estimate *models, const struct trained_model *model,
 			struct diag *diag)
 {
@@ -314,6 +429,7 @@ int model_estimate_add(struct zone_source *source, const struct model_place *pla
 		}
 	}
 	if (source->count > zones) {
+		take_work(source);
 		if (r != -ERANGE)
 			diag->text[0] = '\0';
 		return 0;
@@ -374,6 +490,7 @@ int model_estimate_replace(struct zone_source *source, const struct model_place 
 	trained_model_release(own);
 	*own = *model;
 	memset(model, 0, sizeof(*model));
+	take_work(source);
 	return 0;
 }
 
@@ -389,34 +506,12 @@ size_t model_estimate_features(const struct zone_source *source,
 	return count;
 }
 
-static double amount_of(const struct node_work *work, size_t feature)
-{
-	unsigned signal = features[feature].signal;
-
-	if (signal == CPU_TIME)
-		return (double)work->busy_ns;
-	return (double)(signal == WAITED_TIME ? work->waited_ns : work->amount[signal]);
-}
-
-/* The work that was fed last, as features. */
-static void rates(const struct zone_source *source, double *ret)
-{
-	double dt_s = (double)source->dt_ns / 1e9;
-
-	for (size_t i = 0; i < FEATURE_COUNT; i++) {
-		if (is_level(i))
-			ret[i] = (double)source->work.mean_khz * 1e3;
-		else
-			ret[i] = amount_of(&source->work, i) / features[i].divisor / dt_s;
-	}
-}
-
 /* The features of an idle machine: levels are the lowest of the training rows, if known. */
 static void no_load(const struct model_zone *zone, const double *values, double *ret)
 {
 	const struct model_component *component = &zone->model->components[zone->component];
 
-	memset(ret, 0, FEATURE_COUNT * sizeof(*ret));
+	memset(ret, 0, VALUE_COUNT * sizeof(*ret));
 	for (size_t i = 0; i < component->feature_count; i++) {
 		size_t at = zone->columns.column[i];
 		double least = component->features[i].minimum;
@@ -431,11 +526,11 @@ static void power_at(const struct zone_source *source, size_t index, double util
 {
 	const struct model_estimate *models = const_models_of(source);
 	const struct model_zone *zone = &models->zones[index];
-	double values[FEATURE_COUNT], nothing[FEATURE_COUNT];
+	double values[VALUE_COUNT], nothing[VALUE_COUNT];
 	struct model_answer answer, idle;
 
 	(void)utilisation;
-	rates(source, values);
+	rates(source, zone, values);
 	no_load(zone, values, nothing);
 	predict(models, zone, values, &answer);
 	predict(models, zone, nothing, &idle);
@@ -462,10 +557,10 @@ static void vm_power_at(const struct zone_source *source, size_t index, const st
 	double part_of_host = load->share->share * load->ratio;
 	double ratio = core_ratio(models, zone->model) * part_of_host;
 	double idle_w = zone->model->output == MODEL_ABS_POWER ? zone->no_work_w : 0;
-	double values[FEATURE_COUNT], bound_w;
+	double values[VALUE_COUNT], bound_w;
 	struct model_answer answer;
 
-	rates(source, values);
+	rates(source, zone, values);
 	predict_part(zone, values, ratio, &answer);
 	ret->idle_w = 0;
 	ret->dynamic_w = fmax(answer.watts - idle_w / ratio, 0);
@@ -491,5 +586,6 @@ static const struct zone_source_ops model_ops = {
 	.vm_power = vm_power_at,
 	.vm_share = share_of_host,
 	.describe = describe,
+	.take_work = take_work,
 	.free = release,
 };

@@ -87,6 +87,8 @@ void zone_source_feed(struct zone_source *source, const struct node_work *work)
 	source->work = *work;
 	if (source->is_vm && source->dt_ns)
 		look_for_full_host(source);
+	if (source->ops->take_work)
+		source->ops->take_work(source);
 }
 
 static double utilisation_of(const struct zone_source *source)

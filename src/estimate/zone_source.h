@@ -76,7 +76,8 @@ struct zone_source_ops {
 	void (*vm_share)(const struct zone_source *source, size_t index, struct vm_share *ret);
 	/* Texts and changes; the rest is filled in already. */
 	void (*describe)(const struct zone_source *source, size_t index, struct model_state *ret);
-	void (*set_cpus)(struct zone_source *source); /* cpus have changed; NULL: nothing to do */
+	void (*take_work)(struct zone_source *source); /* work was fed; NULL: nothing to do */
+	void (*set_cpus)(struct zone_source *source);  /* cpus have changed; NULL: nothing to do */
 	void (*free)(struct zone_source *source);
 };
 

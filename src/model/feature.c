@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "model/recent_mean.h"
 
 static const struct feature features[] = {
 	{ "bpf_cpu_time_ms", "ms/s", true, false, NULL },
@@ -57,13 +58,21 @@ const struct feature_group feature_groups[] = {
 	{ NULL, { NULL } },
 };
 
-const struct feature *feature_find(const char *name)
+static const struct feature *find(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
-		if (strcmp(features[i].name, name) == 0)
+		if (strncmp(features[i].name, name, len) == 0 && !features[i].name[len])
 			return &features[i];
 	}
 	return NULL;
+}
+
+const struct feature *feature_find(const char *name)
+{
+	size_t len = recent_mean_parse(name, NULL);
+	const struct feature *of_mean = len ? find(name, len) : NULL;
+
+	return of_mean && of_mean->is_load ? of_mean : find(name, strlen(name));
 }
 
 const char *feature_option(const char *name)

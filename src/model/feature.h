@@ -19,7 +19,10 @@ struct feature {
 	const char *option; /* kepler's option that enables it; NULL: none is needed, or none can */
 };
 
-/* NULL: no known one. */
+/*
+ * NULL: no known one. A recent mean (recent_mean.h) of a feature of load has what that feature has,
+ * except for the name.
+ */
 const struct feature *feature_find(const char *name);
 /* The option with which kepler counts it; "" always, never, or not known. */
 const char *feature_option(const char *name);

@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "base/quadrature.h"
 #include "model/processor/processor_family.h"
+#include "model/recent_mean.h"
 
 /* For a model with an unknown error. */
 #define ERROR_UNKNOWN 0.3
@@ -63,10 +64,14 @@ static bool is_rapl(const char *source)
 	return false;
 }
 
+/* Returns true if @name is one of @names, or a recent mean of one. */
 static bool has_name(const char *const *names, size_t count, const char *name)
 {
+	size_t of_mean = recent_mean_parse(name, NULL);
+
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(names[i], name) == 0)
+		if (strcmp(names[i], name) == 0 ||
+		    (of_mean && strncmp(names[i], name, of_mean) == 0 && !names[i][of_mean]))
 			return true;
 	}
 	return false;

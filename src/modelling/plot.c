@@ -13,6 +13,7 @@
 #include "options/program.h"
 #include "report/html_report.h"
 #include "samples/sample_input.h"
+#include "training/recent_columns.h"
 
 struct plot_config {
 	struct settings settings;
@@ -54,6 +55,8 @@ static int plot(void *userdata, const struct operands *operands, struct diag *di
 
 	if (r == 0)
 		r = sample_input_read(operands->words[1], &samples, diag);
+	if (r == 0)
+		r = recent_columns_add_of_model(&samples, &model, diag);
 	if (r == 0 && has_held_out)
 		r = sample_input_read(config->held_out, &held_out, diag);
 	if (r == 0)

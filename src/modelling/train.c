@@ -11,6 +11,7 @@
 
 #include "base/macro.h"
 #include "model/feature.h"
+#include "model/recent_mean.h"
 #include "modelling/model_command.h"
 #include "modelling/rows/held_out.h"
 #include "modelling/sample_file.h"
@@ -21,6 +22,7 @@
 #include "samples/power_column.h"
 #include "samples/sample_input.h"
 #include "training/model_training.h"
+#include "training/recent_columns.h"
 
 struct training_config {
 	struct settings settings;
@@ -204,6 +206,19 @@ static int check_columns(struct training_run *run)
 	return r;
 }
 
+/* Recent means among the features are computed unless the rows have them. */
+static int add_recent_means(struct training_run *run)
+{
+	const struct training_request *request = &run->request;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < request->feature_count; i++) {
+		if (recent_mean_parse(request->features[i], NULL))
+			r = recent_columns_add(&run->table, request->features[i], &run->diag);
+	}
+	return r;
+}
+
 static int open_run(struct training_run *run)
 {
 	int r;
@@ -229,6 +244,8 @@ static int open_run(struct training_run *run)
 	if (r == 0)
 		r = training_options_make(run->values, &run->table, &run->names, &run->request,
 					  &run->diag);
+	if (r == 0 && *run->values->features)
+		r = add_recent_means(run);
 	run->request.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	if (r == 0 && run->files.bad_rows)
 		(void)fprintf(stderr, "kepler-model: %llu bad rows were skipped\n",

@@ -51,7 +51,8 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 		  "Train on the features of this group, such as BPFOnly, CounterOnly or BPFIRQ. "
 		  "Default: all known features in the rows."),
 	TEXT_FLAG("features", OWN(features), "", "NAMES",
-		  "Train on these columns instead, separated by commas."),
+		  "Train on these columns instead, separated by commas. A recent mean, such as "
+		  "bpf_cpu_time_ms_mean_30s, is computed from the rows in the order of time."),
 	TEXT_FLAG("thirdparty-metrics", OWN(third_party), "", "NAMES",
 		  "Additional feature columns, separated by commas."),
 	TEXT_FLAG(

@@ -17,6 +17,7 @@
 #include "repository/model_json.h"
 #include "samples/sample_input.h"
 #include "training/model_validation.h"
+#include "training/recent_columns.h"
 
 #define BOOTSTRAP_SEED 1
 
@@ -111,6 +112,16 @@ static int load_models(struct validation *validation, const struct operands *ope
 		r = model_input_each(validation->operand, &validation->config->models, take_model,
 				     validation, &validation->diag);
 	}
+	return r;
+}
+
+static int add_recent_means(struct validation *validation)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < validation->model_count; i++)
+		r = recent_columns_add_of_model(&validation->rows, &validation->models[i].model,
+						&validation->diag);
 	return r;
 }
 
@@ -216,6 +227,8 @@ static int judge(struct validation *validation, const struct operands *operands)
 
 	if (r == 0)
 		r = sample_input_read(path, &validation->rows, &validation->diag);
+	if (r == 0)
+		r = add_recent_means(validation);
 	if (r < 0)
 		return r;
 	begin_models(validation);

@@ -191,6 +191,7 @@ int model_training_run(const struct sample_table *table, const struct training_r
 	for (size_t c = 0; r == 0 && c < request->component_count; c++) {
 		r = training_rows_read(table, request->features, request->feature_count,
 				       request->components[c], &job.rows[c], diag);
+		job.rows[c].is_dynamic = model->output == MODEL_DYN_POWER;
 		report->rows[c] = job.rows[c].rows;
 		report->left_out[c] = job.rows[c].left_out;
 	}

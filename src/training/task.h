@@ -22,5 +22,6 @@ struct training_task {
 	/* Quotients of the row's features. */
 	const struct feature_ratio *ratios;
 	size_t ratio_count;
+	bool is_dynamic; /* watts above idle: 0 where nothing runs */
 	uint64_t seed;
 };

@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "model/feature.h"
+#include "model/recent_mean.h"
 #include "samples/power_column.h"
 
 static int find_column(const struct sample_table *table, const char *name, const double **ret,
@@ -92,7 +93,9 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 		const struct feature *known = feature_find(names[i]);
 
 		(void)snprintf(features[i].name, sizeof(features[i].name), "%s", names[i]);
-		is_load[i] = grows[i] = known && known->is_load;
+		grows[i] = known && known->is_load;
+		/* After a high load the power of the same load can be less. */
+		is_load[i] = grows[i] && !recent_mean_parse(names[i], NULL);
 		if (strcmp(names[i], "cpu_cycles") == 0)
 			cycles = i;
 	}
@@ -195,6 +198,7 @@ struct training_task training_task_of(const struct training_rows *rows,
 		.grows = rows->grows,
 		.ratios = rows->ratios,
 		.ratio_count = rows->ratio_count,
+		.is_dynamic = rows->is_dynamic,
 		.seed = seed,
 	};
 }

@@ -21,12 +21,13 @@ struct training_rows {
 	/*
 	 * [feature_count]: power does not fall as it alone grows. This holds for cpu_cycles. In as
 	 * many cycles more instructions, or more CPU time at a lower frequency, can draw less, so
-	 * the others count only without cycles.
+	 * the others count only without cycles. A recent mean never does: it can lower the power.
 	 */
 	bool *is_load;
 	bool *grows; /* [feature_count]: a feature of load, also if there are cycles */
 	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
 	size_t ratio_count;
+	bool is_dynamic;  /* set by the caller: watts are those above idle */
 	double *x;        /* rows × feature_count */
 	double *y;        /* W */
 	uint32_t *source; /* the row of the table */

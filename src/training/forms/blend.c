@@ -64,8 +64,8 @@ static int add_up(const struct predictor *a, const struct predictor *b, struct p
 }
 
 /*
- * The rows, followed by some in which nothing runs, with a power that is nearly the lowest of all:
- * numbers in *ret_x and *ret_y are given.
+ * The rows, followed by some in which nothing runs, with a power that is nearly the lowest of all,
+ * or none above idle: numbers in *ret_x and *ret_y are given.
  */
 static int add_idle_rows(const struct training_task *task, struct training_task *ret,
 			 double **ret_x, double **ret_y)
@@ -80,7 +80,7 @@ static int add_idle_rows(const struct training_task *task, struct training_task 
 		return -ENOMEM;
 	memcpy(y, task->y, task->rows * sizeof(*y));
 	qsort(y, task->rows, sizeof(*y), compare_doubles);
-	idle_w = y[lowest];
+	idle_w = task->is_dynamic ? 0 : y[lowest];
 	memcpy(y, task->y, task->rows * sizeof(*y));
 	memcpy(x, task->x, task->rows * task->features * sizeof(*x));
 	for (size_t i = task->rows; i < rows; i++)

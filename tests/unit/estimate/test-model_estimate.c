@@ -461,6 +461,92 @@ static void test_a_frequency_is_not_a_rate(void **state)
 			     "\"minimum\": 0, \"maximum\": 4}",                                    \
 			"0, 80, 10"))
 
+#define MEAN_OVER(seconds) FEATURE("bpf_cpu_time_ms_mean_" seconds "s", "4000")
+#define MEAN               MEAN_OVER("30")
+/* 80 W for what runs now, 40 W less after a long time of it. */
+#define TURBO MODEL("AbsPower", "4", COMPONENT("package", TIME ", " MEAN, "20, 80, -40"))
+
+/* The mean is that of the intervals so far: of a step, 1 - 1/e has arrived after 30 s. */
+static void test_turbo_ends(void **state)
+{
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, TURBO);
+	double full_w = 100, mean = 0;
+	struct energy_span span;
+
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 20, 0, &span));
+	assert_int_equal(span.energy_uj, 10 * 20 * UJ_PER_J);
+	for (unsigned second = 25; second <= 50; second += 5) {
+		assert_true(pass(meter, second, 5 * 4000, &span));
+		mean = 1 - exp(-((double)second - 20) / 30);
+		assert_true(fabs((double)span.energy_uj / 5e6 - (full_w - 40 * mean)) < 1e-5);
+	}
+	assert_true(fabs(mean - (1 - exp(-1))) < 1e-12);
+	zone_source_free(meter);
+}
+
+/* A newer model with the same mean goes on with it; a mean that is new begins at what runs. */
+static void test_means_outlive_their_model(void **state)
+{
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_with(&options, TURBO);
+	struct energy_span span;
+	struct diag diag;
+
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 20, 0, &span));
+	assert_true(pass(meter, 50, 30 * 4000, &span));
+	assert_int_equal(replace(meter, &first_place, TURBO, &diag), 0);
+	assert_true(pass(meter, 80, 30 * 4000, &span));
+	assert_true(fabs((double)span.energy_uj / 30e6 - (100 - 40 * (1 - exp(-2)))) < 1e-5);
+	assert_int_equal(replace(meter, &first_place, PACKAGE, &diag), 0);
+	assert_int_equal(replace(meter, &first_place, TURBO, &diag), 0);
+	assert_true(pass(meter, 110, 30 * 4000, &span));
+	assert_true(fabs((double)span.energy_uj / 30e6 - 60) < 1e-5);
+	zone_source_free(meter);
+}
+
+static void test_means_that_are_refused(void **state)
+{
+	static const char too_many[] =
+		MODEL("AbsPower", "4",
+		      COMPONENT("package",
+				MEAN_OVER("1") ", " MEAN_OVER("2") ", " MEAN_OVER(
+					"3") ", " MEAN_OVER("4") ", " MEAN_OVER("5"),
+				"20, 1, 1, 1, 1, 1"));
+	static const char not_counted[] =
+		MODEL("AbsPower", "4",
+		      COMPONENT("package", FEATURE("cpu_cycles_mean_30s", "4000"), "20, 80"));
+	const struct model_estimate_options options = { .cpus = 4 };
+	struct zone_source *meter = meter_of(&options);
+	struct diag diag;
+
+	assert_int_equal(add(meter, too_many, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "more than 4 recent means"));
+	assert_int_equal(add(meter, not_counted, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "--counters.switches"));
+	zone_source_free(meter);
+}
+
+/* Neighbours are assumed to have done the same kind of work, for as long. */
+static void test_means_in_a_virtual_machine(void **state)
+{
+	static const char dynamic[] =
+		MODEL("DynPower", "4", COMPONENT("package", TIME ", " MEAN, "0, 80, -40"));
+	const struct model_estimate_options options = {
+		.cpus = 2, .is_vm = true, .machine = { .processor = "p", .cores = 4 }
+	};
+	struct zone_source *meter = meter_with(&options, dynamic);
+	struct energy_span span;
+
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 40, 0, &span));
+	assert_true(pass(meter, 70, 30 * 1000, &span));
+	assert_true(fabs((double)span.energy_uj / 30e6 - (20 - 10 * (1 - exp(-1)))) < 1e-5);
+	zone_source_free(meter);
+}
+
 /* A guest of two vCPUs, whose waiting grows with its host as its work does. */
 static void test_stolen_time_is_a_rate(void **state)
 {
@@ -585,6 +671,10 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_a_long_hole_is_not_bridged),
 		cmocka_unit_test(test_a_frequency_is_not_a_rate),
+		cmocka_unit_test(test_turbo_ends),
+		cmocka_unit_test(test_means_outlive_their_model),
+		cmocka_unit_test(test_means_that_are_refused),
+		cmocka_unit_test(test_means_in_a_virtual_machine),
 		cmocka_unit_test(test_stolen_time_is_a_rate),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
 		cmocka_unit_test(test_a_newer_model_continues_the_counters),

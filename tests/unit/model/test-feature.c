@@ -16,6 +16,15 @@ static void test_units_and_load(void **state)
 	assert_null(feature_find("bpf_cpu_time"));
 }
 
+static void test_recent_means(void **state)
+{
+	assert_string_equal(feature_unit("bpf_cpu_time_ms_mean_30s"), "ms/s");
+	assert_true(feature_find("cpu_cycles_mean_5s")->is_load);
+	assert_string_equal(feature_option("cpu_cycles_mean_5s"), "--counters.switches");
+	assert_null(feature_find("cpu_scaling_frequency_hertz_mean_30s")); /* not of load */
+	assert_null(feature_find("bpf_cpu_time_mean_30s"));
+}
+
 static void test_a_group_is_its_features_in_any_order(void **state)
 {
 	const char *const counters[] = { "cpu_instructions", "cache_miss", "cpu_cycles" };
@@ -66,6 +75,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_units_and_load),
+		cmocka_unit_test(test_recent_means),
 		cmocka_unit_test(test_a_group_is_its_features_in_any_order),
 		cmocka_unit_test(test_all_features_of_groups_are_known),
 		cmocka_unit_test(test_what_a_curve_sees),

@@ -56,6 +56,20 @@ static struct model_choice choose(size_t skip)
 	return choice;
 }
 
+/* A recent mean can be computed where its feature is counted. */
+static void test_recent_means_are_available(void **state)
+{
+	static const char *const means[] = { "bpf_cpu_time_ms_mean_30s" };
+	static const char *const others[] = { "cpu_cycles_mean_30s" };
+	struct model_choice choice;
+	struct diag diag = { "" };
+
+	candidates[ITSELF].features = means;
+	assert_int_equal(model_select(candidates, 1, &request, &choice, &diag), 0);
+	candidates[ITSELF].features = others;
+	assert_int_equal(model_select(candidates, 1, &request, &choice, &diag), -ENOENT);
+}
+
 static void test_the_machine_itself_goes_first(void **state)
 {
 	struct model_choice choice = choose(0);
@@ -158,6 +172,7 @@ static void test_an_unknown_machine(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_recent_means_are_available, set_up),
 		cmocka_unit_test_setup(test_the_machine_itself_goes_first, set_up),
 		cmocka_unit_test_setup(test_expected_error_decides, set_up),
 		cmocka_unit_test_setup(test_nothing_that_is_expected_to_be_far_off, set_up),

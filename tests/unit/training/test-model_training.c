@@ -94,6 +94,30 @@ static void test_an_unusable_model_makes_way(void **state)
 	assert_int_equal(model.component_count, 0);
 }
 
+/* Power above idle is 0 where nothing runs, whatever the lowest of the rows is. */
+static void test_dynamic_power_begins_at_nothing(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	struct training_request request = request_of("RatioTrees", NULL);
+	struct diag diag = { "" };
+
+	request.component_count = 1;
+	for (int output = 0; output < MODEL_OUTPUT_COUNT; output++) {
+		CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+		double nothing = 0, watts;
+		bool outside = false;
+
+		model.output = (enum model_output)output;
+		assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+		watts = model_component_form_watts(&model.components[0], &nothing, &outside);
+		if (output == MODEL_DYN_POWER)
+			assert_true(watts < 15);
+		else
+			assert_true(watts > 25);
+	}
+}
+
 static void test_groups_splits_and_errors_alone(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
@@ -185,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_smallest_error_makes_the_model),
 		cmocka_unit_test(test_an_unusable_model_makes_way),
+		cmocka_unit_test(test_dynamic_power_begins_at_nothing),
 		cmocka_unit_test(test_groups_splits_and_errors_alone),
 		cmocka_unit_test(test_errors_of_a_model_on_other_rows),
 		cmocka_unit_test(test_threads_change_nothing),

@@ -41,6 +41,18 @@ static void test_scaled_features_and_gaps(void **state)
 	assert_true(rows.is_load[0] && !rows.is_load[1]);
 }
 
+/* After a high load, less power may be drawn; yet both grow as load does. */
+static void test_a_recent_mean_may_lower_the_power(void **state)
+{
+	static const char *const names[] = { "bpf_cpu_time_ms", "bpf_cpu_time_ms_mean_30s" };
+	struct model_feature described[2];
+	bool is_load[2], grows[2];
+
+	training_rows_name(names, 2, described, is_load, grows);
+	assert_true(is_load[0] && !is_load[1]);
+	assert_true(grows[0] && grows[1]);
+}
+
 static void test_what_is_missing_is_named(void **state)
 {
 	CLEANUP(sample_table_release)
@@ -80,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scaled_features_and_gaps),
+		cmocka_unit_test(test_a_recent_mean_may_lower_the_power),
 		cmocka_unit_test(test_what_is_missing_is_named),
 		cmocka_unit_test(test_parts),
 	};
