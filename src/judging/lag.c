@@ -50,10 +50,23 @@ static bool is_lowest_here(const double *left, int count, int i)
 	return (i == 0 || left[i] <= left[i - 1]) && (i == count - 1 || left[i] <= left[i + 1]);
 }
 
-/* Is what shift @best leaves distinctly less than what shift @i leaves? */
-static bool is_distinct(const double *left, int best, int i)
+/* Does the shift @best leave distinctly less than @left_there? */
+static bool is_distinct(const double *left, int best, double left_there)
 {
-	return left[best] <= LEFT_MOST * left[i] - GAIN_LEAST;
+	return left[best] <= LEFT_MOST * left_there - GAIN_LEAST;
+}
+
+/*
+ * The least that a lag within half a step of the lowest point @i may leave. At a load with edges,
+ * the rest grows in proportion to the distance from the lag, so between two steps it may be lower
+ * by half of the larger rise next to it.
+ */
+static double least_around(const double *left, int count, int i)
+{
+	double before = i > 0 ? left[i - 1] - left[i] : 0;
+	double after = i < count - 1 ? left[i + 1] - left[i] : 0;
+
+	return fmax(0, left[i] - fmax(before, after) / 2);
 }
 
 /* The nearest to 0 of the lowest points that are not distinctly worse than the best one. */
@@ -61,10 +74,17 @@ static int nearest_of_best(const double *left, int shifts, int best)
 {
 	int count = 2 * shifts + 1;
 
-	for (int distance = 1; distance < abs(best - shifts); distance++)
-		for (int i = shifts - distance; i <= shifts + distance; i += 2 * distance)
-			if (is_lowest_here(left, count, i) && !is_distinct(left, best, i))
+	for (int distance = 0; distance < abs(best - shifts); distance++) {
+		const int both[] = { shifts - distance, shifts + distance };
+
+		for (size_t side = 0; side < ARRAY_SIZE(both); side++) {
+			int i = both[side];
+
+			if (is_lowest_here(left, count, i) &&
+			    !is_distinct(left, best, least_around(left, count, i)))
 				return i;
+		}
+	}
 	return best;
 }
 
@@ -92,7 +112,7 @@ int lag_find(const struct series *actual, const struct series *predicted, double
 	if (left[best] >= 1)
 		return 0;
 	*ret_lag_s = 0;
-	if (!is_distinct(left, best, shifts))
+	if (!is_distinct(left, best, left[shifts]))
 		return 0;
 	best = nearest_of_best(left, shifts, best);
 	double part = best > 0 && best < 2 * shifts

@@ -7,7 +7,9 @@
  * less than half of the variance that none leaves, and explain 0.1 % of all variance more, with a
  * correlation of at least 0.5 and 16 pairs; otherwise noise would be a lag. A series that varies by
  * less than 1 % of its mean shows no lag. By the same rule, a shift is not preferred to a nearer
- * one at which the correlation has a peak, too: a load that repeats itself fits at each period.
+ * one at which the correlation has a peak, too: a load that repeats itself fits at each period. A
+ * peak between two shifts counts as high as it may be there, since a period that is not a whole
+ * number of steps puts one peak on a shift, and the next one between two.
  */
 #pragma once
 

@@ -14,11 +14,10 @@
 #include "truth/meter_search.h"
 #include "truth/timed_meter.h"
 
-#define UUID_MAX       96
-#define GPUS_MAX       64
-#define UNIT_MILLI     1e-3
-
-#define NVML_NOT_FOUND 6
+#define UUID_MAX   96
+#define GPUS_MAX   64
+#define UNIT_MILLI 1e-3
+#define NOT_FOUND  6 /* of NVML */
 
 struct nvml {
 	void *library;
@@ -83,7 +82,7 @@ static ssize_t ask_board(void *state, void *ret)
 		return -ENODEV;
 	if (board->nvml.count(&answer->count) != 0)
 		return -EIO;
-	answer->energy_error = answer->power_error = NVML_NOT_FOUND;
+	answer->energy_error = answer->power_error = NOT_FOUND;
 	if (!board->handle && (board->index >= answer->count ||
 			       board->nvml.handle(board->index, &board->handle) != 0))
 		return sizeof(*answer);

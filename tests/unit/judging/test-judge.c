@@ -164,6 +164,44 @@ static void a_load_that_repeats_itself_is_not_a_period_late(void **state)
 	expect(result, VERDICT_PASS, CAUSE_NONE, "");
 }
 
+/* The mean of a square wave from @from_s to @to_s: 60 W and 20 W in turn. */
+static double square_wave(double period_s, double from_s, double to_s)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 50; i++) {
+		double at =
+			fmod(from_s + (to_s - from_s) * (i + 0.5) / 50 + 1000 * period_s, period_s);
+
+		sum += at < period_s / 2 ? 60 : 20;
+	}
+	return sum / 50;
+}
+
+/* A lag between two steps fits less well than the same lag and a period that are whole steps. */
+static void a_period_is_rarely_a_whole_number_of_steps(void **state)
+{
+	for (int half_s = 13; half_s < 40; half_s += 2) {
+		for (int k = 1; k < 10; k++) {
+			struct machine machine = { .state = (uint64_t)(100 * half_s + k) };
+			double period_s = half_s / 2.0, predicted[SAMPLES];
+			double lag_s = period_s * (k - 5) / 12;
+
+			for (int i = 0; i < SAMPLES; i++) {
+				machine.watts[i] = square_wave(period_s, i, i + 1);
+				predicted[i] = square_wave(period_s, i - lag_s, i + 1 - lag_s) +
+					       0.5 * uniform(&machine);
+			}
+			struct result *result = judged(series_of(machine.watts, SAMPLES, 0),
+						       series_of(predicted, SAMPLES, 0), 0.05);
+			if (fabs(result->errors.lag_s - lag_s) > 1)
+				fail_msg("period %.1f s: %.2f s instead of %.2f s", period_s,
+					 result->errors.lag_s, lag_s);
+			result_free(result);
+		}
+	}
+}
+
 static void a_verdict_needs_pairs_and_a_threshold(void **state)
 {
 	struct machine machine;
@@ -450,6 +488,7 @@ int main(void)
 		cmocka_unit_test(another_nodes_series_does_not_follow),
 		cmocka_unit_test(a_lag_has_a_bound),
 		cmocka_unit_test(a_load_that_repeats_itself_is_not_a_period_late),
+		cmocka_unit_test(a_period_is_rarely_a_whole_number_of_steps),
 		cmocka_unit_test(a_verdict_needs_pairs_and_a_threshold),
 		cmocka_unit_test(a_meter_that_shows_0_is_not_a_truth),
 		cmocka_unit_test(a_zone_of_less_than_a_watt_is_judged),

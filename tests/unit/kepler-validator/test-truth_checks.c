@@ -77,7 +77,7 @@ static void a_truth_that_vanishes_or_stands_still_decides_nothing(void **state)
 	expect(observe(&power, 0), "stood still for 99 s");
 }
 
-/* Of two sockets, one may be missing; GPUs are found by a search of their own. */
+/* One of two sockets may be missing; GPUs are found by a search of their own. */
 static void a_search_that_stalled_decides_nothing(void **state)
 {
 	static const struct truth_meter sound = { .kind = "package", .joules = 1, .still_s = 2 };

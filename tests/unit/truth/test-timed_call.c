@@ -53,7 +53,7 @@ static void results_return(void **state)
 	assert_int_equal(timed_call_once(answer_a_lot, NULL, large, sizeof(large)), sizeof(large));
 }
 
-/* It costs the deadline once; afterwards, the late result is not taken for that of a later call. */
+/* It costs the deadline once; afterwards, the late result does not answer a later call. */
 static void a_call_that_hangs_is_left(void **state)
 {
 	struct counting counting = { .calls = 0 };
