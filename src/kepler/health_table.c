@@ -8,6 +8,7 @@
 #include "estimate/model_health.h"
 #include "export/push.h"
 #include "kepler/monitor.h"
+#include "meter/passthrough/passthrough_health.h"
 #include "workload/identity_health.h"
 
 static const void *activity_of(const struct monitor *monitor)
@@ -30,6 +31,13 @@ static const void *reads_of(const struct monitor *monitor)
 	return monitor->session.sources.reads;
 }
 
+static const void *passthrough_of(const struct monitor *monitor)
+{
+	const struct meter_table *meters = monitor->session.sources.meters;
+
+	return meters ? meter_table_meter(meters, &passthrough_meter) : NULL;
+}
+
 #define IN(member) offsetof(struct monitor, member), NULL
 #define BY(owner)  0, owner
 
@@ -50,6 +58,7 @@ static const struct {
 	{ &model_files_health_part, IN(session.sources.model_sources) },
 	{ &model_url_health_part, IN(session.sources.model_sources) },
 	{ &idle_state_health_part, IN(idle_state) },
+	{ &passthrough_health_part, BY(passthrough_of) },
 	{ &recorder_health_part, IN(session.recorder) },
 	{ &confinement_health_part, IN(session.landlock_abi) },
 	{ &reload_health_part, IN(reload) },

@@ -268,6 +268,15 @@ size_t meter_table_silent_count(const struct meter_table *table)
 	return table->place_count - table->count;
 }
 
+const struct meter *meter_table_meter(const struct meter_table *table, const struct meter_ops *ops)
+{
+	for (size_t i = 0; i < table->source_count; i++) {
+		if (table->sources[i].ops == ops)
+			return meter_of(&table->sources[i]);
+	}
+	return NULL;
+}
+
 size_t meter_table_ignored(const struct meter_table *table)
 {
 	size_t ignored = 0;

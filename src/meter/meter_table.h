@@ -66,6 +66,8 @@ size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);
 /* The device that has that UUID, all of it, or a part that has: "GPU-…", "MIG-…". */
 bool meter_table_find_device(const struct meter_table *table, const char *uuid,
 			     struct device_part *ret);
+/* The meter of the source @ops; NULL: it is not open. */
+const struct meter *meter_table_meter(const struct meter_table *table, const struct meter_ops *ops);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
 /*

@@ -13,17 +13,6 @@
 
 #include "base/num.h"
 
-const char *passthrough_outcome_name(enum passthrough_outcome outcome)
-{
-	static const char *const names[PASSTHROUGH_OUTCOME_COUNT] = {
-		[PASSTHROUGH_COUNTED] = "counted",   [PASSTHROUGH_BEGUN] = "begun",
-		[PASSTHROUGH_REPEATED] = "repeated", [PASSTHROUGH_WRONG_VM] = "wrong_vm",
-		[PASSTHROUGH_FELL] = "fell",         [PASSTHROUGH_IMPLAUSIBLE] = "implausible",
-	};
-
-	return names[outcome];
-}
-
 static struct passthrough_epoch *find_epoch(struct passthrough_account *account, uint64_t id)
 {
 	for (size_t i = 0; i < PASSTHROUGH_EPOCHS_MAX; i++) {

@@ -36,7 +36,6 @@ enum passthrough_outcome {
 	PASSTHROUGH_IMPLAUSIBLE, /* more power than zones of the kind can draw */
 	PASSTHROUGH_OUTCOME_COUNT,
 };
-const char *passthrough_outcome_name(enum passthrough_outcome outcome); /* "counted", … */
 
 struct passthrough_sum {
 	enum zone_kind kind;

@@ -76,19 +76,6 @@ static uint16_t get_u16(const uint8_t *at)
 	return (uint16_t)(at[0] | at[1] << 8);
 }
 
-const char *passthrough_refusal_name(enum passthrough_refusal refusal)
-{
-	static const char *const names[PASSTHROUGH_REFUSAL_COUNT] = {
-		[PASSTHROUGH_OK] = "ok",
-		[PASSTHROUGH_BAD_VERSION] = "version",
-		[PASSTHROUGH_BAD_LENGTH] = "length",
-		[PASSTHROUGH_BAD_SUM] = "checksum",
-		[PASSTHROUGH_BAD_CONTENT] = "content",
-	};
-
-	return names[refusal];
-}
-
 const char *passthrough_record_fault(const struct passthrough_record *record)
 {
 	if (!record->epoch || !record->sequence)

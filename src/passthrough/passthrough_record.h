@@ -60,7 +60,6 @@ enum passthrough_refusal {
 	PASSTHROUGH_BAD_CONTENT, /* whole, but it contradicts the specification */
 	PASSTHROUGH_REFUSAL_COUNT,
 };
-const char *passthrough_refusal_name(enum passthrough_refusal refusal); /* "version", "sum" */
 
 /* Why the values cannot be a record's, or NULL. Both forms check it. */
 const char *passthrough_record_fault(const struct passthrough_record *record);

@@ -24,6 +24,7 @@
 #include "base/num.h"
 #include "meter/meter.h"
 #include "meter/passthrough/passthrough_channel.h"
+#include "meter/passthrough/passthrough_counts.h"
 #include "passthrough/passthrough_account.h"
 #include "passthrough/passthrough_text.h"
 #include "service/needs.h"
@@ -43,6 +44,7 @@ struct meter {
 	struct zone zones[PASSTHROUGH_SUMS_MAX];
 	size_t count;
 	char remark[sizeof(((struct meter_remark *)NULL)->what)]; /* "": there is none */
+	struct passthrough_counts counts;                         /* atomic, each */
 	/* Only of the thread that polls: */
 	struct passthrough_channel *channel;
 	char *sysfs;
@@ -51,6 +53,7 @@ struct meter {
 	uint64_t updates[PASSTHROUGH_SUMS_MAX]; /* of each sum, as they were returned */
 	uint64_t received_ns;                   /* MONOTONIC, of the last record that counts; 0 */
 	uint64_t stale_ns;
+	uint64_t refused_texts;
 	bool has_uuid;
 	int error; /* of the channel */
 };
@@ -111,11 +114,42 @@ static int take_text(struct meter *meter, const char *text, size_t len)
 		set_remark(meter, diag.text);
 	else
 		take_record(meter, &record);
+	meter->refused_texts += r < 0;
 	return r;
 }
 
+/* For other threads: each value by itself is whole. */
+static void show_counts(struct meter *meter)
+{
+	const struct passthrough_account *account = &meter->account;
+	struct passthrough_counts counts = {
+		.refused_texts = meter->refused_texts,
+		.lost = account->lost,
+		.skipped_bytes = meter->stream.skipped,
+		.epochs = account->epoch_count,
+		.host_cpu_us = account->cpu_time_us,
+		.received_ns = meter->received_ns,
+	};
+	const uint64_t *from = (const uint64_t *)&counts;
+	uint64_t *to = (uint64_t *)&meter->counts;
+
+	memcpy(counts.outcomes, account->outcomes, sizeof(counts.outcomes));
+	memcpy(counts.refused, meter->stream.refused, sizeof(counts.refused));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*from); i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
+}
+
+void passthrough_meter_counts(const struct meter *meter, struct passthrough_counts *ret)
+{
+	const uint64_t *from = (const uint64_t *)&meter->counts;
+	uint64_t *to = (uint64_t *)ret;
+
+	for (size_t i = 0; i < sizeof(*ret) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
 /* Takes all that has arrived; waits at most @wait_ns for something to arrive. */
-static void pump(struct meter *meter, uint64_t wait_ns)
+static void receive(struct meter *meter, uint64_t wait_ns)
 {
 	char buf[PASSTHROUGH_TEXT_MAX + 1];
 	struct diag diag = { "" };
@@ -135,6 +169,12 @@ static void pump(struct meter *meter, uint64_t wait_ns)
 		if (len <= 0 || is_text)
 			return;
 	}
+}
+
+static void pump(struct meter *meter, uint64_t wait_ns)
+{
+	receive(meter, wait_ns);
+	show_counts(meter);
 }
 
 static void add_zones(struct meter *meter)

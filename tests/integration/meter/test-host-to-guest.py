@@ -338,6 +338,12 @@ def over_a_port():
         work_on(pair, 12)
         port.is_rough = False
         since = check_window(pair, port, now)
+        metrics = pair.guest.scrape()
+        for name, labels in (("records", {"outcome": "counted"}), ("records", {"outcome": "repeated"}), ("lost", {}),
+                             ("skipped_bytes", {})):
+            assert metrics.value(f"kepler_exporter_passthrough_received_{name}_total", **labels) > 0, (name, labels)
+        assert metrics.value("kepler_exporter_passthrough_host_epochs_total") == len(port.account.last)
+        assert 0 <= metrics.value("kepler_exporter_passthrough_last_record_age_seconds") < 60
         port.disconnect()
         pair.wait(lambda: port.connections == 2, "no second connection")
         pair.machine.signal(signal.SIGSTOP)

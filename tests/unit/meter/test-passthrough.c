@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "meter/passthrough/passthrough_channel.h"
+#include "meter/passthrough/passthrough_counts.h"
 #include "meter_fixture.h"
 #include "passthrough/passthrough_text.h"
 #include "tests/unit/unit.h"
@@ -125,6 +126,7 @@ static void check_remark(const struct fixture *fixture, const char *part)
 static void records_become_zones(void **state)
 {
 	struct fixture *fixture = *state;
+	struct passthrough_counts counts;
 	struct meter_remark unused;
 	struct raw_reading raw;
 	const struct zone *zone;
@@ -134,6 +136,8 @@ static void records_become_zones(void **state)
 	(void)snprintf(path, sizeof(path), "%s/port", fixture->tree.sysfs);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	open_on(fixture, path);
+	passthrough_meter_counts(fixture->meter, &counts);
+	assert_int_equal(counts.received_ns, 0);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	send_record(fd, usual);
@@ -162,6 +166,13 @@ static void records_become_zones(void **state)
 	send_record(fd, later(3, 2));
 	check_reading(fixture, 0, 124, 17);
 	check_reading(fixture, 1, 234, 27);
+	passthrough_meter_counts(fixture->meter, &counts);
+	assert_int_equal(counts.outcomes[PASSTHROUGH_COUNTED], 3);
+	assert_int_equal(counts.outcomes[PASSTHROUGH_REPEATED], 1);
+	assert_int_equal(counts.lost, 1);
+	assert_int_equal(counts.epochs, 1);
+	assert_int_equal(counts.skipped_bytes, 5);
+	assert_true(counts.received_ns > 0);
 	(void)close(fd);
 }
 
@@ -187,6 +198,7 @@ static void energy_without_idle_has_another_scope(void **state)
 static void files_are_read_when_they_are_replaced(void **state)
 {
 	struct fixture *fixture = *state;
+	struct passthrough_counts counts;
 	struct raw_reading raw;
 	char path[320];
 	int fd;
@@ -205,6 +217,8 @@ static void files_are_read_when_they_are_replaced(void **state)
 	assert_int_equal(truncate(path, 100), 0);
 	assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
 	check_remark(fixture, "its last line");
+	passthrough_meter_counts(fixture->meter, &counts);
+	assert_int_equal(counts.refused_texts, 1);
 	put_text(path, later(3, 4));
 	check_reading(fixture, 0, 118, 14);
 	/* A folder where the file should be. */

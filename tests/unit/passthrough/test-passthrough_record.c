@@ -106,8 +106,6 @@ static void test_faults(void **state)
 	record = examples[2].record;
 	record.zone_count = PASSTHROUGH_ZONES_MAX + 1;
 	assert_non_null(passthrough_record_fault(&record));
-	for (enum passthrough_refusal i = 0; i < PASSTHROUGH_REFUSAL_COUNT; i++)
-		assert_true(strlen(passthrough_refusal_name(i)) > 0);
 }
 
 /* Additions of a later version: a zone of another kind, and bytes before the checksum. */
