@@ -263,6 +263,12 @@ static __always_inline __u32 readable_cpu(const struct task_struct *task)
 	return bpf_core_field_exists(task->cpu) ? task->cpu : NO_CPU;
 }
 
+/* Two cache misses a thread, for the few times that trees of processes are followed. */
+static __always_inline bool has_parents(void)
+{
+	return *(const volatile __u32 *)&pass.parents;
+}
+
 static __always_inline void describe(struct kepler_thread *record, const struct task_struct *task,
 				     __u64 key)
 {
@@ -279,6 +285,14 @@ static __always_inline void describe(struct kepler_thread *record, const struct 
 	record->process_start_ns = leader->start_boottime;
 	record->cgroup_id = last_set.cgroup_id;
 	record->cgroup_set = (__u64)set;
+	record->parent_start_ns = 0;
+	record->parent = record->reserved = 0;
+	if (has_parents()) {
+		const struct task_struct *parent = leader->real_parent;
+
+		record->parent_start_ns = parent->group_leader->start_boottime;
+		record->parent = parent->tgid;
+	}
 	record->tgid = task->tgid;
 	record->tid = task->pid;
 	record->cpu = readable_cpu(task);
@@ -468,6 +482,20 @@ static __always_inline void count_lost(struct task_struct *task)
 	__sync_fetch_and_add(&ends_lost.young_count, 1);
 }
 
+/*
+ * The last parent of a task that is freed. It lived longer than the task, but its memory may have
+ * been freed since: what is younger than its child is another process.
+ */
+static __always_inline void fill_parent(struct kepler_thread *record, struct task_struct *task)
+{
+	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+
+	record->parent_start_ns = BPF_CORE_READ(parent, group_leader, start_boottime);
+	record->parent = BPF_CORE_READ(parent, tgid);
+	if (record->parent_start_ns > BPF_CORE_READ(task, start_boottime))
+		record->parent_start_ns = record->parent = 0;
+}
+
 static __always_inline void fill_end(struct kepler_thread *record, struct task_struct *task)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
@@ -477,6 +505,10 @@ static __always_inline void fill_end(struct kepler_thread *record, struct task_s
 	record->process_start_ns = process_start(task);
 	record->cgroup_id = cgroup_id_in(set);
 	record->cgroup_set = (__u64)set;
+	record->parent_start_ns = 0;
+	record->parent = record->reserved = 0;
+	if (has_parents())
+		fill_parent(record, task);
 	record->tgid = BPF_CORE_READ(task, tgid);
 	record->tid = BPF_CORE_READ(task, pid);
 	record->cpu = task_last_cpu(task);

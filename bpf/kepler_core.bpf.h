@@ -101,6 +101,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
+	struct task_struct *real_parent;
 	__u64 start_boottime;
 	char comm[16];
 	struct mm_struct *mm; /* NULL: a kernel thread, or one that ends */

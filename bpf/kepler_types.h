@@ -30,6 +30,10 @@ struct kepler_thread {
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u64 cgroup_id;
 	__u64 cgroup_set; /* opaque: changes when the thread moved in any hierarchy */
+	/* The process that it is a child of, with kepler_pass.parents; else, and unknown, all 0. */
+	__u64 parent_start_ns;
+	__u32 parent;
+	__u32 reserved;
 	__u32 tgid;
 	__u32 tid; /* changes when a thread that does not lead execs: it takes over the leader's */
 	__u32 cpu;
@@ -48,7 +52,7 @@ struct kepler_pass {
 	__u32 generation; /* which of the two mark bitmaps this pass writes: 0 or 1 */
 	__u32 slices;     /* a walk reports one of them: of the threads, by address */
 	__u32 slice;
-	__u32 reserved;
+	__u32 parents; /* records have their process's parent; may change at any time */
 };
 
 /*

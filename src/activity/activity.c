@@ -184,3 +184,11 @@ void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_
 	if (reader->ops->new_cgroups)
 		reader->ops->new_cgroups(reader, fn, userdata);
 }
+
+bool activity_want_parents(struct activity_reader *reader, bool wanted)
+{
+	if (!reader->ops->want_parents)
+		return false;
+	reader->ops->want_parents(reader, wanted);
+	return true;
+}

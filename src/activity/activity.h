@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,3 +43,8 @@ void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void 
  */
 void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn,
 				void *userdata);
+/*
+ * From now on samples have the parents of their processes, also those of processes that end before
+ * the next pass; or not. False: this reader does not know them.
+ */
+bool activity_want_parents(struct activity_reader *reader, bool wanted);

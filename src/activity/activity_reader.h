@@ -60,6 +60,11 @@ struct activity_sample {
 	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
 	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
+	/*
+	 * At its end or, while it lives, at this pass; all 0 if it is not known, and without
+	 * activity_want_parents().
+	 */
+	struct process_key parent;
 };
 
 /* Run time of ended threads that is known by their cgroup only. */
@@ -206,6 +211,8 @@ struct activity_ops {
 	void (*close)(struct activity_reader *reader);
 	int (*fd)(const struct activity_reader *reader); /* may be NULL */
 	void (*drain)(struct activity_reader *reader);   /* may be NULL */
+	/* may be NULL: it does not know them */
+	void (*want_parents)(struct activity_reader *reader, bool wanted);
 	/* may be NULL */
 	void (*new_cgroups)(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata);
 };

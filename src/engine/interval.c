@@ -31,6 +31,7 @@
 #include "engine/sleepers.h"
 #include "explain/explain_round.h"
 #include "snapshot/zone_picture.h"
+#include "stat/tree_follow.h"
 
 #define ANNOUNCE_ROUNDS 16
 
@@ -514,6 +515,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_node(engine, &measured, node);
+	tree_follow(engine->peers.trees, engine->books.ledger, engine->published, &activity,
+		    measured.dt_ns);
 	published = publish(engine, &activity, now, node);
 	if (pass < 0)
 		return pass;

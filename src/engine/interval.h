@@ -30,10 +30,11 @@ struct record_tap;
 /* The parts that an engine serves and queries, in addition to its sources; borrowed. */
 struct interval_peers {
 	struct snapshot_holder *holder;
-	struct scrape_pace *pace;  /* NULL: scrapes are unknown */
-	struct loop_steps *steps;  /* NULL: not timed */
-	struct explain_desk *desk; /* the source of questions about rows; NULL: none */
-	struct record_tap *tap;    /* records each interval; NULL: nothing is recorded */
+	struct scrape_pace *pace;    /* NULL: scrapes are unknown */
+	struct loop_steps *steps;    /* NULL: not timed */
+	struct explain_desk *desk;   /* the source of questions about rows; NULL: none */
+	struct record_tap *tap;      /* records each interval; NULL: nothing is recorded */
+	struct process_trees *trees; /* of kepler stat; NULL: there are none */
 };
 
 /*

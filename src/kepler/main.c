@@ -7,6 +7,7 @@
 #include "kepler/explain.h"
 #include "kepler/record.h"
 #include "kepler/run.h"
+#include "kepler/stat/stat.h"
 #include "kepler/top/top.h"
 #include "kepler/vm_energy.h"
 #include "options/program.h"
@@ -25,6 +26,12 @@ static const struct command commands[] = {
 		  "without one, from root's own\nmeasurement. Takes the options of run (kepler "
 		  "help all), and:",
 	  .options = &top_options },
+	{ "stat", stat_main, "measure the energy of one command",
+	  .operands = "[--] COMMAND [ARGUMENT]...", .words = "",
+	  .what = "Runs COMMAND and prints the energy that it and all of its descendants used, as "
+		  "perf\nstat prints events. The exit status is the command's. Takes the options "
+		  "of run (kepler\nhelp all), and:",
+	  .options = &stat_options },
 	{ "explain", explain_main, "explain the numbers of the last interval",
 	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",
 	  .what = "Asks the exporter on this machine how it computed its numbers: the energy that "
@@ -73,7 +80,6 @@ static const struct common_option common[] = {
 #define TOP "kepler top shows the power of processes"
 
 static const struct command_hint hints[] = {
-	{ "stat", TOP },
 	{ "watch", TOP },
 	{ NULL, NULL },
 };

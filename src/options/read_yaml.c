@@ -326,7 +326,9 @@ static int read_entry(struct reader *reader, const char *prefix)
 	    strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
 		return refuse_unknown(reader, path);
 	index = option_find_key(reader->set, path);
-	if (index != OPTION_NONE)
+	/* A command's own flag may have the name of a section, as --idle of kepler stat. */
+	if (index != OPTION_NONE && (!option_is_outside_file(option_at(reader->set, index)) ||
+				     !option_is_section(reader->set, path)))
 		return read_option(reader, index, path);
 	return option_is_section(reader->set, path) ? read_section(reader, path)
 						    : refuse_unknown(reader, path);

@@ -301,6 +301,11 @@ static void bpf_close(struct activity_reader *reader)
 	free(self);
 }
 
+static void bpf_want_parents(struct activity_reader *reader, bool wanted)
+{
+	bpf_kernel_side_want_parents(to_bpf_reader(reader)->side, wanted);
+}
+
 static const struct activity_ops bpf_ops = {
 	.read = bpf_read,
 	.get_info = bpf_get_info,
@@ -308,6 +313,7 @@ static const struct activity_ops bpf_ops = {
 	.close = bpf_close,
 	.fd = bpf_fd,
 	.drain = bpf_drain_early,
+	.want_parents = bpf_want_parents,
 	.new_cgroups = bpf_new_cgroups,
 };
 

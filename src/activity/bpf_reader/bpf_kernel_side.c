@@ -455,6 +455,11 @@ int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expecte
 	return r;
 }
 
+void bpf_kernel_side_want_parents(struct bpf_kernel_side *side, bool wanted)
+{
+	__atomic_store_n(&side->skeleton->bss->pass.parents, wanted, __ATOMIC_RELAXED);
+}
+
 uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side)
 {
 	return side->skeleton->bss->pass.looked_at;

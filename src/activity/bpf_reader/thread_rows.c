@@ -115,6 +115,8 @@ void thread_rows_describe_process(struct process_row *process, const struct kepl
 	process->cgroup_id = record->cgroup_id;
 	process->cgroup_set = record->cgroup_set;
 	process->cpu = record->cpu;
+	if (record->parent)
+		process->parent = (struct process_key){ record->parent, record->parent_start_ns };
 	process->flags = (record->flags & KEPLER_KTHREAD ? ACTIVITY_KTHREAD : 0) |
 			 (record->flags & KEPLER_EXE_READ ? ACTIVITY_EXE_READ : 0) |
 			 (record->flags & KEPLER_HYPERVISOR ? ACTIVITY_HYPERVISOR : 0);

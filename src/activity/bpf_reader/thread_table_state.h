@@ -27,7 +27,7 @@ struct thread_row {
 };
 
 struct process_row {
-	struct process_key key;
+	struct process_key key, parent;
 	uint64_t cgroup_id;
 	uint64_t cgroup_set;
 	uint64_t pending_ns;     /* for the next sample */

@@ -507,11 +507,40 @@ static void test_time_is_reported_by_socket(void **state)
 	thread_table_free(table);
 }
 
+static struct kepler_thread child_of(uint32_t parent, struct kepler_thread record)
+{
+	record.parent = parent;
+	record.parent_start_ns = parent * 10;
+	return record;
+}
+
+/* The last one that is known: an end may be reported when its parent's memory is gone. */
+static void test_samples_have_the_parent(void **state)
+{
+	struct thread_table *table = *state;
+	struct activity activity;
+
+	thread_table_begin(table, false, now_ns);
+	living(table, child_of(7, thread(TASK_A, 100, 100, 2000000000)));
+	activity = finish(table);
+	assert_int_equal(activity.samples[0].parent.pid, 7);
+	assert_int_equal(activity.samples[0].parent.start_ns, 70);
+	thread_table_begin(table, false, now_ns);
+	living(table, child_of(8, thread(TASK_A, 100, 100, 2000000001)));
+	activity = finish(table);
+	assert_int_equal(activity.samples[0].parent.pid, 8);
+	thread_table_begin(table, false, now_ns);
+	ended(table, thread(TASK_A, 100, 100, 2000000002));
+	activity = finish(table);
+	assert_int_equal(activity.samples[0].parent.pid, 8);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_baseline_shows_all_and_charges_none),
+		TEST(test_samples_have_the_parent),
 		TEST(test_end_before_baseline_is_not_charged),
 		TEST(test_cycles_are_of_each_thread_s_cpu),
 		TEST(test_living_thread_is_charged_its_growth),

@@ -290,6 +290,29 @@ static void a_command_has_options_of_its_own(void **state)
 	strbuf_release(&text);
 }
 
+static void a_flag_may_have_the_name_of_a_section(void **state)
+{
+	static const struct option rows[] = {
+		{ "garden", NULL, OPTION_BOOL, .offset = offsetof(struct visit, loud),
+		  .default_text = "false", .only_flag = true, .help = "Sit in it." },
+	};
+	static const struct option_section its[] = { { rows, ARRAY_SIZE(rows), 0 } };
+	struct option_set set = visit_options;
+	struct visit visit = { .loud = false };
+	struct diag diag = { 0 };
+
+	set.sections = its;
+	assert_int_equal(load_set(&set, VECTOR("--garden"), VECTOR(), &visit.house.values, &diag),
+			 0);
+	assert_true(visit.loud);
+	options_release(&set, &visit.house.values);
+	assert_int_equal(options_load_text(&set, "f", "garden:\n  gate: red\n", 20,
+					   &visit.house.values, &diag),
+			 0);
+	assert_string_equal(visit.house.garden.gate, "red");
+	options_release(&set, &visit.house.values);
+}
+
 static void help_has_a_blank_line_between_sections(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -352,6 +375,7 @@ int main(void)
 		cmocka_unit_test(documents_are_the_programs),
 		cmocka_unit_test(what_stays_over_a_reload),
 		cmocka_unit_test(a_command_has_options_of_its_own),
+		cmocka_unit_test(a_flag_may_have_the_name_of_a_section),
 		cmocka_unit_test(help_has_a_blank_line_between_sections),
 	};
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * When the command has exited, it is read while it is a zombie, then reaped. Descendants that ended
+ * shortly before are reported a grace period of the kernel later: the CPU time that the kernel has
+ * counted of all that was waited for shows whether some are missing, and then it is read again.
+ */
+#include "kepler/stat/stat_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/num.h"
+
+#define LATE_TRIES 25
+#define LATE_WAIT  (20 * NSEC_PER_MSEC)
+#define LATE_NS    NSEC_PER_MSEC /* or a fifth of a percent */
+
+static double own_seconds(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return 0;
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static struct timespec timeout_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+}
+
+/* @source may be NULL: nothing is measured. */
+static void wait_for_exit(struct stat_child *child, struct stat_source *source,
+			  uint64_t interval_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = child->signal_fd, .events = POLLIN },
+		{ .fd = source ? stat_source_fd(source) : -1, .events = POLLIN },
+	};
+	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC) + interval_ns;
+
+	while (!child->has_exited) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		const struct timespec timeout = timeout_of(due_ns > now_ns ? due_ns - now_ns : 0);
+
+		if (ppoll(fds, ARRAY_SIZE(fds), source ? &timeout : NULL, NULL) > 0) {
+			if (fds[0].revents)
+				stat_child_follow(child);
+			if (fds[1].revents)
+				stat_source_drain(source);
+		}
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (source && !child->has_exited && now_ns >= due_ns) {
+			stat_source_measure(source);
+			due_ns = now_ns + interval_ns;
+		}
+	}
+}
+
+/* Those that have ended meanwhile are not left. */
+static void keep_living(struct stat_reading *reading)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reading->left_named; i++) {
+		if (kill((pid_t)reading->left[i].pid, 0) == 0 || errno != ESRCH)
+			reading->left[kept++] = reading->left[i];
+	}
+	reading->left_count -= (uint32_t)(reading->left_named - kept);
+	reading->left_named = kept;
+}
+
+static int read_all(const struct stat_run *run, struct stat_result *ret, struct diag *diag)
+{
+	const struct timespec wait = timeout_of(LATE_WAIT);
+	int r = stat_source_read(run->source, &ret->reading, diag);
+	uint64_t spent_ns = stat_child_reap(run->child);
+
+	for (unsigned i = 0; r == 0 && i < LATE_TRIES; i++) {
+		uint64_t lacks_ns = spent_ns / 500 > LATE_NS ? spent_ns / 500 : LATE_NS;
+
+		if (ret->reading.cpu_seconds * 1e9 + (double)lacks_ns >= (double)spent_ns)
+			break;
+		(void)nanosleep(&wait, NULL);
+		r = stat_source_read(run->source, &ret->reading, diag);
+	}
+	keep_living(&ret->reading);
+	return r < 0 ? 1 : 0;
+}
+
+int stat_run_measured(const struct stat_run *run, struct stat_result *ret, struct diag *diag)
+{
+	double own = own_seconds();
+	int r;
+
+	(void)stat_child_reap(run->child);
+	if (stat_source_begin(run->source, diag) < 0)
+		return 1;
+	r = stat_child_start(run->child, run->argv, diag);
+	if (r == 0) {
+		wait_for_exit(run->child, run->source, run->interval_ns);
+		ret->exit_status = run->child->status;
+		ret->elapsed_seconds = (double)(run->child->ended_ns - run->child->began_ns) / 1e9;
+		r = read_all(run, ret, diag);
+	}
+	stat_source_end(run->source);
+	ret->overhead_seconds = own_seconds() - own;
+	return r;
+}
+
+int stat_run_unmeasured(struct stat_child *child, char *const *argv, struct diag *diag)
+{
+	int r = stat_child_start(child, argv, diag);
+
+	if (r != 0)
+		return r;
+	wait_for_exit(child, NULL, 0);
+	(void)stat_child_reap(child);
+	return child->status;
+}

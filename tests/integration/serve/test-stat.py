@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler stat: the energy of a command and all of its descendants, measured by itself and by an exporter."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+from rig import BUILD, KEPLER, ROOT, Sensors, load, need_root, rapl_zone, run_tests
+
+QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
+LOAD = BUILD / "tests/lab/load"
+BUSY_W = 12
+
+
+def stat(*words, status=0, **kwargs):
+    done = subprocess.run([KEPLER, "stat", *QUIET, *words], capture_output=True, text=True, check=False, timeout=120, **kwargs)
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def result(*words, **kwargs):
+    return json.loads(stat("--json", *words, **kwargs).stderr)
+
+
+def plant():
+    """A package that draws so many watts for each CPU that is busy, and nothing else."""
+    exact = pathlib.Path("/sys/fs/cgroup/cpuacct")  # not in ticks, which leave out what a hypervisor took
+    busy = f"cgroup:{exact}" if (exact / "cpuacct.usage").exists() else "stat"
+    return Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=BUSY_W, busy=busy))
+
+
+@contextlib.contextmanager
+def competitors(count=2):
+    processes = [load("burn", 1000) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def short_children_beside_competitors_are_counted_exactly():
+    with plant() as sensors, competitors(), tempfile.NamedTemporaryFile("r") as told:
+        got = result(f"--host.sysfs={sensors.mount}", "--", "sh", "-c", f"{LOAD} storm 30 10 10 > {told.name}")
+        words = dict(word.split("=") for word in told.read().split() if "=" in word)
+    used = (int(words["cpu_us"]) + int(words["self_us"])) / 1e6
+    assert int(words["children"]) >= 290, words
+    assert abs(got["cpu_seconds"] / used - 1) < 0.01, (got["cpu_seconds"], used)
+    print(f"{words['children']} children: {got['cpu_seconds'] / used:.5f} of their CPU time,",
+          f"{got['joules'] / (used * BUSY_W):.5f} of their energy")
+    assert abs(got["joules"] / (used * BUSY_W) - 1) < 0.01, (got["joules"], used * BUSY_W)
+    assert got["processes"] >= int(words["children"]), got["processes"]
+    assert got["short_processes"] >= 0.5 * int(words["children"]), got["short_processes"]
+    assert got["missed_processes"] == 0
+    assert abs(sum(each["joules"] for each in got["commands"]) - got["joules"]) < 1e-3, got["commands"]
+    zones = [zone for zone in got["zones"] if zone["zone"] == "package"]
+    assert [zone["quality"] for zone in zones] == ["measured"], got["zones"]
+
+
+def a_daemon_is_counted_and_named():
+    """It has left the session, its parent and its grandparent, and works while the command sleeps."""
+    daemon = "import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n" \
+             "import ctypes;ctypes.CDLL(None).prctl(15,b'daemon',0,0,0)\n" \
+             "end=time.process_time()+0.7\nwhile time.process_time()<end: pass\ntime.sleep(30)"
+    script = f"{sys.executable} -c \"$DAEMON\" >/dev/null 2>&1; sleep 3"
+    got = result("--", "sh", "-c", script, env={**os.environ, "DAEMON": daemon})
+    left = got["left"]
+    for each in left:
+        os.kill(each["pid"], signal.SIGKILL)
+    assert [each["command"] for each in left] == ["daemon"] and got["left_count"] == 1, left
+    work = next(each for each in got["commands"] if each["command"] == "daemon")
+    assert work["cpu_seconds"] > 0.65, got["commands"]
+
+
+def the_exit_status_is_the_commands():
+    for status in (0, 3, 77):
+        assert "J     total" in stat("--", "sh", "-c", f"exit {status}", status=status).stderr
+    stat("--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+    told = stat("no-such-command", status=127).stderr
+    assert told == "kepler: cannot execute no-such-command: there is no such command\n", told
+    told = stat("/etc/passwd", status=126).stderr
+    assert told == "kepler: cannot execute /etc/passwd: Permission denied\n", told
+
+
+def standard_streams_are_the_commands():
+    done = stat("--", "cat", input="to the command")
+    assert done.stdout == "to the command" and "Energy of 'cat':" in done.stderr
+    with tempfile.NamedTemporaryFile("r") as file:
+        done = stat(f"--output={file.name}", "--", "echo", "-n", "--json")
+        assert done.stdout == "--json" and done.stderr == "", done
+        assert "Energy of 'echo -n --json':" in file.read()
+
+
+def an_output_that_cannot_be_written_is_reported():
+    told = stat("--output=/dev/full", "true", status=1).stderr
+    assert told == "kepler: /dev/full: the result could not be written: No space left on device\n", told
+    stat("--output=/dev/full", "--", "sh", "-c", "exit 4", status=4)
+    told = stat("--output=/no/such/directory/file", "true", status=1).stderr
+    assert told == "kepler: /no/such/directory/file: No such file or directory\n", told
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([KEPLER, "stat", *QUIET, "--", "sh", "-c", "exit 5"], stderr=write, check=False, timeout=60)
+    os.close(write)
+    assert done.returncode == 5, done
+
+
+def a_signal_is_passed_on():
+    script = "trap 'echo got it; exit 9' TERM; echo ready; while :; do sleep 0.1; done"
+    process = subprocess.Popen([KEPLER, "stat", *QUIET, "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (9, "got it\n") and "J     total" in err, (process.returncode, out, err)
+
+
+def signals_of_the_command_are_as_before():
+    """SIGPIPE ends it although kepler ignores that, and it has no signal blocked or ignored that was not."""
+    mask = "grep -E '^Sig(Blk|Ign)' /proc/self/status"
+    alone = subprocess.run(["sh", "-c", mask], capture_output=True, text=True, check=True).stdout
+    assert stat("--", "sh", "-c", mask).stdout == alone
+
+
+def a_budget_decides_the_status():
+    burn = ("--", LOAD, "burn", "0.2")
+    with plant() as sensors:
+        sysfs = f"--host.sysfs={sensors.mount}"
+        assert "\n within the budget of 3600 J\n" in stat(sysfs, "--budget=1Wh", *burn).stderr
+        assert "\n over the budget of 0.001 J\n" in stat(sysfs, "--budget=0.001J", *burn, status=125).stderr
+        got = result(sysfs, "--budget=0.001 J", *burn, status=125)
+        assert (got["budget"], got["exit_status"]) == ("over", 0), got
+    told = stat("--budget=500", "true", status=2).stderr
+    assert 'budget: must be an energy above 0 with the unit J, kJ, MJ, Wh or kWh, as in 500J, not "500"' in told, told
+
+
+def names_cannot_command_the_terminal():
+    """The process names itself, and the command line has an escape sequence."""
+    rename = "import ctypes; ctypes.CDLL(None).prctl(15, b'\\x1b]0;me\\x07', 0, 0, 0); sum(range(3000000))"
+    for form in ((), ("--json",), ("--markdown",)):
+        done = stat(*form, "--", "sh", "-c", f"{sys.executable} -c \"$RENAME\"; : \033[2J", env={**os.environ, "RENAME": rename})
+        assert "\033" not in done.stderr and "\a" not in done.stderr, done.stderr
+
+
+TESTS = [
+    short_children_beside_competitors_are_counted_exactly,
+    a_daemon_is_counted_and_named,
+    the_exit_status_is_the_commands,
+    standard_streams_are_the_commands,
+    an_output_that_cannot_be_written_is_reported,
+    a_signal_is_passed_on,
+    signals_of_the_command_are_as_before,
+    a_budget_decides_the_status,
+    names_cannot_command_the_terminal,
+]
+
+if __name__ == "__main__":
+    need_root()
+    run_tests(TESTS)
