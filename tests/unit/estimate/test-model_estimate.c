@@ -454,19 +454,12 @@ static void test_a_frequency_is_not_a_rate(void **state)
 	zone_source_free(meter);
 }
 
-#define WAITING                                                                                    \
-	MODEL("DynPower", "4",                                                                     \
-	      COMPONENT("package",                                                                 \
-			TIME ", {\"name\": \"cpu_steal_seconds\", \"scale\": 1, "                  \
-			     "\"minimum\": 0, \"maximum\": 4}",                                    \
-			"0, 80, 10"))
-
 #define MEAN_OVER(seconds) FEATURE("bpf_cpu_time_ms_mean_" seconds "s", "4000")
 #define MEAN               MEAN_OVER("30")
 /* 80 W for what runs now, 40 W less after a long time of it. */
 #define TURBO MODEL("AbsPower", "4", COMPONENT("package", TIME ", " MEAN, "20, 80, -40"))
 
-/* The mean is that of the intervals so far: of a step, 1 - 1/e has arrived after 30 s. */
+/* 30 s after a step, the mean has reached 1 - 1/e of it. */
 static void test_turbo_ends(void **state)
 {
 	const struct model_estimate_options options = { .cpus = 4 };
@@ -546,6 +539,13 @@ static void test_means_in_a_virtual_machine(void **state)
 	assert_true(fabs((double)span.energy_uj / 30e6 - (20 - 10 * (1 - exp(-1)))) < 1e-5);
 	zone_source_free(meter);
 }
+
+#define WAITING                                                                                    \
+	MODEL("DynPower", "4",                                                                     \
+	      COMPONENT("package",                                                                 \
+			TIME ", {\"name\": \"cpu_steal_seconds\", \"scale\": 1, "                  \
+			     "\"minimum\": 0, \"maximum\": 4}",                                    \
+			"0, 80, 10"))
 
 /* A guest of two vCPUs, whose waiting grows with its host as its work does. */
 static void test_stolen_time_is_a_rate(void **state)

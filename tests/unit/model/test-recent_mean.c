@@ -27,7 +27,7 @@ static void test_names(void **state)
 	assert_int_equal(seconds, 30);
 }
 
-/* Of a step from 0 to 100, 1 - 1/e has arrived after the time constant. */
+/* After the time constant, the mean has reached 1 - 1/e of a step. */
 static void test_a_step(void **state)
 {
 	struct recent_mean mean = { .has_value = false };

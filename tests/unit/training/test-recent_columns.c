@@ -20,7 +20,7 @@ static bool is_value(double value, double expected)
 	return fabs(value - expected) < 1e-9;
 }
 
-/* A row without a value has no mean; the next row's value is also that of its time. */
+/* A row without a value has no mean; the next row's value counts for its time as well. */
 static void test_in_the_order_of_rows(void **state)
 {
 	CLEANUP(sample_table_release)
@@ -60,7 +60,7 @@ static void test_what_is_missing_is_named(void **state)
 	assert_int_equal(unlike.column_count, 2);
 }
 
-/* What cannot be computed is left to the judgement of the model, which names it. */
+/* The judgement of the model names a mean that cannot be computed. */
 static void test_of_a_model(void **state)
 {
 	CLEANUP(sample_table_release)
