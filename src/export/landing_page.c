@@ -1,41 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Shows the node's power, the largest consumers (owners, then processes) and the sources. Names are
+ * The document of src/export/web/ draws power and history itself, with the JSON pages. Before its
+ * script has its first answer, and without a script, it has what is written here:
+ * the node's power, the largest consumers (owners, then processes) and the sources. Names are
  * untrusted: all text goes through html_add_text().
  */
 #include "export/landing_page.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <zlib.h>
 
+#include "base/macro.h"
 #include "base/text/html.h"
 #include "base/text/watts_text.h"
+#include "export/web_page.h"
 #include "snapshot/power_text.h"
 #include "snapshot/zone_picture.h"
 
 #define TOP_MAX 10
 
-static const char head[] =
-	"<!DOCTYPE html>\n"
-	"<html lang=\"en\"><head><meta charset=\"utf-8\">"
-	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-	"<title>Kepler</title><style>"
-	"body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 "
-	"1rem;color:#1b1b1b;background:#fff}"
-	"a{color:#0645ad}table{border-collapse:collapse;margin:1rem 0;width:100%}"
-	"caption{text-align:left;font-weight:600}"
-	"th,td{padding:.2rem 1rem .2rem 0;text-align:left;border-bottom:1px solid #ccc}"
-	"main{overflow-x:auto}strong.w{font-size:2rem}"
-	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-	"@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}a{color:#8ab4f8}"
-	"th,td{border-color:#444}}"
-	"</style></head><body><main>\n<h1>Kepler</h1>\n";
-
-static const char tail[] = "<nav aria-label=\"Pages\"><ul>"
-			   "<li><a href=\"/metrics\">Metrics</a>, for Prometheus</li>"
-			   "<li><a href=\"/api/v1/now\">Power now</a>, as JSON</li>"
-			   "<li><a href=\"/healthz\">Is it alive?</a></li>"
-			   "<li><a href=\"/readyz\">Are its readings fresh?</a></li>"
-			   "</ul></nav>\n</main></body></html>\n";
+static const char links[] = "<nav aria-label=\"Pages\"><ul>"
+			    "<li><a href=\"/metrics\">Metrics</a>, for Prometheus</li>"
+			    "<li><a href=\"/api/v1/now\">Power now</a>, as JSON</li>"
+			    "<li><a href=\"/healthz\">Is it alive?</a></li>"
+			    "<li><a href=\"/readyz\">Are its readings fresh?</a></li>"
+			    "</ul></nav>\n";
 
 static void add_watts(struct strbuf *out, double watts)
 {
@@ -143,9 +134,9 @@ static void add_settling(struct strbuf *out, double settle_s)
 			    settle_s);
 }
 
-int landing_page(const struct snapshot *snapshot, struct strbuf *out)
+static void add_plain(struct strbuf *out, const struct snapshot *snapshot)
 {
-	strbuf_add_str(out, head);
+	strbuf_add_str(out, "<h1>Kepler</h1>\n");
 	if (snapshot) {
 		strbuf_add_str(out, "<p>Power of the node <strong>");
 		html_add_text(out, snapshot->node.node_name, sizeof(snapshot->node.node_name));
@@ -160,6 +151,18 @@ int landing_page(const struct snapshot *snapshot, struct strbuf *out)
 	} else {
 		strbuf_add_str(out, "<p>Nothing has been read yet; try again in a second.</p>\n");
 	}
-	strbuf_add_str(out, tail);
+	strbuf_add_str(out, links);
+}
+
+int landing_page(const struct snapshot *snapshot, struct strbuf *out)
+{
+	uLongf size = web_page_head + web_page_tail;
+	CLEANUP_FREE char *document = malloc(size);
+
+	if (!document || uncompress((Bytef *)document, &size, web_page_data, web_page_size) != Z_OK)
+		return -ENOMEM;
+	strbuf_add(out, document, web_page_head);
+	add_plain(out, snapshot);
+	strbuf_add(out, document + web_page_head, web_page_tail);
 	return strbuf_error(out);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/macro.h"
 #include "base/num.h"
@@ -217,6 +218,30 @@ static int add_rows(struct strbuf *out, const struct now_query *query,
 	return 0;
 }
 
+/*
+ * This program itself, where the picture has it. In a PID namespace of its own, another process has
+ * its number.
+ */
+static void add_exporter(struct strbuf *out, const struct now_query *query,
+			 const struct power_picture *power)
+{
+	const struct power_list *list = &power->level[LEVEL_PROCESS];
+	uint32_t own = (uint32_t)getpid();
+
+	for (uint32_t i = 0; !query->shows && i < list->count; i++) {
+		const struct power_row *row = &power->rows[list->first + i];
+		const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns };
+
+		if (row->pid != own || strcmp(row->command, program_invocation_short_name) != 0)
+			continue;
+		json_add_key(out, "exporter");
+		strbuf_addf(out, "{\"pid\":%u", own);
+		add_use(out, query, power, &use);
+		return;
+	}
+	json_add_number(out, "exporter", (double)NAN);
+}
+
 int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out)
 {
 	const struct power_picture *power = snapshot ? snapshot->power : NULL;
@@ -238,6 +263,7 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 	add_micro(out, query, "unattributed_watts", all, power->unattributed_uw);
 	add_parts(out, query, power);
 	add_zones(out, query, snapshot);
+	add_exporter(out, query, power);
 	json_add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
 	r = add_rows(out, query, power);
 	strbuf_add_str(out, "}\n");

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "explain/explain_desk.h"
 #include "explain/explain_page.h"
+#include "export/gzip_body.h"
 #include "export/history_page.h"
 #include "export/landing_page.h"
 #include "export/now_page.h"
@@ -20,6 +21,7 @@
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
+#define GZIP_MIN        2048
 #define VIEWER_REFUSED                                                                             \
 	"403: this user may not see the energy of this machine; --local.group and "                \
 	"--local.everyone of the exporter decide\n"
@@ -154,11 +156,28 @@ static void release_page(void *owner)
 	free(page);
 }
 
+/* Compresses what is worth it; where memory is short, the page stays as it is. */
+static void compress(const struct http_request *request, struct strbuf *page,
+		     struct http_response *response)
+{
+	struct strbuf packed = STRBUF_INIT;
+
+	if (!request->accepts_gzip || page->len < GZIP_MIN ||
+	    gzip_body(page->data, page->len, &packed) < 0) {
+		strbuf_release(&packed);
+		return;
+	}
+	strbuf_release(page);
+	*page = packed;
+	response->content_encoding = "gzip";
+}
+
 /* Answers with a @page that was made for this request, with the result @r, and releases it. */
-static void answer_made(struct http_response *response, struct strbuf *page, int r,
-			const char *type)
+static void answer_made(const struct http_request *request, struct http_response *response,
+			struct strbuf *page, int r, const char *type)
 {
 	if (r == 0) {
+		compress(request, page, response);
 		response->status = 200;
 		response->content_type = type;
 		response->body = page->data;
@@ -185,8 +204,9 @@ static void handle_root(void *userdata, const struct http_request *request,
 		return;
 	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
-	answer_made(response, page, page ? landing_page(snapshot, page) : -ENOMEM,
+	answer_made(request, response, page, page ? landing_page(snapshot, page) : -ENOMEM,
 		    LANDING_PAGE_TYPE);
+	response->policy = LANDING_PAGE_POLICY;
 	snapshot_put(pages->holder, snapshot);
 }
 
@@ -260,7 +280,7 @@ static void handle_now(void *userdata, const struct http_request *request,
 		snapshot_want_rows(pages->holder, now_ns);
 	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
-	answer_made(response, page, page ? now_page(snapshot, &query, page) : -ENOMEM,
+	answer_made(request, response, page, page ? now_page(snapshot, &query, page) : -ENOMEM,
 		    NOW_PAGE_TYPE);
 	snapshot_put(pages->holder, snapshot);
 }
@@ -287,7 +307,7 @@ static void handle_history(void *userdata, const struct http_request *request,
 	page = calloc(1, sizeof(*page));
 	if (page)
 		r = history_page(pages->history, &window, viewer.sight == SIGHT_OWN, page);
-	answer_made(response, page, r, HISTORY_PAGE_TYPE);
+	answer_made(request, response, page, r, HISTORY_PAGE_TYPE);
 }
 
 static void set_routes(struct pages *pages)

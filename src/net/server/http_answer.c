@@ -24,7 +24,8 @@
 #include "net/server/http_accept.h"
 #include "net/server/http_peer.h"
 
-#define LOCAL_BLOCK 65536
+#define LOCAL_BLOCK    65536
+#define POLICY_DEFAULT "default-src 'none'; style-src 'unsafe-inline'"
 
 struct header {
 	const char *name;
@@ -35,7 +36,6 @@ static const struct header every_answer[] = {
 	{ MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff" },
 	{ "X-Frame-Options", "DENY" },
 	{ "Referrer-Policy", "no-referrer" },
-	{ "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'" },
 	{ MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding" },
 };
 
@@ -273,6 +273,8 @@ static void add_headers(struct MHD_Response *wrapped, const struct http_response
 
 	for (size_t i = 0; i < ARRAY_SIZE(every_answer); i++)
 		add_header(wrapped, every_answer[i].name, every_answer[i].value);
+	add_header(wrapped, "Content-Security-Policy",
+		   response->policy ? response->policy : POLICY_DEFAULT);
 	if (response->content_type)
 		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
 	if (response->content_encoding)

@@ -67,6 +67,8 @@ struct http_response {
 	 * ask again whether it still is the newest; all others are never stored.
 	 */
 	const char *etag;
+	/* Content-Security-Policy; NULL: neither scripts nor anything from elsewhere. */
+	const char *policy;
 	const char *file_name; /* under which a client saves the body; letters, digits, "._-" */
 };
 

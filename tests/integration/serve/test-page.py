@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page at "/" in a real browser: values of real load, history, drill-down, many rows; nothing is requested from elsewhere.
+
+With KEPLER_PICTURES=FOLDER it leaves a picture of each state there, to be looked at."""
+import http.server
+import json
+import math
+import os
+import pathlib
+import re
+import threading
+import time
+import urllib.parse
+
+from browser import Browser
+from rig import BUILD, Exporter, Sensors, Service, need_root, rapl_zone, run_tests
+
+LOAD = str(BUILD / "tests/lab/load")
+NAMES = "[...document.querySelectorAll('#body td.name a')].map(link => link.textContent)"
+ROWS = 5000
+
+
+def picture(browser, name):
+    folder = os.environ.get("KEPLER_PICTURES")
+    if folder:
+        browser.picture(pathlib.Path(folder, name + ".webp"))
+
+
+def click(browser, name):
+    browser.wait(f"{NAMES}.includes({json.dumps(name)})")
+    browser.run(f"[...document.querySelectorAll('#body td.name a')].find(link => link.textContent === {json.dumps(name)}).click()")
+
+
+def watts_of(browser, name):
+    row = f"[...document.querySelectorAll('#body tr')].find(row => row.querySelector('a')?.textContent === {json.dumps(name)})"
+    return browser.run(f"parseFloat({row}.querySelector('td.watts span').textContent)")
+
+
+def check_requests(browser, url):
+    """All went to the exporter, and the browser refused none of its own page."""
+    assert not browser.logged, browser.logged
+    assert browser.requests and all(request.startswith(url) for request in browser.requests), browser.requests
+
+
+def a_burner_is_found_from_the_node_down():
+    zones = rapl_zone("intel-rapl:0", "package-0", 30, busy_watts=20)
+    with Sensors(zones) as sensors, Service("kepler-test-page.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--idle.mode=fixed", "--idle.watts=package=30") as exporter, \
+            Browser() as browser:
+        burner = service.run(LOAD, "burn", "120")
+        exporter.intervals(2)
+        browser.open(exporter.url + "/")
+        browser.wait("!document.getElementById('live').hidden")
+        assert 30 < browser.run("parseFloat(document.getElementById('total').textContent)") < 30 + 20 * os.cpu_count() + 1
+        assert browser.run("document.getElementById('quality').textContent") == "Measured"
+        assert browser.run("document.getElementById('plain').hidden")
+        # No Kubernetes here, so it begins with the services.
+        browser.wait(f"{NAMES}.includes('kepler-test-page.service')")
+        assert watts_of(browser, "kepler-test-page.service") > 2
+        browser.wait("document.getElementById('facts').textContent.includes('CPU')")
+        browser.wait("document.getElementById('legend').textContent.includes('kepler-test-page.service')")
+        points = "fetch('/api/v1/history?seconds=300&step=2').then(answer => answer.json()).then(page => page.points)"
+        before = browser.run(points)
+        browser.wait(f"{points}.then(points => points >= {before} + 2)")
+        browser.wait("document.getElementById('graph').getAttribute('aria-label').includes('highest')")
+        picture(browser, "light")
+        browser.run("document.querySelector('#level button').click()")
+        click(browser, "system")
+        assert "namespace=system" in browser.run("location.search")
+        click(browser, "kepler-test-page.service")
+        browser.wait(f"{NAMES}.join() === 'load'")
+        path = browser.run("document.getElementById('path').innerText.replace(/\\s+/g, ' ')")
+        assert path == "Node system kepler-test-page.service", path
+        assert str(burner.pid) in browser.run("document.querySelector('#body td.name small').textContent")
+        assert watts_of(browser, "load") > 2
+        at = browser.run("location.href")
+        browser.run("document.querySelector('td.why button').click()")
+        browser.wait("document.getElementById('why-text').textContent.includes('µJ')")
+        picture(browser, "why")
+        browser.run("document.getElementById('why').close()")
+        browser.run("history.back()")
+        browser.wait(f"{NAMES}.includes('kepler-test-page.service')")
+        browser.open(at)  # as from a bookmark
+        browser.wait(f"{NAMES}.join() === 'load'")
+        browser.press("Backspace")
+        browser.press("/", "/")
+        for letter in "page":
+            browser.press(letter, letter)
+        browser.wait(f"{NAMES}.join() === 'kepler-test-page.service'")
+        assert "q=page" in browser.run("location.search")
+        check_requests(browser, exporter.url)
+        burner.kill()
+        burner.wait()
+        assert exporter.stop() == 0
+
+
+def the_policy_lets_nothing_else_run():
+    with Exporter() as exporter, Browser() as browser:
+        exporter.intervals(1)
+        status, head, body = exporter.get("/", headers={"Accept-Encoding": "gzip"})
+        policy = head["Content-Security-Policy"]
+        assert status == 200 and head["Content-Encoding"] == "gzip" and len(body) > 20000
+        assert policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy, policy
+        assert "http" not in body.decode(), "an external resource"
+        assert "unsafe-inline" in exporter.get("/metrics")[1]["Content-Security-Policy"]
+        browser.open(exporter.url + "/")
+        browser.wait("!document.getElementById('live').hidden")
+        check_requests(browser, exporter.url)
+        browser.run("document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))")
+        assert browser.run("window.ran === undefined")
+        browser.run("fetch('http://127.0.0.2:1/').catch(() => 0)")
+        browser.run("1")
+        assert any("Content Security Policy" in text for text in browser.logged), browser.logged
+        assert exporter.stop() == 0
+
+
+# Invented owners, each with its mean power in W.
+OWNERS = [("etl-runner", "analytics/etl-5b7c9", 31.4), ("web", "shop/checkout-7d9f", 22.8), ("db", "shop/orders-db-0", 14.6),
+          ("search", "shop/search-66fd", 9.7), ("kubelet.service", "", 4.3), ("proxy", "ingress/gateway-2xk8", 3.1)]
+IDLE, OTHER, UNATTRIBUTED = 26.0, 2.4, 0.3
+
+
+def owner_text(name, pod):
+    return f"{name} in {pod}" if pod else name
+
+
+def history_page(steps, step):
+    """With a gap after a third of it."""
+    end = int(time.time())
+
+    def series(watts, i, swing):
+        waves = [1 + swing * math.sin(at / 9 + 2 * i) + swing / 3 * math.sin(at * (1.3 + i)) for at in range(steps)]
+        values = [None if steps // 3 <= at < steps // 3 + 4 else watts * wave for at, wave in enumerate(waves)]
+        return {"joules": [None if value is None else value * step for value in values], "watts": values}
+    return {"start": end - steps * step, "end": end, "step": step, "first": end // step - steps, "points": steps,
+            "left_out_zones": 0, "total": series(114, 0, 0), "estimated": series(114, 0, 0), "zones": [],
+            "other": series(OTHER, 7, .2), "idle": series(IDLE, 0, 0), "unattributed": series(UNATTRIBUTED, 0, 0),
+            "owners": [{"owner": owner_text(name, pod), "namespace": pod.partition("/")[0] or "system", "pod": pod,
+                        **series(watts, i, .3)} for i, (name, pod, watts) in enumerate(OWNERS, 1)]}
+
+
+def now_page(level):
+    if level == "process":
+        rows = [{"pid": 1000 + i, "command": f"worker-{i}", "owner": "analytics/etl-5b7c9", "cpu_percent": 100 * (ROWS - i) / ROWS,
+                 "watts": (ROWS - i) / ROWS, "joules": 10.0 * i} for i in range(ROWS)]
+    else:
+        rows = [{"pid": None, "command": "", "owner": owner_text(name, pod), "cpu_percent": watts * 5.3, "watts": watts,
+                 "joules": watts * 8000, "namespace": pod.partition("/")[0] or "system"} for name, pod, watts in OWNERS]
+    rows.append({"pid": None, "command": "other", "owner": "", "cpu_percent": 11.2, "watts": OTHER, "joules": 20000.5})
+    total = sum(row["watts"] for row in rows) + IDLE + UNATTRIBUTED
+    return {"time": time.time(), "node": "node-7.example.org", "version": "0.1.0", "total_watts": total, "error_watts": total / 20,
+            "estimated": True, "idle_watts": IDLE, "idle_provisional": False, "unattributed_watts": UNATTRIBUTED,
+            "parts": [{"zone": zone, "rest": rest, "quality": "estimated", "watts": total * part}
+                      for zone, rest, part in (("package", False, .62), ("dram", False, .11), ("platform", True, .27))],
+            "zones": [], "exporter": {"pid": 7, "cpu_percent": 0.21, "watts": 0.04, "joules": 3.2}, "complete": True,
+            "level": level, "left_out": 0, "rows": rows}
+
+
+class Crowd(http.server.ThreadingHTTPServer):
+    """The page of an exporter, with invented answers about many processes."""
+    daemon_threads = True
+
+    def __init__(self, page, policy):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                path, _, query = self.path.partition("?")
+                arguments = dict(urllib.parse.parse_qsl(query))
+                if path == "/":
+                    body = page
+                elif path == "/api/v1/now":
+                    body = json.dumps(now_page(arguments["level"])).encode()
+                else:
+                    step = int(arguments["step"])
+                    body = json.dumps(history_page(int(arguments["seconds"]) // step, step)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8" if path == "/" else "application/json")
+                self.send_header("Content-Security-Policy", policy)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *exc):
+        self.shutdown()
+        self.server_close()
+
+
+def five_thousand_rows_are_a_few_elements():
+    with Exporter() as exporter:
+        exporter.intervals(1)
+        _, head, page = exporter.get("/")
+        assert exporter.stop() == 0
+    with Crowd(page, head["Content-Security-Policy"]) as crowd, Browser() as browser:
+        browser.open(crowd.url + "/?level=process")
+        browser.wait(f"document.getElementById('table').getAttribute('aria-rowcount') === '{ROWS + 1}'")
+        assert browser.run("document.getElementById('quality').textContent") == "Estimated, ±\u00a0126\u00a0W (90\u00a0%)"
+        assert browser.run("document.querySelector('td.watts span').textContent").startswith("~")
+        count = "document.querySelectorAll('#body tr').length"
+        assert browser.run(count) < 100
+        browser.wait("document.querySelectorAll('#legend li').length >= 7")
+        picture(browser, "crowd")
+        for part in (.5, 1, .25):
+            browser.run(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
+            # The rows on the screen are there, whatever is above and below them.
+            on_screen = "document.elementFromPoint(300, innerHeight * .4)?.closest('tr[aria-rowindex]')"
+            browser.wait(f"{count} < 100 && {on_screen} !== null")
+        browser.run("scrollTo(0, document.documentElement.scrollHeight)")
+        browser.wait(f"{NAMES}.at(-1) === 'everything else'")
+        browser.run("document.querySelector('#body tr:nth-last-child(5) button').focus()")
+        at = int(browser.run("document.activeElement.closest('tr').getAttribute('aria-rowindex')"))
+        for _ in range(40):
+            browser.press("ArrowUp")
+        now_at = int(browser.run("document.activeElement.closest('tr').getAttribute('aria-rowindex')"))
+        assert now_at == at - 40, (at, now_at)
+        browser.look(390, 844, phone=True)
+        browser.run("scrollTo(0, 0)")
+        browser.wait("document.documentElement.scrollWidth <= innerWidth && innerWidth === 390")
+        picture(browser, "phone")
+        browser.look(1280, 900, dark=True)
+        browser.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 20, 24)'")
+        browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        picture(browser, "dark")
+        browser.look(1060, 640)  # docs/page.webp
+        browser.open(crowd.url + "/?level=container")
+        browser.wait("document.querySelectorAll('#legend li').length >= 7")
+        picture(browser, "page")
+        check_requests(browser, crowd.url)
+
+
+def without_a_script_it_is_a_page():
+    with Exporter() as exporter:
+        exporter.intervals(1)
+        page = exporter.get("/")[2].decode()
+        plain = page[page.index('<div id="plain">'):page.index('<script type="module">')]
+        for link in ("/metrics", "/api/v1/now", "/healthz", "/readyz"):
+            assert f'href="{link}"' in plain, plain
+        assert re.search(r"<strong class=\"w\">[0-9~]", plain) and "Sources of power" in plain, plain
+        assert exporter.stop() == 0
+
+
+if __name__ == "__main__":
+    need_root()
+    run_tests([a_burner_is_found_from_the_node_down, the_policy_lets_nothing_else_run, five_thousand_rows_are_a_few_elements,
+               without_a_script_it_is_a_page])
