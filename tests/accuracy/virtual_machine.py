@@ -210,11 +210,11 @@ def train(kepler_model, host, seed, folder, causes):
     return model
 
 
-def estimate(program, model, vcpus, seen, host_cpus=0, low=0.0, high=0.0):
-    """(W, bound in W) of each interval."""
+def estimate(program, model, vcpus, seen, host_cpus=0, low=0.0, high=0.0, processor=None):
+    """(W, bound in W) of each interval; @processor: of the host, if the model is of another."""
     lines = "".join(" ".join(map(str, row)) + "\n" for row in seen)
-    done = subprocess.run([program, model, str(vcpus), str(host_cpus), str(low), str(high)], input=lines, capture_output=True,
-                          text=True, timeout=60, check=False)
+    words = [program, model, str(vcpus), str(host_cpus), str(low), str(high), *([processor] if processor else [])]
+    done = subprocess.run(words, input=lines, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         raise AssertionError(f"vm_guest {model}: {done.stderr.strip()[:300]}")
     answers = [line.split() for line in done.stdout.splitlines()]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The estimate of a virtual machine, as Kepler inside makes it, without waiting for time to pass:
- * vm_guest MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH. MODEL is a file of a trained model, by a path
- * with a slash, or the name of the host's processor, for the model that is built in. HOST_CPUS 0
- * and LOAD_HIGH 0 are unknown. Each line of input is an interval: its ns, the run time of tasks,
- * and what /proc/stat has counted in it as busy, idle and stolen. Each line of output has the
- * estimate in uJ, and its bound in W.
+ * vm_guest MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH [PROCESSOR]. MODEL is a file of a trained
+ * model, by a path with a slash, or the name of the host's processor, for the model that is built
+ * in. HOST_CPUS 0 and LOAD_HIGH 0 are unknown. PROCESSOR is the host's, as node types name it, if
+ * the model's machine has another. Each line of input is an interval: its ns, the run time of
+ * tasks, and what /proc/stat has counted in it as busy, idle and stolen. Each line of output has
+ * the estimate in uJ, and its bound in W.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static double number_of(const char *text)
 	return value;
 }
 
-static void open_trained(struct guest *guest, const char *path)
+static void open_trained(struct guest *guest, const char *path, const char *processor)
 {
 	struct model_estimate_options options = {
 		.cpus = guest->host.cpus,
@@ -61,9 +62,16 @@ static void open_trained(struct guest *guest, const char *path)
 	if (trained_model_parse(&model, path, text, len, &diag) < 0 ||
 	    trained_model_check(&model, &diag) < 0)
 		fail(diag.text);
-	/* The guest's host is one of the model's own machines. */
-	(void)snprintf(model.machine.processor, sizeof(model.machine.processor), "laboratory");
+	/* Without a processor, the guest's host is one of the model's own machines. */
+	if (!processor)
+		(void)snprintf(model.machine.processor, sizeof(model.machine.processor),
+			       "laboratory");
 	options.machine = model.machine;
+	if (processor) { /* a host of that size; its memory cannot be seen from inside */
+		options.machine.memory_gb = 0;
+		(void)snprintf(options.machine.processor, sizeof(options.machine.processor), "%s",
+			       processor);
+	}
 	if (model_estimate_new(&options, &guest->estimate) < 0 ||
 	    model_estimate_add(guest->estimate, &place, &model, UINT32_MAX, &diag) < 0)
 		fail(diag.text);
@@ -124,14 +132,14 @@ int main(int argc, char **argv)
 {
 	struct guest guest = { .host = { .is_vm = true } };
 
-	if (argc != 6)
-		fail("MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH");
+	if (argc != 6 && argc != 7)
+		fail("MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH [PROCESSOR]");
 	guest.host.cpus = guest.host.cores = (unsigned)number_of(argv[2]);
 	guest.host.vm_host_cpus = (unsigned)number_of(argv[3]);
 	guest.host.vm_load_low = number_of(argv[4]);
 	guest.host.vm_load_high = number_of(argv[5]);
 	if (strchr(argv[1], '/'))
-		open_trained(&guest, argv[1]);
+		open_trained(&guest, argv[1], argc == 7 ? argv[6] : NULL);
 	else
 		open_builtin(&guest, argv[1]);
 	run(&guest);
