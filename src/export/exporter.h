@@ -21,6 +21,7 @@
 
 struct config;
 struct explain_desk;
+struct stat_desk;
 struct heartbeat;
 struct history;
 struct name_finder;
@@ -38,6 +39,7 @@ struct exporter_program {
 	const struct heartbeat *heartbeat; /* of the measuring loop */
 	struct scrape_pace *pace;          /* to be informed of scrapes */
 	struct explain_desk *desk;         /* for questions about rows */
+	struct stat_desk *stats;           /* for the energy of commands */
 	struct history *history;           /* what was used before */
 	struct name_finder *names;         /* further names of this machine */
 	const struct push_options *push;   /* of all exporters that push */

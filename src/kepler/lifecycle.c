@@ -32,6 +32,7 @@
 #include "service/signals.h"
 #include "service/start_memory.h"
 #include "service/start_watch.h"
+#include "stat/stat_desk.h"
 #include "top/top_frame.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
@@ -114,6 +115,10 @@ static int start_exporters(struct monitor *monitor)
 	if (r < 0)
 		return log_error_errno(r, "cannot set up the history");
 	program.history = monitor->history;
+	r = stat_desk_new(&monitor->stats);
+	if (r < 0)
+		return log_error_errno(r, "cannot set up kepler stat");
+	program.stats = monitor->stats;
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
 	r = exporters_start(&monitor->exporters, exporter_table, &program, &diag);
@@ -197,6 +202,16 @@ static void note_history(struct monitor *monitor)
 	snapshot_put(monitor->session.holder, snapshot);
 }
 
+void monitor_follow_stats(struct monitor *monitor)
+{
+	struct process_trees *trees = stat_desk_trees(monitor->stats);
+	bool had_trees = process_trees_any(trees);
+
+	monitor->wants_interval = stat_desk_turn(monitor->stats, clock_ns(CLOCK_BOOTTIME));
+	if (process_trees_any(trees) != had_trees)
+		(void)activity_want_parents(monitor->session.sources.activity, !had_trees);
+}
+
 void monitor_run_interval(struct monitor *monitor)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -205,7 +220,11 @@ void monitor_run_interval(struct monitor *monitor)
 	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
 	self_stats_update(&monitor->session.stats);
 	zone_watch_count(&monitor->zones, &monitor->session.sources);
+	stat_desk_take(monitor->stats);
 	r = session_run_interval(&monitor->session);
+	stat_desk_give(monitor->stats,
+		       ledger_layout(interval_engine_books(monitor->session.engine)->ledger));
+	monitor_follow_stats(monitor);
 	monitor_enter_step(monitor, STEP_SELF);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
@@ -254,6 +273,9 @@ static int start_measuring(struct monitor *monitor)
 	session->peers.pace = &monitor->pace;
 	session->peers.steps = &monitor->steps;
 	session->peers.desk = monitor->desk;
+	session->peers.trees = stat_desk_trees(monitor->stats);
+	if (!activity_want_parents(session->sources.activity, false))
+		stat_desk_refuse(monitor->stats);
 	r = session_open_engine(session, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
@@ -370,6 +392,7 @@ void monitor_finish(struct monitor *monitor)
 	if (session_close(&monitor->session, PATIENCE_NS) < 0)
 		log_warn("the last intervals may not be recorded: the disk does not respond");
 	explain_desk_free(monitor->desk);
+	stat_desk_free(monitor->stats);
 	history_free(monitor->history);
 	scrape_pace_release(&monitor->pace);
 	notify_close(monitor->notify);

@@ -8,6 +8,8 @@
 uint64_t monitor_hang_limit_ns(const struct config *config);
 void monitor_enter_step(struct monitor *monitor, enum loop_step step);
 void monitor_run_interval(struct monitor *monitor);
+/* Serves what kepler stat has asked for. */
+void monitor_follow_stats(struct monitor *monitor);
 /* Counts and logs that the state file was not read or written. */
 void monitor_note_state(struct monitor *monitor, enum idle_outcome outcome,
 			const struct diag *diag);

@@ -37,6 +37,7 @@ struct monitor {
 	struct heartbeat heartbeat; /* the server's thread reads it */
 	struct scrape_pace pace;    /* the server's thread writes it */
 	struct explain_desk *desk;
+	struct stat_desk *stats;
 	struct history *history;
 	struct exporters exporters;
 	struct name_finder name_finder; /* finds names that requests may use */
@@ -50,6 +51,7 @@ struct monitor {
 	int signal_fd;
 	unsigned early_wishes; /* enum signal_wish; signals that came during the start */
 	bool stop;
+	bool wants_interval; /* before the next one is due: kepler stat asks for it */
 	bool table;
 	bool on_terminal;
 	struct zone_watch zones;

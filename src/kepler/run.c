@@ -19,6 +19,7 @@
 #include "kepler/machine_log.h"
 #include "service/signals.h"
 #include "service/start_memory.h"
+#include "stat/stat_desk.h"
 
 /* The loop turns at least that often, however long the interval. */
 #define TURN_NS (10 * NSEC_PER_SEC)
@@ -194,6 +195,7 @@ static void wait_for_event(struct monitor *monitor)
 		{ .fd = activity_fd(monitor->session.sources.activity), .events = POLLIN },
 		{ .fd = monitor->jobs ? offload_fd(monitor->jobs) : -1, .events = POLLIN },
 		{ .fd = monitor->meters_fd, .events = POLLIN },
+		{ .fd = stat_desk_fd(monitor->stats), .events = POLLIN },
 	};
 	uint64_t wait = wait_ns(monitor, clock_ns(CLOCK_MONOTONIC));
 	const struct timespec timeout = {
@@ -212,6 +214,8 @@ static void wait_for_event(struct monitor *monitor)
 		monitor_enter_step(monitor, STEP_ACTIVITY);
 		activity_drain(monitor->session.sources.activity);
 	}
+	if (fds[4].revents)
+		monitor_follow_stats(monitor);
 	monitor_enter_step(monitor, STEP_NONE);
 }
 
@@ -237,9 +241,11 @@ static void loop(struct monitor *monitor)
 		heartbeat_beat(&monitor->heartbeat, now_ns);
 		notify_watchdog(monitor->notify, now_ns);
 		look_after_jobs(monitor, now_ns);
-		if (monitor->stop || !schedule_is_due(&monitor->schedule, now_ns))
+		if (monitor->stop ||
+		    (!schedule_is_due(&monitor->schedule, now_ns) && !monitor->wants_interval))
 			continue;
-		monitor->steps.missed += schedule_advance(&monitor->schedule, now_ns);
+		if (schedule_is_due(&monitor->schedule, now_ns))
+			monitor->steps.missed += schedule_advance(&monitor->schedule, now_ns);
 		monitor_run_interval(monitor);
 		expect_interval(monitor);
 		keep_state(monitor, now_ns);

@@ -258,6 +258,18 @@ static void remove_entry(struct process_trees *trees, uint32_t index)
 	trees->first_free = index;
 }
 
+/* The start of a root is as exact as /proc has it until the root is seen. */
+static bool is_root(struct process_tree *tree, const struct tree_id *id)
+{
+	uint64_t apart_ns = tree->root.start_ns > id->start_ns ? tree->root.start_ns - id->start_ns
+							       : id->start_ns - tree->root.start_ns;
+
+	if (!tree->is_used || tree->root.pid != id->pid || apart_ns > START_TICK)
+		return false;
+	tree->root.start_ns = id->start_ns;
+	return true;
+}
+
 static void rename_entry(struct process_trees *trees, struct entry *entry, const char *comm)
 {
 	if (strcmp(entry->comm, comm) == 0)
@@ -274,6 +286,8 @@ void process_trees_see(struct process_trees *trees, const struct tree_process *p
 {
 	struct entry *entry = find(trees, &process->id);
 
+	for (uint32_t i = 0; process->has_ended && i < TREES_MAX; i++)
+		trees->tree[i].root_has_ended |= is_root(&trees->tree[i], &process->id);
 	if (!entry && (!trees->count || process->id.start_ns < trees->since_ns))
 		return;
 	if (!entry)
@@ -290,17 +304,6 @@ void process_trees_see(struct process_trees *trees, const struct tree_process *p
 }
 
 /* ---- which tree does a process belong to? ---- */
-
-static bool is_root(struct process_tree *tree, const struct tree_id *id)
-{
-	uint64_t apart_ns = tree->root.start_ns > id->start_ns ? tree->root.start_ns - id->start_ns
-							       : id->start_ns - tree->root.start_ns;
-
-	if (!tree->is_used || tree->root.pid != id->pid || apart_ns > START_TICK)
-		return false;
-	tree->root.start_ns = id->start_ns;
-	return true;
-}
 
 /* TREE_WAITING: it is not known yet. */
 static uint8_t tree_of_child(struct process_trees *trees, const struct tree_id *parent)

@@ -65,6 +65,7 @@ struct process_tree {
 	struct tree_command commands[TREE_COMMANDS_MAX];
 	uint32_t command_count;
 	uint64_t cpu_ns;
+	bool root_has_ended;
 	uint32_t processes;       /* that have belonged to it */
 	uint32_t short_processes; /* that began and ended between two passes */
 	uint32_t missed;          /* that found no room, or whose parents were not found */

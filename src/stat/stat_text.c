@@ -154,6 +154,11 @@ void stat_text(const struct stat_result *result, struct strbuf *out)
 			    "\n %u processes could not be assigned to a parent; what they used may "
 			    "be missing here.\n",
 			    result->reading.missed);
+	if (result->missing_seconds > 0)
+		strbuf_addf(out,
+			    "\n %.3f s of CPU time and their energy are missing here: the kernel "
+			    "has not reported them in time.\n",
+			    result->missing_seconds);
 	if (result->budget_joules > 0)
 		strbuf_addf(out, "\n %s the budget of %.6g J\n",
 			    stat_result_is_over(result) ? "over" : "within", result->budget_joules);
@@ -230,9 +235,9 @@ void stat_json_members(const struct stat_result *result, struct strbuf *out)
 		    result->with_idle ? "include" : "exclude");
 	strbuf_addf(out,
 		    ",\n \"processes\":%u,\"short_processes\":%u,\"missed_processes\":%u,"
-		    "\"overhead_seconds\":%.6f",
+		    "\"missing_cpu_seconds\":%.6f,\"overhead_seconds\":%.6f",
 		    result->reading.processes, result->reading.short_processes,
-		    result->reading.missed, result->overhead_seconds);
+		    result->reading.missed, result->missing_seconds, result->overhead_seconds);
 	if (result->budget_joules > 0)
 		strbuf_addf(out, ",\n \"budget_joules\":%.6f,\"budget\":\"%s\"",
 			    result->budget_joules, stat_result_is_over(result) ? "over" : "within");

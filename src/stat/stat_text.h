@@ -9,6 +9,7 @@ struct stat_result {
 	const char *command; /* as it was given; untrusted bytes */
 	struct stat_reading reading;
 	double elapsed_seconds;
+	double missing_seconds;  /* CPU time of descendants that is not in the reading */
 	double overhead_seconds; /* CPU time that the measurement took meanwhile */
 	int exit_status;
 	bool with_idle;

@@ -16,8 +16,10 @@
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
+#include "kepler/pages/stat_route.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
+#include "stat/stat_reading.h"
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
@@ -310,6 +312,22 @@ static void handle_history(void *userdata, const struct http_request *request,
 	answer_made(request, response, page, r, HISTORY_PAGE_TYPE);
 }
 
+static void handle_stat(void *userdata, const struct http_request *request,
+			struct http_response *response)
+{
+	struct pages *pages = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct heartbeat_state state = heartbeat_look(pages->heartbeat, now_ns);
+	const struct viewer viewer = viewer_of(pages->viewing, request);
+
+	if (viewer.sight == SIGHT_NONE)
+		answer_text(response, 403, VIEWER_REFUSED);
+	else if (!state.alive)
+		answer_hung(response, &state);
+	else
+		stat_route_answer(pages->stats, &viewer, &pages->times, request, response);
+}
+
 static void set_routes(struct pages *pages)
 {
 	const struct http_route routes[PAGES_ROUTES] = {
@@ -323,6 +341,7 @@ static void set_routes(struct pages *pages)
 		  .local_only = true },
 		{ NOW_PAGE_PATH, handle_now, pages },
 		{ HISTORY_PAGE_PATH, handle_history, pages },
+		{ STAT_PAGE_PATH, handle_stat, pages, .spare = true, .local_only = true },
 	};
 
 	memcpy(pages->routes, routes, sizeof(routes));
@@ -336,6 +355,7 @@ int pages_init(struct pages *pages, const struct exporter_program *program,
 		.heartbeat = program->heartbeat,
 		.desk = program->desk,
 		.history = program->history,
+		.stats = program->stats,
 		.pace = program->pace,
 		.viewing = viewing,
 		.interval_ns = program->config->monitor.interval_ns,

@@ -2,8 +2,8 @@
 /*
  * The pages of the exporter, as routes of an HTTP server: /, /metrics, /healthz, /readyz,
  * /api/v1/now (now_page.h), /api/v1/history (history_page.h), and for peers on this machine
- * /explain/WHAT and, always as JSON, /api/v1/explain/WHAT (explain_page.h). Each server that has
- * them has a struct of its own.
+ * /explain/WHAT and, always as JSON, /api/v1/explain/WHAT (explain_page.h). Over a Unix socket
+ * there is /api/v1/stat, too (stat_route.h). Each server that has them has a struct of its own.
  *
  * /healthz reports whether the loop turns (heartbeat.h); while it does not, /metrics answers 503
  * instead of old values. /readyz reports whether there is a snapshot younger than three intervals.
@@ -19,7 +19,7 @@
 #include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
-#define PAGES_ROUTES 8
+#define PAGES_ROUTES 9
 
 struct pages {
 	struct http_route routes[PAGES_ROUTES];
@@ -29,6 +29,7 @@ struct pages {
 	const struct heartbeat *heartbeat;
 	struct explain_desk *desk;
 	struct history *history;
+	struct stat_desk *stats;
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
 	struct viewer_times times; /* of users that see a part */

@@ -16,7 +16,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define LATE_TRIES 25
+#define LATE_LIMIT (2 * NSEC_PER_SEC) /* for what the kernel reports late */
 #define LATE_WAIT  (20 * NSEC_PER_MSEC)
 #define LATE_NS    NSEC_PER_MSEC /* or a fifth of a percent */
 
@@ -82,11 +82,14 @@ static int read_all(const struct stat_run *run, struct stat_result *ret, struct 
 	const struct timespec wait = timeout_of(LATE_WAIT);
 	int r = stat_source_read(run->source, &ret->reading, diag);
 	uint64_t spent_ns = stat_child_reap(run->child);
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LATE_LIMIT;
 
-	for (unsigned i = 0; r == 0 && i < LATE_TRIES; i++) {
-		uint64_t lacks_ns = spent_ns / 500 > LATE_NS ? spent_ns / 500 : LATE_NS;
+	while (r == 0) {
+		double lacks = (double)spent_ns / 1e9 - ret->reading.cpu_seconds;
+		uint64_t usual_ns = spent_ns / 500 > LATE_NS ? spent_ns / 500 : LATE_NS;
 
-		if (ret->reading.cpu_seconds * 1e9 + (double)lacks_ns >= (double)spent_ns)
+		ret->missing_seconds = lacks * 1e9 > (double)usual_ns ? lacks : 0;
+		if (ret->missing_seconds <= 0 || clock_ns(CLOCK_MONOTONIC) >= until_ns)
 			break;
 		(void)nanosleep(&wait, NULL);
 		r = stat_source_read(run->source, &ret->reading, diag);

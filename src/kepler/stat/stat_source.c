@@ -5,19 +5,27 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/macro.h"
+#include "base/num.h"
+#include "base/strbuf.h"
 #include "engine/session.h"
 #include "host/proc.h"
+#include "kepler/local_client.h"
 #include "stat/process_trees.h"
 #include "stat/tree_page.h"
 
-#define NO_TREE (-1)
+#define NO_TREE        (-1)
+#define ASK_LIMIT_NS   (90 * NSEC_PER_SEC) /* an interval of up to a minute */
+#define ASK_FIRST_NS   (NSEC_PER_MSEC / 2)
+#define ASK_LONGEST_NS (100 * NSEC_PER_MSEC)
 
 struct stat_source {
 	const struct config *config;
+	struct local_client *client; /* NULL: it measures by itself */
+	struct strbuf answer;
 	struct session session;
 	struct process_trees *trees;
 	int tree; /* NO_TREE: none */
@@ -56,6 +64,7 @@ int stat_source_open(const struct config *config, bool may_measure, struct stat_
 		     struct diag *diag)
 {
 	struct stat_source *source = calloc(1, sizeof(*source));
+	struct diag of_exporter = { "" };
 	int r;
 
 	if (!source)
@@ -63,8 +72,11 @@ int stat_source_open(const struct config *config, bool may_measure, struct stat_
 	source->config = config;
 	source->tree = NO_TREE;
 	source->session = (struct session)SESSION_INIT;
-	r = may_measure ? open_session(source, diag)
-			: diag_set(diag, -EPERM, "kepler stat needs root: sudo kepler stat");
+	r = local_client_open(config, "kepler-stat", &source->client, &of_exporter);
+	if (r < 0 && !may_measure)
+		r = local_client_refused(&of_exporter, "stat", diag);
+	else if (r < 0)
+		r = open_session(source, diag);
 	if (r < 0) {
 		stat_source_close(source);
 		return r;
@@ -77,12 +89,44 @@ void stat_source_close(struct stat_source *source)
 {
 	if (!source)
 		return;
-	(void)session_close(&source->session, 0);
+	if (!source->client)
+		(void)session_close(&source->session, 0);
 	process_trees_free(source->trees);
+	local_client_close(source->client);
+	strbuf_release(&source->answer);
 	free(source);
 }
 
-int stat_source_begin(struct stat_source *source, struct diag *diag)
+static void pause_ns(uint64_t ns)
+{
+	const struct timespec wait = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				       .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+
+	(void)nanosleep(&wait, NULL);
+}
+
+/* Asks until the exporter's loop has done it, which takes a millisecond or, of a user, a second. */
+static int ask(struct stat_source *source, const char *target, struct diag *diag)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ASK_LIMIT_NS, wait_ns = ASK_FIRST_NS;
+	int status = 0;
+
+	for (;;) {
+		int r = local_client_get(source->client, target, STAT_ANSWER_MAX, &source->answer,
+					 &status, diag);
+
+		if ((r < 0 && r != -EAGAIN) || (r == 0 && status == 200))
+			return r;
+		if (clock_ns(CLOCK_MONOTONIC) > until_ns)
+			return r < 0 ? r
+				     : diag_set(diag, -ETIMEDOUT, "%s: no answer in time",
+						source->config->local.socket);
+		pause_ns(wait_ns);
+		wait_ns = wait_ns < ASK_LONGEST_NS ? wait_ns * 3 / 2 : ASK_LONGEST_NS;
+	}
+}
+
+static int begin_own(struct stat_source *source, struct diag *diag)
 {
 	int proc_fd = open(source->config->host.procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct tree_id root = { .pid = (uint32_t)getpid() };
@@ -99,8 +143,20 @@ int stat_source_begin(struct stat_source *source, struct diag *diag)
 	return 0;
 }
 
+int stat_source_begin(struct stat_source *source, struct diag *diag)
+{
+	return source->client ? ask(source, STAT_PAGE_PATH "?do=begin", diag)
+			      : begin_own(source, diag);
+}
+
 void stat_source_end(struct stat_source *source)
 {
+	struct diag diag = { "" };
+
+	/* Where that fails, the tree ends with this process. */
+	if (source->client)
+		(void)local_client_get(source->client, STAT_PAGE_PATH "?do=end", STAT_ANSWER_MAX,
+				       &source->answer, NULL, &diag);
 	if (source->tree != NO_TREE)
 		process_trees_end(source->trees, (uint32_t)source->tree);
 	source->tree = NO_TREE;
@@ -108,7 +164,8 @@ void stat_source_end(struct stat_source *source)
 
 void stat_source_measure(struct stat_source *source)
 {
-	(void)session_run_interval(&source->session); /* its state is in the reading */
+	if (!source->client)
+		(void)session_run_interval(&source->session); /* its state is in the reading */
 }
 
 static int make_page(const struct stat_source *source, struct strbuf *out)
@@ -121,22 +178,29 @@ static int make_page(const struct stat_source *source, struct strbuf *out)
 
 int stat_source_read(struct stat_source *source, struct stat_reading *ret, struct diag *diag)
 {
-	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
 	int r;
 
-	stat_source_measure(source);
-	r = make_page(source, &page);
+	if (source->client) {
+		r = ask(source, STAT_PAGE_PATH "?do=read", diag);
+		if (r < 0)
+			return r;
+	} else {
+		stat_source_measure(source);
+		strbuf_reset(&source->answer);
+		r = make_page(source, &source->answer);
+	}
 	if (r < 0)
 		return diag_set(diag, r, "no reading: %s", strerrordesc_np(-r));
-	return stat_reading_parse(page.data, page.len, ret, diag);
+	return stat_reading_parse(source->answer.data, source->answer.len, ret, diag);
 }
 
 int stat_source_fd(const struct stat_source *source)
 {
-	return activity_fd(source->session.sources.activity);
+	return source->client ? -1 : activity_fd(source->session.sources.activity);
 }
 
 void stat_source_drain(struct stat_source *source)
 {
-	activity_drain(source->session.sources.activity);
+	if (!source->client)
+		activity_drain(source->session.sources.activity);
 }

@@ -49,6 +49,7 @@ bool http_peer_user_of(int fd, struct http_peer_user *ret)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &user_len) < 0 || user.uid == (uid_t)-1)
 		return false;
+	ret->pid = user.pid;
 	ret->uid = user.uid;
 	ret->gid = user.gid;
 	ret->group_count = 0;

@@ -12,6 +12,7 @@
 
 /* The effective user and the groups of a process at the time when it connected. */
 struct http_peer_user {
+	pid_t pid; /* 0: in a pid namespace that is not seen from here */
 	uid_t uid;
 	gid_t gid;
 	size_t group_count;

@@ -5,16 +5,18 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-from rig import BUILD, KEPLER, ROOT, Sensors, load, need_root, rapl_zone, run_tests
+from rig import BUILD, KEPLER, ROOT, Exporter, Sensors, load, need_root, rapl_zone, run_tests
 
 QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
 LOAD = BUILD / "tests/lab/load"
 BUSY_W = 12
+NOBODY = 65534
 
 
 def stat(*words, status=0, **kwargs):
@@ -147,7 +149,73 @@ def names_cannot_command_the_terminal():
         assert "\033" not in done.stderr and "\a" not in done.stderr, done.stderr
 
 
+@contextlib.contextmanager
+def exporter(*args):
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        path = pathlib.Path(directory, "kepler.sock")
+        with Exporter(f"--local.socket={path}", *args) as running:
+            running.intervals(1)
+            yield f"--local.socket={path}", running
+
+
+def an_exporter_measures_for_root():
+    with plant() as sensors, exporter(f"--host.sysfs={sensors.mount}") as (socket, running), competitors():
+        with tempfile.NamedTemporaryFile("r") as told:
+            got = result(socket, "--", "sh", "-c", f"{LOAD} storm 30 10 4 > {told.name}")
+            words = dict(word.split("=") for word in told.read().split() if "=" in word)
+        used = (int(words["cpu_us"]) + int(words["self_us"])) / 1e6
+        print(f"{words['children']} children: {got['cpu_seconds'] / used:.5f} of their CPU time,",
+              f"{got['joules'] / (used * BUSY_W):.5f} of their energy")
+        assert abs(got["cpu_seconds"] / used - 1) < 0.01 and got["missed_processes"] == 0, (got["cpu_seconds"], used)
+        assert abs(got["joules"] / (used * BUSY_W) - 1) < 0.03, (got["joules"], used * BUSY_W)
+        inner = [KEPLER, "stat", *QUIET, socket, "--json", "--output=/dev/fd/3", "--", LOAD, "burn", "1"]
+        script = f"exec 3>&1; {' '.join(map(str, inner))} >/dev/null"
+        done = stat(socket, "--json", "--", "sh", "-c", script)
+        inside, outside = json.loads(done.stdout), json.loads(done.stderr)
+        assert inside["cpu_seconds"] > 0.9 and outside["cpu_seconds"] > inside["cpu_seconds"], (inside, outside)
+        running.intervals(2)  # each response is balanced
+
+
+def a_user_measures_its_own_command():
+    with plant() as sensors, tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        program = pathlib.Path(directory, "kepler")
+        shutil.copy(KEPLER, program)
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": (), "capture_output": True, "text": True, "timeout": 60}
+        work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+        with exporter(f"--host.sysfs={sensors.mount}", "--local.everyone=own") as (socket, _):
+            words = [program, "stat", "--config.file=/dev/null", socket, "--json", "--", "sh", "-c", work]
+            done = subprocess.run(words, check=False, **user)
+            got = json.loads(done.stderr)
+            assert done.returncode == 0 and got["cpu_seconds"] > 0.01 and got["joules"] > 0, done
+            assert round(got["joules"] * 1e6) % 1000 == 0, got["joules"]  # whole millijoules
+            assert [each["command"] for each in got["commands"]] == ["sh"], got["commands"]
+        with exporter(f"--host.sysfs={sensors.mount}") as (socket, _):
+            done = subprocess.run([program, "stat", "--config.file=/dev/null", socket, "true"], check=False, **user)
+            assert done.returncode == 1 and "--local.everyone=own" in done.stderr, done
+
+
+def a_killed_client_leaves_no_tree():
+    with exporter() as (socket, running):
+        words = [KEPLER, "stat", *QUIET, socket, "--", "cat"]
+        for i in range(20):  # more than there may be at once
+            process = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            child = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            while not child.read_text().strip():
+                assert process.poll() is None
+            process.kill()
+            process.stdin.close()
+            process.wait()
+            if i % 8 == 7:
+                running.intervals(1)
+        assert result(socket, "true")["exit_status"] == 0
+
+
 TESTS = [
+    an_exporter_measures_for_root,
+    a_user_measures_its_own_command,
+    a_killed_client_leaves_no_tree,
     short_children_beside_competitors_are_counted_exactly,
     a_daemon_is_counted_and_named,
     the_exit_status_is_the_commands,

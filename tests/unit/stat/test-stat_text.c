@@ -122,6 +122,19 @@ static void a_budget_is_kept_or_not(void **state)
 	strbuf_release(&text);
 }
 
+static void missing_time_is_reported(void **state)
+{
+	struct stat_result of = result();
+	struct strbuf text = text_of(&of, stat_text);
+
+	assert_null(strstr(text.data, "missing"));
+	strbuf_release(&text);
+	of.missing_seconds = 0.25;
+	text = text_of(&of, stat_text);
+	assert_non_null(strstr(text.data, "\n 0.250 s of CPU time and their energy are missing"));
+	strbuf_release(&text);
+}
+
 static void other_answers_are_refused(void **state)
 {
 	static const char *const bad[] = { "", "{}", "[1]", "{\"zones\":3}", "403: no\n" };
@@ -140,6 +153,7 @@ int main(void)
 		cmocka_unit_test(no_name_commands_the_terminal),
 		cmocka_unit_test(json_has_the_documented_keys),
 		cmocka_unit_test(a_budget_is_kept_or_not),
+		cmocka_unit_test(missing_time_is_reported),
 		cmocka_unit_test(other_answers_are_refused),
 	};
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the exporter that runs on this machine, over its local socket. One thread. */
+#pragma once
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "config/config.h"
+
+struct local_client;
+
+/*
+ * 0 where an exporter answers at local.socket, whatever it answers; or -errno with a diagnosis. A
+ * hanging one counts, because it may come back.
+ */
+int local_client_open(const struct config *config, const char *user_agent,
+		      struct local_client **ret, struct diag *diag);
+void local_client_close(struct local_client *client); /* NULL is fine */
+/*
+ * The body of @target, of @max_bytes at most, in @ret. 0: the status is 200 or, with @ret_status,
+ * any below 300; or -errno with a diagnosis: -EAGAIN: later; -EACCES: refused, with the reason.
+ */
+int local_client_get(struct local_client *client, const char *target, size_t max_bytes,
+		     struct strbuf *ret, int *ret_status, struct diag *diag);
+/* Adds to the diagnosis what a user without privileges can do to run `kepler COMMAND`. -EACCES. */
+int local_client_refused(const struct diag *of_exporter, const char *command, struct diag *diag);
