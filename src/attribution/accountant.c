@@ -71,6 +71,8 @@ static void follow_standings(struct accountant *accountant)
 
 		if (standing == STANDING_COUNTS && accountant->zones[z].held)
 			ledger_revive_zone(accountant->ledger, z);
+		zone_account_follow_rival(&accountant->zones[z], accountant->contenders[z].is_away,
+					  accountant->booked_ns);
 		if (standing == STANDING_COUNTS)
 			zone_account_release(&accountant->zones[z]);
 		else
@@ -128,6 +130,24 @@ void accountant_settle_ranks(struct accountant *accountant)
 {
 	rank_settle(accountant->contenders, accountant->zone_count);
 	follow_standings(accountant);
+}
+
+bool accountant_is_silent(const struct accountant *accountant)
+{
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct contender *contender = &accountant->contenders[z];
+
+		if (contender->is_silent && contender->standing == STANDING_COUNTS)
+			return true;
+	}
+	return false;
+}
+
+bool accountant_needs(const struct accountant *accountant, size_t zone)
+{
+	return !accountant_has_ended(accountant, zone) ||
+	       rank_is_needed(accountant->contenders, accountant->zone_count,
+			      &accountant->contenders[zone]);
 }
 
 bool accountant_has_ended(const struct accountant *accountant, size_t zone)
@@ -644,6 +664,7 @@ static void note_reading(struct accountant *accountant, size_t z, const struct e
 		contender->read_ns = span->to_ns;
 		contender->has_moved |= moved;
 	}
+	rank_note_silence(contender, accountant->work.interval->time_ns);
 	contender->has_begun |= span != NULL;
 	contender->was_read = span != NULL;
 	contender->is_due = is_up && !span;

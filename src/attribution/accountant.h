@@ -85,5 +85,9 @@ void accountant_choose_total(struct accountant *accountant, size_t known);
 void accountant_settle_ranks(struct accountant *accountant);
 /* Is a better source of its energy charged, for good? */
 bool accountant_has_ended(const struct accountant *accountant, size_t zone);
+/* Does a zone count that is silent (energy/rank.h)? */
+bool accountant_is_silent(const struct accountant *accountant);
+/* Is the zone to be read: it has not ended, or may have to count again? */
+bool accountant_needs(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */
 void accountant_book(struct accountant *accountant, const struct interval *interval);

@@ -187,7 +187,14 @@ bool zone_account_counts(const struct zone_account *state, const struct energy_s
 	bool is_begun = state->last.state == ZONE_UP || state->has_begun || !state->count_from_ns;
 
 	return span && span->known && state->has_span && !state->held &&
-	       span->to_ns >= state->count_from_ns && is_begun;
+	       span->to_ns >= state->count_from_ns && span->from_ns >= state->resume_ns && is_begun;
+}
+
+void zone_account_follow_rival(struct zone_account *state, bool is_away, uint64_t booked_ns)
+{
+	if (is_away || state->is_away)
+		state->resume_ns = booked_ns;
+	state->is_away = is_away;
 }
 
 void zone_account_release(struct zone_account *state)

@@ -34,6 +34,8 @@ struct zone_account {
 	uint64_t count_from_ns;
 	/* Late ones that have not begun do so with a span of one interval only. */
 	bool has_begun;
+	bool is_away;           /* the rival counts because this zone was silent */
+	uint64_t resume_ns;     /* energy until then was counted by that rival; 0: there was none */
 	bool held;              /* a rival counts in its stead, up to zone_account_release() */
 	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
@@ -100,6 +102,11 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 bool zone_account_counts(const struct zone_account *state, const struct energy_span *span);
 /* The rival has ended, at the end of the zone's last span or before: all later energy counts. */
 void zone_account_release(struct zone_account *state);
+/*
+ * Between intervals: a rival counts (@is_away) because this zone was silent, or no longer. Of the
+ * zone's energy, spans count that begin at @booked_ns, up to which the rival has counted, or later.
+ */
+void zone_account_follow_rival(struct zone_account *state, bool is_away, uint64_t booked_ns);
 /* Is idle energy counted separately from the rest now? */
 bool zone_account_has_idle(const struct zone_account *state);
 /*

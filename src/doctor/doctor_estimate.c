@@ -218,7 +218,7 @@ void doctor_examine_estimate(struct findings *findings, const struct sources *so
 	const struct zone_source *platform = sources->estimates.of[ESTIMATE_PLATFORM];
 
 	doctor_examine_no_meter(findings, sources, config);
-	if (platform) {
+	if (platform && !platform->is_spare) {
 		examine_stand_in(findings);
 		examine_bound(findings, platform);
 		examine_components(findings, sources);

@@ -89,6 +89,23 @@ static void take_over(struct contender *contenders, size_t count, struct contend
 			contenders[i].standing = STANDING_ENDED;
 	}
 	own->standing = STANDING_COUNTS;
+	own->is_away = false;
+}
+
+void rank_note_silence(struct contender *contender, uint64_t now_ns)
+{
+	contender->is_silent = contender->zone->rank == RANK_SHARE && contender->read_ns &&
+			       now_ns >= contender->read_ns + RANK_SILENT_NS;
+}
+
+bool rank_is_needed(const struct contender *contenders, size_t count, const struct contender *own)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (contenders[i].standing == STANDING_COUNTS && contenders[i].is_silent &&
+		    rank_are_rivals(contenders[i].zone, own->zone))
+			return own->standing == STANDING_ENDED;
+	}
+	return false;
 }
 
 static bool stands_still(const struct contender *own)
@@ -98,8 +115,8 @@ static bool stands_still(const struct contender *own)
 }
 
 /*
- * Returns true if @own moves, and all that are charged in its place stand still; there is at least
- * one.
+ * Returns true if @own moves, and all that are charged in its place stand still or are silent;
+ * there is at least one.
  */
 static bool may_replace(const struct contender *contenders, size_t count,
 			const struct contender *own)
@@ -114,7 +131,7 @@ static bool may_replace(const struct contender *contenders, size_t count,
 
 		if (rival->standing != STANDING_COUNTS || !rank_are_rivals(rival->zone, own->zone))
 			continue;
-		if (!stands_still(rival))
+		if (!rival->is_silent && !stands_still(rival))
 			return false;
 		has_rival = true;
 	}
@@ -127,8 +144,9 @@ static void replace(struct contender *contenders, size_t count, struct contender
 		if (contenders[i].standing != STANDING_COUNTS ||
 		    !rank_are_rivals(contenders[i].zone, own->zone))
 			continue;
-		contenders[i].standing = STANDING_ENDED;
-		contenders[i].is_still = true;
+		contenders[i].is_away = contenders[i].is_silent;
+		contenders[i].is_still = !contenders[i].is_silent;
+		contenders[i].standing = contenders[i].is_silent ? STANDING_HELD : STANDING_ENDED;
 	}
 	own->standing = STANDING_COUNTS;
 	own->is_still = false;

@@ -40,12 +40,16 @@ static bool overlap(const struct zone *a, const struct zone *b, enum psys_gpus p
 	return total_zone_is_in(a, b, psys_gpus) || total_zone_is_in(b, a, psys_gpus);
 }
 
-/* An estimate of the machine has no devices in it: they do not stand in its place. */
-static bool any_measured(const struct zone *const zones[], size_t count)
+/*
+ * An estimate of the machine has no devices in it: they do not stand in its place. It stands in the
+ * place of a share that is silent.
+ */
+static bool is_measured(const struct zone *own, const struct zone *const zones[], size_t count)
 {
 	for (size_t z = 0; z < count; z++) {
 		if (zones[z]->quality == QUALITY_MEASURED &&
-		    !zone_kind_info[zones[z]->kind].is_device)
+		    !zone_kind_info[zones[z]->kind].is_device &&
+		    !(zones[z]->rank == RANK_SHARE && rank_are_rivals(zones[z], own)))
 			return true;
 	}
 	return false;
@@ -63,14 +67,14 @@ static bool is_free(const struct zone *zone, const struct zone *const zones[], s
 }
 
 /* With all zones that are alike, or with none: as it was decided for the first of them. */
-static bool joins(size_t zone, const struct zone *const zones[], size_t count, bool measured,
+static bool joins(size_t zone, const struct zone *const zones[], size_t count,
 		  enum psys_gpus psys_gpus, const uint32_t total[])
 {
 	for (size_t z = 0; z < zone; z++) {
 		if (zone_are_alike(zones[z], zones[zone]))
 			return total[z] != TOTAL_NONE;
 	}
-	if (measured && zones[zone]->quality != QUALITY_MEASURED)
+	if (zones[zone]->quality != QUALITY_MEASURED && is_measured(zones[zone], zones, count))
 		return false;
 	for (size_t z = zone; z < count; z++) {
 		if (zone_are_alike(zones[z], zones[zone]) &&
@@ -114,14 +118,11 @@ static unsigned turn_of(const struct zone *zone)
 uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,
 		      enum psys_gpus psys_gpus, uint32_t total[])
 {
-	bool measured = any_measured(zones, count);
-
 	for (size_t z = known; z < count; z++)
 		total[z] = TOTAL_NONE;
 	for (unsigned turn = 0; turn <= 2 * ZONE_KIND_COUNT; turn++) {
 		for (size_t z = known; z < count; z++) {
-			if (turn_of(zones[z]) == turn &&
-			    joins(z, zones, count, measured, psys_gpus, total))
+			if (turn_of(zones[z]) == turn && joins(z, zones, count, psys_gpus, total))
 				total[z] = 1;
 		}
 	}

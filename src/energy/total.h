@@ -14,7 +14,7 @@
  * since only one of several rivals counts at a time, and sources that count other sockets.
  *
  * An estimate is in the total only if nothing but GPUs is measured, because it does not contain
- * them.
+ * them, or if the meters are shares in whose place it counts while they are silent.
  *
  * Zones that are alike (energy/zone.h) are in it together or not at all, because a row has only
  * their sum. So this is a tree of kinds, and not of each socket's zones: a core is not in the total

@@ -19,6 +19,8 @@ int estimates_adopt(struct estimates *estimates, struct books *books, int64_t bo
 	for (size_t e = 0; e < ESTIMATE_COUNT; e++) {
 		struct zone_source *source = estimates->of[e];
 
+		if (source && source->is_spare && !accountant_is_silent(&books->accountant))
+			continue;
 		for (size_t i = 0; i < zone_source_count(source); i++) {
 			struct estimated_zone *zone = &source->zones[i];
 			int number = zone->number == SIZE_MAX
@@ -77,7 +79,7 @@ static void advance(struct zone_source *source, size_t index, struct books *book
 	struct zone_status *status = &books->status[number];
 	struct energy_span span;
 
-	status->state = accountant_has_ended(&books->accountant, number) ? ZONE_ABSENT : ZONE_UP;
+	status->state = accountant_needs(&books->accountant, number) ? ZONE_UP : ZONE_ABSENT;
 	status->error = 0;
 	if (status->state == ZONE_ABSENT || !has_passed)
 		return;
@@ -179,8 +181,11 @@ bool estimates_are_all(const struct accountant *accountant)
 const struct zone_source *estimates_of_vm(const struct estimates *estimates)
 {
 	for (size_t e = ESTIMATE_COUNT; e-- > 0;) {
-		if (zone_source_count(estimates->of[e]) && estimates->of[e]->is_vm)
-			return estimates->of[e];
+		const struct zone_source *source = estimates->of[e];
+
+		if (zone_source_count(source) && source->is_vm &&
+		    (!source->is_spare || source->zones[0].number != SIZE_MAX))
+			return source;
 	}
 	return NULL;
 }

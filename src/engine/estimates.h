@@ -17,7 +17,7 @@
 
 /* In the order in which their zones are adopted and advanced. */
 enum estimate {
-	ESTIMATE_PLATFORM,   /* platform_estimate.h; only without a meter at start-up */
+	ESTIMATE_PLATFORM,   /* platform_estimate.h; without a meter at start-up, or with a share */
 	ESTIMATE_COMPONENTS, /* component_estimate.h; parts of the platform */
 	ESTIMATE_MODELS,     /* model_estimate.h; with --model.file or --model.url */
 	ESTIMATE_COUNT
@@ -30,8 +30,8 @@ struct estimates {
 
 void estimates_free(struct estimates *estimates);
 /*
- * Adopts zones that are new: a fetched model can add some at any time. 0 or -ENOMEM: the others
- * wait.
+ * Adopts zones that are new: a fetched model can add some at any time. Spare zones wait until a
+ * meter is silent. 0 or -ENOMEM: the others wait.
  */
 int estimates_adopt(struct estimates *estimates, struct books *books, int64_t boottime_ms);
 void estimates_set_cpus(struct estimates *estimates, unsigned cpus);

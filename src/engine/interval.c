@@ -558,6 +558,7 @@ struct zone_view interval_engine_view(const struct interval_engine *engine, size
 		.status = &account->last,
 		.is_charged = contender->standing == STANDING_COUNTS,
 		.is_still = contender->is_still,
+		.is_away = contender->is_away,
 		.missed_total = account->missed_total,
 		.deviation_ratio = deviations_ratio(&engine->deviations, index),
 		.idle_state = account->idle_state,

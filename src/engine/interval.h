@@ -87,9 +87,10 @@ const struct zone *interval_engine_zone(const struct interval_engine *engine, si
 struct zone_view {
 	const struct zone *zone;
 	const struct zone_status *status;
-	bool is_charged;        /* if not, the energy of another source is, which counts the same */
-	bool is_still;          /* it stands still, so another source is charged in its place */
-	bool missed_total;      /* it is in no total because it was found too late */
+	bool is_charged;   /* if not, the energy of another source is, which counts the same */
+	bool is_still;     /* it stands still, so another source is charged in its place */
+	bool is_away;      /* it is not read any more, and an estimate is charged in its place */
+	bool missed_total; /* it is in no total because it was found too late */
 	double deviation_ratio; /* from the source that is charged: deviations_ratio() (energy) */
 	double coverage_ratio;  /* of a whole, over its parts: remainder_coverage() (energy) */
 	bool coverage_is_of_minute;

@@ -145,6 +145,18 @@ struct meter_options sources_meter_options(const struct config *config,
 	return options;
 }
 
+/* Meters that another machine's silence cannot end (energy/rank.h): no estimate is needed. */
+static bool have_lasting_meters(const struct sources *sources)
+{
+	for (size_t z = 0; sources->meters && z < meter_table_count(sources->meters); z++) {
+		const struct zone *zone = meter_table_zone(sources->meters, z);
+
+		if (!zone_kind_info[zone->kind].is_device && zone->rank != RANK_SHARE)
+			return true;
+	}
+	return false;
+}
+
 static bool wants_models(const struct config *config)
 {
 	return config->model_file_count > 0 || config->model_url[0];
@@ -189,12 +201,16 @@ static int open_energy(const struct config *config, struct sources *sources, str
 		return diag_set(diag, r, "cannot set up the trained models");
 	from_files = zone_source_count(of[ESTIMATE_MODELS]);
 	model_sources_fetch(&sources->model_sources, config, &sources->host);
-	if (sources_have_meters(sources) || from_files > 0 || have_whole(sources))
+	if (have_lasting_meters(sources) || from_files > 0 || have_whole(sources))
 		return 0;
 	r = platform_estimate_new(&platform_power_model, &sources->host, &of[ESTIMATE_PLATFORM]);
 	if (r == 0 && config->model_parts)
 		r = component_estimate_new(&builtin_component_model, of[ESTIMATE_PLATFORM],
 					   (uint32_t)config->model_parts, &of[ESTIMATE_COMPONENTS]);
+	for (size_t e = 0; e <= ESTIMATE_COMPONENTS; e++) {
+		if (of[e])
+			of[e]->is_spare = sources_have_meters(sources);
+	}
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
 		     : 0;
 }

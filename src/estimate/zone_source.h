@@ -97,6 +97,7 @@ struct zone_source {
 	struct estimated_zone zones[ZONE_SOURCE_MAX]; /* they keep their index */
 	size_t count;
 	bool is_vm;
+	bool is_spare; /* its zones are adopted only once a meter is silent (energy/rank.h) */
 	unsigned cpus; /* logical, above 0 */
 	struct node_work work;
 	bool is_fed;

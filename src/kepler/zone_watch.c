@@ -56,6 +56,24 @@ static void look_at_standstill(struct zone_watch *watch, const struct zone_view 
 		 id, zone->source, zone->path);
 }
 
+/* Each time: the host of a virtual machine may be away often. */
+static void look_at_silence(struct zone_watch *watch, const struct zone_view *view, size_t index)
+{
+	char id[ZONE_ID_MAX];
+
+	if (watch->away[index] == view->is_away)
+		return;
+	watch->away[index] = view->is_away;
+	zone_id(view->zone, id);
+	if (view->is_away)
+		log_warn("%s (%s) has not been read for a minute: its energy is estimated until it "
+			 "is read again",
+			 id, view->zone->source);
+	else
+		log_info("%s (%s) is read again: it counts, and the estimate has ended", id,
+			 view->zone->source);
+}
+
 static void look_at_total(struct zone_watch *watch, const struct zone_view *view, size_t index)
 {
 	const struct zone *zone = view->zone;
@@ -156,6 +174,7 @@ void zone_watch_look(struct zone_watch *watch, const struct interval_engine *eng
 		look_at_refusals(watch, &view, z);
 		look_at_coverage(watch, &view, z);
 		look_at_standstill(watch, &view, z);
+		look_at_silence(watch, &view, z);
 		look_at_total(watch, &view, z);
 	}
 	look_at_sums(watch, &sums);

@@ -23,9 +23,10 @@ extern const struct health_part zone_health_part; /* of a struct zone_watch */
 
 /* Zeroed: nothing was logged yet. */
 struct zone_watch {
-	bool refused[ZONES_MAX];    /* that this zone's readings are refused */
-	bool exceeded[ZONES_MAX];   /* that this package's parts count more than it */
-	bool still[ZONES_MAX];      /* that another source is charged in its place */
+	bool refused[ZONES_MAX];  /* that this zone's readings are refused */
+	bool exceeded[ZONES_MAX]; /* that this package's parts count more than it */
+	bool still[ZONES_MAX];    /* that another source is charged in its place */
+	bool away[ZONES_MAX];
 	bool fell_short[ZONES_MAX]; /* that this whole counts less than its parts */
 	bool missed[ZONES_MAX];     /* that this zone is in no total */
 	bool left_out;              /* that zones are left out */

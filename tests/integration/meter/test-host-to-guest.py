@@ -427,7 +427,30 @@ def over_a_folder():
         assert pair.guest.stop() == 0 and pair.host.stop() == 0
 
 
+def a_host_that_is_silent():
+    """After a minute the guest estimates; the host's next record, which has the energy of all that time, does not count."""
+    with both(["--passthrough.sockets=DIR"], ["--meter.passthrough=DIR/port"]) as (pair, port):
+        pair.start_guest()
+        work_on(pair, 4)
+        platform = "kepler_node_platform_joules_total"
+        assert not pair.guest.scrape().select(platform), "an estimate beside the host's account"
+        pair.host.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 120
+        while not pair.guest.scrape().sum(platform):
+            assert time.monotonic() < deadline, pair.guest.output()
+            balanced(pair.guest.intervals(1))
+        before, count = of_guest(balanced(pair.guest.intervals(4))), len(port.sent)
+        pair.host.process.send_signal(signal.SIGCONT)
+        pair.wait(lambda: of_guest(pair.guest.intervals(1)) != before, "the host's account does not count again")
+        estimated = pair.guest.scrape().sum(platform)
+        _, guest = pair.settle(lambda: port.sent[-1])
+        assert pair.guest.scrape().sum(platform) == estimated, "the estimate goes on"
+        first = [differences(port.sent[-1].values, record.values) for record in port.sent[count:count + 4]]
+        assert differences(guest, before) in first, (guest, before, first)
+        assert pair.guest.stop() == 0
+
+
 if len(sys.argv) > 2 and sys.argv[1] == IN_GUEST:
     machine_main(sys.argv[2])
 else:
-    run_tests([over_a_port, over_a_folder], at_once=2)
+    run_tests([over_a_port, over_a_folder, a_host_that_is_silent], at_once=3)

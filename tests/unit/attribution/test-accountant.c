@@ -424,7 +424,7 @@ static void take_over_step(struct house *house, bool pass_fails, enum luck meter
 {
 	accountant_settle_ranks(&house->books.accountant);
 	house->books.status[0].state =
-		accountant_has_ended(&house->books.accountant, 0) ? ZONE_ABSENT : ZONE_UP;
+		accountant_needs(&house->books.accountant, 0) ? ZONE_UP : ZONE_ABSENT;
 	house->is_quiet[0] = pass_fails;
 	house->books.status[1].state = meter == FAILED ? ZONE_ERROR : ZONE_UP;
 	house->is_quiet[1] = meter == QUIET;
@@ -461,6 +461,37 @@ static void no_second_of_a_takeover_is_counted_twice_or_never(void **state)
 				 (unsigned long long)counted_j(&house), STEPS + 3);
 		tear_down_house(&house);
 	}
+}
+
+/*
+ * The host of a virtual machine is silent: an estimate counts after a minute, until the host's next
+ * report. No second is counted twice, although that report is of all seconds.
+ */
+static void no_second_of_a_silence_is_counted_twice(void **state)
+{
+	struct house house;
+	uint64_t measured_j, estimated_j;
+
+	(void)state;
+	set_up_takeover(&house, false);
+	house.zones[1].rank = RANK_SHARE;
+	for (unsigned second = 0; second < 5; second++)
+		take_over_step(&house, false, READ);
+	assert_int_equal(counted_j(&house), 4);
+	for (unsigned second = 0; second < 100; second++)
+		take_over_step(&house, false, FAILED);
+	measured_j = ledger_node_value(house.books.ledger, 1, MODE_DYNAMIC) / 1000000;
+	estimated_j = ledger_node_value(house.books.ledger, 0, MODE_DYNAMIC) / 1000000;
+	assert_int_equal(measured_j, 4);
+	assert_true(estimated_j >= 35 && estimated_j <= 40);
+	take_over_step(&house, false, READ);
+	assert_int_equal(counted_j(&house), measured_j + estimated_j + 1);
+	assert_int_equal(ledger_node_value(house.books.ledger, 1, MODE_DYNAMIC), 4000000);
+	for (unsigned second = 0; second < 3; second++)
+		take_over_step(&house, false, READ);
+	assert_true(accountant_has_ended(&house.books.accountant, 0));
+	assert_int_equal(ledger_node_value(house.books.ledger, 1, MODE_DYNAMIC), 7000000);
+	tear_down_house(&house);
 }
 
 /* A refused reading does not begin an account: the energy measured from it on is not known yet. */
@@ -592,6 +623,7 @@ int main(void)
 		cmocka_unit_test(what_was_learned_is_used_after_a_restart),
 		cmocka_unit_test(what_no_counter_shows_is_learned_of_containers),
 		cmocka_unit_test(no_second_of_a_takeover_is_counted_twice_or_never),
+		cmocka_unit_test(no_second_of_a_silence_is_counted_twice),
 		cmocka_unit_test(a_refused_reading_ends_no_estimate),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),

@@ -115,6 +115,26 @@ static void test_a_refused_reading_is_a_baseline(void **state)
 }
 
 /* A counter that was reset or opened again says nothing of the time before: not even 0 W. */
+/* The rival has counted up to 4 s, and the zone is read at 3 s and each second from then on. */
+static void test_no_time_of_a_rival_counts_again(void **state)
+{
+	(void)state;
+	const struct idle_options config = { .mode = IDLE_MODE_OFF };
+	struct zone_account account;
+
+	zone_account_init(&account, &package0, &config, 0);
+	(void)advance(&account, unknown(0, 1));
+	zone_account_follow_rival(&account, true, 2 * NSEC_PER_SEC);
+	zone_account_follow_rival(&account, false, 4 * NSEC_PER_SEC);
+	zone_account_follow_rival(&account, false, 5 * NSEC_PER_SEC);
+	assert_int_equal(advance(&account, flow(7, 3, 5)).energy_uj, 0);
+	assert_int_equal(advance(&account, flow(7, 5, 6)).energy_uj, 7);
+	zone_account_init(&account, &package0, &config, 0);
+	(void)advance(&account, unknown(0, 3));
+	zone_account_follow_rival(&account, false, 4 * NSEC_PER_SEC);
+	assert_int_equal(advance(&account, flow(7, 3, 5)).energy_uj, 7);
+}
+
 static void test_a_restarted_counter_has_no_power(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
@@ -465,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_a_zone_that_appears_late_counts_once_its_series_were_seen),
 		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
 		cmocka_unit_test(test_a_zone_that_is_held_begins_with_its_release),
+		cmocka_unit_test(test_no_time_of_a_rival_counts_again),
 		cmocka_unit_test(test_sleep_teaches_nothing),
 		cmocka_unit_test(test_a_meter_that_stands_still_has_no_idle_power),
 	};

@@ -266,6 +266,43 @@ static void one_that_stands_still_gives_way(void **state)
 	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
 }
 
+/* An estimate counts while the host is silent, and the share is back with its first reading. */
+static void one_that_is_silent_gives_way(void **state)
+{
+	static const struct zone share = { .kind = ZONE_PACKAGE,
+					   .source = "share",
+					   .rank = RANK_SHARE };
+	struct contender contenders[] = { { .zone = &share }, { .zone = &guess } };
+	uint64_t second = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(contenders); i++)
+		rank_enter(contenders, i + 1);
+	for (; second <= 5; second++)
+		pass_second(contenders, ARRAY_SIZE(contenders), second, 3);
+	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+	assert_false(rank_is_needed(contenders, ARRAY_SIZE(contenders), &contenders[1]));
+	contenders[0].was_read = contenders[0].is_ready = false;
+	for (; second < 65; second++) {
+		rank_note_silence(&contenders[0], second * NSEC_PER_SEC);
+		pass_second(&contenders[1], 1, second, 1);
+		rank_settle(contenders, ARRAY_SIZE(contenders));
+		assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+	}
+	rank_note_silence(&contenders[0], second * NSEC_PER_SEC);
+	assert_true(rank_is_needed(contenders, ARRAY_SIZE(contenders), &contenders[1]));
+	pass_second(&contenders[1], 1, second, 1);
+	rank_settle(contenders, ARRAY_SIZE(contenders));
+	assert_int_equal(contenders[0].standing, STANDING_HELD);
+	assert_true(contenders[0].is_away);
+	assert_int_equal(contenders[1].standing, STANDING_COUNTS);
+	contenders[0].read_ns = ++second * NSEC_PER_SEC;
+	rank_note_silence(&contenders[0], second * NSEC_PER_SEC);
+	pass_second(contenders, ARRAY_SIZE(contenders), second, 3);
+	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
+	assert_false(contenders[0].is_away);
+	assert_int_equal(contenders[1].standing, STANDING_ENDED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +310,7 @@ int main(void)
 		cmocka_unit_test(the_best_that_counts_is_charged),
 		cmocka_unit_test(one_counts_in_each_history),
 		cmocka_unit_test(one_that_stands_still_gives_way),
+		cmocka_unit_test(one_that_is_silent_gives_way),
 	};
 
 	return unit_run(tests);

@@ -22,6 +22,9 @@ static struct zone zone_named(const char *text, bool estimated)
 	zone.domain = zone_domain(zone.kind, zone.instance);
 	if (strchr(text, '@'))
 		zone.source = strchr(text, '@') + 1;
+	zone.rank = estimated                           ? RANK_ESTIMATED
+		    : strcmp(zone.source, "share") == 0 ? RANK_SHARE
+							: RANK_MEASURED;
 	if (estimated) {
 		zone.quality = QUALITY_ESTIMATED;
 		zone.source = "trained_power_model";
@@ -83,6 +86,9 @@ static const struct machine machines[] = {
 	{ "GPUs in a psys", { "+psys", "gpu-a@nvml" }, "-1" },
 	{ "GPUs, found later", { "platform", "|", "gpu-a@nvml" }, "1-" },
 	{ "GPUs beside a psys, found later", { "psys", "|", "gpu-a@nvml" }, "12" },
+	{ "an estimate in place of shares",
+	  { "package-0@share", "dram-0@share", "|", "~platform" },
+	  "112" },
 	{ "an estimate has none", { "~platform", "gpu-a@nvml" }, "12" },
 	{ "nothing but a GPU", { "gpu-a@nvml" }, "1" },
 	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "1-1-" },
