@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An owner is found by the number of its row's labels, which is never used again; after a row was
- * released and began again, by its text. Which owner gives way is decided by power: the mean since
- * it came into the table, of an hour at most. So an owner that used much and has ended stays for
- * the hour, and one that is only briefly large does not displace it.
- *
  * Reading holds the lock while it adds up steps (some 100 µs at the most). The writer comes after
  * the interval has been published, so nothing but the next interval could wait for it.
  */
@@ -18,26 +13,23 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "history/history_owners.h"
 
-#define NO_OWNER UINT16_MAX
 /* How long the end of the history waits for a source of the total that is read late. */
 #define LATE_MAX_NS (120 * NSEC_PER_SEC)
+
+struct history_book {
+	struct history_energy energy;
+	struct history_cover cover;
+};
 
 struct history_zone {
 	struct zone zone;
 	bool in_total;
 	uint64_t read_ns; /* its last reading; 0: none */
 	uint64_t node_uj, unattributed_uj[MODE_COUNT];
-	uint64_t charged_uj;           /* to rows in the interval that is taken, if in the total */
-	struct history_energy *energy; /* NULL: left out, at the limit or without memory */
-	struct history_cover *cover;
-};
-
-struct history_owner {
-	char name[OWNER_TEXT_SIZE];
-	char namespace[OWNER_NAME_MAX + 1], pod[OWNER_NAME_MAX + 1];
-	uint64_t since_ns;
-	struct history_energy *energy;
+	uint64_t charged_uj;       /* to rows in the interval that is taken, if in the total */
+	struct history_book *book; /* NULL: left out, at the limit or without memory */
 };
 
 /* An account of the total in the interval that is taken. */
@@ -47,12 +39,6 @@ struct history_charge {
 	uint64_t left_uj; /* what rows were charged that are no owner in the table */
 };
 
-/* The owner of a row, by the slot of its labels. */
-struct history_slot {
-	uint64_t serial;
-	uint16_t owner;
-};
-
 struct history {
 	pthread_mutex_t lock;
 	uint64_t sequence, now_ns; /* of the last snapshot; 0: none */
@@ -60,10 +46,7 @@ struct history {
 	uint64_t horizon_ns; /* all sources of the total were read then or later */
 	struct history_zone *zones;
 	uint32_t zone_count, zone_room;
-	struct history_owner owners[HISTORY_OWNERS_MAX];
-	uint32_t owner_count;
-	struct history_slot *slots;
-	uint32_t slot_room;
+	struct history_owners owners;
 	struct history_charge *charges;
 	uint32_t charge_count, charge_room;
 	struct history_energy other, idle, unattributed, estimated;
@@ -73,14 +56,14 @@ struct history {
 
 int history_new(struct history **ret)
 {
-	struct history *history = calloc(1, sizeof(*history));
+	struct history *history = history_memory_new(sizeof(*history));
 	int r;
 
 	if (!history)
 		return -ENOMEM;
 	r = pthread_mutex_init(&history->lock, NULL);
 	if (r) {
-		free(history);
+		history_memory_free(history, sizeof(*history));
 		return -r;
 	}
 	*ret = history;
@@ -92,34 +75,31 @@ void history_free(struct history *history)
 	if (!history)
 		return;
 	for (uint32_t z = 0; z < history->zone_count; z++) {
-		free(history->zones[z].energy);
-		free(history->zones[z].cover);
+		history_memory_free(history->zones[z].book, sizeof(struct history_book));
 	}
-	for (uint32_t i = 0; i < history->owner_count; i++)
-		free(history->owners[i].energy);
+	history_owners_release(&history->owners);
 	free(history->zones);
-	free(history->slots);
 	free(history->charges);
 	(void)pthread_mutex_destroy(&history->lock);
-	free(history);
+	history_memory_free(history, sizeof(*history));
 }
 
 static void advance(struct history *history, uint64_t now_ns)
 {
-	struct history_energy *const sums[] = { &history->other, &history->idle,
-						&history->unattributed, &history->estimated };
+	const struct history_advance advance = history_advance(history->now_ns, now_ns);
 
-	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
-		history_energy_advance(sums[i], history->now_ns, now_ns);
-	history_cover_advance(&history->cover, history->now_ns, now_ns);
+	history_energy_advance(&history->other, &advance);
+	history_energy_advance(&history->idle, &advance);
+	history_energy_advance(&history->unattributed, &advance);
+	history_energy_advance(&history->estimated, &advance);
+	history_cover_advance(&history->cover, &advance);
 	for (uint32_t z = 0; z < history->zone_count; z++) {
-		if (!history->zones[z].energy)
+		if (!history->zones[z].book)
 			continue;
-		history_energy_advance(history->zones[z].energy, history->now_ns, now_ns);
-		history_cover_advance(history->zones[z].cover, history->now_ns, now_ns);
+		history_energy_advance(&history->zones[z].book->energy, &advance);
+		history_cover_advance(&history->zones[z].book->cover, &advance);
 	}
-	for (uint32_t i = 0; i < history->owner_count; i++)
-		history_energy_advance(history->owners[i].energy, history->now_ns, now_ns);
+	history_owners_advance(&history->owners, &advance);
 }
 
 /* The energy of a zone that is found later counts from its beginning. */
@@ -131,14 +111,8 @@ static int adopt_zones(struct history *history, const struct snapshot *snapshot)
 		struct history_zone *zone = &history->zones[history->zone_count];
 
 		*zone = (struct history_zone){ .zone = snapshot->zones[history->zone_count].zone };
-		if (history->zone_count >= HISTORY_ZONES_MAX)
-			continue;
-		zone->energy = calloc(1, sizeof(*zone->energy));
-		zone->cover = calloc(1, sizeof(*zone->cover));
-		if (!zone->energy || !zone->cover) {
-			free(TAKE_PTR(zone->energy));
-			free(TAKE_PTR(zone->cover));
-		}
+		if (history->zone_count < HISTORY_ZONES_MAX)
+			zone->book = history_memory_new(sizeof(*zone->book));
 	}
 	return 0;
 }
@@ -178,10 +152,10 @@ static void take_zone(struct history *history, struct history_zone *zone,
 	zone->charged_uj = zone->in_total ? used - idle - unattributed : 0;
 	if (!history->sequence)
 		return;
-	if (zone->energy) {
-		history_energy_add(zone->energy, span, used);
+	if (zone->book) {
+		history_energy_add(&zone->book->energy, span, used);
 		if (now->span_ns)
-			history_cover_add(zone->cover, span);
+			history_cover_add(&zone->book->cover, span);
 	}
 	if (now->span_ns)
 		zone->read_ns = now_ns;
@@ -199,135 +173,6 @@ static bool is_of_account(const struct snapshot *snapshot, const struct snapshot
 	return z == account->first_zone ||
 	       (!snapshot->by_zone && zone_are_alike(&snapshot->zones[z].zone,
 						     &snapshot->zones[account->first_zone].zone));
-}
-
-static struct history_owner *find_by_name(struct history *history, const char *name)
-{
-	for (uint32_t i = 0; i < history->owner_count; i++) {
-		if (strcmp(history->owners[i].name, name) == 0)
-			return &history->owners[i];
-	}
-	return NULL;
-}
-
-/* Room for the labels of a row. 0 or -ENOMEM. */
-static int reserve_slot(struct history *history, uint32_t slot)
-{
-	uint32_t before = history->slot_room;
-
-	if (ARRAY_RESERVE(history->slots, history->slot_room, slot + 1) < 0)
-		return -ENOMEM;
-	for (uint32_t i = before; i < history->slot_room; i++)
-		history->slots[i] = (struct history_slot){ 0, NO_OWNER };
-	return 0;
-}
-
-/* The owner of a row; NULL: the table does not have it. */
-static struct history_owner *find_owner(struct history *history, const struct series_labels *labels)
-{
-	struct history_slot *slot;
-	struct history_owner *owner;
-	char name[OWNER_TEXT_SIZE];
-
-	if (reserve_slot(history, labels->slot) < 0)
-		return NULL;
-	slot = &history->slots[labels->slot];
-	if (slot->serial != labels->serial) {
-		owner_text(labels->names, true, name);
-		owner = find_by_name(history, name);
-		slot->serial = labels->serial;
-		slot->owner = owner ? (uint16_t)(owner - history->owners) : NO_OWNER;
-	}
-	return slot->owner == NO_OWNER ? NULL : &history->owners[slot->owner];
-}
-
-/* µW: the mean since it came, of an hour at most. */
-static uint64_t weight_of(const struct history_owner *owner, uint64_t now_ns)
-{
-	uint64_t age_ns = now_ns - owner->since_ns;
-
-	if (age_ns > HISTORY_HOUR_S * NSEC_PER_SEC)
-		age_ns = HISTORY_HOUR_S * NSEC_PER_SEC;
-	return age_ns ? muldiv_u64(owner->energy->hour_uj, NSEC_PER_SEC, age_ns) : UINT64_MAX;
-}
-
-/* The owner that gives way to one of @power_uw; NULL: none, since it must have half of that. */
-static struct history_owner *find_least(struct history *history, uint64_t power_uw, uint64_t now_ns)
-{
-	struct history_owner *least = NULL;
-	uint64_t least_uw = power_uw / 2;
-
-	for (uint32_t i = 0; i < history->owner_count; i++) {
-		uint64_t weight = weight_of(&history->owners[i], now_ns);
-
-		if (weight < least_uw) {
-			least_uw = weight;
-			least = &history->owners[i];
-		}
-	}
-	return least;
-}
-
-/* Its past goes to the others, and what is left is a place. */
-static void displace(struct history *history, struct history_owner *owner)
-{
-	history_energy_merge(&history->other, owner->energy);
-	memset(owner->energy, 0, sizeof(*owner->energy));
-	for (uint32_t s = 0; s < history->slot_room; s++) {
-		if (history->slots[s].owner == owner - history->owners)
-			history->slots[s].owner = NO_OWNER;
-	}
-}
-
-/* NULL: there is none. */
-static struct history_owner *find_place(struct history *history, uint64_t power_uw, uint64_t now_ns)
-{
-	struct history_owner *owner;
-
-	if (history->owner_count < HISTORY_OWNERS_MAX) {
-		owner = &history->owners[history->owner_count];
-		owner->energy = calloc(1, sizeof(*owner->energy));
-		if (!owner->energy)
-			return NULL;
-		history->owner_count++;
-		return owner;
-	}
-	owner = find_least(history, power_uw, now_ns);
-	if (owner)
-		displace(history, owner);
-	return owner;
-}
-
-static void copy_name(char ret[OWNER_NAME_MAX + 1], const char *text)
-{
-	(void)memccpy(ret, text, '\0', OWNER_NAME_MAX);
-}
-
-static void add_owner(struct history *history, const struct series_labels *labels,
-		      uint64_t power_uw, uint64_t now_ns)
-{
-	struct history_slot *slot;
-	struct history_owner *owner;
-	struct history_energy *energy;
-	char name[OWNER_TEXT_SIZE];
-
-	if (reserve_slot(history, labels->slot) < 0)
-		return;
-	slot = &history->slots[labels->slot];
-	owner_text(labels->names, true, name);
-	owner = find_by_name(history, name);
-	if (!owner) {
-		owner = find_place(history, power_uw, now_ns);
-		if (!owner)
-			return;
-		energy = owner->energy;
-		*owner = (struct history_owner){ .since_ns = history->now_ns, .energy = energy };
-		memcpy(owner->name, name, sizeof(name));
-		copy_name(owner->namespace, labels->names->text[LABEL_NAMESPACE]);
-		copy_name(owner->pod, labels->names->text[LABEL_POD_NAME]);
-	}
-	slot->serial = labels->serial;
-	slot->owner = (uint16_t)(owner - history->owners);
 }
 
 /* The accounts of the total, each with what its rows were charged. 0 or -ENOMEM. */
@@ -381,6 +226,14 @@ static void charge_owner(struct history *history, struct history_owner *owner,
 	}
 }
 
+static void add_owner(struct history *history, const struct series_labels *labels,
+		      uint64_t power_uw, uint64_t now_ns)
+{
+	const struct history_newcomer newcomer = { labels, power_uw, history->now_ns };
+
+	history_owners_add(&history->owners, &newcomer, now_ns, &history->other);
+}
+
 /* Rows that come into the table while it has room, and one larger than what it has. */
 static void take_owners(struct history *history, const struct snapshot *snapshot, uint64_t now_ns)
 {
@@ -394,9 +247,9 @@ static void take_owners(struct history *history, const struct snapshot *snapshot
 
 		for (uint32_t c = 0; c < history->charge_count; c++)
 			energy_uj += charged_uj(&history->charges[c], deltas);
-		if (!energy_uj || find_owner(history, table->rows[i].labels))
+		if (!energy_uj || history_owners_find(&history->owners, table->rows[i].labels))
 			continue;
-		if (history->owner_count < HISTORY_OWNERS_MAX) {
+		if (history->owners.count < HISTORY_OWNERS_MAX) {
 			add_owner(history, table->rows[i].labels, 0, now_ns);
 		} else if (energy_uj > largest_uj) {
 			largest = table->rows[i].labels;
@@ -412,7 +265,8 @@ static void charge_owners(struct history *history, const struct snapshot *snapsh
 	const struct snapshot_table *table = &snapshot->level[LEVEL_CONTAINER];
 
 	for (size_t i = 0; i < table->count; i++) {
-		struct history_owner *owner = find_owner(history, table->rows[i].labels);
+		struct history_owner *owner =
+			history_owners_find(&history->owners, table->rows[i].labels);
 
 		if (owner)
 			charge_owner(history, owner, &table->deltas[i * snapshot->columns]);
@@ -507,7 +361,7 @@ static struct history_range choose_range(const struct history *history,
 static int reserve_view(const struct history *history, struct history_view *view)
 {
 	size_t points = view->range.count + 1; /* never of size 0 */
-	size_t sums = 5 + view->zones + history->owner_count;
+	size_t sums = 5 + view->zones + history->owners.count;
 	uint64_t *sum =
 		calloc(points, sums * sizeof(uint64_t) + (1 + view->zones) * sizeof(uint32_t));
 	uint32_t *cover;
@@ -526,7 +380,7 @@ static int reserve_view(const struct history *history, struct history_view *view
 		view->zone[z].energy_uj = sum += points;
 		view->zone[z].cover_ms = cover += points;
 	}
-	for (uint32_t i = 0; i < history->owner_count; i++)
+	for (uint32_t i = 0; i < history->owners.count; i++)
 		view->owner[i].energy_uj = sum += points;
 	return 0;
 }
@@ -539,7 +393,7 @@ static void view_zones(const struct history *history, struct history_view *view,
 		const struct history_zone *zone = &history->zones[z];
 		struct history_zone_view *to = &view->zone[shown];
 
-		if (!zone->energy)
+		if (!zone->book)
 			continue;
 		(void)memccpy(to->kind, zone_kind_name(zone->zone.kind), '\0',
 			      sizeof(to->kind) - 1);
@@ -547,8 +401,8 @@ static void view_zones(const struct history *history, struct history_view *view,
 		(void)memccpy(to->source, zone->zone.source, '\0', sizeof(to->source) - 1);
 		to->quality = zone->zone.quality;
 		to->in_total = zone->in_total;
-		history_energy_read(zone->energy, &view->range, coarse, to->energy_uj);
-		history_cover_read(zone->cover, &view->range, coarse, to->cover_ms);
+		history_energy_read(&zone->book->energy, &view->range, coarse, to->energy_uj);
+		history_cover_read(&zone->book->cover, &view->range, coarse, to->cover_ms);
 		shown++;
 	}
 }
@@ -584,17 +438,18 @@ static void view_owners(const struct history *history, struct history_view *view
 {
 	struct sized_owner sizes[HISTORY_OWNERS_MAX];
 
-	for (uint32_t i = 0; i < history->owner_count; i++) {
+	for (uint32_t i = 0; i < history->owners.count; i++) {
 		uint64_t *energy_uj = view->owner[i].energy_uj;
 
-		history_energy_read(history->owners[i].energy, &view->range, coarse, energy_uj);
+		history_energy_read(history->owners.list[i].energy, &view->range, coarse,
+				    energy_uj);
 		sizes[i] =
 			(struct sized_owner){ add_up(view->total_uj, energy_uj, view->range.count),
 					      i };
 	}
-	qsort(sizes, history->owner_count, sizeof(*sizes), largest_first);
-	for (uint32_t i = 0; i < history->owner_count; i++) {
-		const struct history_owner *owner = &history->owners[sizes[i].owner];
+	qsort(sizes, history->owners.count, sizeof(*sizes), largest_first);
+	for (uint32_t i = 0; i < history->owners.count; i++) {
+		const struct history_owner *owner = &history->owners.list[sizes[i].owner];
 		struct history_owner_view *to = &view->owner[view->owners];
 
 		if (i >= limit || !sizes[i].energy_uj)
@@ -639,7 +494,7 @@ static int read_locked(const struct history *history, const struct history_windo
 		return -ENODATA;
 	view->range = choose_range(history, window);
 	for (uint32_t z = 0; z < history->zone_count; z++)
-		view->zones += history->zones[z].energy != NULL;
+		view->zones += history->zones[z].book != NULL;
 	view->left_out_zones = history->zone_count - view->zones;
 	if (reserve_view(history, view) < 0)
 		return -ENOMEM;

@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 #include "energy/owner_names.h"
+#include "history/history_owners.h"
 #include "history/history_ring.h"
 #include "snapshot/owner_text.h"
 #include "snapshot/snapshot.h"
 
 #define HISTORY_ZONES_MAX  32
-#define HISTORY_OWNERS_MAX 40
 #define HISTORY_POINTS_MAX 3600
 #define HISTORY_HOUR_S     (HISTORY_FINE_S * HISTORY_FINE_STEPS)
 #define HISTORY_DAY_S      (HISTORY_COARSE_S * HISTORY_COARSE_STEPS)

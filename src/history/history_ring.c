@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/history_ring.h"
 
+#include <sys/mman.h>
+
 #include "base/num.h"
+
+void *history_memory_new(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void history_memory_free(void *memory, size_t size)
+{
+	if (memory)
+		(void)munmap(memory, size);
+}
 
 /* The two resolutions. */
 static const struct tier {
@@ -40,17 +55,20 @@ static void add_energy(const struct tier *tier, uint64_t *ring, struct history_s
 {
 	uint64_t given = 0, last = (span.to_ns - 1) / tier->width_ns;
 
-	for (uint64_t step = first_step(tier, span); step <= last; step++) {
-		uint64_t due = muldiv_u64(energy_uj, step_end(tier, step, span) - span.from_ns,
+	for (uint64_t step = first_step(tier, span); step < last; step++) {
+		uint64_t due = muldiv_u64(energy_uj, (step + 1) * tier->width_ns - span.from_ns,
 					  span.to_ns - span.from_ns);
 
 		ring[step % tier->steps] += due - given;
 		given = due;
 	}
+	ring[last % tier->steps] += energy_uj - given;
 }
 
 void history_energy_add(struct history_energy *ring, struct history_span span, uint64_t energy_uj)
 {
+	if (!energy_uj)
+		return;
 	add_energy(&tiers[0], ring->fine_uj, span, energy_uj);
 	add_energy(&tiers[1], ring->coarse_uj, span, energy_uj);
 	ring->hour_uj += energy_uj;
@@ -77,48 +95,61 @@ void history_cover_add(struct history_cover *ring, struct history_span span)
 	add_cover(&tiers[1], ring->coarse_ms, span);
 }
 
-/* The steps that are empty after the clock moved on: [*ret_first, last]. */
-static uint64_t new_steps(const struct tier *tier, uint64_t before_ns, uint64_t now_ns,
-			  uint64_t *ret_first)
+static struct history_steps new_steps(const struct tier *tier, uint64_t before_ns, uint64_t now_ns)
 {
 	uint64_t first = before_ns / tier->width_ns + 1, oldest = oldest_step(tier, now_ns);
 
-	*ret_first = first > oldest ? first : oldest;
-	return now_ns / tier->width_ns;
+	return (struct history_steps){ first > oldest ? first : oldest,
+				       now_ns / tier->width_ns + 1 };
 }
 
-void history_energy_advance(struct history_energy *ring, uint64_t before_ns, uint64_t now_ns)
+struct history_advance history_advance(uint64_t before_ns, uint64_t now_ns)
 {
-	uint64_t step, last = new_steps(&tiers[0], before_ns, now_ns, &step);
+	return (struct history_advance){ new_steps(&tiers[0], before_ns, now_ns),
+					 new_steps(&tiers[1], before_ns, now_ns) };
+}
 
-	for (; step <= last; step++) {
+void history_energy_advance(struct history_energy *ring, const struct history_advance *advance)
+{
+	for (uint64_t step = advance->fine.from; step < advance->fine.to; step++) {
 		uint64_t *at = &ring->fine_uj[step % HISTORY_FINE_STEPS];
 
+		if (!*at) /* its page may not be there yet */
+			continue;
 		ring->hour_uj -= *at;
 		*at = 0;
 	}
-	last = new_steps(&tiers[1], before_ns, now_ns, &step);
-	for (; step <= last; step++)
-		ring->coarse_uj[step % HISTORY_COARSE_STEPS] = 0;
+	for (uint64_t step = advance->coarse.from; step < advance->coarse.to; step++) {
+		if (ring->coarse_uj[step % HISTORY_COARSE_STEPS])
+			ring->coarse_uj[step % HISTORY_COARSE_STEPS] = 0;
+	}
 }
 
-void history_cover_advance(struct history_cover *ring, uint64_t before_ns, uint64_t now_ns)
+void history_cover_advance(struct history_cover *ring, const struct history_advance *advance)
 {
-	uint64_t step, last = new_steps(&tiers[0], before_ns, now_ns, &step);
+	for (uint64_t step = advance->fine.from; step < advance->fine.to; step++) {
+		if (ring->fine_ms[step % HISTORY_FINE_STEPS])
+			ring->fine_ms[step % HISTORY_FINE_STEPS] = 0;
+	}
+	for (uint64_t step = advance->coarse.from; step < advance->coarse.to; step++) {
+		if (ring->coarse_ms[step % HISTORY_COARSE_STEPS])
+			ring->coarse_ms[step % HISTORY_COARSE_STEPS] = 0;
+	}
+}
 
-	for (; step <= last; step++)
-		ring->fine_ms[step % HISTORY_FINE_STEPS] = 0;
-	last = new_steps(&tiers[1], before_ns, now_ns, &step);
-	for (; step <= last; step++)
-		ring->coarse_ms[step % HISTORY_COARSE_STEPS] = 0;
+/* Does not write where nothing is added: pages that do not exist yet stay that way. */
+static void merge(uint64_t *to, const uint64_t *from, uint32_t steps)
+{
+	for (uint32_t i = 0; i < steps; i++) {
+		if (from[i])
+			to[i] += from[i];
+	}
 }
 
 void history_energy_merge(struct history_energy *to, const struct history_energy *from)
 {
-	for (uint32_t i = 0; i < HISTORY_FINE_STEPS; i++)
-		to->fine_uj[i] += from->fine_uj[i];
-	for (uint32_t i = 0; i < HISTORY_COARSE_STEPS; i++)
-		to->coarse_uj[i] += from->coarse_uj[i];
+	merge(to->fine_uj, from->fine_uj, HISTORY_FINE_STEPS);
+	merge(to->coarse_uj, from->coarse_uj, HISTORY_COARSE_STEPS);
 	to->hour_uj += from->hour_uj;
 }
 

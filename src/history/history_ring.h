@@ -9,12 +9,25 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define HISTORY_FINE_S       1U
 #define HISTORY_COARSE_S     60U
 #define HISTORY_FINE_STEPS   3600U
 #define HISTORY_COARSE_STEPS 1440U
+
+/* Memory that is 0 and takes no page before it is written to. NULL without memory. */
+void *history_memory_new(size_t size);
+/* Takes NULL. */
+void history_memory_free(void *memory, size_t size);
+
+/* The steps [from, to) of each resolution that begin while the clock moves on. */
+struct history_advance {
+	struct history_steps {
+		uint64_t from, to;
+	} fine, coarse;
+};
 
 /* [from, to); not empty. */
 struct history_span {
@@ -45,9 +58,11 @@ struct history_range {
  */
 void history_energy_add(struct history_energy *ring, struct history_span span, uint64_t energy_uj);
 void history_cover_add(struct history_cover *ring, struct history_span span);
-/* The clock has moved on: empties the steps from @before_ns to @now_ns, without the first. */
-void history_energy_advance(struct history_energy *ring, uint64_t before_ns, uint64_t now_ns);
-void history_cover_advance(struct history_cover *ring, uint64_t before_ns, uint64_t now_ns);
+/* The clock moves on from @before_ns to @now_ns. */
+struct history_advance history_advance(uint64_t before_ns, uint64_t now_ns);
+/* Empties the steps that begin. */
+void history_energy_advance(struct history_energy *ring, const struct history_advance *advance);
+void history_cover_advance(struct history_cover *ring, const struct history_advance *advance);
 /* Adds what @from has to @to, step by step. */
 void history_energy_merge(struct history_energy *to, const struct history_energy *from);
 

@@ -17,6 +17,13 @@ static uint64_t sum_of(const uint64_t *steps, uint32_t count)
 	return sum;
 }
 
+static void clock_moves(struct history_energy *ring, uint64_t before_ns, uint64_t now_ns)
+{
+	const struct history_advance advance = history_advance(before_ns, now_ns);
+
+	history_energy_advance(ring, &advance);
+}
+
 static void energy_is_spread_over_the_time_that_it_took(void **state)
 {
 	struct history_energy *ring = calloc(1, sizeof(*ring));
@@ -45,7 +52,7 @@ static void wider_steps_have_the_same_sum(void **state)
 	for (uint64_t i = 1; i <= 100; i++) {
 		uint64_t now_ns = 3540 * S + i * S * 6 / 5;
 
-		history_energy_advance(ring, before_ns, now_ns);
+		clock_moves(ring, before_ns, now_ns);
 		history_energy_add(ring, (struct history_span){ before_ns, now_ns }, i * 7919);
 		total += i * 7919;
 		before_ns = now_ns;
@@ -67,14 +74,14 @@ static void an_hour_later_the_seconds_are_empty_and_the_minutes_are_not(void **s
 	uint64_t *uj = calloc(3600, sizeof(*uj));
 
 	history_energy_add(ring, (struct history_span){ 30 * S, 90 * S }, 6000000);
-	history_energy_advance(ring, 90 * S, 7200 * S);
+	clock_moves(ring, 90 * S, 7200 * S);
 	history_energy_read(ring, &fine, false, uj);
 	assert_int_equal(sum_of(uj, 3600), 0);
 	assert_int_equal(ring->hour_uj, 0);
 	history_energy_read(ring, &coarse, true, uj);
 	assert_int_equal(uj[0], 3000000);
 	assert_int_equal(uj[1], 3000000);
-	history_energy_advance(ring, 7200 * S, 90000 * S);
+	clock_moves(ring, 7200 * S, 90000 * S);
 	history_energy_read(ring, &coarse, true, uj);
 	assert_int_equal(sum_of(uj, 2), 0);
 	free(uj);
@@ -87,7 +94,7 @@ static void energy_of_a_longer_time_than_the_ring_is_not_lost(void **state)
 	struct history_energy *ring = calloc(1, sizeof(*ring));
 	uint64_t now_ns = 200000 * S;
 
-	history_energy_advance(ring, 10 * S, now_ns);
+	clock_moves(ring, 10 * S, now_ns);
 	history_energy_add(ring, (struct history_span){ 10 * S, now_ns }, 123456789);
 	assert_int_equal(sum_of(ring->fine_uj, HISTORY_FINE_STEPS), 123456789);
 	assert_int_equal(sum_of(ring->coarse_uj, HISTORY_COARSE_STEPS), 123456789);
@@ -99,6 +106,7 @@ static void a_step_is_known_for_the_time_that_was_read(void **state)
 	struct history_cover *cover = calloc(1, sizeof(*cover));
 	const struct history_range fine = { .first = 10, .count = 4, .width_s = 1 };
 	const struct history_range coarse = { .first = 0, .count = 1, .width_s = 60 };
+	struct history_advance advance;
 	uint32_t ms[4];
 
 	history_cover_add(cover, (struct history_span){ 10 * S + S / 4, 11 * S + S / 2 });
@@ -110,7 +118,8 @@ static void a_step_is_known_for_the_time_that_was_read(void **state)
 	assert_int_equal(ms[2], 0);
 	history_cover_read(cover, &coarse, true, ms);
 	assert_int_equal(ms[0], 2750);
-	history_cover_advance(cover, 12 * S, 3612 * S);
+	advance = history_advance(12 * S, 3612 * S);
+	history_cover_advance(cover, &advance);
 	assert_int_equal(cover->fine_ms[11], 0);
 	free(cover);
 }
