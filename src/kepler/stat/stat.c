@@ -6,29 +6,32 @@
 #include "kepler/stat/stat.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "config/config.h"
+#include "kepler/stat/stat_output.h"
 #include "kepler/stat/stat_run.h"
 #include "options/operands.h"
 #include "options/program.h"
 #include "stat/stat_budget.h"
+#include "stat/stat_runs.h"
 
-#define STATUS_OVER 125
+#define STATUS_OVER  125
+#define BASELINE_MAX (4U << 20) /* bytes */
 
 enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
 
 struct stat_config {
 	struct config config;
 	bool json, markdown;
-	char *output, *budget;
+	char *output, *budget, *prepare, *save, *baseline;
+	uint32_t repeat, warmup;
 	enum idle_wanted idle;
 };
 
@@ -47,6 +50,19 @@ static const struct option own_rows[] = {
 	TEXT_FLAG("budget", OWN(budget), "", "ENERGY",
 		  "Exit with status 125 if the command used more energy than this, with a unit: J, "
 		  "kJ, MJ, Wh or kWh, as in 500J."),
+	{ "repeat", NULL, OPTION_U32, OWN(repeat), .min = 1, .max = RUNS_MAX, .default_text = "1",
+	  .metavar = "N", .only_flag = true,
+	  .help = "Run the command N times, and print the mean, the deviation and the median. A "
+		  "run "
+		  "that fails is the last one." },
+	{ "warmup", NULL, OPTION_U32, OWN(warmup), .max = RUNS_MAX, .default_text = "0",
+	  .metavar = "N", .only_flag = true, .help = "Run it N times before, unmeasured." },
+	TEXT_FLAG("prepare", OWN(prepare), "", "SCRIPT",
+		  "Run SCRIPT with sh before each run, unmeasured."),
+	TEXT_FLAG("save", OWN(save), "", "FILE",
+		  "Also write the result to FILE as JSON, for --baseline."),
+	TEXT_FLAG("baseline", OWN(baseline), "", "FILE",
+		  "Compare the energy with the runs in FILE, which --save wrote, by Welch's test."),
 	{ "idle", NULL, OPTION_ENUM, OWN(idle), .choices = idles, .default_text = "exclude",
 	  .metavar = "include|exclude", .only_flag = true,
 	  .help = "Whether the result includes idle energy: of the processes if idle.share "
@@ -90,107 +106,184 @@ const struct option_set stat_options = {
 struct measurement {
 	const struct stat_config *own;
 	struct stat_child child;
-	struct stat_source *source;
-	struct stat_result result;
-	struct strbuf command, text;
-	FILE *output;
+	struct stat_run run;
+	struct stat_runs runs;
+	struct stat_baseline baseline;
+	struct stat_output output, saved;
+	struct strbuf command;
 };
 
-/* Before the command runs, which may take hours. 0 or -errno. */
-static int open_output(struct measurement *of)
+static int read_baseline(struct measurement *of)
 {
-	int fd;
+	CLEANUP_FREE char *text = NULL;
+	struct diag diag = { "" };
+	const char *name = of->own->baseline;
+	size_t len;
+	int r;
 
-	if (!*of->own->output) {
-		of->output = stderr;
+	if (!*name)
 		return 0;
-	}
-	fd = open(of->own->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd >= 0)
-		of->output = fdopen(fd, "w");
-	return of->output ? 0 : -errno;
+	of->baseline.name = name;
+	r = read_file_alloc(name, BASELINE_MAX, &text, &len);
+	if (r < 0)
+		(void)diag_set(&diag, r, "%s", strerrordesc_np(-r));
+	else
+		r = stat_baseline_parse(text, len, &of->baseline, &diag);
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s: %s\n", name, diag.text);
+	return r < 0 ? 1 : 0;
 }
 
-static const char *output_name(const struct measurement *of)
+/* Everything that can be wrong is found before the command runs. */
+static int open_files(struct measurement *of)
 {
-	return *of->own->output ? of->own->output : "standard error";
+	int r = read_baseline(of); /* which may be the file that is saved to */
+
+	if (r == 0)
+		r = stat_output_open(&of->output, of->own->output);
+	if (r == 0 && *of->own->save)
+		r = stat_output_open(&of->saved, of->own->save);
+	return r;
 }
 
-static int write_output(struct measurement *of)
+static int write_saved(struct measurement *of)
 {
-	const struct strbuf *text = &of->text;
-	bool is_written = text->data && !text->failed &&
-			  fwrite(text->data, 1, text->len, of->output) == text->len &&
-			  fflush(of->output) == 0;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	if (is_written)
+	if (!of->saved.file)
 		return 0;
-	(void)fprintf(stderr, "kepler: %s: the result could not be written: %s\n", output_name(of),
-		      strerrordesc_np(errno ? errno : ENOMEM));
-	return 1;
+	if (stat_runs_json(&of->runs, &of->baseline, &text) < 0)
+		text.failed = true;
+	return stat_output_write(&of->saved, &text);
 }
 
-static void make_text(struct measurement *of)
+static int write_result(struct measurement *of)
 {
-	if (of->own->json) {
-		strbuf_add_char(&of->text, '{');
-		stat_json_members(&of->result, &of->text);
-		strbuf_add_str(&of->text, "}\n");
-	} else if (of->own->markdown) {
-		stat_markdown(&of->result, &of->text);
-	} else {
-		stat_text(&of->result, &of->text);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r;
+
+	if (of->own->json)
+		r = stat_runs_json(&of->runs, &of->baseline, &text);
+	else if (of->own->markdown)
+		r = stat_runs_markdown(&of->runs, &of->baseline, &text);
+	else
+		r = stat_runs_text(&of->runs, &of->baseline, &text);
+	text.failed |= r < 0;
+	r = stat_output_write(&of->output, &text);
+	return write_saved(of) ? 1 : r;
+}
+
+static int tell(const struct diag *diag, int status)
+{
+	(void)fprintf(stderr, "kepler: %s\n", diag->text);
+	return status;
+}
+
+/* The status of a script that fails is reported; it says nothing about the command. */
+static int prepare(struct measurement *of)
+{
+	char shell[] = "sh", flag[] = "-c";
+	char *const argv[] = { shell, flag, of->own->prepare, NULL };
+	struct diag diag = { "" };
+	int status;
+
+	if (!*of->own->prepare)
+		return 0;
+	status = stat_run_unmeasured(&of->run, argv, &diag);
+	if (status == 0)
+		return 0;
+	if (!diag.text[0])
+		(void)diag_set(&diag, 1, "prepare: the script failed with status %d", status);
+	return tell(&diag, 1);
+}
+
+static int warm_up(struct measurement *of)
+{
+	struct diag diag = { "" };
+	int status = 0;
+
+	for (uint32_t i = 0; status == 0 && i < of->own->warmup; i++) {
+		status = prepare(of);
+		if (status == 0)
+			status = stat_run_unmeasured(&of->run, of->run.argv, &diag);
 	}
+	return status && diag.text[0] ? tell(&diag, status) : status;
 }
 
-static int measure(struct measurement *of, char *const *argv)
+/* Adds a run. 0, or the status to exit with if there is no result of it. */
+static int measure_once(struct measurement *of)
 {
-	const struct stat_run run = {
-		.source = of->source,
-		.child = &of->child,
-		.argv = argv,
-		.interval_ns = of->own->config.monitor.interval_ns,
+	struct stat_result result = {
+		.command = of->command.data ? of->command.data : "",
+		.with_idle = of->own->idle == IDLE_INCLUDE,
+		.budget_joules = budget_of(of->own),
 	};
 	struct diag diag = { "" };
-	int r, status;
+	int r = prepare(of);
 
-	r = stat_run_measured(&run, &of->result, &diag);
-	if (r != 0) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
-		return of->child.has_exited && of->child.status ? of->child.status : r;
+	if (r != 0)
+		return r;
+	r = stat_run_measured(&of->run, &result, &diag);
+	if (r != 0)
+		return tell(&diag, result.exit_status ? result.exit_status : r);
+	if (stat_runs_add(&of->runs, &result) < 0)
+		return tell(&(struct diag){ "out of memory" }, 1);
+	return 0;
+}
+
+/* A run that fails is the last one: a signal to end has ended it, or it would spoil the mean. */
+static int measure(struct measurement *of)
+{
+	int status = warm_up(of), r;
+
+	for (uint32_t i = 0; status == 0 && i < of->own->repeat; i++) {
+		status = measure_once(of);
+		if (status != 0 && !of->runs.count)
+			return status;
+		if (status == 0)
+			status = of->runs.mean.exit_status;
 	}
-	make_text(of);
-	r = write_output(of);
-	status = stat_result_is_over(&of->result) ? STATUS_OVER : of->result.exit_status;
+	if (!of->runs.count)
+		return status;
+	r = write_result(of);
+	if (stat_result_is_over(&of->runs.mean))
+		return STATUS_OVER;
 	return status ? status : r;
 }
 
 static int run(struct measurement *of, char *const *argv)
 {
 	struct diag diag = { "" };
-	int r = open_output(of);
+	int r = open_files(of);
 
-	if (r < 0) {
-		(void)fprintf(stderr, "kepler: %s: %s\n", of->own->output, strerrordesc_np(-r));
-		return 1;
-	}
+	if (r != 0)
+		return r;
 	r = stat_child_prepare(&of->child);
-	if (r < 0)
-		(void)fprintf(stderr, "kepler: cannot follow a command: %s\n", strerrordesc_np(-r));
-	if (r == 0 && stat_source_open(&of->own->config, geteuid() == 0, &of->source, &diag) < 0) {
-		(void)fprintf(stderr, "kepler: %s\n", diag.text);
-		r = -EIO;
+	if (r < 0) {
+		(void)diag_set(&diag, r, "cannot follow a command: %s", strerrordesc_np(-r));
+		return tell(&diag, 1);
 	}
-	if (r < 0)
-		return 1;
+	of->run = (struct stat_run){
+		.child = &of->child,
+		.argv = argv,
+		.interval_ns = of->own->config.monitor.interval_ns,
+	};
+	if (stat_source_open(&of->own->config, geteuid() == 0, &of->run.source, &diag) < 0)
+		return tell(&diag, 1);
 	for (char *const *word = argv; *word; word++)
 		strbuf_addf(&of->command, "%s%s", word == argv ? "" : " ", *word);
-	of->result = (struct stat_result){
-		.command = of->command.data ? of->command.data : "",
-		.with_idle = of->own->idle == IDLE_INCLUDE,
-		.budget_joules = budget_of(of->own),
-	};
-	return measure(of, argv);
+	return measure(of);
+}
+
+static void release(struct measurement *of)
+{
+	stat_source_close(of->run.source);
+	stat_child_release(&of->child);
+	stat_runs_release(&of->runs);
+	stat_output_close(&of->output);
+	stat_output_close(&of->saved);
+	strbuf_release(&of->command);
+	free(of->baseline.joules);
 }
 
 /*
@@ -227,12 +320,7 @@ int stat_main(int argc, char *const *argv, char *const *environ_)
 		return PROGRAM_USAGE;
 	log_setup(LOG_LEVEL_ERROR, own.config.log.format);
 	status = run(&of, argv + at);
-	stat_source_close(of.source);
-	stat_child_release(&of.child);
-	strbuf_release(&of.command);
-	strbuf_release(&of.text);
-	if (of.output && of.output != stderr)
-		(void)fclose(of.output);
+	release(&of);
 	options_release(&stat_options, &own.config.options);
 	return status;
 }

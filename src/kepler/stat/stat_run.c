@@ -36,13 +36,12 @@ static struct timespec timeout_of(uint64_t ns)
 				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 }
 
-/* @source may be NULL: nothing is measured. */
 static void wait_for_exit(struct stat_child *child, struct stat_source *source,
 			  uint64_t interval_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = child->signal_fd, .events = POLLIN },
-		{ .fd = source ? stat_source_fd(source) : -1, .events = POLLIN },
+		{ .fd = stat_source_fd(source), .events = POLLIN },
 	};
 	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC) + interval_ns;
 
@@ -50,14 +49,14 @@ static void wait_for_exit(struct stat_child *child, struct stat_source *source,
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 		const struct timespec timeout = timeout_of(due_ns > now_ns ? due_ns - now_ns : 0);
 
-		if (ppoll(fds, ARRAY_SIZE(fds), source ? &timeout : NULL, NULL) > 0) {
+		if (ppoll(fds, ARRAY_SIZE(fds), &timeout, NULL) > 0) {
 			if (fds[0].revents)
 				stat_child_follow(child);
 			if (fds[1].revents)
 				stat_source_drain(source);
 		}
 		now_ns = clock_ns(CLOCK_MONOTONIC);
-		if (source && !child->has_exited && now_ns >= due_ns) {
+		if (!child->has_exited && now_ns >= due_ns) {
 			stat_source_measure(source);
 			due_ns = now_ns + interval_ns;
 		}
@@ -118,13 +117,13 @@ int stat_run_measured(const struct stat_run *run, struct stat_result *ret, struc
 	return r;
 }
 
-int stat_run_unmeasured(struct stat_child *child, char *const *argv, struct diag *diag)
+int stat_run_unmeasured(const struct stat_run *run, char *const *argv, struct diag *diag)
 {
-	int r = stat_child_start(child, argv, diag);
+	int r = stat_child_start(run->child, argv, diag);
 
 	if (r != 0)
 		return r;
-	wait_for_exit(child, NULL, 0);
-	(void)stat_child_reap(child);
-	return child->status;
+	wait_for_exit(run->child, run->source, run->interval_ns);
+	(void)stat_child_reap(run->child);
+	return run->child->status;
 }

@@ -18,5 +18,5 @@ struct stat_run {
  * the exit status (STAT_NOT_FOUND, …) of a command that cannot be run, or 1, with a diagnosis.
  */
 int stat_run_measured(const struct stat_run *run, struct stat_result *ret, struct diag *diag);
-/* Runs @argv unmeasured until it ends: its exit status, or that of one that cannot be run. */
-int stat_run_unmeasured(struct stat_child *child, char *const *argv, struct diag *diag);
+/* Runs @argv unmeasured: its exit status, or as above for one that cannot be run. */
+int stat_run_unmeasured(const struct stat_run *run, char *const *argv, struct diag *diag);

@@ -149,6 +149,42 @@ def names_cannot_command_the_terminal():
         assert "\033" not in done.stderr and "\a" not in done.stderr, done.stderr
 
 
+def spin(seconds):
+    return sys.executable, "-c", f"import time\nwhile time.process_time() < {seconds}: pass"
+
+
+def runs_are_repeated_prepared_and_compared():
+    with plant() as sensors, tempfile.TemporaryDirectory() as directory:
+        saved, noted = pathlib.Path(directory, "saved.json"), pathlib.Path(directory, "noted")
+        words = (f"--host.sysfs={sensors.mount}", "--repeat=5")
+        got = result(*words, "--warmup=2", f"--prepare=echo prepared >> {noted}", f"--save={saved}", "--", *spin(0.1))
+        assert noted.read_text().split() == ["prepared"] * 7
+        assert got == json.loads(saved.read_text())
+        assert len(got["times"]) == len(got["joules_each"]) == 5 and got["exit_codes"] == [0] * 5, got
+        assert abs(got["mean"] - sum(got["times"]) / 5) < 1e-5 and abs(got["joules"] - sum(got["joules_each"]) / 5) < 1e-5, got
+        assert got["min"] <= got["median"] <= got["max"] and got["stddev"] >= 0, got
+        more = result(*words, f"--baseline={saved}", "--", *spin(0.3))["baseline"]
+        assert more["verdict"] == "more energy" and 0 < more["low_joules"] < more["difference_joules"] < more["high_joules"], more
+        assert abs(more["difference_joules"] / (0.2 * BUSY_W) - 1) < 0.2, more
+        told = stat(*words, f"--baseline={saved}", "--", *spin(0.1)).stderr
+        assert " J     stddev " in told and " of the mean of 5 runs\n" in told and f" Compared with {saved}: " in told, told
+        table = stat(*words, "--markdown", f"--baseline={saved}", "--", *spin(0.3)).stderr
+        assert "| runs | 5, deviation " in table and "| against the baseline | +" in table, table
+
+
+def a_run_that_fails_is_the_last_one():
+    with tempfile.NamedTemporaryFile("r") as file:
+        script = f"echo run >> {file.name}; [ $(wc -l < {file.name}) -lt 3 ]"
+        got = result("--repeat=10", "--", "sh", "-c", script, status=1)
+        assert got["exit_codes"] == [0, 0, 1], got
+    told = stat("--prepare=exit 3", "true", status=1).stderr
+    assert told == "kepler: prepare: the script failed with status 3\n", told
+    told = stat("--baseline=/no/such/file", "true", status=1).stderr
+    assert told == "kepler: /no/such/file: No such file or directory\n", told
+    told = stat("--baseline=/etc/passwd", "true", status=1).stderr
+    assert told == "kepler: /etc/passwd: not a result of kepler stat --save: it has no joules_each\n", told
+
+
 @contextlib.contextmanager
 def exporter(*args):
     with tempfile.TemporaryDirectory() as directory:
@@ -225,6 +261,8 @@ TESTS = [
     signals_of_the_command_are_as_before,
     a_budget_decides_the_status,
     names_cannot_command_the_terminal,
+    runs_are_repeated_prepared_and_compared,
+    a_run_that_fails_is_the_last_one,
 ]
 
 if __name__ == "__main__":
