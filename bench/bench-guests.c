@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bench-guests [GUESTS [INTERVALS]] - what it costs to report their energy to virtual machines over
- * connected sockets: the table, the record, its bytes and the system calls, in µs of CPU time and
- * bytes of memory for each guest and interval. The guests read in between, which does not count.
+ * bench-guests [GUESTS [INTERVALS [DIR]]] - what it costs to report their energy to virtual
+ * machines over connected sockets: the table, the record, its bytes and the system calls, in µs of
+ * CPU time and bytes of memory for each guest and interval. The guests read in between, which does
+ * not count. With DIR, each guest also has the sockets of --passthrough.sockets there.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "export/guests/guest_account.h"
+#include "export/guests/guest_sockets.h"
 #include "export/guests/guest_stream.h"
 #include "export/guests/guest_table.h"
 
@@ -132,8 +134,12 @@ int main(int argc, char **argv)
 {
 	size_t guests = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
 	size_t intervals = argc > 2 ? strtoul(argv[2], NULL, 10) : 100;
-	struct rlimit files = { 2 * guests + 64, 2 * guests + 64 };
+	struct rlimit files = { 4 * guests + 64, 4 * guests + 64 };
 	struct bench bench = { .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
+	struct guest_sockets sockets = { .folder = argc > 3 ? argv[3] : "",
+					 .port = 28283,
+					 .epoll_fd = bench.epoll_fd,
+					 .users = &bench.table.users };
 	size_t before, after;
 	uint64_t cpu_ns = 0;
 
@@ -143,6 +149,8 @@ int main(int argc, char **argv)
 	before = mallinfo2().uordblks;
 	(void)guest_table_update(&bench.table, &bench.snapshot, ignore_end, NULL);
 	connect_all(&bench);
+	for (size_t i = 0; sockets.folder[0] && i < bench.table.count; i++)
+		guest_sockets_tend(&sockets, bench.table.guests[i], 0);
 	after = mallinfo2().uordblks;
 	for (size_t i = 0; i < intervals; i++) {
 		uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -155,5 +163,7 @@ int main(int argc, char **argv)
 	       bench.table.count, (double)cpu_ns / 1e3 / (double)(guests * intervals),
 	       (after - before) / guests, (unsigned long long)bench.counts.records,
 	       (unsigned long long)bench.counts.dropped);
+	for (size_t i = 0; i < bench.table.count; i++)
+		guest_sockets_end(bench.table.guests[i]);
 	return 0;
 }

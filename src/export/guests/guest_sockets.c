@@ -29,14 +29,20 @@ _Static_assert(HTTP_UNIX_PATH_MAX + sizeof(GUEST_SOCKET_NEW) <=
 /* Hypervisors run as other users; which process may connect is checked then. */
 #define SOCKET_MODE 0666
 
+/* A file as long as it exists; inode 0: none. */
+struct file_mark {
+	dev_t device;
+	ino_t inode;
+};
+
 /* A listener of one guest. */
 struct guest_door {
 	struct guest_watch watch; /* fd -1: it does not listen */
 	struct guest *guest;
 	bool is_port; /* ID.vsock_PORT */
-	struct stat made;
-	struct stat
-		refused; /* a socket at the path that nothing listened at, when last tended to */
+	struct file_mark made;
+	/* A socket at the path that nothing listened at, when the guest was last tended to. */
+	struct file_mark refused;
 	char path[HTTP_UNIX_PATH_MAX + 1]; /* "": too long */
 };
 
@@ -90,13 +96,14 @@ static void note_error(struct guest_sockets *sockets, int error, const char *tex
 	log_warn("passthrough.sockets: %s", text);
 }
 
-static void close_door(struct guest_door *door)
+static struct file_mark mark_of(const struct stat *st)
 {
-	if (door->watch.fd < 0)
-		return;
-	(void)close(door->watch.fd);
-	door->watch.fd = -1;
-	http_unix_remove(door->path, &door->made);
+	return (struct file_mark){ st->st_dev, st->st_ino };
+}
+
+static bool is_marked(const struct file_mark *mark, const struct stat *st)
+{
+	return mark->inode && mark->device == st->st_dev && mark->inode == st->st_ino;
 }
 
 /* Another process may have put its own socket in its place. */
@@ -104,8 +111,19 @@ static bool is_open(const struct guest_door *door)
 {
 	struct stat st;
 
-	return door->watch.fd >= 0 && lstat(door->path, &st) == 0 &&
-	       st.st_dev == door->made.st_dev && st.st_ino == door->made.st_ino;
+	return door->watch.fd >= 0 && lstat(door->path, &st) == 0 && is_marked(&door->made, &st);
+}
+
+static void close_door(struct guest_door *door)
+{
+	bool is_ours = is_open(door);
+
+	if (door->watch.fd < 0)
+		return;
+	(void)close(door->watch.fd);
+	door->watch.fd = -1;
+	if (is_ours)
+		(void)unlink(door->path);
 }
 
 static void set_address(const char *path, const char *suffix, struct sockaddr_un *ret)
@@ -122,6 +140,7 @@ static int listen_at(struct guest_door *door)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address;
+	struct stat st;
 	int r = 0;
 
 	if (fd < 0)
@@ -131,12 +150,15 @@ static int listen_at(struct guest_door *door)
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	if (chmod(address.sun_path, SOCKET_MODE) < 0 || listen(fd, BACKLOG) < 0 ||
-	    lstat(address.sun_path, &door->made) < 0 ||
+	    lstat(address.sun_path, &st) < 0 ||
 	    renameat2(AT_FDCWD, address.sun_path, AT_FDCWD, door->path, RENAME_NOREPLACE) < 0) {
 		r = -errno;
 		(void)unlink(address.sun_path);
 	}
-	return r < 0 ? r : TAKE_FD(fd);
+	if (r < 0)
+		return r;
+	door->made = mark_of(&st);
+	return TAKE_FD(fd);
 }
 
 static void open_door(struct guest_sockets *sockets, struct guest_door *door)
@@ -167,9 +189,9 @@ static void remove_left(struct guest_door *door)
 
 	if (lstat(door->path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return;
-	if (st.st_dev == door->refused.st_dev && st.st_ino == door->refused.st_ino)
+	if (is_marked(&door->refused, &st))
 		(void)unlink(door->path);
-	door->refused = st;
+	door->refused = mark_of(&st);
 }
 
 /* ---- the serial port ---- */

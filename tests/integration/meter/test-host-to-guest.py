@@ -8,7 +8,6 @@ virtio-serial device is this test: it takes the socket that the process has conn
 reads as its port. The account that the guest has to have is computed here from the records that it was sent, by
 docs/passthrough.md alone.
 """
-import array
 import contextlib
 import os
 import pathlib
@@ -16,139 +15,16 @@ import random
 import signal
 import socket
 import statistics
-import struct
-import sys
 import tempfile
 import threading
 import time
-import uuid
 
+from passthrough_rig import MODES, ZONES, Account, Machine, Record, records_in
 from rig import Exporter, Sensors, balanced, rapl_zone, run_tests
 
 HOST = ("--monitor.interval=1s", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--passthrough.resolution=1uJ",
         "--metrics.keep=5s", "--meter.passthrough=off")
 GUEST = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=learned")
-ZONES = ("package", "dram")
-MODES = ("dynamic", "idle")
-IN_GUEST = "in-guest"
-
-
-def records_in(data):
-    """Whole records at the begin of `data`, as bytes, and the rest."""
-    found = []
-    while len(data) >= 8:
-        assert data[:4] == b"KEP\xeb", data[:8]
-        size = struct.unpack_from("<H", data, 6)[0]
-        if len(data) < size:
-            break
-        found.append(data[:size])
-        data = data[size:]
-    return found, data
-
-
-class Record:
-    def __init__(self, epoch, sequence, realtime_ns, values):
-        self.epoch, self.sequence, self.realtime_ns, self.values = epoch, sequence, realtime_ns, values
-
-    @classmethod
-    def of_bytes(cls, data):
-        epoch, sequence, realtime_ns = struct.unpack_from("<3Q", data, 8)
-        values = dict.fromkeys(((zone, mode) for zone in ZONES for mode in MODES), 0)
-        for index in range(data[5]):
-            name, dynamic, idle = struct.unpack_from("<16s8x2Q", data, 72 + 40 * index)
-            kind = name.rstrip(b"\0").decode()
-            values[kind, "dynamic"], values[kind, "idle"] = dynamic, idle
-        return cls(epoch, sequence, realtime_ns, values)
-
-    @classmethod
-    def of_text(cls, text):
-        words, values = {}, dict.fromkeys(((zone, mode) for zone in ZONES for mode in MODES), 0)
-        for line in text.splitlines():
-            first, *rest = line.split()
-            words[first] = rest[0]
-            if first == "zone":
-                named = dict(word.split("=") for word in rest[1:])
-                values[rest[0], "dynamic"], values[rest[0], "idle"] = int(named["dynamic_uj"]), int(named["idle_uj"])
-        return cls(int(words["epoch"], 16), int(words["sequence"]), int(words["realtime_ns"]), values)
-
-
-class Account:
-    """What a reader of the records counts, by docs/passthrough.md."""
-
-    def __init__(self):
-        self.last, self.total_uj = {}, dict.fromkeys(((zone, mode) for zone in ZONES for mode in MODES), 0)
-
-    def take(self, record):
-        before = self.last.get(record.epoch)
-        if before and record.sequence <= before.sequence:
-            return
-        if before or record.sequence == 1:
-            for key in self.total_uj:
-                self.total_uj[key] += record.values[key] - (before.values[key] if before else 0)
-        self.last[record.epoch] = record
-
-
-class Machine:
-    """The process of a virtual machine; it works for as long as it is asked to."""
-
-    def __init__(self, folder, path=""):
-        self.uuid = str(uuid.uuid4())
-        self.path = str(path or folder / f"{self.uuid}.sock")
-        binary = folder / "qemu-system-x86_64"
-        if not binary.exists():
-            binary.symlink_to(os.path.realpath(sys.executable))
-        self.control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.pid = os.posix_spawn(str(binary), [str(binary), os.path.abspath(__file__), IN_GUEST, self.path, "-uuid", self.uuid],
-                                  os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, other.fileno(), 0)])
-        other.close()
-
-    def ask(self, what):
-        self.control.send(what.encode())
-        reply, ancillary, _, _ = self.control.recvmsg(16, socket.CMSG_SPACE(4))
-        fds = array.array("i")
-        for _, _, data in ancillary:
-            fds.frombytes(data)
-        return reply, fds
-
-    def work(self, does=True):
-        self.ask("work" if does else "rest")
-
-    def connect(self):
-        """A socket that this process has connected; None: nothing listens."""
-        _, fds = self.ask("connect")
-        return socket.socket(fileno=fds[0]) if fds else None
-
-    def signal(self, number):
-        os.kill(self.pid, number)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.signal(signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        self.control.close()
-
-
-def machine_main(path):
-    control, works = socket.socket(fileno=0), False
-    while True:
-        control.setblocking(not works)
-        with contextlib.suppress(BlockingIOError):
-            asked = control.recv(16)
-            if not asked:
-                return
-            works = works if asked == b"connect" else asked == b"work"
-            with socket.socket(socket.AF_UNIX) as stream:
-                fds = []
-                if asked == b"connect":
-                    with contextlib.suppress(OSError):
-                        stream.connect(path)
-                        fds = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [stream.fileno()]))]
-                control.sendmsg([b"ok"], fds)
-        end = time.monotonic() + 0.02
-        while works and time.monotonic() < end:
-            pass
 
 
 class Port:
@@ -450,7 +326,4 @@ def a_host_that_is_silent():
         assert pair.guest.stop() == 0
 
 
-if len(sys.argv) > 2 and sys.argv[1] == IN_GUEST:
-    machine_main(sys.argv[2])
-else:
-    run_tests([over_a_port, over_a_folder, a_host_that_is_silent], at_once=3)
+run_tests([over_a_port, over_a_folder, a_host_that_is_silent], at_once=3)
