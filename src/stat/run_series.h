@@ -32,8 +32,8 @@ struct run_difference {
 };
 
 /*
- * False: a series has fewer than two runs, so the difference is unknown. Two series without any deviation
- * differ for certain (probability 0) or not at all (1).
+ * False: a series has fewer than two runs, so the difference is unknown. Two series without any
+ * deviation differ for certain (probability 0) or not at all (1).
  */
 bool run_difference_of(const struct run_summary *before, const struct run_summary *after,
 		       struct run_difference *ret);

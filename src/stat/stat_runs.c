@@ -284,7 +284,9 @@ int stat_runs_text(const struct stat_runs *runs, const struct stat_baseline *bas
 	}
 	if (baseline->name)
 		add_comparison(out, baseline, &of.baseline, &of.joules);
-	if (runs->count > 1 || baseline->name)
+	if (runs->phases)
+		stat_phases_text(runs->phases, out);
+	if (runs->count > 1 || baseline->name || runs->phases)
 		strbuf_add_char(out, '\n');
 	return strbuf_error(out);
 }
@@ -370,6 +372,8 @@ int stat_runs_json(const struct stat_runs *runs, const struct stat_baseline *bas
 	for (size_t i = 0; i < runs->count; i++)
 		strbuf_addf(out, "%s%d", i ? "," : "", runs->statuses[i]);
 	strbuf_add_char(out, ']');
+	if (runs->phases)
+		stat_phases_json(runs->phases, out);
 	if (baseline->name)
 		add_json_comparison(out, baseline, &of);
 	strbuf_add_str(out, "}\n");

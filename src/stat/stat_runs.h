@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "stat/run_series.h"
+#include "stat/stat_phases.h"
 #include "stat/stat_text.h"
 
 /* Zeroed: none. */
@@ -15,6 +16,7 @@ struct stat_runs {
 	double *joules, *seconds, *cpu_seconds;
 	int *statuses;
 	struct stat_result mean;
+	const struct stat_phases *phases; /* of a single run, borrowed; or NULL */
 };
 
 /* Adds a run: 0 or -ENOMEM. Texts of the first result, such as its command, are borrowed. */

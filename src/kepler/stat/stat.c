@@ -30,7 +30,7 @@ enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
 struct stat_config {
 	struct config config;
 	bool json, markdown;
-	char *output, *budget, *prepare, *save, *baseline;
+	char *output, *budget, *prepare, *save, *baseline, *phase_regex;
 	uint32_t repeat, warmup;
 	enum idle_wanted idle;
 };
@@ -63,6 +63,9 @@ static const struct option own_rows[] = {
 		  "Also write the result to FILE as JSON, for --baseline."),
 	TEXT_FLAG("baseline", OWN(baseline), "", "FILE",
 		  "Compare the energy with the runs in FILE, which --save wrote, by Welch's test."),
+	TEXT_FLAG("phase-regex", OWN(phase_regex), "", "REGEX",
+		  "A line of the command's output or errors that matches this extended regular "
+		  "expression begins a phase, whose energy is printed on a line of its own."),
 	{ "idle", NULL, OPTION_ENUM, OWN(idle), .choices = idles, .default_text = "exclude",
 	  .metavar = "include|exclude", .only_flag = true,
 	  .help = "Whether the result includes idle energy: of the processes if idle.share "
@@ -91,6 +94,8 @@ static int check(const struct option_values *values, struct diag *diag)
 				own->budget);
 	if (own->json && own->markdown)
 		return diag_set(diag, -EINVAL, "json and markdown exclude each other");
+	if (*own->phase_regex && own->repeat > 1)
+		return diag_set(diag, -EINVAL, "phase-regex and repeat exclude each other");
 	return config_check(values, diag);
 }
 
@@ -110,6 +115,8 @@ struct measurement {
 	struct stat_runs runs;
 	struct stat_baseline baseline;
 	struct stat_output output, saved;
+	struct phase_pipes pipes;
+	struct stat_phases phases;
 	struct strbuf command;
 };
 
@@ -267,7 +274,14 @@ static int run(struct measurement *of, char *const *argv)
 		.child = &of->child,
 		.argv = argv,
 		.interval_ns = of->own->config.monitor.interval_ns,
+		.with_idle = of->own->idle == IDLE_INCLUDE,
 	};
+	if (*of->own->phase_regex) {
+		of->run.pipes = &of->pipes;
+		of->runs.phases = of->run.phases = &of->phases;
+		if (phase_pipes_init(&of->pipes, of->own->phase_regex, &diag) < 0)
+			return tell(&diag, PROGRAM_USAGE);
+	}
 	if (stat_source_open(&of->own->config, geteuid() == 0, &of->run.source, &diag) < 0)
 		return tell(&diag, 1);
 	for (char *const *word = argv; *word; word++)
@@ -280,6 +294,7 @@ static void release(struct measurement *of)
 	stat_source_close(of->run.source);
 	stat_child_release(&of->child);
 	stat_runs_release(&of->runs);
+	phase_pipes_release(&of->pipes);
 	stat_output_close(&of->output);
 	stat_output_close(&of->saved);
 	strbuf_release(&of->command);

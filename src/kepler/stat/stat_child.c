@@ -47,10 +47,13 @@ void stat_child_release(struct stat_child *child)
 }
 
 /* In the new process: the error goes to @fd, which a successful exec closes. */
-static void execute(const struct stat_child *child, char *const *argv, int fd)
+static void execute(const struct stat_child *child, char *const *argv,
+		    const struct phase_pipes *pipes, int fd)
 {
 	int error;
 
+	if (pipes)
+		phase_pipes_take(pipes);
 	(void)sigaction(SIGPIPE, &child->pipe_before, NULL);
 	(void)sigaction(SIGCHLD, &child->child_before, NULL);
 	(void)sigprocmask(SIG_SETMASK, &child->before, NULL);
@@ -73,23 +76,26 @@ static int read_error(int fd)
 	return n == sizeof(error) ? error : 0;
 }
 
-int stat_child_start(struct stat_child *child, char *const *argv, struct diag *diag)
+int stat_child_start(struct stat_child *child, char *const *argv, struct phase_pipes *pipes,
+		     struct diag *diag)
 {
 	/* If a parent or a part of this program ignored it, no child could be waited for. */
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	int fds[2], error;
 
 	(void)sigaction(SIGCHLD, &usual, NULL);
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	if ((pipes && phase_pipes_open(pipes) < 0) || pipe2(fds, O_CLOEXEC) < 0)
 		return diag_set(diag, STAT_CANNOT_EXECUTE, "cannot start %s: %s", argv[0],
 				strerrordesc_np(errno));
 	child->has_exited = false;
 	child->began_ns = clock_ns(CLOCK_MONOTONIC);
 	child->pid = fork();
 	if (child->pid == 0)
-		execute(child, argv, fds[1]);
+		execute(child, argv, pipes, fds[1]);
 	error = child->pid < 0 ? errno : 0;
 	(void)close(fds[1]);
+	if (pipes)
+		phase_pipes_started(pipes);
 	if (child->pid > 0)
 		error = read_error(fds[0]);
 	(void)close(fds[0]);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "kepler/stat/phase_pipes.h"
 
 /* As in a shell: the command was found and cannot be executed; it was not found. */
 #define STAT_CANNOT_EXECUTE 126
@@ -33,8 +34,12 @@ struct stat_child {
  */
 int stat_child_prepare(struct stat_child *child);
 void stat_child_release(struct stat_child *child);
-/* 0; or the exit status for a command that cannot be run, with a diagnosis. */
-int stat_child_start(struct stat_child *child, char *const *argv, struct diag *diag);
+/*
+ * @pipes, or NULL, get its standard output and error. 0; or the exit status for a command that
+ * cannot be run, with a diagnosis.
+ */
+int stat_child_start(struct stat_child *child, char *const *argv, struct phase_pipes *pipes,
+		     struct diag *diag);
 /* To be called when signal_fd is readable: passes signals on, reaps orphans. */
 void stat_child_follow(struct stat_child *child);
 /*

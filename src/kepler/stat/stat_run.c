@@ -36,31 +36,65 @@ static struct timespec timeout_of(uint64_t ns)
 				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 }
 
-static void wait_for_exit(struct stat_child *child, struct stat_source *source,
-			  uint64_t interval_ns)
+static void wait_for_event(const struct stat_run *run, struct phase_pipes *pipes, uint64_t wait_ns)
 {
 	struct pollfd fds[] = {
-		{ .fd = child->signal_fd, .events = POLLIN },
-		{ .fd = stat_source_fd(source), .events = POLLIN },
+		{ .fd = run->child->signal_fd, .events = POLLIN },
+		{ .fd = stat_source_fd(run->source), .events = POLLIN },
+		{ .fd = pipes ? pipes->read_fd[0] : -1, .events = POLLIN },
+		{ .fd = pipes ? pipes->read_fd[1] : -1, .events = POLLIN },
 	};
-	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC) + interval_ns;
+	const struct timespec timeout = timeout_of(wait_ns);
 
-	while (!child->has_exited) {
+	if (ppoll(fds, ARRAY_SIZE(fds), &timeout, NULL) <= 0)
+		return;
+	if (fds[0].revents)
+		stat_child_follow(run->child);
+	if (fds[1].revents)
+		stat_source_drain(run->source);
+	if (fds[2].revents || fds[3].revents)
+		phase_pipes_follow(pipes);
+}
+
+static void wait_for_exit(const struct stat_run *run, struct phase_pipes *pipes)
+{
+	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC) + run->interval_ns;
+
+	while (!run->child->has_exited) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-		const struct timespec timeout = timeout_of(due_ns > now_ns ? due_ns - now_ns : 0);
 
-		if (ppoll(fds, ARRAY_SIZE(fds), &timeout, NULL) > 0) {
-			if (fds[0].revents)
-				stat_child_follow(child);
-			if (fds[1].revents)
-				stat_source_drain(source);
-		}
+		wait_for_event(run, pipes, due_ns > now_ns ? due_ns - now_ns : 0);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
-		if (!child->has_exited && now_ns >= due_ns) {
-			stat_source_measure(source);
-			due_ns = now_ns + interval_ns;
+		if (!run->child->has_exited && now_ns >= due_ns) {
+			stat_source_measure(run->source);
+			due_ns = now_ns + run->interval_ns;
 		}
 	}
+}
+
+static struct stat_moment moment_of(const struct stat_run *run, const struct stat_reading *reading,
+				    uint64_t now_ns)
+{
+	return (struct stat_moment){
+		.seconds = (double)(now_ns - run->child->began_ns) / 1e9,
+		.joules = stat_reading_joules(reading, run->with_idle),
+		.cpu_seconds = reading->cpu_seconds,
+	};
+}
+
+/* Without a reading the line belongs to the phase before. */
+static void begin_phase(void *userdata, const char *line)
+{
+	const struct stat_run *run = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct stat_reading reading;
+	struct stat_moment now;
+	struct diag diag = { "" };
+
+	if (stat_source_read(run->source, &reading, &diag) < 0)
+		return;
+	now = moment_of(run, &reading, now_ns);
+	stat_phases_begin(run->phases, line, &now);
 }
 
 /* Those that have ended meanwhile are not left. */
@@ -105,12 +139,24 @@ int stat_run_measured(const struct stat_run *run, struct stat_result *ret, struc
 	(void)stat_child_reap(run->child);
 	if (stat_source_begin(run->source, diag) < 0)
 		return 1;
-	r = stat_child_start(run->child, run->argv, diag);
+	if (run->pipes) {
+		run->pipes->begins = begin_phase;
+		run->pipes->userdata = (void *)(uintptr_t)run;
+		stat_phases_begin(run->phases, "(start)", &(struct stat_moment){ 0 });
+	}
+	r = stat_child_start(run->child, run->argv, run->pipes, diag);
 	if (r == 0) {
-		wait_for_exit(run->child, run->source, run->interval_ns);
+		wait_for_exit(run, run->pipes);
+		if (run->pipes)
+			phase_pipes_close(run->pipes);
 		ret->exit_status = run->child->status;
 		ret->elapsed_seconds = (double)(run->child->ended_ns - run->child->began_ns) / 1e9;
 		r = read_all(run, ret, diag);
+	}
+	if (r == 0 && run->phases) {
+		const struct stat_moment end = moment_of(run, &ret->reading, run->child->ended_ns);
+
+		stat_phases_end(run->phases, &end);
 	}
 	stat_source_end(run->source);
 	ret->overhead_seconds = own_seconds() - own;
@@ -119,11 +165,11 @@ int stat_run_measured(const struct stat_run *run, struct stat_result *ret, struc
 
 int stat_run_unmeasured(const struct stat_run *run, char *const *argv, struct diag *diag)
 {
-	int r = stat_child_start(run->child, argv, diag);
+	int r = stat_child_start(run->child, argv, NULL, diag);
 
 	if (r != 0)
 		return r;
-	wait_for_exit(run->child, run->source, run->interval_ns);
+	wait_for_exit(run, NULL);
 	(void)stat_child_reap(run->child);
 	return run->child->status;
 }

@@ -4,6 +4,7 @@
 
 #include "kepler/stat/stat_child.h"
 #include "kepler/stat/stat_source.h"
+#include "stat/stat_phases.h"
 #include "stat/stat_text.h"
 
 struct stat_run {
@@ -11,6 +12,9 @@ struct stat_run {
 	struct stat_child *child;
 	char *const *argv; /* the command and its arguments, then NULL */
 	uint64_t interval_ns;
+	struct phase_pipes *pipes; /* NULL: there are no phases */
+	struct stat_phases *phases;
+	bool with_idle; /* in their energy */
 };
 
 /*

@@ -185,6 +185,25 @@ def a_run_that_fails_is_the_last_one():
     assert told == "kepler: /etc/passwd: not a result of kepler stat --save: it has no joules_each\n", told
 
 
+def phases_are_reported_apart():
+    spin_for = "end = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+    script = "import sys, time\n" + spin_for.format(0.1) + "print('phase: link', flush=True)\n" + spin_for.format(0.3) \
+        + "print('more')\nprint('phase: test', file=sys.stderr)\n" + spin_for.format(0.2) + "print('end')\n"
+    with plant() as sensors:
+        words = (f"--host.sysfs={sensors.mount}", "--phase-regex=^phase: ", "--", sys.executable, "-c", script)
+        done = stat("--json", *words)
+        assert done.stdout == "phase: link\nmore\nend\n", done.stdout
+        told, _, text = done.stderr.partition("\n")
+        assert told == "phase: test", done.stderr
+        got = json.loads(text)
+        assert [each["phase"] for each in got["phases"]] == ["(start)", "phase: link", "phase: test"], got["phases"]
+        assert abs(sum(each["joules"] for each in got["phases"]) - got["joules"]) < 1e-4, got
+        assert abs(got["phases"][1]["joules"] / (0.3 * BUSY_W) - 1) < 0.25, got["phases"]
+        assert " J     phase: link              # phase of " in stat(*words).stderr
+    assert "phase-regex and repeat exclude each other" in stat("--phase-regex=x", "--repeat=2", "true", status=2).stderr
+    assert "phase-regex: " in stat("--phase-regex=(", "true", status=2).stderr
+
+
 @contextlib.contextmanager
 def exporter(*args):
     with tempfile.TemporaryDirectory() as directory:
@@ -263,6 +282,7 @@ TESTS = [
     names_cannot_command_the_terminal,
     runs_are_repeated_prepared_and_compared,
     a_run_that_fails_is_the_last_one,
+    phases_are_reported_apart,
 ]
 
 if __name__ == "__main__":
