@@ -9,7 +9,11 @@ void *history_memory_new(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	/* The kernel joins neighbouring mappings, and would give them a page of 2 MB. */
+	(void)madvise(memory, size, MADV_NOHUGEPAGE);
+	return memory;
 }
 
 void history_memory_free(void *memory, size_t size)
