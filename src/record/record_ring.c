@@ -139,3 +139,26 @@ int record_ring_look(const char *path, struct record_ring_content *ret, struct d
 	*ret = content;
 	return 0;
 }
+
+int64_t record_ring_list(const char *path, struct record_ring_file **ret, struct diag *diag)
+{
+	CLEANUP_FREE struct ring_file *files = NULL;
+	struct record_ring_file *listed = NULL;
+	DIR *dir = opendir(path);
+	int64_t count = dir ? list(dir, &files) : -errno;
+
+	if (dir)
+		(void)closedir(dir);
+	if (count >= 0)
+		listed = calloc((size_t)count + 1, sizeof(*listed));
+	if (count >= 0 && !listed)
+		count = -ENOMEM;
+	if (count < 0)
+		return diag_set(diag, (int)count, "%s: %s", path, strerrordesc_np((int)-count));
+	for (int64_t i = 0; files && i < count; i++) {
+		memcpy(listed[i].name, files[i].name, sizeof(listed[i].name));
+		listed[i].begun_ms = strtoll(files[i].name + strlen(PREFIX), NULL, 10);
+	}
+	*ret = listed;
+	return count;
+}

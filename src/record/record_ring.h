@@ -32,6 +32,17 @@ bool record_ring_is_due(const struct record_ring *ring, uint64_t bytes, uint64_t
  */
 int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct diag *diag);
 
+struct record_ring_file {
+	char name[64];
+	int64_t begun_ms; /* time of day */
+};
+
+/*
+ * The files of a ring's directory in order of age, as an array of the caller's. Their number, or
+ * -errno with a diagnosis.
+ */
+int64_t record_ring_list(const char *path, struct record_ring_file **ret, struct diag *diag);
+
 /* The contents of a ring's directory. */
 struct record_ring_content {
 	size_t files; /* RECORD_RING_FILES at most are counted */

@@ -31,6 +31,7 @@
 struct top_config {
 	struct config config;
 	bool once, json;
+	const char *at; /* "": now */
 	enum level level;
 	enum top_sort sort;
 	uint32_t limit;
@@ -49,6 +50,10 @@ static const struct option own_rows[] = {
 	  .help = "Print one reading and exit. This is implied if the output is not a terminal." },
 	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
 	  .help = "Print one reading as JSON, as at /api/v1/now (docs/now.md), and exit." },
+	{ "at", NULL, OPTION_STRING, OWN(at), .default_text = "", .metavar = "-DURATION",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Show the time before instead of now, such as -10m, from the recordings in "
+		  "--record.dir. The left and right keys go to other intervals." },
 	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = level_choices,
 	  .default_text = "process", .metavar = "LEVEL", .only_flag = true,
 	  .help = "Level whose power is shown." },
@@ -179,6 +184,16 @@ static int show(struct top *top)
 	return draw(top, true) < 0 ? -ENOMEM : top_terminal_show(&top->frame);
 }
 
+/* True if another reading is needed. */
+static bool follow_key(struct top *top, const struct top_event *event)
+{
+	bool goes = event->key == KEY_LEFT || event->key == KEY_RIGHT;
+
+	if (!goes || !top_source_is_past(top->source))
+		return top_state_key(&top->state, event);
+	return top_source_move(top->source, event->key == KEY_LEFT ? -1 : 1, &top->notice) == 0;
+}
+
 static void read_keys(struct top *top, bool *changed, bool *other_rows)
 {
 	struct top_event event;
@@ -191,7 +206,7 @@ static void read_keys(struct top *top, bool *changed, bool *other_rows)
 		if (!top_keys_add(&top->keys, bytes[i], &event))
 			continue;
 		*changed = true;
-		*other_rows |= top_state_key(&top->state, &event);
+		*other_rows |= follow_key(top, &event);
 	}
 }
 
@@ -210,7 +225,7 @@ static void wait_for_event(struct top *top, bool *changed, bool *other_rows)
 	n = poll(fds, ARRAY_SIZE(fds), ms);
 	if (n == 0 && top_keys_flush(&top->keys, &event)) {
 		*changed = true;
-		*other_rows |= top_state_key(&top->state, &event);
+		*other_rows |= follow_key(top, &event);
 	}
 	if (n > 0 && fds[0].revents)
 		read_keys(top, changed, other_rows);
@@ -241,7 +256,7 @@ static int turn(struct top *top)
 	if (now_ns >= top->next_ns) {
 		top->next_ns = now_ns + TURN_NS;
 		top_source_measure(top->source);
-		other_rows = true;
+		other_rows |= !top_source_is_past(top->source);
 	}
 	if (other_rows)
 		(void)fetch(top); /* what failed is in the notice */
@@ -269,18 +284,39 @@ static int run_screen(struct top *top)
 	return r < 0 ? 1 : 0;
 }
 
+/* 0; -EINVAL: it is not a duration. */
+static int open_source(const struct top_config *own, struct top_source **ret, struct diag *diag)
+{
+	const char *text = own->at + (own->at[0] == '-');
+	uint64_t before_ns;
+
+	if (!own->at[0])
+		return top_source_open(&own->config, geteuid() == 0, ret, diag);
+	if (parse_duration_ns(text, &before_ns) < 0)
+		return diag_set(diag, -EINVAL,
+				"--at: must be a duration before now, such as -10m or -1h30m, not "
+				"\"%.40s\"",
+				own->at);
+	return top_source_open_past(
+		&own->config, (int64_t)((clock_ns(CLOCK_REALTIME) - before_ns) / NSEC_PER_MSEC),
+		ret, diag);
+}
+
 static int run(const struct top_config *own)
 {
 	bool is_screen = !own->once && !own->json && isatty(STDOUT_FILENO);
 	struct top top = { .own = own, .answer = STRBUF_INIT, .frame = STRBUF_INIT };
 	struct diag diag = { "" };
-	int status = 1;
+	int r, status = 1;
 
 	top.state.level = own->level;
 	top.state.sort = own->sort;
-	if (top_source_open(&own->config, geteuid() == 0, &top.source, &diag) < 0)
+	r = open_source(own, &top.source, &diag);
+	if (r < 0)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);
-	else
+	if (r == -EINVAL)
+		status = PROGRAM_USAGE;
+	else if (r == 0)
 		status = is_screen ? run_screen(&top) : print_once(&top);
 	top_source_close(top.source);
 	top_state_release(&top.state);

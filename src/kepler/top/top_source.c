@@ -10,13 +10,15 @@
 #include "engine/session.h"
 #include "export/now_page.h"
 #include "kepler/local_client.h"
+#include "kepler/top/top_past.h"
 
 _Static_assert((int)TOP_BY_WATTS == (int)NOW_BY_WATTS && (int)TOP_BY_NAME == (int)NOW_BY_NAME,
 	       "orders are those of the page");
 
 struct top_source {
 	const struct config *config;
-	struct local_client *client; /* NULL: it measures by itself */
+	struct local_client *client; /* of an exporter; or NULL */
+	struct top_past *past; /* of recordings; or NULL: without both it measures by itself */
 	struct session session;
 };
 
@@ -30,6 +32,7 @@ static int ask_exporter(struct top_source *source, enum level level, enum top_so
 	return local_client_get(source->client, target, NOW_ANSWER_MAX, ret, NULL, diag);
 }
 
+/* Makes the answer from its own session, or from recordings. */
 static int make_page(struct top_source *source, enum level level, enum top_sort sort,
 		     uint32_t limit, struct strbuf *ret)
 {
@@ -39,10 +42,12 @@ static int make_page(struct top_source *source, enum level level, enum top_sort 
 	const struct snapshot *snapshot;
 	int r;
 
+	strbuf_reset(ret);
+	if (source->past)
+		return top_past_fetch(source->past, &query, ret);
 	if (now_query_wants_rows(&query))
 		snapshot_want_rows(source->session.holder, clock_ns(CLOCK_MONOTONIC));
 	snapshot = snapshot_get(source->session.holder);
-	strbuf_reset(ret);
 	r = now_page(snapshot, &query, ret);
 	snapshot_put(source->session.holder, snapshot);
 	return r == -ENODATA ? -EAGAIN : r;
@@ -57,23 +62,33 @@ int top_source_fetch(struct top_source *source, enum level level, enum top_sort 
 
 bool top_source_measures(const struct top_source *source)
 {
-	return !source->client;
+	return !source->client && !source->past;
+}
+
+bool top_source_is_past(const struct top_source *source)
+{
+	return source->past;
+}
+
+int top_source_move(struct top_source *source, int steps, struct diag *diag)
+{
+	return top_past_move(source->past, steps, diag);
 }
 
 void top_source_measure(struct top_source *source)
 {
-	if (!source->client)
+	if (top_source_measures(source))
 		(void)session_run_interval(&source->session); /* its state is in the reading */
 }
 
 int top_source_fd(const struct top_source *source)
 {
-	return source->client ? -1 : activity_fd(source->session.sources.activity);
+	return top_source_measures(source) ? activity_fd(source->session.sources.activity) : -1;
 }
 
 void top_source_drain(struct top_source *source)
 {
-	if (!source->client)
+	if (top_source_measures(source))
 		activity_drain(source->session.sources.activity);
 }
 
@@ -113,12 +128,30 @@ int top_source_open(const struct config *config, bool may_measure, struct top_so
 	return 0;
 }
 
+int top_source_open_past(const struct config *config, int64_t at_ms, struct top_source **ret,
+			 struct diag *diag)
+{
+	struct top_source *source = calloc(1, sizeof(*source));
+	int r;
+
+	if (!source)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	source->config = config;
+	r = top_past_open(config, at_ms, &source->past, diag);
+	if (r < 0)
+		free(source);
+	else
+		*ret = source;
+	return r;
+}
+
 void top_source_close(struct top_source *source)
 {
 	if (!source)
 		return;
-	if (!source->client)
+	if (top_source_measures(source))
 		(void)session_close(&source->session, 0);
+	top_past_close(source->past);
 	local_client_close(source->client);
 	free(source);
 }

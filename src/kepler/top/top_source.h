@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where `kepler top` has its readings from: a running exporter, over its local socket, or a session
- * of its own. Both make the same answer of /api/v1/now, so that what is shown does not depend on
- * it. One thread.
+ * Where `kepler top` has its readings from: a running exporter, over its local socket, a session of
+ * its own, or recordings. All make the same answer of /api/v1/now, so that what is shown does not
+ * depend on it. One thread.
  */
 #pragma once
 
@@ -22,7 +22,13 @@ struct top_source;
  */
 int top_source_open(const struct config *config, bool may_measure, struct top_source **ret,
 		    struct diag *diag);
+/* Recordings of the time from @at_ms (time of day) on: top_past.h. */
+int top_source_open_past(const struct config *config, int64_t at_ms, struct top_source **ret,
+			 struct diag *diag);
 void top_source_close(struct top_source *source); /* NULL is fine */
+/* Does it show recordings? If so, top_source_move() goes to the interval before or after: -1, 1. */
+bool top_source_is_past(const struct top_source *source);
+int top_source_move(struct top_source *source, int steps, struct diag *diag);
 /* Does it measure by itself? */
 bool top_source_measures(const struct top_source *source);
 /*

@@ -15,7 +15,7 @@ import tempfile
 import termios
 import time
 
-from rig import KEPLER, Exporter, need_root, run_tests
+from rig import CONFIG, KEPLER, Exporter, need_root, run_tests
 
 NOBODY = 65534
 ALTERNATE, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
@@ -54,10 +54,10 @@ def top(path, *args, **kwargs):
 class Terminal:
     """The command on a terminal of its own."""
 
-    def __init__(self, path, rows=30, columns=120):
+    def __init__(self, path, *args, rows=30, columns=120):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(KEPLER, [KEPLER, "top", f"--local.socket={path}"], {**os.environ, "LANG": "C.UTF-8", "TERM": "xterm"})
+            os.execve(KEPLER, [KEPLER, "top", f"--local.socket={path}", *args], {**os.environ, "LANG": "C.UTF-8", "TERM": "xterm"})
         self.resize(rows, columns)
         self.seen = b""
 
@@ -166,7 +166,67 @@ def it_waits_for_an_exporter_that_restarts():
         assert terminal.end()[0] == 0
 
 
+def record_two_runs(path, ring):
+    """The answers of both exporters, in order of time."""
+    seen = {}
+    for _ in range(2):
+        with exporter_at(path, f"--record.dir={ring}") as exporter:
+            exporter.intervals(1)
+            for _ in range(5):
+                page = json.loads(top(path, "--json", "--limit=4096").stdout)
+                seen[page["time"]] = page
+                exporter.intervals(1)
+            exporter.stop()
+    return [seen[at] for at in sorted(seen)]
+
+
+def at_time(page):
+    """The option for the interval of a page; the time goes on until it is read, but not by half an interval."""
+    return f"--at=-{max(0, time.time() - page['time'] + 0.3):.3f}s"
+
+
+def it_shows_what_was_recorded():
+    with place() as path, tempfile.TemporaryDirectory() as ring:
+        record = f"--record.dir={ring}"
+        config = f"--config.file={CONFIG}"  # whose options of attribution the exporter had
+        pages = record_two_runs(path, ring)
+        assert len(os.listdir(ring)) == 2 and len(pages) >= 8, (os.listdir(ring), pages)
+        for page in (pages[1], pages[-2]):
+            for _ in range(10):  # a slow machine may be too late for that interval
+                shown = top(path, record, config, "--json", "--limit=4096", at_time(page))
+                assert shown.returncode == 0, shown
+                past = json.loads(shown.stdout)
+                if past["time"] == page["time"]:
+                    break
+            for key in ("time", "total_watts", "idle_watts", "unattributed_watts", "estimated", "parts"):
+                assert past[key] == page[key], (key, past, page)
+            watts = [{row["pid"]: row["watts"] for row in rows if row["pid"]} for rows in (past["rows"], page["rows"])]
+            assert watts[0] == watts[1], watts
+        terminal = Terminal(path, record, config, at_time(pages[-2]))
+        terminal.wait("KWH/MONTH")
+        for _ in range(40):  # over the beginning of the second recording
+            terminal.send("\x1b[D")
+            if b"this is the first interval" in terminal.wait("\x1b[J"):
+                break
+        else:
+            raise AssertionError("there was no first interval")
+        for _ in range(40):
+            terminal.send("\x1b[C")
+            if b"this is the last interval" in terminal.wait("\x1b[J"):
+                break
+        else:
+            raise AssertionError("there was no last interval")
+        terminal.send("q")
+        assert terminal.end()[0] == 0
+        for option, words, status in (("--at=soon", "must be a duration", 2), ("--at=1h", "nothing-there", 1)):
+            wrong = top(path, "--json", "--record.dir=/nothing-there", option)
+            assert wrong.returncode == status and words in wrong.stderr and not wrong.stdout, wrong
+        nothing = top(path, "--json", "--record.dir=", "--at=1h")
+        assert nothing.returncode == 1 and "--record.dir=DIR" in nothing.stderr, nothing
+
+
 if __name__ == "__main__":
     need_root()
     run_tests([it_prints_once_in_a_pipe_and_as_json, without_an_exporter_root_measures, it_follows_keys_and_sizes_of_a_terminal,
-               it_leaves_the_terminal_as_it_was_when_it_is_ended, it_waits_for_an_exporter_that_restarts])
+               it_leaves_the_terminal_as_it_was_when_it_is_ended, it_waits_for_an_exporter_that_restarts,
+               it_shows_what_was_recorded])
