@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kepler-validator run` over exporters that others wrote, next to ours, in one report over a simulated meter.
 
-Scaphandre is built from its crate (tests/lab/scaphandre/build). Other exporters that run already are judged as well if PEER_URLS
-has their URLs; only what they answer is printed then. The page of Scaphandre that is written for tests by day (peer_pages.py) has
-the metrics, types and labels of the real one.
+Scaphandre is built from its crate and Kepler 0.7 from its Go module (tests/lab); node_exporter is Debian's. One that cannot be
+built here is left out, with the reason. Other exporters that run already are judged as well if PEER_URLS has their URLs; only their
+results are printed. The page of Scaphandre that is written for tests by day (peer_pages.py) has the metrics, types and labels of
+the real one.
 """
+import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -16,32 +19,11 @@ import time
 import urllib.request
 
 from peer_pages import Scaphandre
-from rig import BUILD, ROOT, Exporter, Sensors, free_port, rapl_zone, skip
+from real_peers import NodeExporter, NotHere, RealClassicKepler, RealScaphandre
+from rig import BUILD, Exporter, Sensors, rapl_zone, skip
 
 ZONES = {"package": "class/powercap/intel-rapl:0/energy_uj", "dram": "class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"}
-
-
-def scaphandre(sensors, port):
-    """With --vm it reads another folder than /sys. Without /proc/modules, which this kernel may lack, it ends."""
-    built = subprocess.run([ROOT / "tests/lab/scaphandre/build"], text=True, capture_output=True, check=False)
-    if built.returncode:
-        skip("no Scaphandre here: " + (built.stderr.strip().splitlines() or ["unknown"])[-1])
-    env = {**os.environ, "SCAPHANDRE_POWERCAP_PATH": f"{sensors.mount}/class/powercap"}
-    if not os.path.exists("/proc/modules"):
-        env |= {"LD_PRELOAD": str(BUILD / "tests/lab/other_file.so"), "OTHER_FILE": "/proc/modules", "OTHER_FILE_IS": "/dev/null"}
-    command = [built.stdout.strip(), "--no-header", "--vm", "prometheus", "-p", str(port), "-a", "127.0.0.1"]
-    return subprocess.Popen(command, env=env)
-
-
-def page(url):
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                return answer.read().decode()
-        except OSError:
-            assert time.monotonic() < deadline, "Scaphandre does not answer"
-            time.sleep(0.1)
+RANGE_UJ = 262143328850
 
 
 def shape(text):
@@ -54,38 +36,106 @@ def shape(text):
 
 
 def judge(sensors, urls, *options):
+    """{(exporter, result): (verdict, reason)}"""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([BUILD / "kepler-validator", "run", f"--host.sysfs={sensors.mount}", f"--output={folder}", *options,
-                               *(f"--exporter={url}" for url in urls)], text=True, capture_output=True, check=False, timeout=300)
+        done = subprocess.run([BUILD / "kepler-validator", "run", f"--host.sysfs={sensors.mount}", "--scenario=node",
+                               f"--output={folder}", *options, *(f"--exporter={url}" for url in urls)], text=True,
+                              capture_output=True, check=False, timeout=300)
         print(done.stdout, done.stderr)
         report = json.loads(pathlib.Path(folder, "report.json").read_text())
     return {(result["exporter"], result["name"]): (result["verdict"], result["reason"]) for result in report["results"]}
 
 
-lines = rapl_zone("intel-rapl:0", "package-0", 25, busy_watts=10) + rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")
-with Sensors(lines + ["class/powercap/intel-rapl:0:0 link intel-rapl:0/intel-rapl:0:0"]) as lab:
-    peer_port = free_port()
-    peer = scaphandre(lab, peer_port)
-    try:
-        theirs = f"http://127.0.0.1:{peer_port}/metrics"
+def check(found, url, verdict, *names):
+    for name in names:
+        assert found[url, name][0] == verdict, (url, name, found[url, name])
+
+
+def sensors(left_j):
+    """The package's register has this much left until it wraps."""
+    lines = rapl_zone("intel-rapl:0", "package-0", 25, busy_watts=10, max_uj=RANGE_UJ, start_uj=RANGE_UJ - left_j * 1000000)
+    lines += rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")
+    return Sensors([*lines, "class/powercap/intel-rapl:0:0 link intel-rapl:0/intel-rapl:0:0"])
+
+
+@contextlib.contextmanager
+def all_peers(lab):
+    """Ours, and {class: peer} of those that can be had."""
+    with contextlib.ExitStack() as stack:
+        peers = {}
+        for peer in (RealScaphandre, RealClassicKepler, NodeExporter):
+            try:
+                peers[peer] = stack.enter_context(peer(lab))
+            except NotHere as reason:
+                print(reason)
+        if not peers.keys() & {RealScaphandre, RealClassicKepler}:
+            skip("neither Scaphandre nor the classic Kepler can be built here")
+        exporter = stack.enter_context(Exporter(f"--host.sysfs={lab.mount}", "--monitor.interval=1s", "--metrics.settle=1s"))
+        exporter.intervals(2)
+        yield exporter.url + "/metrics", peers
+        assert exporter.stop() == 0
+
+
+def the_written_page_is_like_the_real_one(lab, peer):
+    for _ in range(3):  # processes have a power at the third reading
+        real = shape(peer.page())
+        time.sleep(2.1)
+    for metric, what in shape(Scaphandre(lab, ZONES).page()).items():
+        assert real.get(metric) == what, (metric, real.get(metric), what)
+
+
+def poisoned(url):
+    """Several clients at once, until its pages are empty; false if they stay as they are."""
+    def size():
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return len(answer.read())
+
+    deadline = time.monotonic() + 30
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if not all(future.result() for future in [pool.submit(size) for _ in range(64)]):
+                    return True
+    return False
+
+
+def all_in_one_report():
+    """Read each second, as a Prometheus may; then so rarely that Scaphandre updates."""
+    with sensors(200000) as lab, all_peers(lab) as (ours, peers):
         more = os.environ.get("PEER_URLS", "").split()
-        for _ in range(3):  # processes have a power at the third reading
-            real = shape(page(theirs))
-            time.sleep(2.1)
-        for metric, what in shape(Scaphandre(lab, ZONES).page()).items():
-            assert real.get(metric) == what, (metric, real.get(metric), what)
-        with Exporter(f"--host.sysfs={lab.mount}", "--monitor.interval=1s", "--metrics.settle=1s") as exporter:
-            exporter.intervals(2)
-            ours = exporter.url + "/metrics"
-            fast = judge(lab, [ours, theirs, *more], "--scenario=node", "--duration=26s")
+        urls = [ours, *(peer.url for peer in peers.values()), *more]
+        if RealScaphandre in peers:
+            the_written_page_is_like_the_real_one(lab, peers[RealScaphandre])
+        fast = judge(lab, urls, "--duration=60s")
+        for url in (ours, *(peers[kind].url for kind in peers if kind is not RealScaphandre)):
+            check(fast, url, "pass", "correctness/answers", "correctness/types", "correctness/monotone", "node/package",
+                  "node/dram")
+        check(fast, ours, "pass", "correctness/process-names", "conservation/rows")
+        if RealClassicKepler in peers:  # a process has the name of the one that ran before it
+            check(fast, peers[RealClassicKepler].url, "fail", "correctness/process-names")
+        if RealScaphandre in peers:
+            theirs = peers[RealScaphandre].url
+            check(fast, theirs, "fail", "correctness/updates")
             time.sleep(2.5)  # else the first page is of the run before
-            slow = judge(lab, [ours, theirs, *more], "--scenario=node", "--duration=60s", "--step=2500ms")
-            assert exporter.stop() == 0
-        assert fast[theirs, "correctness/updates"][0] == "fail", fast
-        assert slow[theirs, "correctness/descriptions"][0] == "fail", slow
-        for name in ("correctness/answers", "correctness/updates", "node/package", "node/dram"):
-            assert slow[theirs, name][0] == "pass", (name, slow[theirs, name])
-            assert slow[ours, name][0] == "pass", (name, slow[ours, name])
-    finally:
-        peer.kill()
-        peer.wait()
+            slow = judge(lab, [ours, theirs, *more], "--duration=60s", "--step=2500ms")
+            check(slow, theirs, "fail", "correctness/descriptions")
+            for url in (ours, theirs):
+                check(slow, url, "pass", "correctness/answers", "correctness/updates", "node/package", "node/dram")
+            if poisoned(theirs):
+                check(judge(lab, [theirs], "--duration=10s"), theirs, "fail", "correctness/answers")
+            else:
+                print("Scaphandre has answered several clients at once for 30 s")
+
+
+def the_register_wraps():
+    """Ours and the classic Kepler go on counting; the others show the register."""
+    with sensors(1200) as lab, all_peers(lab) as (ours, peers):
+        found = judge(lab, [ours, *(peer.url for peer in peers.values())], "--duration=60s", "--step=2500ms")
+        check(found, ours, "pass", "correctness/monotone", "node/package")
+        for kind, verdict in ((RealClassicKepler, "pass"), (RealScaphandre, "fail"), (NodeExporter, "fail")):
+            if kind in peers:
+                check(found, peers[kind].url, verdict, "correctness/monotone")
+
+
+all_in_one_report()
+the_register_wraps()

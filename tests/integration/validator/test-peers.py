@@ -7,11 +7,10 @@ import math
 import pathlib
 import subprocess
 import tempfile
-import time
-import urllib.request
 
 from peer_pages import Alumet, ClassicKepler, Kepler, PeerServer, Scaphandre
-from rig import BUILD, Exporter, Sensors, free_port, need_program, rapl_zone
+from real_peers import NodeExporter
+from rig import BUILD, Exporter, Sensors, free_port, rapl_zone
 
 VALIDATOR = str(BUILD / "kepler-validator")
 RANGE_UJ = 262143328850
@@ -38,31 +37,6 @@ def check(found, wanted):
     for exporter, name, verdicts, words in wanted:
         verdict, reason = found[exporter][name]
         assert verdict in verdicts and words in reason, (exporter, name, verdict, reason)
-
-
-class NodeExporter:
-    """Its collector of RAPL, with the zone as a part of the metric's name or as a label."""
-
-    def __init__(self, sensors, *options):
-        address = f"127.0.0.1:{free_port()}"
-        self.url = f"http://{address}/node_exporter"
-        self.process = subprocess.Popen([need_program("prometheus-node-exporter"), f"--path.sysfs={sensors.mount}", *options,
-                                         "--collector.disable-defaults", "--collector.rapl", "--log.level=error",
-                                         f"--web.listen-address={address}", "--web.telemetry-path=/node_exporter"])
-
-    def __enter__(self):
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                with urllib.request.urlopen(self.url, timeout=5):
-                    return self
-            except OSError:
-                assert time.monotonic() < deadline and self.process.poll() is None, "node_exporter does not answer"
-                time.sleep(0.05)
-
-    def __exit__(self, *exc):
-        self.process.terminate()
-        self.process.wait()
 
 
 def first_report(sensors, own):
