@@ -469,8 +469,10 @@ void process_trees_book(struct process_trees *trees, const struct ledger *ledger
 			continue;
 		/* Without memory the newest accounts are not counted. */
 		(void)reserve_accounts(tree, layout->account_count);
-		for (uint32_t a = 0; a < tree->account_count; a++)
+		for (uint32_t a = 0; a < tree->account_count; a++) {
 			tree->accounts[a].in_total = interval->in_total[a];
+			tree->accounts[a].is_late |= interval->is_late && interval->is_late[a];
+		}
 		add_idle(tree, ledger, interval);
 		tree->booked_ns = interval->now_ns;
 	}

@@ -46,6 +46,7 @@ struct tree_account {
 	uint64_t node_idle_uj;
 	double error_uj; /* of energy_uj, half-width of the 90 % interval as far as it is known */
 	bool in_total;   /* the last interval that was booked has it so */
+	bool is_late;    /* its energy is not all here: see struct tree_interval */
 };
 
 struct tree_command {
@@ -79,6 +80,11 @@ struct tree_interval {
 	uint64_t elapsed_ns;       /* its length; 0: not known */
 	const double *error_ratio; /* [accounts of the ledger]: of their energy; NULL: not known */
 	const bool *in_total;      /* the same: they are in the total */
+	/*
+	 * The same, or NULL: their source reports energy late, or was not read, so energy of
+	 * processes that have ended may have gone to their container, and some is to come.
+	 */
+	const bool *is_late;
 };
 
 int process_trees_new(struct process_trees **ret); /* 0 or -ENOMEM */

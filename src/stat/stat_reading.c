@@ -55,6 +55,7 @@ static void read_zones(const json_t *array, struct stat_reading *ret)
 		zone->is_idle = strcmp(zone->mode, "idle") == 0;
 		zone->is_of_node = flag(item, "of_node");
 		zone->in_total = flag(item, "in_total");
+		zone->is_late = flag(item, "late");
 		zone->joules = number(item, "joules");
 		zone->error_joules = number(item, "error_joules");
 	}

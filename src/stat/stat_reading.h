@@ -21,6 +21,7 @@
 struct stat_zone {
 	char zone[16], mode[16], source[STAT_NAME_SIZE];
 	bool is_estimated, in_total;
+	bool is_late;             /* its meter reports late: some of its energy is missing */
 	bool is_idle, is_of_node; /* the idle energy of the whole machine */
 	double joules, error_joules;
 };

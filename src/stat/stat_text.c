@@ -81,6 +81,8 @@ static void add_zones(struct strbuf *out, const struct stat_result *result)
 			strbuf_add_str(out, ", of the whole machine");
 		if (!zone->in_total)
 			strbuf_add_str(out, ", part of another zone");
+		if (zone->is_late)
+			strbuf_add_str(out, ", incomplete: the meter is late");
 		end_line(out);
 	}
 }
@@ -190,8 +192,9 @@ static void add_json_zones(const struct stat_result *result, struct strbuf *out)
 		strbuf_addf(out, ",\"joules\":%.6f,\"quality\":\"%s\",", zone->joules,
 			    zone->is_estimated ? "estimated" : "measured");
 		add_json_text(out, "source", zone->source);
-		strbuf_addf(out, ",\"in_total\":%s,\"of_node\":%s}",
-			    zone->in_total ? "true" : "false", zone->is_of_node ? "true" : "false");
+		strbuf_addf(out, ",\"in_total\":%s,\"of_node\":%s,\"incomplete\":%s}",
+			    zone->in_total ? "true" : "false", zone->is_of_node ? "true" : "false",
+			    zone->is_late ? "true" : "false");
 	}
 	strbuf_add_str(out, "]");
 }

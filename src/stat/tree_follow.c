@@ -37,12 +37,13 @@ void tree_follow(struct process_trees *trees, const struct ledger *ledger,
 {
 	const struct layout *layout = ledger_layout(ledger);
 	double error_ratio[ZONES_MAX];
-	bool in_total[ZONES_MAX];
+	bool in_total[ZONES_MAX], is_late[ZONES_MAX];
 	const struct tree_interval interval = {
 		.now_ns = activity->boottime_ns,
 		.elapsed_ns = elapsed_ns,
 		.error_ratio = error_ratio,
 		.in_total = in_total,
+		.is_late = is_late,
 	};
 
 	if (!trees || !process_trees_any(trees))
@@ -52,6 +53,7 @@ void tree_follow(struct process_trees *trees, const struct ledger *ledger,
 
 		error_ratio[a] = error_of(zone);
 		in_total[a] = zone->total != TOTAL_NONE;
+		is_late[a] = isfinite(zone->delay_s) || zone->state != ZONE_UP;
 	}
 	see(trees, activity);
 	process_trees_book(trees, ledger, &interval);

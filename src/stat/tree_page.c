@@ -26,9 +26,10 @@ static void add_zone(struct strbuf *out, const struct zone *zone, enum energy_mo
 	add_micro(out, "joules", energy_uj, is_coarse);
 }
 
-static void end_zone(struct strbuf *out, bool in_total, double error_uj)
+static void end_zone(struct strbuf *out, const struct tree_account *sum, double error_uj)
 {
-	strbuf_addf(out, ",\"in_total\":%s,\"error_joules\":%.6f}", in_total ? "true" : "false",
+	strbuf_addf(out, ",\"in_total\":%s,\"late\":%s,\"error_joules\":%.6f}",
+		    sum->in_total ? "true" : "false", sum->is_late ? "true" : "false",
 		    error_uj / 1e6);
 }
 
@@ -41,13 +42,13 @@ static void add_account(struct strbuf *out, const struct process_tree *tree,
 	if (account_has_ended(&layout->accounts[a]) && !sum->energy_uj[MODE_DYNAMIC])
 		return;
 	add_zone(out, zone, MODE_DYNAMIC, sum->energy_uj[MODE_DYNAMIC], false, is_coarse);
-	end_zone(out, sum->in_total, sum->error_uj);
+	end_zone(out, sum, sum->error_uj);
 	if (sum->energy_uj[MODE_IDLE]) {
 		add_zone(out, zone, MODE_IDLE, sum->energy_uj[MODE_IDLE], false, is_coarse);
-		end_zone(out, sum->in_total, 0);
+		end_zone(out, sum, 0);
 	} else if (sum->node_idle_uj) {
 		add_zone(out, zone, MODE_IDLE, sum->node_idle_uj, true, is_coarse);
-		end_zone(out, sum->in_total, 0);
+		end_zone(out, sum, 0);
 	}
 }
 

@@ -16,6 +16,8 @@ static const struct test_owner owner = {
 	.names.text = { [LABEL_CONTAINER_ID] = "shell.scope", [LABEL_NAMESPACE] = "system" },
 };
 
+static bool is_late[ZONE_KIND_COUNT];
+
 struct stage {
 	struct process_trees *trees;
 	struct ledger *ledger;
@@ -35,7 +37,7 @@ static void end_interval(struct stage *stage)
 {
 	static const double error[ZONE_KIND_COUNT] = { 0.25 };
 	static const bool in_total[ZONE_KIND_COUNT] = { true };
-	const struct tree_interval interval = { stage->now_ns, SECOND, error, in_total };
+	const struct tree_interval interval = { stage->now_ns, SECOND, error, in_total, is_late };
 
 	process_trees_book(stage->trees, stage->ledger, &interval);
 }
@@ -219,6 +221,20 @@ static void idle_energy_is_shared_by_time(void **state)
 	free_stage(&stage);
 }
 
+/* Energy that is missing once is missing in the sum. */
+static void a_late_meter_is_remembered(void **state)
+{
+	struct stage stage = new_stage();
+
+	for (int i = 0; i < 3; i++) {
+		is_late[0] = i == 1;
+		begin_interval(&stage);
+		end_interval(&stage);
+		assert_int_equal(tree(&stage, 0)->accounts[0].is_late, i >= 1);
+	}
+	free_stage(&stage);
+}
+
 static void further_commands_are_one(void **state)
 {
 	struct stage stage = new_stage();
@@ -259,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_process_stays_where_it_was_found),
 		cmocka_unit_test(trees_lie_inside_each_other),
 		cmocka_unit_test(idle_energy_is_shared_by_time),
+		cmocka_unit_test(a_late_meter_is_remembered),
 		cmocka_unit_test(further_commands_are_one),
 		cmocka_unit_test(there_are_so_many_trees),
 	};

@@ -13,7 +13,8 @@ static const char answer[] =
 	"{\"zone\":\"package\",\"mode\":\"idle\",\"source\":\"rapl\",\"quality\":\"measured\","
 	"\"of_node\":true,\"joules\":20,\"in_total\":true,\"error_joules\":0},"
 	"{\"zone\":\"core\",\"mode\":\"dynamic\",\"source\":\"rapl\",\"quality\":\"measured\","
-	"\"of_node\":false,\"joules\":70,\"in_total\":false,\"error_joules\":0}],\"commands\":["
+	"\"of_node\":false,\"joules\":70,\"in_total\":false,\"late\":true,\"error_joules\":0}],"
+	"\"commands\":["
 	"{\"command\":\"sh\",\"processes\":2,\"joules\":0.5,\"cpu_seconds\":0.5},"
 	"{\"command\":\"\\u001b]0;x\",\"processes\":10,\"joules\":90,\"cpu_seconds\":3.5}],"
 	"\"left_count\":1,\"left\":[{\"pid\":77,\"command\":\"daemon\"}]}";
@@ -59,7 +60,9 @@ static void lines_begin_with_value_unit_and_name(void **state)
 	assert_non_null(strstr(text.data, "# 45.250 W on average, +- 10.0 %\n"));
 	assert_non_null(strstr(text.data, "\n            90.500 J     package/dynamic"));
 	assert_null(strstr(text.data, "package/idle"));
-	assert_non_null(strstr(text.data, "J     core/dynamic             # measured, part of"));
+	assert_non_null(strstr(text.data, "J     core/dynamic             # measured, part of "
+					  "another zone, incomplete: the meter is late\n"));
+	assert_null(strstr(strstr(text.data, "package/dynamic"), "measured, incomplete"));
 	assert_non_null(strstr(text.data, "\n          4.000000 s     cpu"));
 	assert_non_null(strstr(text.data, "# 2.00 CPUs used\n"));
 	assert_non_null(strstr(text.data, "# 9 were too short for two readings\n"));
