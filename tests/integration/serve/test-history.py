@@ -54,7 +54,8 @@ def each_step_adds_up_at_each_width():
         assert not any(uj(narrow["estimated"])), narrow
         in_total = [zone for zone in narrow["zones"] if zone["in_total"]]
         assert {zone["package"] for zone in in_total} == {"0", "1"}, narrow
-        assert abs(sum(sum(uj(zone)) for zone in in_total) - sum(sums.values())) < 1000, narrow
+        # Each zone has its own times of reading, so the first and the last step differ a little; 65 W in all.
+        assert abs(sum(sum(uj(zone)) for zone in in_total) - sum(sums.values())) < 65e6 / 50, narrow
         assert not wide["owners"] and wide["points"] >= 2
         for i, total in enumerate(check_sums(wide), wide["first"]):
             assert total == sum(sums[3 * i + k] for k in range(3)), (i, total, sums)
