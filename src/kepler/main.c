@@ -27,7 +27,7 @@ static const struct command commands[] = {
 		  "help all), and:",
 	  .options = &top_options },
 	{ "stat", stat_main, "measure the energy of one command",
-	  .operands = "[--] COMMAND [ARGUMENT]...", .words = "",
+	  .operands = "[--] COMMAND [ARGUMENT]...", .options_first = true, .words = "",
 	  .what = "Runs COMMAND and prints the energy that it and all of its descendants used, as "
 		  "perf\nstat prints events. The exit status is the command's. Takes the options "
 		  "of run (kepler\nhelp all), and:",

@@ -2,6 +2,7 @@
 /* A program and its commands, as a table. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "options/option_set.h"
@@ -13,7 +14,9 @@ struct command {
 	const char *summary;  /* "what this machine has", in 58 columns */
 	const char *more;     /* lines of its own --help, or NULL */
 	const char *operands; /* its operands, without options, for its own --help; NULL: none */
-	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
+	/* Its options come before its operands, which are a command with options of its own. */
+	bool options_first;
+	const char *what; /* it does, in full, for its own --help; NULL: it has none */
 	const struct option_set *options; /* that it takes; NULL: none of its own */
 	/*
 	 * The possible values of its first operand, for completion: words with spaces between them;

@@ -108,9 +108,12 @@ bool program_help_section(const struct program *program, const char *section, st
 void program_add_synopsis(const struct program *program, const struct command *command,
 			  struct strbuf *out)
 {
-	strbuf_addf(out, "%s %s%s%s%s", program->name, command->name, command->operands ? " " : "",
+	const char *options = command->options ? " [OPTION]..." : "";
+
+	strbuf_addf(out, "%s %s%s%s%s%s", program->name, command->name,
+		    command->options_first ? options : "", command->operands ? " " : "",
 		    command->operands ? command->operands : "",
-		    command->options ? " [OPTION]..." : "");
+		    command->options_first ? "" : options);
 }
 
 void program_help_command(const struct program *program, const struct command *command,

@@ -73,7 +73,9 @@ static void answer_error(struct http_response *response, int error)
 		       "without BPF: kepler doctor reports why\n");
 		return;
 	case -ENOENT:
-		answer(response, 404, "404: begin first\n");
+		answer(response, 404,
+		       "404: no command of this process is measured; the exporter may have been "
+		       "restarted meanwhile\n");
 		return;
 	default:
 		answer(response, 503, "503: out of memory\n");

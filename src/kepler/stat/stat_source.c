@@ -26,6 +26,7 @@ struct stat_source {
 	const struct config *config;
 	struct local_client *client; /* NULL: it measures by itself */
 	struct strbuf answer;
+	int status; /* of the last answer */
 	struct session session;
 	struct process_trees *trees;
 	int tree; /* NO_TREE: none */
@@ -109,13 +110,12 @@ static void pause_ns(uint64_t ns)
 static int ask(struct stat_source *source, const char *target, struct diag *diag)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ASK_LIMIT_NS, wait_ns = ASK_FIRST_NS;
-	int status = 0;
 
 	for (;;) {
 		int r = local_client_get(source->client, target, STAT_ANSWER_MAX, &source->answer,
-					 &status, diag);
+					 &source->status, diag);
 
-		if ((r < 0 && r != -EAGAIN) || (r == 0 && status == 200))
+		if ((r < 0 && r != -EAGAIN) || (r == 0 && source->status == 200))
 			return r;
 		if (clock_ns(CLOCK_MONOTONIC) > until_ns)
 			return r < 0 ? r
@@ -145,8 +145,15 @@ static int begin_own(struct stat_source *source, struct diag *diag)
 
 int stat_source_begin(struct stat_source *source, struct diag *diag)
 {
-	return source->client ? ask(source, STAT_PAGE_PATH "?do=begin", diag)
-			      : begin_own(source, diag);
+	int r = source->client ? ask(source, STAT_PAGE_PATH "?do=begin", diag)
+			       : begin_own(source, diag);
+
+	if (r < 0 && source->client && source->status == 404)
+		return diag_set(diag, r,
+				"the exporter at %s is older than this command and cannot measure "
+				"for it",
+				source->config->local.socket);
+	return r;
 }
 
 void stat_source_end(struct stat_source *source)

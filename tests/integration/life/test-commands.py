@@ -117,7 +117,7 @@ def each_program_says_what_it_is_and_refuses_alike():
 
 
 def wrong_operands_are_answered_with_the_commands_usage():
-    cases = [("kepler", command) for command in ("explain", "record", "replay")]
+    cases = [("kepler", command) for command in ("stat", "explain", "record", "replay")]
     if "kepler-model" in other_programs():
         cases += [("kepler-model", command) for command in
                   ("extract", "isolate", "train-from-data", "train", "validate", "compare", "plot", "export",
@@ -126,6 +126,7 @@ def wrong_operands_are_answered_with_the_commands_usage():
         usage = ask(name, command, "--help")[1].splitlines()[0]
         assert ask(name, command) == (2, "", f"{usage}; {name} {command} --help explains it\n"), (name, command)
         assert ask(name, "help", command) == ask(name, command, "--help"), (name, command)
+    assert ask("kepler", "stat", "--help")[1].startswith("usage: kepler stat [OPTION]... [--] COMMAND [ARGUMENT]...\n")
     status, out, err = ask("kepler", "config", "--help")
     assert (status, err) == (0, "") and "config check FILE" in out, (status, out, err)
 
@@ -219,7 +220,7 @@ def help_is_one_screen():
     assert len(lines) <= 40 and max(map(len, lines)) <= 80 and "--web.listen-address=" in text and "Example:" in text, text
     everything, section = kepler("help", "all"), kepler("help", "idle")
     assert text in everything and section in everything and "--idle.mode=" in section and "--log." not in section
-    assert "kepler top shows the power of processes" in kepler("stat", status=2)
+    assert "kepler top shows the power of processes" in kepler("watch", status=2)
     for flag, meant in (("--port=1", "web.listen-address"), ("--interval=2s", "monitor.interval"),
                         ("--web.listen=:1", "web.listen-address"), ("--config=x", "config.file")):
         assert f"did you mean --{meant}?" in kepler(flag, status=2), flag

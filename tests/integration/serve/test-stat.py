@@ -267,7 +267,20 @@ def a_killed_client_leaves_no_tree():
         assert result(socket, "true")["exit_status"] == 0
 
 
+def an_exporter_that_ends_is_reported():
+    with exporter() as (socket, running):
+        words = [KEPLER, "stat", *QUIET, socket, "--", "cat"]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdin.write("begun\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "begun\n"
+        running.stop()
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 1 and told.startswith("kepler: no exporter responds at /"), (process.returncode, told)
+
+
 TESTS = [
+    an_exporter_that_ends_is_reported,
     an_exporter_measures_for_root,
     a_user_measures_its_own_command,
     a_killed_client_leaves_no_tree,
