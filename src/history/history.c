@@ -436,7 +436,7 @@ static uint64_t add_up(uint64_t *to, const uint64_t *from, uint32_t points)
 static void view_owners(const struct history *history, struct history_view *view, uint32_t limit,
 			bool coarse)
 {
-	struct sized_owner sizes[HISTORY_OWNERS_MAX];
+	struct sized_owner sizes[HISTORY_OWNERS_MAX] = { { 0 } };
 
 	for (uint32_t i = 0; i < history->owners.count; i++) {
 		uint64_t *energy_uj = view->owner[i].energy_uj;

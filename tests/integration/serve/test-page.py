@@ -136,17 +136,36 @@ def history_page(steps, step):
     return {"start": end - steps * step, "end": end, "step": step, "first": end // step - steps, "points": steps,
             "left_out_zones": 0, "total": series(114, 0, 0), "estimated": series(114, 0, 0), "zones": [],
             "other": series(OTHER, 7, .2), "idle": series(IDLE, 0, 0), "unattributed": series(UNATTRIBUTED, 0, 0),
-            "owners": [{"owner": owner_text(name, pod), "namespace": pod.partition("/")[0] or "system", "pod": pod,
+            "owners": [{"owner": owner_text(name, pod), "namespace": namespace_of(pod), "pod": pod,
                         **series(watts, i, .3)} for i, (name, pod, watts) in enumerate(OWNERS, 1)]}
 
 
+def namespace_of(pod):
+    return pod.partition("/")[0] or "system"
+
+
+def row(owner, watts, **names):
+    return {"pid": None, "command": "", "owner": owner, "cpu_percent": watts * 5.3, "watts": watts, "joules": watts * 8000, **names}
+
+
+def rows_of(level):
+    if level == "process":  # all of one container
+        name, pod, _ = OWNERS[0]
+        of = {"container": owner_text(name, pod), "pod": pod, "namespace": namespace_of(pod)}
+        return [row(pod, (ROWS - i) / ROWS, **of) | {"pid": 1000 + i, "command": f"worker-{i}"} for i in range(ROWS)]
+    if level == "container":
+        return [row(owner_text(name, pod), watts, **({"pod": pod} if pod else {}), namespace=namespace_of(pod))
+                for name, pod, watts in OWNERS]
+    sums = {}
+    for _, pod, watts in OWNERS:
+        name = namespace_of(pod) if level == "namespace" else pod
+        if name and level != "vm":
+            sums[name] = sums.get(name, 0) + watts
+    return [row(name, watts) for name, watts in sorted(sums.items(), key=lambda item: -item[1])]
+
+
 def now_page(level):
-    if level == "process":
-        rows = [{"pid": 1000 + i, "command": f"worker-{i}", "owner": "analytics/etl-5b7c9", "cpu_percent": 100 * (ROWS - i) / ROWS,
-                 "watts": (ROWS - i) / ROWS, "joules": 10.0 * i} for i in range(ROWS)]
-    else:
-        rows = [{"pid": None, "command": "", "owner": owner_text(name, pod), "cpu_percent": watts * 5.3, "watts": watts,
-                 "joules": watts * 8000, "namespace": pod.partition("/")[0] or "system"} for name, pod, watts in OWNERS]
+    rows = rows_of(level)
     rows.append({"pid": None, "command": "other", "owner": "", "cpu_percent": 11.2, "watts": OTHER, "joules": 20000.5})
     total = sum(row["watts"] for row in rows) + IDLE + UNATTRIBUTED
     return {"time": time.time(), "node": "node-7.example.org", "version": "0.1.0", "total_watts": total, "error_watts": total / 20,
@@ -233,6 +252,31 @@ def five_thousand_rows_are_a_few_elements():
         check_requests(browser, crowd.url)
 
 
+def a_pod_is_found_from_its_namespace():
+    with Exporter() as exporter:
+        exporter.intervals(1)
+        _, head, page = exporter.get("/")
+        assert exporter.stop() == 0
+    with Crowd(page, head["Content-Security-Policy"]) as crowd, Browser() as browser:
+        browser.open(crowd.url + "/")
+        click(browser, "shop")  # with Kubernetes, it begins with the namespaces
+        browser.wait(f"{NAMES}.join() === 'shop/checkout-7d9f,shop/orders-db-0,shop/search-66fd'")
+        click(browser, "shop/search-66fd")
+        browser.wait(f"{NAMES}.join() === 'search in shop/search-66fd'")
+        browser.press("Backspace")
+        browser.press("Backspace")
+        for name in ("analytics", "analytics/etl-5b7c9", "etl-runner in analytics/etl-5b7c9"):
+            click(browser, name)
+        browser.wait(f"document.getElementById('sum').textContent.startsWith('{ROWS:,} rows')")
+        path = browser.run("document.getElementById('path').innerText.replace(/\\s+/g, ' ')")
+        assert path == "Node analytics etl-5b7c9 etl-runner", path
+        browser.run("[...document.querySelectorAll('#path a')].at(-1).click()")
+        browser.wait(f"{NAMES}.join() === 'etl-runner in analytics/etl-5b7c9'")
+        browser.run("[...document.querySelectorAll('#head button')].find(button => button.textContent === 'Name').click()")
+        browser.wait("document.querySelector('th.name').getAttribute('aria-sort') === 'ascending'")
+        check_requests(browser, crowd.url)
+
+
 def without_a_script_it_is_a_page():
     with Exporter() as exporter:
         exporter.intervals(1)
@@ -247,4 +291,4 @@ def without_a_script_it_is_a_page():
 if __name__ == "__main__":
     need_root()
     run_tests([a_burner_is_found_from_the_node_down, the_policy_lets_nothing_else_run, five_thousand_rows_are_a_few_elements,
-               without_a_script_it_is_a_page])
+               a_pod_is_found_from_its_namespace, without_a_script_it_is_a_page])
