@@ -9,7 +9,7 @@ const LEFT = 46, BOTTOM = 20, TOP = 8, RIGHT = 6;
 export function bandsOf(history, by) {
 	if (by === "zone")
 		return history.zones.filter(zone => zone.in_total).map(zone => ({
-			name: `${zone.zone} ${zone.package}`.trim(), colour: colourOf(`zone ${zone.zone} ${zone.package}`), values: zone.watts }));
+			name: `${zone.zone} ${zone.package}`.trim(), isEstimated: zone.quality === "estimated", colour: colourOf(`zone ${zone.zone} ${zone.package}`), values: zone.watts }));
 	const bands = [{ name: "idle", colour: plainColour("idle"), values: history.idle.watts }];
 	for (const owner of [...history.owners].sort((a, b) => orderOf(a.owner) - orderOf(b.owner)))
 		bands.push({ name: owner.owner, colour: colourOf(owner.owner), values: owner.watts });
@@ -157,15 +157,17 @@ export class Graph {
 		context.stroke();
 	}
 
-	/** The values at the cursor, the largest first: { time, total, list }; null: there is none. */
+	/** The values at the cursor as texts, the largest first: { time, total, list, x }; null: there is none. */
 	reading() {
 		const i = this.cursor;
 		if (i < 0 || !this.history)
 			return null;
 		const { start, step } = this.history;
-		const list = this.bands.map(({ name, colour, values }) => ({ name, colour, value: values[i] }))
+		const estimated = this.history.estimated.watts[i] > 0;
+		const list = this.bands.map(({ name, colour, values, isEstimated = estimated }) =>
+			({ name, colour, value: values[i], text: watts(values[i], isEstimated) }))
 			.filter(item => item.value > 0).sort((a, b) => b.value - a.value).slice(0, 7);
-		return { time: clock(start + i * step, step < 60), total: this.sums[i], list, x: (this.x(i) + this.x(i + 1)) / 2 };
+		return { time: clock(start + i * step, step < 60), total: watts(this.sums[i], estimated), list, x: (this.x(i) + this.x(i + 1)) / 2 };
 	}
 
 	/** Of a name that has an area now; else "". */
@@ -174,12 +176,17 @@ export class Graph {
 		return band ? band.colour : "";
 	}
 
+	/** Has any step a part that no meter counted? */
+	isEstimated() {
+		return this.history.estimated.watts.some(value => value > 0);
+	}
+
 	summary() {
 		const values = this.sums.filter(value => value !== null);
 		if (!values.length)
 			return "No history yet.";
 		const mean = values.reduce((a, b) => a + b, 0) / values.length;
-		return `Power of the node: lowest ${watts(Math.min(...values))}, mean ${watts(mean)}, highest ${watts(Math.max(...values))}. ` +
+		return `${this.isEstimated() ? "Estimated power" : "Power"} of the node: lowest ${watts(Math.min(...values))}, mean ${watts(mean)}, highest ${watts(Math.max(...values))}. ` +
 			"The arrow keys read single steps.";
 	}
 }

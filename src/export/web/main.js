@@ -171,8 +171,9 @@ function drawPower() {
 	$("node").textContent = now.node;
 	document.title = `${watts(total, estimated)} · ${now.node} · Kepler`;
 	$("law").textContent = total === null ? "" :
-		`Rows ${watts(total - (now.idle_watts || 0) - (now.unattributed_watts || 0))} + idle ${watts(now.idle_watts || 0)} + ` +
-		`unattributed ${watts(now.unattributed_watts)} = ${watts(total)}. Kepler ${now.version}`;
+		`Rows ${watts(total - (now.idle_watts || 0) - (now.unattributed_watts || 0), estimated)} + ` +
+		`idle ${watts(now.idle_watts || 0, estimated)} + unattributed ${watts(now.unattributed_watts, estimated)} = ` +
+		`${watts(total, estimated)}. Kepler ${now.version}`;
 }
 
 const sorts = {
@@ -218,6 +219,8 @@ function drawHistory() {
 		return;
 	graph.show(graph.data, route.by, RANGES[route.range].seconds);
 	$("graph").setAttribute("aria-label", graph.summary());
+	$("past-title").textContent = graph.isEstimated() ? "History, estimated" : "History";
+	$("past-title").className = graph.isEstimated() ? "estimated" : "";
 	const sizes = new Map(graph.bands.map(band => [band, band.values.reduce((sum, value) => sum + (value || 0), 0)]));
 	fill($("legend"), [...graph.bands].sort((a, b) => sizes.get(b) - sizes.get(a)).map(band => {
 		const item = make("li", "");
@@ -235,12 +238,12 @@ function drawTip() {
 	if (!reading)
 		return;
 	const list = make("ul", "");
-	for (const { name, colour, value } of reading.list) {
+	for (const { name, colour, text } of reading.list) {
 		const item = make("li", "");
-		item.append(dot(colour), make("span", name), make("b", watts(value)));
+		item.append(dot(colour), make("span", name), make("b", text));
 		list.append(item);
 	}
-	fill(tip, [make("p", `${reading.time} · ${watts(reading.total)}`), list]);
+	fill(tip, [make("p", `${reading.time} · ${reading.total}`), list]);
 	const isRight = reading.x > graph.width / 2;
 	tip.style.left = isRight ? "auto" : `${reading.x + 12}px`;
 	tip.style.right = isRight ? `${graph.width - reading.x + 12}px` : "auto";
@@ -263,8 +266,8 @@ $("graph").addEventListener("keydown", event => {
 	const last = graph.history.points - 1;
 	moveCursor(graph.cursor < 0 ? last : Math.max(0, Math.min(last, graph.cursor + step)));
 	const reading = graph.reading();
-	$("reading").textContent = `${reading.time}: ${watts(reading.total)}; ` +
-		reading.list.slice(0, 3).map(item => `${item.name} ${watts(item.value)}`).join(", ");
+	$("reading").textContent = `${reading.time}: ${reading.total}; ` +
+		reading.list.slice(0, 3).map(item => `${item.name} ${item.text}`).join(", ");
 });
 new ResizeObserver(() => graph.draw()).observe($("graph"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawHistory);

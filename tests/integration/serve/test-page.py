@@ -223,6 +223,9 @@ def five_thousand_rows_are_a_few_elements():
         count = "document.querySelectorAll('#body tr').length"
         assert browser.run(count) < 100
         browser.wait("document.querySelectorAll('#legend li').length >= 7")
+        browser.wait("document.getElementById('past-title').textContent === 'History, estimated'")
+        browser.run("document.getElementById('graph').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))")
+        assert browser.run("document.getElementById('reading').textContent").count("~") == 4  # the total and the three largest
         picture(browser, "crowd")
         for part in (.5, 1, .25):
             browser.run(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
