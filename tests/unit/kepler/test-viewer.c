@@ -23,11 +23,11 @@ static void the_option_decides_what_others_see(void **state)
 		{ EVERYONE_NONE, { .uid = 0, .gid = 0 }, SIGHT_ALL },
 		{ EVERYONE_NONE, { .uid = OWN, .gid = 1 }, SIGHT_ALL },
 		{ EVERYONE_NONE, { .uid = OTHER, .gid = GROUP }, SIGHT_ALL },
-		{ EVERYONE_NONE, { OTHER, OTHER, 2, { 27, GROUP } }, SIGHT_ALL },
-		{ EVERYONE_NONE, { OTHER, OTHER, 1, { 27 } }, SIGHT_NONE },
-		{ EVERYONE_OWN, { OTHER, OTHER, 1, { 27 } }, SIGHT_OWN },
+		{ EVERYONE_NONE, { 0, OTHER, OTHER, 2, { 27, GROUP } }, SIGHT_ALL },
+		{ EVERYONE_NONE, { 0, OTHER, OTHER, 1, { 27 } }, SIGHT_NONE },
+		{ EVERYONE_OWN, { 0, OTHER, OTHER, 1, { 27 } }, SIGHT_OWN },
 		{ EVERYONE_OWN, { .uid = 0, .gid = 0 }, SIGHT_ALL },
-		{ EVERYONE_ALL, { OTHER, OTHER, 1, { 27 } }, SIGHT_ALL },
+		{ EVERYONE_ALL, { 0, OTHER, OTHER, 1, { 27 } }, SIGHT_ALL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
