@@ -4,6 +4,7 @@
 Each has a `.url`. Those that the lab builds (tests/lab/NAME/build) give their reason where they cannot be built.
 """
 import os
+import pathlib
 import subprocess
 import time
 import urllib.request
@@ -60,17 +61,45 @@ class NodeExporter(RealPeer):
                           f"--web.listen-address={address}", "--web.telemetry-path=/node_exporter"], address, "/node_exporter")
 
 
-class RealScaphandre(RealPeer):
-    """With --vm it reads another folder than /sys. Without /proc/modules, which this kernel may lack, it ends."""
+def scaphandre(sensors, *words):
+    """(command, environment). With --vm it reads another folder than /sys. Without /proc/modules, which this kernel may lack, it
+    ends."""
+    env = {"SCAPHANDRE_POWERCAP_PATH": f"{sensors.mount}/class/powercap"}
+    if not os.path.exists("/proc/modules"):
+        env |= {"LD_PRELOAD": str(BUILD / "tests/lab/other_file.so"), "OTHER_FILE": "/proc/modules", "OTHER_FILE_IS": "/dev/null"}
+    return [built("scaphandre"), "--no-header", "--vm", *words], env
 
+
+class RealScaphandre(RealPeer):
     def __init__(self, sensors):
         port = free_port()
-        env = {"SCAPHANDRE_POWERCAP_PATH": f"{sensors.mount}/class/powercap"}
-        if not os.path.exists("/proc/modules"):
-            env |= {"LD_PRELOAD": str(BUILD / "tests/lab/other_file.so"), "OTHER_FILE": "/proc/modules",
-                    "OTHER_FILE_IS": "/dev/null"}
-        super().__init__([built("scaphandre"), "--no-header", "--vm", "prometheus", "-p", str(port), "-a", "127.0.0.1"],
-                         f"127.0.0.1:{port}", env=env)
+        command, env = scaphandre(sensors, "prometheus", "-p", str(port), "-a", "127.0.0.1")
+        super().__init__(command, f"127.0.0.1:{port}", env=env)
+
+
+class RealScaphandreQemu:
+    """It writes a counter for each process that looks like a virtual machine, into a mount namespace of its own. It has no page."""
+
+    def __init__(self, sensors):
+        command, env = scaphandre(sensors, "qemu")
+        inside = 'mount -t tmpfs tmpfs /var/lib && exec "$@"'
+        self.process = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "sh", "-c", inside, "sh", *command],
+                                        env={**os.environ, **env})
+
+    def energy_uj(self, name):
+        """None: there is no counter for the machine yet."""
+        counter = pathlib.Path(f"/proc/{self.process.pid}/root/var/lib/libvirt/scaphandre/{name}/intel-rapl:0/energy_uj")
+        try:
+            return int(counter.read_text())
+        except (OSError, ValueError):
+            return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.process.terminate()
+        self.process.wait()
 
 
 class RealClassicKepler(RealPeer):

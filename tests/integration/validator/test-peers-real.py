@@ -13,13 +13,15 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import signal
 import subprocess
 import tempfile
 import time
 import urllib.request
 
 from peer_pages import Scaphandre
-from real_peers import NodeExporter, NotHere, RealClassicKepler, RealScaphandre
+from real_peers import NodeExporter, NotHere, RealClassicKepler, RealScaphandre, RealScaphandreQemu
 from rig import BUILD, Exporter, Sensors, rapl_zone, skip
 
 ZONES = {"package": "class/powercap/intel-rapl:0/energy_uj", "dram": "class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"}
@@ -137,5 +139,69 @@ def the_register_wraps():
                 check(found, peers[kind].url, verdict, "correctness/monotone")
 
 
+class Machine:
+    """A process that looks like a virtual machine, and what its host sees of its energy: by its part of all CPUs' time."""
+    name = "kepler-test"
+
+    def __init__(self, lab, folder):
+        self.lab, self.energy_uj = lab, 0
+        program = shutil.copy(BUILD / "tests/lab/load", pathlib.Path(folder, "qemu-system-x86_64"))
+        self.process = subprocess.Popen([program, "span", "600", "-name", f"guest={self.name}"])
+        self.last = self.look()
+
+    def look(self):
+        """(s, µJ of the node, s of its CPU time)"""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        cpu_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return time.monotonic(), sum(self.lab.truth_uj().values()), cpu_s
+
+    def read(self):
+        now = self.look()
+        span_s, node_uj, cpu_s = (after - before for after, before in zip(now, self.last))
+        self.energy_uj += node_uj * cpu_s / (span_s * os.cpu_count())
+        self.last = now
+        return now[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.process.kill()
+        self.process.wait()
+
+
+def a_guest_sees_a_fifth():
+    """Scaphandre's exporter for guests adds the power of each 5 s as if it were energy. The machine runs and rests, 40 s each."""
+    with tempfile.TemporaryDirectory() as folder, sensors(200000) as lab, Machine(lab, folder) as machine, \
+            RealScaphandreQemu(lab) as peer:
+        deadline = time.monotonic() + 60
+        while not peer.energy_uj(machine.name):
+            assert time.monotonic() < deadline, "Scaphandre writes no counter"
+            time.sleep(0.1)
+        host, seen = ["time,vm_energy_uj"], ["time,energy_uj"]
+        for step in range(36):
+            machine.process.send_signal(signal.SIGSTOP if step // 8 % 2 else signal.SIGCONT)
+            now_s = machine.read()
+            host.append(f"{now_s:.3f},{machine.energy_uj:.0f}")
+            seen.append(f"{now_s:.3f},{peer.energy_uj(machine.name)}")
+            time.sleep(5)
+        files = [pathlib.Path(folder, name) for name in ("host.csv", "guest.csv")]
+        for path, lines in zip(files, (host, seen)):
+            path.write_text("\n".join(lines) + "\n")
+        done = subprocess.run([BUILD / "kepler-validator", "judge", f"--actual={files[0]}", f"--predicted={files[1]}",
+                               "--max-error=5%"], text=True, capture_output=True, check=False, timeout=60)
+    print(done.stdout, done.stderr)
+    ratio = float(re.search(r"^  energy ratio +(\S+)", done.stdout, re.MULTILINE)[1])
+    assert done.returncode == 1 and abs(ratio - 0.2) < 0.03, done
+
+
+def guest_or_reason():
+    try:
+        a_guest_sees_a_fifth()
+    except NotHere as reason:
+        print(reason)
+
+
 all_in_one_report()
 the_register_wraps()
+guest_or_reason()
