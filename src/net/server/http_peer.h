@@ -12,11 +12,11 @@
 
 /* The effective user and the groups of a process at the time when it connected. */
 struct http_peer_user {
+	pid_t pid; /* 0: in a pid namespace that is not seen from here */
 	uid_t uid;
 	gid_t gid;
 	size_t group_count;
 	gid_t groups[HTTP_PEER_GROUPS_MAX];
-	pid_t pid; /* 0: in a pid namespace that is not seen from here */
 };
 
 /* Reads it of a connected Unix socket (SO_PEERCRED, SO_PEERGROUPS: socket(7)). false: not known. */
