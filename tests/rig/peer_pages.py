@@ -136,8 +136,12 @@ class Kepler(Peer):
 
 
 class ClassicKepler(Peer):
-    """Up to 0.9: it updates every 3 s."""
+    """Up to 0.9: it updates every 3 s. Fault: misnamed."""
     every_s = 3
+
+    def name_of(self, process):
+        is_wrong = "misnamed" in self.faults and process.pid == str(os.getpid())
+        return "the-one-before" if is_wrong else process.comm
 
     def make(self):
         self.share(self.delta)
@@ -146,7 +150,7 @@ class ClassicKepler(Peer):
             text += family(f"kepler_node_{zone}_joules_total", "counter",
                            [({"mode": "dynamic", "package": "0", "source": "rapl-sysfs"}, joules)])
             text += family(f"kepler_process_{zone}_joules_total", "counter",
-                           [({"command": p.comm, "mode": "dynamic", "pid": p.pid, "source": "rapl-sysfs"},
+                           [({"command": self.name_of(p), "mode": "dynamic", "pid": p.pid, "source": "rapl-sysfs"},
                              self.shares.get((p.key, zone), 0)) for p in self.now])
         return text
 
