@@ -321,6 +321,8 @@ static int open_in_order(struct monitor *monitor)
 		open_jobs(monitor);
 		r = start_measuring(monitor);
 	}
+	if (r == 0)
+		stat_desk_open(monitor->stats);
 	free_fds(&kept, 0);
 	return r;
 }

@@ -48,14 +48,19 @@ int stat_desk_new(struct stat_desk **ret)
 	if (!desk)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&desk->lock, NULL); /* cannot fail on Linux */
-	desk->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = desk->wake_fd < 0 ? -errno : process_trees_new(&desk->trees);
+	desk->wake_fd = -1;
+	r = process_trees_new(&desk->trees);
 	if (r < 0) {
 		stat_desk_free(desk);
 		return r;
 	}
 	*ret = desk;
 	return 0;
+}
+
+void stat_desk_open(struct stat_desk *desk)
+{
+	__atomic_store_n(&desk->wake_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), __ATOMIC_RELEASE);
 }
 
 static void free_slot(struct stat_desk *desk, struct slot *slot)
@@ -80,10 +85,12 @@ void stat_desk_free(struct stat_desk *desk)
 
 static void wake(const struct stat_desk *desk)
 {
+	int fd = __atomic_load_n(&desk->wake_fd, __ATOMIC_ACQUIRE);
 	uint64_t one = 1;
 
-	/* A full counter wakes as well. */
-	(void)!write(desk->wake_fd, &one, sizeof(one));
+	/* A full counter wakes as well; without a descriptor the next interval does. */
+	if (fd >= 0)
+		(void)!write(fd, &one, sizeof(one));
 }
 
 static struct slot *find(struct stat_desk *desk, const struct stat_client *client)
@@ -239,7 +246,8 @@ bool stat_desk_turn(struct stat_desk *desk, uint64_t now_ns)
 	bool is_wanted = false;
 	uint64_t count;
 
-	(void)!read(desk->wake_fd, &count, sizeof(count)); /* it may be empty */
+	if (desk->wake_fd >= 0)
+		(void)!read(desk->wake_fd, &count, sizeof(count)); /* it may be empty */
 	pthread_mutex_lock(&desk->lock);
 	for (size_t i = 0; i < STAT_CLIENTS_MAX; i++) {
 		struct slot *slot = &desk->slots[i];

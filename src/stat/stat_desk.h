@@ -53,7 +53,12 @@ void stat_desk_sweep(struct stat_desk *desk,
 
 /* ---- the loop ---- */
 
-/* Readable when stat_desk_turn() is due. */
+/*
+ * Opens the descriptor that wakes the loop, after all that must have one: where there is none,
+ * requests are served at the end of each interval.
+ */
+void stat_desk_open(struct stat_desk *desk);
+/* Readable when stat_desk_turn() is due; -1: there is none. */
 int stat_desk_fd(const struct stat_desk *desk);
 /* From now on no tree begins: the reader of activity does not know parents. */
 void stat_desk_refuse(struct stat_desk *desk);

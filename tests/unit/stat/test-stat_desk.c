@@ -18,6 +18,7 @@ static struct stat_desk *new_desk(void)
 	struct stat_desk *desk = NULL;
 
 	assert_int_equal(stat_desk_new(&desk), 0);
+	stat_desk_open(desk);
 	return desk;
 }
 
