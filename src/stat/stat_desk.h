@@ -54,8 +54,8 @@ void stat_desk_sweep(struct stat_desk *desk,
 /* ---- the loop ---- */
 
 /*
- * Opens the descriptor that wakes the loop, after all that must have one: where there is none,
- * requests are served at the end of each interval.
+ * Opens the descriptor that wakes the loop, after all parts that need one have theirs. If none is
+ * left, requests are served at the end of each interval.
  */
 void stat_desk_open(struct stat_desk *desk);
 /* Readable when stat_desk_turn() is due; -1: there is none. */
