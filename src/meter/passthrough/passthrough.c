@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "meter/meter.h"
 #include "meter/passthrough/passthrough_channel.h"
 #include "meter/passthrough/passthrough_counts.h"
+#include "meter/passthrough/passthrough_cpu.h"
 #include "passthrough/passthrough_account.h"
 #include "passthrough/passthrough_text.h"
 #include "service/needs.h"
@@ -54,6 +56,9 @@ struct meter {
 	uint64_t received_ns;                   /* MONOTONIC, of the last record that counts; 0 */
 	uint64_t stale_ns;
 	uint64_t refused_texts;
+	char *procfs;
+	struct passthrough_cpu cpu;
+	uint64_t cpu_epochs; /* when @cpu began */
 	bool has_uuid;
 	int error; /* of the channel */
 };
@@ -63,6 +68,19 @@ static void set_remark(struct meter *meter, const char *text)
 	pthread_mutex_lock(&meter->lock);
 	(void)snprintf(meter->remark, sizeof(meter->remark), "%.255s", text);
 	pthread_mutex_unlock(&meter->lock);
+}
+
+/* Only records that follow each other in one epoch cover all time between them. */
+static void compare_cpu(struct meter *meter, enum passthrough_outcome outcome)
+{
+	uint64_t own_us;
+
+	if (outcome != PASSTHROUGH_COUNTED || meter->account.epoch_count != meter->cpu_epochs)
+		meter->cpu = (struct passthrough_cpu){ 0 };
+	meter->cpu_epochs = meter->account.epoch_count;
+	if (outcome == PASSTHROUGH_COUNTED && passthrough_own_cpu(meter->procfs, &own_us) == 0)
+		passthrough_cpu_compare(&meter->cpu, meter->received_ns, meter->account.cpu_time_us,
+					own_us);
 }
 
 static void take_record(struct meter *meter, const struct passthrough_record *record)
@@ -81,6 +99,7 @@ static void take_record(struct meter *meter, const struct passthrough_record *re
 	if (stale_ns < STALE_MIN_NS)
 		stale_ns = STALE_MIN_NS;
 	meter->stale_ns = stale_ns < STALE_MAX_NS ? stale_ns : STALE_MAX_NS;
+	compare_cpu(meter, outcome);
 	passthrough_channel_expect(meter->channel, (uint64_t)record->period_ms * NSEC_PER_MSEC);
 	set_remark(meter, outcome == PASSTHROUGH_FELL
 				  ? "a record of the host was refused: a value in it fell"
@@ -128,6 +147,8 @@ static void show_counts(struct meter *meter)
 		.skipped_bytes = meter->stream.skipped,
 		.epochs = account->epoch_count,
 		.host_cpu_us = account->cpu_time_us,
+		.compared_host_us = meter->cpu.compared_host_us,
+		.compared_own_us = meter->cpu.compared_own_us,
 		.received_ns = meter->received_ns,
 	};
 	const uint64_t *from = (const uint64_t *)&counts;
@@ -265,6 +286,27 @@ static size_t passthrough_ignored(struct meter *meter)
 	return 0;
 }
 
+static bool remark_on_cpu(const struct meter *meter, struct meter_remark *ret)
+{
+	struct passthrough_counts counts;
+	double deviation;
+
+	passthrough_meter_counts(meter, &counts);
+	deviation = passthrough_cpu_deviation(counts.compared_host_us, counts.compared_own_us);
+	if (!(fabs(deviation) > PASSTHROUGH_CPU_TOLERANCE))
+		return false;
+	*ret = (struct meter_remark){ .is_caveat = true };
+	(void)snprintf(ret->what, sizeof(ret->what),
+		       "the host counted %.0f %% %s CPU time for this virtual machine than its own "
+		       "CPUs were busy over a minute: %s",
+		       fabs(deviation) * 100, deviation > 0 ? "more" : "less",
+		       deviation > 0
+			       ? "its emulation or I/O threads, or the host's work for it, "
+				 "used the rest"
+			       : "time that other machines had is not reported as steal here");
+	return true;
+}
+
 static bool passthrough_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
 	bool has_one;
@@ -279,6 +321,8 @@ static bool passthrough_remark(struct meter *meter, size_t index, struct meter_r
 		ret->option, sizeof(ret->option),
 		"the host sends its account of this virtual machine to meter.passthrough, as "
 		"docs/passthrough.md describes");
+	if (!has_one && index == 0)
+		return remark_on_cpu(meter, ret);
 	return has_one;
 }
 
@@ -293,6 +337,7 @@ static void passthrough_close(struct meter *meter)
 		return;
 	passthrough_channel_free(meter->channel);
 	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->procfs);
 	free(meter->sysfs);
 	free(meter);
 }
@@ -324,11 +369,11 @@ static int passthrough_open(const struct meter_options *options, struct meter **
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->stale_ns = STALE_MIN_NS;
 	meter->sysfs = strdup(options->sysfs ? options->sysfs : "/sys");
+	meter->procfs = strdup(options->procfs ? options->procfs : "/proc");
 	r = -ENOMEM;
-	if (meter->sysfs)
-		r = passthrough_channel_new(place_of(options),
-					    options->procfs ? options->procfs : "/proc",
-					    meter->sysfs, &meter->channel);
+	if (meter->sysfs && meter->procfs)
+		r = passthrough_channel_new(place_of(options), meter->procfs, meter->sysfs,
+					    &meter->channel);
 	if (r < 0) {
 		passthrough_close(meter);
 		return r;

@@ -12,6 +12,8 @@ struct passthrough_counts {                           /* all of uint64_t */
 	uint64_t refused_texts;
 	uint64_t lost, skipped_bytes, epochs;
 	uint64_t host_cpu_us;
+	/* In the last minute, see passthrough_cpu.h; 0: not known. */
+	uint64_t compared_host_us, compared_own_us;
 	uint64_t received_ns; /* MONOTONIC, of the last new record; 0: none yet */
 };
 

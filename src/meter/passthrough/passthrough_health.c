@@ -7,10 +7,11 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "meter/passthrough/passthrough_counts.h"
+#include "meter/passthrough/passthrough_cpu.h"
 
 struct passthrough_health {
 	struct passthrough_counts counts;
-	double host_cpu_s;
+	double host_cpu_s, cpu_deviation;
 	double age_s; /* of the last new record; NaN: there was no record yet */
 };
 
@@ -72,6 +73,12 @@ static const struct health_metric metrics[] = {
 	  .value = VALUE(host_cpu_s),
 	  .help = "In a virtual machine: CPU time that its host counted for it, with that of "
 		  "emulation and I/O threads." },
+	{ .name = "kepler_exporter_passthrough_cpu_deviation_ratio",
+	  .type = FAMILY_GAUGE,
+	  .value = VALUE(cpu_deviation),
+	  .help = "In a virtual machine: how much more CPU time its host counted for it in the "
+		  "last whole minute than its own CPUs were busy, 0.05 being 5 %. Absent until "
+		  "known, and while the machine is nearly idle." },
 	{ .name = "kepler_exporter_passthrough_last_record_age_seconds",
 	  .type = FAMILY_GAUGE,
 	  .value = VALUE(age_s),
@@ -87,6 +94,8 @@ static bool fill(const void *owner, void *ret)
 	passthrough_meter_counts(owner, &health->counts);
 	received_ns = health->counts.received_ns;
 	health->host_cpu_s = (double)health->counts.host_cpu_us / 1e6;
+	health->cpu_deviation = passthrough_cpu_deviation(health->counts.compared_host_us,
+							  health->counts.compared_own_us);
 	health->age_s =
 		received_ns ? (double)(clock_ns(CLOCK_MONOTONIC) - received_ns) / 1e9 : (double)NAN;
 	return true;
