@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A virtual machine of QEMU with a real kernel, and Kepler on both sides: by a virtio-serial port, 9p and virtiofs. What the guest
-counts is what the host has sent, to the microjoule, although the machine is paused and either Kepler is killed.
+counts is what the host has sent, to the microjoule, although the machine is paused, its clock is set, and either Kepler is killed.
 
 Three Keplers in the guest read the three channels. The host's Kepler is stopped while values are compared, so that its last record
 remains; the file of the machine's directory is that record.
@@ -34,6 +34,10 @@ IN_GUEST = """
 mkdir -p /mnt/9p /mnt/virtiofs
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=none kepler9p /mnt/9p
 mount -t virtiofs keplerfs /mnt/virtiofs
+( while :; do
+    if [ -e /lab/jump ]; then date -s "$(cat /lab/jump)" && rm /lab/jump; fi
+    sleep 1
+  done ) &
 serve() {
   while :; do
     /lab/kepler run --host.state-dir= --config.file=/lab/guest.yaml --table=never --web.listen-address=0.0.0.0:$3 \\
@@ -161,6 +165,18 @@ def look(host, guest):
     return record, values
 
 
+def counted(guest, name):
+    wait(lambda: guest.values(name), f"no record by {name}", guest)
+    return guest.scrape(name).value("kepler_exporter_passthrough_received_records_total", outcome="counted")
+
+
+def await_records(guest):
+    """Three more by each: the host sends a record once the one before it was read, so the first ones may wait in it."""
+    for name in guest.names:
+        count = counted(guest, name)
+        wait(lambda name=name, count=count: counted(guest, name) > count + 2, f"no records by {name}", guest)
+
+
 def differences(after, before):
     return {key: after[key] - before[key] for key in after}
 
@@ -186,19 +202,23 @@ def kill(guest):
 def run(folder, start_host, guest):
     host = start_host()
     wait(guest.newest, "no file", guest)
-    for name in guest.names:
-        wait(lambda name=name: guest.values(name), f"no record by {name}", guest)
+    await_records(guest)
     since = look(host, guest)
     time.sleep(8)
     since = check(host, guest, since, "at work")
+    for when in ("2035-01-01", "2001-01-01"):
+        (folder / "lab/jump.new").write_text(when)
+        (folder / "lab/jump.new").rename(folder / "lab/jump")
+        wait(lambda: not (folder / "lab/jump").exists(), "the clock is not set", guest)
+        time.sleep(2)
+    since = check(host, guest, since, "the guest's clock set")
     guest.control("stop")
     time.sleep(6)
     guest.control("cont")
-    time.sleep(3)
+    await_records(guest)
     since = check(host, guest, since, "paused")
     kill(guest)
-    for name in guest.names:
-        wait(lambda name=name: guest.values(name), f"no record by {name}", guest)
+    await_records(guest)
     since = look(host, guest)
     time.sleep(6)
     check(host, guest, since, "the guest's Kepler killed")
@@ -207,6 +227,7 @@ def run(folder, start_host, guest):
     host = start_host()
     wait(lambda: guest.newest().epoch != since[0].epoch, "no record of the new host", guest)
     time.sleep(12)  # QEMU connects again after the exporter has found its process
+    await_records(guest)
     since = look(host, guest)
     time.sleep(6)
     check(host, guest, since, "the host's Kepler killed")
@@ -273,19 +294,9 @@ class MemoryGuest(Guest):
         return self
 
 
-def counted(guest):
-    wait(lambda: guest.values("port"), "no answer", guest)
-    return guest.scrape("port").value("kepler_exporter_passthrough_received_records_total", outcome="counted")
-
-
-def await_records(guest, count):
-    """Three more: the host sends a record once the one before it was read, and the first ones wait while the machine boots."""
-    wait(lambda: counted(guest) > count + 3, "no records", guest)
-
-
 def save_and_migrate(host, guest):
     wait(guest.newest, "no file", guest)
-    await_records(guest, 0)
+    await_records(guest)
     since = look(host, guest)
     time.sleep(4)
     since = check(host, guest, since, "at work, in memory")
@@ -303,7 +314,7 @@ def save_and_migrate(host, guest):
     guest.process.wait()
     guest.boot(f"-incoming exec:cat<{guest.folder}/state")
     time.sleep(4)
-    await_records(guest, counted(guest))
+    await_records(guest)
     check(host, guest, since, "migrated to a file and back")
 
 
