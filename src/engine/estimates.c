@@ -19,7 +19,7 @@ int estimates_adopt(struct estimates *estimates, struct books *books, int64_t bo
 	for (size_t e = 0; e < ESTIMATE_COUNT; e++) {
 		struct zone_source *source = estimates->of[e];
 
-		if (source && source->is_spare && !accountant_is_silent(&books->accountant))
+		if (!source || (source->is_spare && !accountant_is_silent(&books->accountant)))
 			continue;
 		for (size_t i = 0; i < zone_source_count(source); i++) {
 			struct estimated_zone *zone = &source->zones[i];
