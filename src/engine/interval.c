@@ -509,6 +509,9 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
 	book(engine, &activity, &measured, now->realtime_ms);
+	if (engine->peers.booked)
+		engine->peers.booked(engine->peers.booked_userdata, &engine->books,
+				     activity.time_ns);
 	estimates_picture(&engine->sources->estimates, &engine->sources->host, engine->published,
 			  node);
 	party_entry_end_processes(engine->books.ledger, &activity);

@@ -35,6 +35,9 @@ struct interval_peers {
 	struct explain_desk *desk;   /* the source of questions about rows; NULL: none */
 	struct record_tap *tap;      /* records each interval; NULL: nothing is recorded */
 	struct process_trees *trees; /* of kepler stat; NULL: there are none */
+	/* Called when an interval has been booked, before rows of ended processes are released. */
+	void (*booked)(void *userdata, const struct books *books, uint64_t time_ns);
+	void *booked_userdata;
 };
 
 /*

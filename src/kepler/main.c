@@ -5,6 +5,7 @@
 #include "doctor/doctor.h"
 #include "kepler/config_command.h"
 #include "kepler/explain.h"
+#include "kepler/profile/profile_command.h"
 #include "kepler/record.h"
 #include "kepler/run.h"
 #include "kepler/stat/stat.h"
@@ -32,6 +33,15 @@ static const struct command commands[] = {
 		  "perf\nstat prints events. The exit status is the command's. Takes the options "
 		  "of run (kepler\nhelp all), and:",
 	  .options = &stat_options },
+	{ "profile", profile_main, "show which functions used the energy", .options_first = true,
+	  .operands = "[-- COMMAND [ARGUMENT]...]", .words = "",
+	  .what = "Samples the stacks of a command, a process, a container, a pod or the machine, "
+		  "and\nwrites each stack with its energy in microjoules, for flame graphs. The "
+		  "energy of a process is\ndivided over its samples, to the microjoule. Needs "
+		  "root. "
+		  "The exit status is the command's. Takes the\noptions of run (kepler help all), "
+		  "and one of --pid, --container, --pod and --all, or a command:",
+	  .options = &profile_options },
 	{ "explain", explain_main, "explain the numbers of the last interval",
 	  .operands = "PID|COMMAND|CONTAINER|POD", .words = "",
 	  .what = "Asks the exporter on this machine how it computed its numbers: the energy that "

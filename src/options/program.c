@@ -65,7 +65,8 @@ static bool is_version(const char *word)
 
 static bool wants_help(const struct command *command, int argc, char *const *argv)
 {
-	for (int i = 0; i < argc && command->what; i++) {
+	/* The words after "--" belong to another program. */
+	for (int i = 0; i < argc && command->what && strcmp(argv[i], "--") != 0; i++) {
 		if (is_help(argv[i]))
 			return true;
 	}

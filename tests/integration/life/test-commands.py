@@ -10,7 +10,7 @@ import tempfile
 
 from rig import BUILD, KEPLER, ROOT, run_tests
 
-COMMANDS = "run doctor top stat explain vm-energy record replay config"
+COMMANDS = "run doctor top stat profile explain vm-energy record replay config"
 QUIET = ("--config.file=/dev/null", "--host.state-dir=")
 
 

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One event and one ring per CPU. A process that moves from one CPU to another has its records in
+ * two rings, so all rings are copied into one buffer, which is sorted by time before it is read.
+ * The kernel walks the stacks by frame pointers.
+ */
+#include "kepler/profile/perf_sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+
+#define CPUS_MAX     4096
+#define RING_BYTES   (64U * 1024) /* a power of two of pages */
+#define BUFFER_BYTES (16U << 20)
+#define SAMPLE_TYPE                                                                                \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *head; /* and RING_BYTES after its page */
+};
+
+/* Where a record stands in the buffer. */
+struct place {
+	uint64_t time_ns;
+	uint32_t at;
+	uint32_t order; /* of records with the same time */
+};
+
+struct perf_sampler {
+	struct ring *rings;
+	uint32_t ring_count;
+	size_t page;
+	char *buffer; /* [BUFFER_BYTES], resident as far as it is used */
+	uint32_t used;
+	struct place *places; /* [place_count]; those before `next` have been given */
+	size_t place_count, place_size, next;
+	bool is_sorted;
+	struct perf_sampler_stats stats;
+};
+
+/* The end of a record that is not a sample: sample_id_all. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+/* The layouts of linux/perf_event.h, as SAMPLE_TYPE selects them. */
+struct sample_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint64_t period;
+	uint64_t count;
+	uint64_t ips[];
+};
+
+struct mmap_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t start, len, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t protection, flags;
+	char path[];
+};
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char name[];
+};
+
+struct task_record {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid, tid, parent_tid;
+	uint64_t time_ns;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static int open_event(uint32_t type, uint64_t config, uint32_t frequency_hz, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.config = config,
+		.freq = 1,
+		.sample_freq = frequency_hz,
+		.sample_type = SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.exclude_idle = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int open_ring(struct perf_sampler *sampler, uint32_t frequency_hz, int cpu)
+{
+	struct ring *ring = &sampler->rings[sampler->ring_count];
+	void *head;
+	int fd = sampler->stats.by_cycles ? open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+						       frequency_hz, cpu)
+					  : open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+						       frequency_hz, cpu);
+
+	if (fd < 0)
+		return -errno;
+	head = mmap(NULL, sampler->page + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (head == MAP_FAILED) {
+		int err = -errno;
+
+		(void)close(fd);
+		return err;
+	}
+	*ring = (struct ring){ .fd = fd, .head = head };
+	sampler->ring_count++;
+	return 0;
+}
+
+static void close_rings(struct perf_sampler *sampler)
+{
+	for (uint32_t i = 0; i < sampler->ring_count; i++) {
+		(void)munmap(sampler->rings[i].head, sampler->page + RING_BYTES);
+		(void)close(sampler->rings[i].fd);
+	}
+	sampler->ring_count = 0;
+}
+
+/* A CPU that is offline has no event. */
+static int open_rings(struct perf_sampler *sampler, uint32_t frequency_hz)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		int r = open_ring(sampler, frequency_hz, cpu);
+
+		if (r < 0 && r != -ENODEV) {
+			close_rings(sampler);
+			return r;
+		}
+	}
+	return sampler->ring_count ? 0 : -ENODEV;
+}
+
+static int refuse(int err, struct diag *diag)
+{
+	if (err == -EACCES || err == -EPERM)
+		return diag_set(diag, err,
+				"the kernel does not allow sampling (perf_event_open: %s); run "
+				"kepler profile as root, or with CAP_PERFMON",
+				strerrordesc_np(-err));
+	return diag_set(diag, err, "the kernel does not sample (perf_event_open: %s)",
+			strerrordesc_np(-err));
+}
+
+int perf_sampler_open(uint32_t frequency_hz, struct perf_sampler **ret, struct diag *diag)
+{
+	struct perf_sampler *sampler = calloc(1, sizeof(*sampler));
+	int r = -ENOMEM;
+
+	if (!sampler)
+		return diag_set(diag, r, "out of memory");
+	sampler->page = (size_t)sysconf(_SC_PAGESIZE);
+	sampler->rings = calloc(CPUS_MAX, sizeof(*sampler->rings));
+	sampler->buffer = malloc(BUFFER_BYTES);
+	if (sampler->rings && sampler->buffer) {
+		sampler->stats.by_cycles = true;
+		r = open_rings(sampler, frequency_hz);
+		if (r < 0) {
+			sampler->stats.by_cycles = false;
+			r = open_rings(sampler, frequency_hz);
+		}
+	}
+	if (r < 0) {
+		perf_sampler_close(sampler);
+		return refuse(r, diag);
+	}
+	sampler->stats.cpus = sampler->ring_count;
+	*ret = sampler;
+	return 0;
+}
+
+void perf_sampler_close(struct perf_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	close_rings(sampler);
+	free(sampler->rings);
+	free(sampler->buffer);
+	free(sampler->places);
+	free(sampler);
+}
+
+/* The time of a record, which stands at its end unless it is a sample. */
+static uint64_t time_of(const struct perf_event_header *header)
+{
+	const char *end = (const char *)header + header->size;
+	struct sample_id id;
+
+	if (header->type == PERF_RECORD_SAMPLE)
+		return ((const struct sample_record *)(const void *)header)->time_ns;
+	memcpy(&id, end - sizeof(id), sizeof(id));
+	return id.time_ns;
+}
+
+static bool is_wanted(const struct perf_event_header *header)
+{
+	return header->type == PERF_RECORD_SAMPLE || header->type == PERF_RECORD_MMAP2 ||
+	       header->type == PERF_RECORD_COMM || header->type == PERF_RECORD_FORK ||
+	       header->type == PERF_RECORD_EXIT;
+}
+
+/* Keeps the record that stands at the end of the buffer. */
+static void keep_record(struct perf_sampler *sampler)
+{
+	const struct perf_event_header *header = (const void *)(sampler->buffer + sampler->used);
+
+	if (header->type == PERF_RECORD_LOST)
+		sampler->stats.lost += ((const struct lost_record *)(const void *)header)->lost;
+	if (!is_wanted(header))
+		return;
+	if (ARRAY_RESERVE(sampler->places, sampler->place_size, sampler->place_count + 1) < 0) {
+		sampler->stats.lost++;
+		return;
+	}
+	sampler->places[sampler->place_count] =
+		(struct place){ time_of(header), sampler->used, (uint32_t)sampler->place_count };
+	sampler->place_count++;
+	sampler->used += header->size; /* a multiple of 8 */
+	sampler->is_sorted = false;
+}
+
+/* Copies @len bytes from a ring, which may wrap. */
+static void copy_out(const char *data, uint64_t at, void *ret, size_t len)
+{
+	size_t offset = (size_t)(at & (RING_BYTES - 1));
+	size_t first = len < RING_BYTES - offset ? len : RING_BYTES - offset;
+
+	memcpy(ret, data + offset, first);
+	memcpy((char *)ret + first, data, len - first);
+}
+
+static void drain_ring(struct perf_sampler *sampler, struct ring *ring)
+{
+	const char *data = (const char *)ring->head + sampler->page;
+	uint64_t tail = ring->head->data_tail;
+	uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+
+	while (tail < head) {
+		struct perf_event_header header;
+
+		copy_out(data, tail, &header, sizeof(header));
+		if (header.size < sizeof(header) + sizeof(struct sample_id))
+			break; /* the kernel makes none */
+		if (header.size > BUFFER_BYTES - sampler->used) {
+			sampler->stats.lost++;
+		} else {
+			copy_out(data, tail, sampler->buffer + sampler->used, header.size);
+			keep_record(sampler);
+		}
+		tail += header.size;
+	}
+	__atomic_store_n(&ring->head->data_tail, head, __ATOMIC_RELEASE);
+}
+
+/* Events that were given make room. Records stand in the buffer in the order in which they came. */
+static void make_room(struct perf_sampler *sampler)
+{
+	if (sampler->next < sampler->place_count)
+		return;
+	sampler->used = 0;
+	sampler->place_count = sampler->next = 0;
+}
+
+void perf_sampler_drain(struct perf_sampler *sampler)
+{
+	make_room(sampler);
+	for (uint32_t i = 0; i < sampler->ring_count; i++)
+		drain_ring(sampler, &sampler->rings[i]);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* The parts of a call chain stand behind marks: PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER. */
+static void read_chain(const struct sample_record *record, struct perf_event *ret)
+{
+	size_t room = (record->header.size - sizeof(*record)) / sizeof(record->ips[0]);
+	size_t count = record->count < room ? (size_t)record->count : room;
+	const uint64_t **ips = NULL;
+	size_t *left = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (record->ips[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			bool is_kernel = record->ips[i] == (uint64_t)PERF_CONTEXT_KERNEL;
+			bool is_user = record->ips[i] == (uint64_t)PERF_CONTEXT_USER;
+
+			ips = is_kernel ? &ret->kernel_ips : is_user ? &ret->user_ips : NULL;
+			left = is_kernel ? &ret->kernel_count : &ret->user_count;
+			if (ips) {
+				*ips = &record->ips[i + 1];
+				*left = 0;
+			}
+		} else if (ips) {
+			++*left;
+		}
+	}
+}
+
+/* False for a record that says nothing here: of a thread, or of the idle task. */
+static bool read_task(const struct perf_event_header *header, struct perf_event *ret)
+{
+	const struct task_record *task = (const void *)header;
+
+	ret->kind = header->type == PERF_RECORD_FORK ? PERF_FORKED : PERF_ENDED;
+	ret->pid = task->pid;
+	ret->parent = task->parent_pid;
+	return task->pid == task->tid;
+}
+
+static bool read_record(struct perf_sampler *sampler, const struct place *place,
+			struct perf_event *ret)
+{
+	const struct perf_event_header *header = (const void *)(sampler->buffer + place->at);
+	const struct sample_record *sample = (const void *)header;
+	const struct mmap_record *map = (const void *)header;
+	const struct comm_record *comm = (const void *)header;
+
+	*ret = (struct perf_event){ .time_ns = place->time_ns };
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		ret->kind = PERF_SAMPLED;
+		ret->pid = sample->pid;
+		ret->weight = sample->period ? sample->period : 1;
+		read_chain(sample, ret);
+		sampler->stats.samples += sample->pid != 0;
+		return sample->pid != 0;
+	case PERF_RECORD_MMAP2:
+		ret->kind = PERF_MAPPED;
+		ret->pid = map->pid;
+		ret->mapping = (struct perf_mapping){ map->start, map->len, map->offset, map->inode,
+						      map->path };
+		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
+	case PERF_RECORD_COMM:
+		ret->kind = header->misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EXECUTED : PERF_NAMED;
+		ret->pid = comm->pid;
+		ret->name = comm->name;
+		return ret->kind == PERF_EXECUTED || comm->pid == comm->tid;
+	default:
+		return read_task(header, ret);
+	}
+}
+
+bool perf_sampler_next(struct perf_sampler *sampler, uint64_t until_ns, struct perf_event *ret)
+{
+	if (!sampler->is_sorted) {
+		qsort(sampler->places + sampler->next, sampler->place_count - sampler->next,
+		      sizeof(*sampler->places), compare_places);
+		sampler->is_sorted = true;
+	}
+	while (sampler->next < sampler->place_count &&
+	       sampler->places[sampler->next].time_ns <= until_ns) {
+		if (read_record(sampler, &sampler->places[sampler->next++], ret))
+			return true;
+	}
+	return false;
+}
+
+struct perf_sampler_stats perf_sampler_stats(const struct perf_sampler *sampler)
+{
+	return sampler->stats;
+}

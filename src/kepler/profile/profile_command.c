@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/profile/profile_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/profile/profile_run.h"
+#include "options/program.h"
+#include "profile/folded.h"
+
+#define NODES_MAX 400000U
+
+enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
+
+struct profile_config {
+	struct config config;
+	char *container, *pod, *output;
+	uint32_t pid, frequency_hz;
+	uint64_t duration_ns;
+	bool all;
+	enum idle_wanted idle;
+};
+
+#define OWN(member) .offset = offsetof(struct profile_config, member)
+
+static const struct option_choice idles[] = { { "exclude", IDLE_EXCLUDE },
+					      { "include", IDLE_INCLUDE },
+					      { 0 } };
+
+static const struct option own_rows[] = {
+	{ "pid", NULL, OPTION_U32, OWN(pid), .max = 1U << 22, .default_text = "0", .metavar = "PID",
+	  .only_flag = true,
+	  .help = "Profile this process, and the processes that it starts from now on." },
+	TEXT_FLAG("container", OWN(container), "", "NAME",
+		  "Profile the processes of the container with this name or id."),
+	TEXT_FLAG("pod", OWN(pod), "", "NAME",
+		  "Profile the processes of the pod with this name, as NAME or NAMESPACE/NAME."),
+	SWITCH_FLAG("all", OWN(all),
+		    "Profile the whole machine, and show the energy that no process is charged."),
+	{ "duration", NULL, OPTION_DURATION, OWN(duration_ns), .max = 24 * 3600 * NSEC_PER_SEC,
+	  .default_text = "10s", .metavar = "DURATION", .only_flag = true,
+	  .help = "How long to profile without a command. 0s: until SIGINT or SIGTERM." },
+	{ "frequency", NULL, OPTION_U32, OWN(frequency_hz), .min = 1, .max = 999,
+	  .default_text = "99", .metavar = "HZ", .only_flag = true,
+	  .help = "Samples per second and busy CPU." },
+	TEXT_FLAG("output", OWN(output), "", "FILE",
+		  "Write the profile to FILE. The default is kepler-profile.folded for a command "
+		  "and standard output otherwise."),
+	{ "idle", NULL, OPTION_ENUM, OWN(idle), .choices = idles, .default_text = "exclude",
+	  .metavar = "include|exclude", .only_flag = true,
+	  .help = "Whether the profile includes idle energy: of the processes that idle.share "
+		  "charges with it, and, with --all, of the machine." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+const struct option_set profile_options = {
+	.program = &config_program,
+	.base = &config_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct profile_config),
+	.check = config_check,
+};
+
+/* Energy of the node that no process has: with --all the profile is the whole node. */
+static void add_rest(struct profile *profile, const struct profile_energy *energy)
+{
+	uint32_t node = profile_child(profile, PROFILE_ROOT,
+				      profile_frame(profile, "[no process]", FRAME_NOTE));
+
+	profile->nodes[node].energy_uj[RUN_NOW] += energy->node_uj - energy->processes_uj;
+}
+
+static double joules(uint64_t energy_uj)
+{
+	return (double)energy_uj / 1e6;
+}
+
+static void warn(const struct profile_result *result)
+{
+	const struct traced_stats *traced = &result->traced;
+	uint64_t lost = result->sampler.lost + traced->lost;
+
+	if (lost)
+		(void)fprintf(
+			stderr,
+			"kepler: %llu records of samples and processes were lost: the machine "
+			"is too busy, or memory is short\n",
+			(unsigned long long)lost);
+	if (traced->files_refused)
+		(void)fprintf(stderr, "kepler: too many program files: %llu have no names\n",
+			      (unsigned long long)traced->files_refused);
+	if (traced->broken * 20 > traced->user_samples)
+		(void)fprintf(stderr,
+			      "kepler: %.0f %% of the user stacks lack callers, most of them in "
+			      "%.40s; programs built with -fno-omit-frame-pointer have whole "
+			      "stacks\n",
+			      100.0 * (double)traced->broken / (double)traced->user_samples,
+			      traced->worst[0] ? traced->worst[0] : "unknown");
+}
+
+static void summarize(const struct profile_result *result, uint64_t profile_uj, const char *path)
+{
+	const struct profile_energy *energy = &result->energy;
+
+	(void)fprintf(stderr,
+		      "kepler: %s: %.6f J (%s) of %.6f J of the machine in %.2f s, %llu samples by "
+		      "%s\n",
+		      path, joules(profile_uj), zone_quality_name(energy->quality),
+		      joules(energy->node_uj), (double)result->elapsed_ns / 1e9,
+		      (unsigned long long)result->traced.samples,
+		      result->sampler.by_cycles ? "cycles" : "time");
+	if (result->traced.no_sample_uj)
+		(void)fprintf(stderr, "kepler: %.6f J were used by processes without a sample\n",
+			      joules(result->traced.no_sample_uj));
+	warn(result);
+}
+
+static int write_profile(const struct profile *profile, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r;
+
+	folded_write(profile, &text);
+	r = strbuf_error(&text);
+	if (r == 0 && strcmp(path, "-") != 0) {
+		r = write_output_file(path, text.data ? text.data : "", text.len, 0644);
+	} else if (r == 0 && (fwrite(text.data ? text.data : "", 1, text.len, stdout) != text.len ||
+			      fflush(stdout) != 0)) {
+		r = -errno;
+	}
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s: %s\n",
+			      strcmp(path, "-") == 0 ? "standard output" : path,
+			      strerrordesc_np(-r));
+	return r < 0 ? 1 : 0;
+}
+
+static int finish(const struct profile_config *own, struct profile *profile,
+		  const struct profile_result *result, const char *path)
+{
+	if (!result->energy.is_known) {
+		(void)fprintf(stderr, "kepler: no energy was read or estimated on this machine; "
+				      "kepler doctor says why\n");
+		return 1;
+	}
+	if ((*own->container || *own->pod) && !result->energy.has_matched) {
+		(void)fprintf(stderr, "kepler: no process of %s %.120s ran\n",
+			      *own->container ? "container" : "pod",
+			      *own->container ? own->container : own->pod);
+		return 1;
+	}
+	if (own->all)
+		add_rest(profile, &result->energy);
+	summarize(result, profile_sum_uj(profile, RUN_NOW),
+		  strcmp(path, "-") == 0 ? "profile" : path);
+	return write_profile(profile, path);
+}
+
+static int run(const struct profile_config *own, char *const *command)
+{
+	const struct profile_request request = {
+		.config = &own->config,
+		.command = command,
+		.pid = own->pid,
+		.filter = { *own->container ? own->container : NULL, *own->pod ? own->pod : NULL },
+		.with_idle = own->idle == IDLE_INCLUDE,
+		.duration_ns = own->duration_ns,
+		.frequency_hz = own->frequency_hz,
+	};
+	const char *path = *own->output ? own->output : command ? "kepler-profile.folded" : "-";
+	struct profile_result result = { .status = 0 };
+	struct profile profile;
+	struct diag diag = { "" };
+	int r = profile_init(&profile, NODES_MAX), status;
+
+	if (r == 0)
+		r = profile_run(&request, &profile, &result, &diag);
+	if (r < 0) {
+		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
+		status = result.status ? result.status : 1;
+	} else {
+		status = finish(own, &profile, &result, path);
+		status = result.status ? result.status : status;
+	}
+	profile_release(&profile);
+	return status;
+}
+
+int profile_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct option_args args = { .argv = argv, .environ_ = environ_ };
+	struct profile_config own = { .pid = 0 };
+	char *const *command = NULL;
+	int status;
+
+	while (args.argc < argc && strcmp(argv[args.argc], "--") != 0)
+		args.argc++;
+	if (args.argc + 1 < argc)
+		command = &argv[args.argc + 1];
+	if (options_load_or_print(&profile_options, &args, &own.config.options, stderr) < 0)
+		return PROGRAM_USAGE;
+	log_setup(LOG_LEVEL_ERROR, own.config.log.format);
+	if (!!command + !!own.pid + !!*own.container + !!*own.pod + own.all == 1)
+		status = run(&own, command);
+	else
+		status = PROGRAM_WRONG_WORDS;
+	options_release(&profile_options, &own.config.options);
+	return status;
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/profile/traced_processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "kepler/profile/jit_names.h"
+#include "kepler/profile/kernel_names.h"
+#include "kepler/profile/mapped_files.h"
+#include "kepler/profile/process_maps.h"
+#include "profile/sample_share.h"
+
+#define KEPT_INTERVALS 3 /* after the end: a part of the energy may be late */
+#define NAME_BYTES     16
+
+struct traced_process {
+	uint32_t pid, parent;
+	uint32_t name;  /* its frame */
+	uint32_t ended; /* intervals since; 0: it lives */
+	bool is_used, is_followed, has_maps;
+	struct process_maps maps;
+	struct jit_names jit;
+	struct sample_share share;
+};
+
+/* Broken stacks by the name of the process. */
+struct broken_name {
+	uint32_t frame;
+	uint64_t count;
+};
+
+struct traced_processes {
+	struct profile *profile;
+	struct traced_options options;
+	struct traced_process *processes; /* [count], with holes */
+	uint32_t count, size;
+	uint32_t first_hole; /* none is before it */
+	struct map by_pid;
+	struct mapped_files *files;
+	struct kernel_names kernel;
+	struct share_scratch scratch;
+	struct broken_name *broken; /* [broken_count] */
+	size_t broken_count, broken_size;
+	struct traced_stats stats;
+};
+
+int traced_processes_new(struct profile *profile, const struct traced_options *options,
+			 struct traced_processes **ret)
+{
+	struct traced_processes *traced = calloc(1, sizeof(*traced));
+
+	if (!traced)
+		return -ENOMEM;
+	traced->profile = profile;
+	traced->options = *options;
+	traced->kernel.path = options->kallsyms;
+	map_init(&traced->by_pid, TRACED_PROCESSES_MAX);
+	if (mapped_files_new(profile, &traced->files) < 0) {
+		traced_processes_free(traced);
+		return -ENOMEM;
+	}
+	*ret = traced;
+	return 0;
+}
+
+static void release_process(struct traced_process *process)
+{
+	process_maps_release(&process->maps);
+	jit_names_release(&process->jit);
+	sample_share_release(&process->share);
+	*process = (struct traced_process){ .pid = 0 };
+}
+
+void traced_processes_free(struct traced_processes *traced)
+{
+	if (!traced)
+		return;
+	for (uint32_t i = 0; i < traced->count; i++)
+		release_process(&traced->processes[i]);
+	free(traced->processes);
+	free(traced->broken);
+	map_release(&traced->by_pid);
+	mapped_files_free(traced->files);
+	kernel_names_release(&traced->kernel);
+	share_scratch_release(&traced->scratch);
+	free(traced);
+}
+
+static struct traced_process *find(const struct traced_processes *traced, uint32_t pid)
+{
+	uint32_t at = map_find(&traced->by_pid, (struct map_key){ .lo = pid });
+
+	return at == MAP_NONE ? NULL : &traced->processes[at];
+}
+
+/* A process that is not known; NULL: no room or memory. It invalidates others' pointers. */
+static struct traced_process *add(struct traced_processes *traced, uint32_t pid)
+{
+	uint32_t at = traced->first_hole;
+
+	while (at < traced->count && traced->processes[at].is_used)
+		at++;
+	if (at >= TRACED_PROCESSES_MAX ||
+	    ARRAY_RESERVE(traced->processes, traced->size, at + 1) < 0 ||
+	    map_put(&traced->by_pid, (struct map_key){ .lo = pid }, at) < 0) {
+		traced->stats.lost++;
+		return NULL;
+	}
+	if (at == traced->count)
+		traced->count++;
+	traced->first_hole = at + 1;
+	traced->processes[at] = (struct traced_process){ .pid = pid, .is_used = true };
+	return &traced->processes[at];
+}
+
+static void set_name(struct traced_processes *traced, struct traced_process *process,
+		     const char *name)
+{
+	process->name = profile_frame(traced->profile, *name ? name : "[no name]", FRAME_OWNER);
+}
+
+static void read_name(struct traced_processes *traced, struct traced_process *process)
+{
+	char path[32], name[NAME_BYTES + 2];
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/comm", process->pid);
+	if (read_file_at(AT_FDCWD, path, name, sizeof(name)) <= 0)
+		return;
+	name[strcspn(name, "\n")] = '\0';
+	set_name(traced, process, name);
+}
+
+static struct traced_process *find_or_add(struct traced_processes *traced, uint32_t pid)
+{
+	struct traced_process *process = find(traced, pid);
+
+	if (!process)
+		process = add(traced, pid);
+	return process;
+}
+
+static bool is_wanted(const struct traced_processes *traced, const struct traced_process *process)
+{
+	return process->is_followed || !traced->options.follows;
+}
+
+int traced_processes_follow(struct traced_processes *traced, uint32_t pid)
+{
+	struct traced_process *process = find_or_add(traced, pid);
+
+	if (!process)
+		return -ENOMEM;
+	process->is_followed = true;
+	return 0;
+}
+
+/* The child has what its parent has mapped. */
+static void take_fork(struct traced_processes *traced, const struct perf_event *event)
+{
+	const struct traced_process *parent = find(traced, event->parent);
+	bool is_followed = parent && parent->is_followed;
+	struct traced_process *process;
+
+	if (event->pid == event->parent || (traced->options.follows && !is_followed))
+		return;
+	process = find_or_add(traced, event->pid);
+	parent = find(traced, event->parent);
+	if (!process)
+		return;
+	process->parent = event->parent;
+	process->is_followed |= is_followed;
+	process->ended = 0;
+	if (!parent || !parent->has_maps)
+		return;
+	process->has_maps = true;
+	process->name = parent->name;
+	process_maps_copy(&process->maps, &parent->maps);
+}
+
+static void take_mapping(struct traced_processes *traced, struct traced_process *process,
+			 const struct perf_mapping *mapping)
+{
+	const struct process_map map = {
+		mapping->start,
+		mapping->len,
+		mapping->offset,
+		mapped_files_add(traced->files, mapping->path, mapping->inode),
+	};
+
+	/* Earlier mappings are read with the first sample. */
+	if (process->has_maps && map.file != MAPPED_FILE_NONE)
+		process_maps_add(&process->maps, &map);
+}
+
+static void take_exec(struct traced_processes *traced, struct traced_process *process,
+		      const char *name)
+{
+	process_maps_clear(&process->maps);
+	jit_names_release(&process->jit);
+	process->has_maps = true;
+	process->ended = 0;
+	set_name(traced, process, name);
+}
+
+/* @is_call: the address is that behind a call. */
+static uint32_t user_frame(struct traced_processes *traced, struct traced_process *process,
+			   uint64_t address, bool is_call, bool *ret_is_start)
+{
+	const struct process_map *map = process_maps_find(&process->maps, address - is_call);
+	const struct mapped_place place = { process->pid, process->parent, map ? map->start : 0,
+					    map ? map->len : 0 };
+	const char *name = NULL;
+
+	*ret_is_start = map && mapped_files_is_start(traced->files, map->file);
+	if (!map)
+		return profile_frame(traced->profile, "[unknown]", FRAME_NOTE);
+	if (mapped_files_is_memory(traced->files, map->file))
+		name = jit_names_find(&process->jit, process->pid, address - is_call);
+	if (name)
+		return profile_frame(traced->profile, name, FRAME_JIT);
+	return mapped_files_frame(traced->files, map->file,
+				  address - is_call - map->start + map->offset, &place);
+}
+
+/* Names of functions in which a thread, or a program without a C library, begins. */
+static bool is_first_function(const char *name)
+{
+	static const char *const first[] = { "_start",
+					     "start_thread",
+					     "clone",
+					     "clone3",
+					     "__clone",
+					     "__clone3",
+					     "__libc_start_main",
+					     "runtime.goexit",
+					     "runtime.mstart",
+					     "runtime.rt0_go" };
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		size_t len = strlen(first[i]);
+
+		/* "runtime.goexit.abi0", "__libc_start_main@@GLIBC_2.34" */
+		if (strncmp(name, first[i], len) == 0 &&
+		    (!name[len] || name[len] == '.' || name[len] == '@'))
+			return true;
+	}
+	return false;
+}
+
+static void count_broken(struct traced_processes *traced, uint32_t name)
+{
+	traced->stats.broken++;
+	for (size_t i = 0; i < traced->broken_count; i++) {
+		if (traced->broken[i].frame == name) {
+			traced->broken[i].count++;
+			return;
+		}
+	}
+	if (ARRAY_RESERVE(traced->broken, traced->broken_size, traced->broken_count + 1) == 0)
+		traced->broken[traced->broken_count++] = (struct broken_name){ name, 1 };
+}
+
+/* Below @node; several frames without a name one after the other are one. */
+static uint32_t add_user_frames(struct traced_processes *traced, struct traced_process *process,
+				const struct perf_event *event, uint32_t node)
+{
+	const struct profile *profile = traced->profile;
+
+	for (size_t i = event->user_count; i-- > 0;) {
+		bool is_start;
+		uint32_t frame = user_frame(traced, process, event->user_ips[i], i > 0, &is_start);
+		const struct profile_frame *shown = &profile->frames[frame];
+
+		is_start = is_start && event->user_count > 1; /* else it was only called */
+		if (i + 1 == event->user_count && !is_start && !is_first_function(shown->name))
+			count_broken(traced, process->name);
+		if (shown->kind != FRAME_NOTE || profile->nodes[node].frame != frame)
+			node = profile_child(traced->profile, node, frame);
+	}
+	traced->stats.user_samples += event->user_count > 0;
+	return node;
+}
+
+static void take_sample(struct traced_processes *traced, struct traced_process *process,
+			const struct perf_event *event)
+{
+	uint32_t node;
+
+	if (!process->name)
+		read_name(traced, process);
+	if (!process->name)
+		set_name(traced, process, "");
+	if (!process->has_maps && event->user_count) {
+		process_maps_read(&process->maps, process->pid, traced->files);
+		process->has_maps = true;
+	}
+	node = profile_child(traced->profile, PROFILE_ROOT, process->name);
+	node = add_user_frames(traced, process, event, node);
+	for (size_t i = event->kernel_count; i-- > 0;)
+		node = profile_child(traced->profile, node,
+				     kernel_names_frame(&traced->kernel, traced->profile,
+							event->kernel_ips[i] - (i > 0)));
+	traced->stats.samples++;
+	if (sample_share_add(&process->share, node, event->weight) < 0)
+		traced->stats.lost++;
+}
+
+void traced_processes_take(struct traced_processes *traced, const struct perf_event *event)
+{
+	struct traced_process *process = find(traced, event->pid);
+
+	if (event->kind == PERF_FORKED) {
+		take_fork(traced, event);
+		return;
+	}
+	if (!process && !traced->options.follows &&
+	    (event->kind == PERF_SAMPLED || event->kind == PERF_EXECUTED))
+		process = add(traced, event->pid);
+	if (!process || !is_wanted(traced, process))
+		return;
+	switch (event->kind) {
+	case PERF_SAMPLED:
+		take_sample(traced, process, event);
+		break;
+	case PERF_MAPPED:
+		take_mapping(traced, process, &event->mapping);
+		break;
+	case PERF_EXECUTED:
+		take_exec(traced, process, event->name);
+		break;
+	case PERF_NAMED:
+		set_name(traced, process, event->name);
+		break;
+	case PERF_ENDED:
+		process->ended = 1;
+		break;
+	case PERF_FORKED:
+		break;
+	}
+}
+
+bool traced_processes_has(const struct traced_processes *traced, uint32_t pid)
+{
+	const struct traced_process *process = find(traced, pid);
+
+	return !traced->options.follows || (process && process->is_followed);
+}
+
+static void charge_without_sample(struct traced_processes *traced, uint32_t name, uint64_t uj)
+{
+	uint32_t node = profile_child(traced->profile, PROFILE_ROOT, name);
+
+	node = profile_child(traced->profile, node,
+			     profile_frame(traced->profile, "[no sample]", FRAME_NOTE));
+	traced->profile->nodes[node].energy_uj[RUN_NOW] += uj;
+	traced->stats.no_sample_uj += uj;
+}
+
+void traced_processes_charge(struct traced_processes *traced, uint32_t pid, const char *comm,
+			     uint64_t energy_uj)
+{
+	struct traced_process *process = find_or_add(traced, pid);
+
+	if (!process) {
+		charge_without_sample(traced, profile_frame(traced->profile, comm, FRAME_OWNER),
+				      energy_uj);
+		return;
+	}
+	if (!process->name)
+		set_name(traced, process, comm);
+	sample_share_charge(&process->share, traced->profile, energy_uj, &traced->scratch);
+}
+
+/* Energy that still waits has no sample. */
+static void settle(struct traced_processes *traced, struct traced_process *process)
+{
+	uint64_t waiting_uj = sample_share_take_waiting(&process->share);
+
+	if (waiting_uj)
+		charge_without_sample(traced, process->name, waiting_uj);
+}
+
+void traced_processes_end_interval(struct traced_processes *traced)
+{
+	for (uint32_t i = 0; i < traced->count; i++) {
+		struct traced_process *process = &traced->processes[i];
+
+		if (!process->is_used)
+			continue;
+		jit_names_begin_interval(&process->jit);
+		if (!process->ended || process->ended++ <= KEPT_INTERVALS)
+			continue;
+		settle(traced, process);
+		(void)map_remove(&traced->by_pid, (struct map_key){ .lo = process->pid });
+		release_process(process);
+		traced->first_hole = i < traced->first_hole ? i : traced->first_hole;
+	}
+}
+
+static int compare_broken(const void *left, const void *right)
+{
+	const struct broken_name *a = left, *b = right;
+
+	return a->count < b->count ? 1 : -(a->count > b->count);
+}
+
+void traced_processes_end(struct traced_processes *traced, struct traced_stats *ret)
+{
+	for (uint32_t i = 0; i < traced->count; i++) {
+		if (traced->processes[i].is_used)
+			settle(traced, &traced->processes[i]);
+	}
+	if (traced->broken_count)
+		qsort(traced->broken, traced->broken_count, sizeof(*traced->broken),
+		      compare_broken);
+	for (size_t i = 0; i < TRACED_WORST_MAX && i < traced->broken_count; i++)
+		traced->stats.worst[i] = traced->profile->frames[traced->broken[i].frame].name;
+	traced->stats.files_refused = mapped_files_refused(traced->files);
+	*ret = traced->stats;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/text/utf8.h"
+
+/* Cleans @name into @ret; its length. */
+static size_t clean(const char *name, char ret[static PROFILE_NAME_MAX + 1])
+{
+	size_t len = strnlen(name, PROFILE_NAME_MAX + 4), out = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_char_len(name + i, len - i);
+		unsigned char c = (unsigned char)name[i];
+
+		if (out + (n ? n : 1) > PROFILE_NAME_MAX)
+			break;
+		if (n > 1) {
+			memcpy(ret + out, name + i, n);
+			out += n;
+			i += n;
+			continue;
+		}
+		ret[out++] = (char)(n == 0 || c < 0x20 || c == 0x7f ? '?' : c == ';' ? ':' : c);
+		i++;
+	}
+	ret[out] = '\0';
+	return out;
+}
+
+int profile_init(struct profile *profile, uint32_t limit)
+{
+	*profile = (struct profile){ .limit = limit };
+	map_init(&profile->frame_map, limit);
+	map_init(&profile->node_map, limit);
+	if (ARRAY_RESERVE(profile->frames, profile->frame_size, 1) < 0 ||
+	    ARRAY_RESERVE(profile->nodes, profile->node_size, 1) < 0)
+		return -ENOMEM;
+	profile->frames[0].kind = FRAME_NOTE;
+	profile->frames[0].name = strdup("all");
+	if (!profile->frames[0].name)
+		return -ENOMEM;
+	profile->frame_count = 1;
+	profile->nodes[PROFILE_ROOT] = (struct profile_node){ .parent = PROFILE_ROOT };
+	profile->node_count = 1;
+	return 0;
+}
+
+void profile_release(struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->frame_count; i++)
+		free((char *)(uintptr_t)profile->frames[i].name);
+	free(profile->frames);
+	free(profile->nodes);
+	map_release(&profile->frame_map);
+	map_release(&profile->node_map);
+	*profile = (struct profile){ .limit = 0 };
+}
+
+uint32_t profile_frame(struct profile *profile, const char *name, enum frame_kind kind)
+{
+	char text[PROFILE_NAME_MAX + 1];
+	size_t len = clean(name, text);
+	struct map_key key = { .hi = (uint64_t)kind, .lo = hash64_bytes(HASH64_START, text, len) };
+	uint32_t found = map_find(&profile->frame_map, key);
+	char *copy;
+
+	/* Texts with the same hash stand one after the other. */
+	while (found != MAP_NONE && strcmp(profile->frames[found].name, text) != 0) {
+		key.hi += FRAME_KINDS;
+		found = map_find(&profile->frame_map, key);
+	}
+	if (found != MAP_NONE)
+		return found;
+	if (profile->frame_count >= profile->limit ||
+	    ARRAY_RESERVE(profile->frames, profile->frame_size, profile->frame_count + 1) < 0)
+		return 0;
+	copy = strdup(text);
+	if (!copy || map_put(&profile->frame_map, key, profile->frame_count) < 0) {
+		free(copy);
+		return 0;
+	}
+	profile->frames[profile->frame_count] = (struct profile_frame){ copy, kind };
+	return profile->frame_count++;
+}
+
+uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame)
+{
+	const struct map_key key = { .hi = parent, .lo = frame };
+	uint32_t found = map_find(&profile->node_map, key);
+
+	if (found != MAP_NONE)
+		return found;
+	if (frame == 0 || profile->node_count >= profile->limit ||
+	    ARRAY_RESERVE(profile->nodes, profile->node_size, profile->node_count + 1) < 0 ||
+	    map_put(&profile->node_map, key, profile->node_count) < 0) {
+		profile->cut++;
+		return parent;
+	}
+	profile->nodes[profile->node_count] =
+		(struct profile_node){ .parent = parent, .frame = frame };
+	return profile->node_count++;
+}
+
+uint64_t profile_sum_uj(const struct profile *profile, enum profile_run run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < profile->node_count; i++)
+		sum += profile->nodes[i].energy_uj[run];
+	return sum;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The samples of one process, and how its energy is shared among them. The energy of an interval
+ * is split over the samples of that interval by their weights, exactly (attribution/split.h). In an
+ * interval without a sample it follows the samples of the last interval that had any; before the
+ * first sample it waits for that one. Energy that waits at the end has no sample. So a process has
+ * its whole energy in the profile, to the microjoule, at any time except for energy that waits.
+ * Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attribution/split.h"
+#include "profile/profile.h"
+
+struct sample_share {
+	uint32_t *nodes;   /* [count], of the profile; one may be there several times */
+	uint64_t *weights; /* [count] */
+	size_t count, node_size, weight_size;
+	bool is_charged; /* with all energy so far: the next sample begins a new list */
+	uint64_t waiting_uj;
+};
+
+/* Memory that is used again from call to call; zeroed at first. */
+struct share_scratch {
+	struct split_scratch split;
+	uint64_t *parts;
+	size_t size;
+};
+void share_scratch_release(struct share_scratch *scratch);
+
+void sample_share_release(struct sample_share *share);
+/* A sample with its innermost frame at @node. 0 or -ENOMEM: the sample is lost. */
+int sample_share_add(struct sample_share *share, uint32_t node, uint64_t weight);
+/* The process used @energy_uj in the interval that its newest samples are of. */
+void sample_share_charge(struct sample_share *share, struct profile *profile, uint64_t energy_uj,
+			 struct share_scratch *scratch);
+/* Nothing follows: returns the energy that still waits, which is the caller's to place. */
+uint64_t sample_share_take_waiting(struct sample_share *share);

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler profile: which functions used the joules of a command, a process and the machine."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+
+from rig import KEPLER, ROOT, Sensors, need_program, rapl_zone, run_tests
+
+QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
+SECONDS = 30 if os.environ.get("KEPLER_LONG_TESTS") else 12
+# Two functions that use CPU time as 3 to 1, by the process' own clock.
+PROGRAM = r"""
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+static double cpu(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+#define WORK(name, operator) __attribute__((noinline)) void name(double s) \
+{ for (double end = cpu() + s; cpu() < end;) for (unsigned long i = 0; i < 200000; i++) sink operator i; }
+WORK(large, +=)
+WORK(small, ^=)
+int main(int argc, char **argv)
+{
+	for (double end = atof(argv[1]); cpu() < end;) { large(0.075); small(0.025); }
+	return 7;
+}
+"""
+
+
+def profile(*words, status=0, **kwargs):
+    done = subprocess.run([KEPLER, "profile", *QUIET, *words], capture_output=True, text=True, check=False, timeout=300, **kwargs)
+    assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
+    return done
+
+
+def stacks(text):
+    """The folded profile as (frames, µJ)."""
+    return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in text.splitlines()]
+
+
+def energy_of(name, found):
+    return sum(uj for frames, uj in found if name in frames)
+
+
+def told_uj(stderr):
+    return [int(whole + micro) for whole, micro in re.findall(r"(\d+)\.(\d{6}) J", stderr)]
+
+
+@contextlib.contextmanager
+def program():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "three-to-one")
+        subprocess.run([need_program("cc"), "-O1", "-fno-omit-frame-pointer", "-x", "c", "-o", path, "-"], input=PROGRAM, text=True,
+                       check=True)
+        yield path
+
+
+def plant():
+    return Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=12))
+
+
+def functions_have_the_energy_of_their_time():
+    with plant() as sensors, program() as path:
+        out = path.parent / "out.folded"
+        done = profile(f"--host.sysfs={sensors.mount}", f"--output={out}", "--", path, str(SECONDS), status=7)
+        found = stacks(out.read_text())
+    ratio = energy_of("large", found) / energy_of("small", found)
+    print(f"  {energy_of('large', found)} µJ to {energy_of('small', found)} µJ: {ratio:.3f}")
+    assert abs(ratio - 3) < (0.4 if SECONDS == 30 else 0.7), ratio
+    assert "(measured)" in done.stderr and {frames[0] for frames, _ in found} == {"three-to-one"}, (done.stderr, found)
+    assert sum(uj for _, uj in found) == told_uj(done.stderr)[0], done.stderr
+    assert any(frames[-3:] == ["main", "large"] or frames[-2:] == ["main", "large"] for frames, _ in found), found
+
+
+def the_machine_adds_up():
+    with plant() as sensors, program() as path:
+        burner = subprocess.Popen([path, "1000"])
+        try:
+            done = profile(f"--host.sysfs={sensors.mount}", "--all", "--duration=3s")
+            of_one = profile(f"--host.sysfs={sensors.mount}", f"--pid={burner.pid}", "--duration=2s")
+        finally:
+            burner.kill()
+            burner.wait()
+    total, node = told_uj(done.stderr)[:2]
+    assert total == node == sum(uj for _, uj in stacks(done.stdout)), done.stderr
+    assert energy_of("large", stacks(done.stdout)) > 0, done.stdout
+    assert {frames[0] for frames, _ in stacks(of_one.stdout)} == {"three-to-one"}, of_one.stdout
+
+
+def what_is_wrong_is_reported():
+    assert "No such file" in profile("--", "/no/such/program", status=127).stderr
+    assert "Permission denied" in profile("--", "/etc/passwd", status=126).stderr
+    assert "there is no process" in profile("--pid=4194304", status=1).stderr
+    assert "usage: kepler profile" in profile(status=2).stderr
+    assert "usage: kepler profile" in profile("--all", "--pid=1", status=2).stderr
+    with tempfile.TemporaryDirectory() as directory:
+        out = f"--output={directory}/out"
+        profile(out, "--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+        told = profile("--output=/no/such/folder/out", "--", "true", status=1).stderr
+        assert "kepler: /no/such/folder/out: No such file or directory\n" in told, told
+
+
+run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, what_is_wrong_is_reported])
