@@ -14,13 +14,14 @@
 #include "options/program.h"
 #include "profile/folded.h"
 
-#define NODES_MAX 400000U
+#define NODES_MAX   400000U
+#define EARLIER_MAX (64U << 20) /* bytes */
 
 enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
 
 struct profile_config {
 	struct config config;
-	char *container, *pod, *output;
+	char *container, *pod, *output, *diff;
 	uint32_t pid, frequency_hz;
 	uint64_t duration_ns;
 	bool all;
@@ -52,6 +53,10 @@ static const struct option own_rows[] = {
 	TEXT_FLAG("output", OWN(output), "", "FILE",
 		  "Write the profile to FILE. The default is kepler-profile.folded for a command "
 		  "and standard output otherwise."),
+	TEXT_FLAG(
+		"diff", OWN(diff), "", "FILE",
+		"Compare with the profile in FILE, an earlier output: each stack has two energies, "
+		"the earlier one first."),
 	{ "idle", NULL, OPTION_ENUM, OWN(idle), .choices = idles, .default_text = "exclude",
 	  .metavar = "include|exclude", .only_flag = true,
 	  .help = "Whether the profile includes idle energy: of the processes that idle.share "
@@ -75,6 +80,21 @@ static void add_rest(struct profile *profile, const struct profile_energy *energ
 				      profile_frame(profile, "[no process]", FRAME_NOTE));
 
 	profile->nodes[node].energy_uj[RUN_NOW] += energy->node_uj - energy->processes_uj;
+}
+
+/* Before anything is measured: the file may be wrong. */
+static int read_earlier(const char *path, struct profile *profile, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	struct diag of_line = { "" };
+	size_t len;
+	int r = read_file_alloc(path, EARLIER_MAX, &text, &len);
+
+	if (r < 0)
+		return diag_set(diag, r, "%s: %s", path, strerrordesc_np(-r));
+	profile->is_compared = true;
+	r = folded_read(profile, RUN_BEFORE, text, len, &of_line);
+	return r < 0 ? diag_set(diag, r, "%s:%s", path, of_line.text) : 0;
 }
 
 static double joules(uint64_t energy_uj)
@@ -180,6 +200,8 @@ static int run(const struct profile_config *own, char *const *command)
 	struct diag diag = { "" };
 	int r = profile_init(&profile, NODES_MAX), status;
 
+	if (r == 0 && *own->diff)
+		r = read_earlier(own->diff, &profile, &diag);
 	if (r == 0)
 		r = profile_run(&request, &profile, &result, &diag);
 	if (r < 0) {

@@ -90,6 +90,11 @@ def the_machine_adds_up():
         finally:
             burner.kill()
             burner.wait()
+        with plant() as sensors:
+            earlier = path.parent / "earlier"
+            earlier.write_text("three-to-one;gone 17\n")
+            compared = profile(f"--host.sysfs={sensors.mount}", f"--diff={earlier}", "--all", "--duration=1s").stdout
+    assert "three-to-one;gone 17 0\n" in compared and all(line.split()[-2].isdigit() for line in compared.splitlines()), compared
     total, node = told_uj(done.stderr)[:2]
     assert total == node == sum(uj for _, uj in stacks(done.stdout)), done.stderr
     assert energy_of("large", stacks(done.stdout)) > 0, done.stdout
@@ -105,6 +110,8 @@ def what_is_wrong_is_reported():
     with tempfile.TemporaryDirectory() as directory:
         out = f"--output={directory}/out"
         profile(out, "--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+        pathlib.Path(directory, "bad").write_text("a;b 1\nno number\n")
+        assert f"{directory}/bad:2: must be a stack" in profile(f"--diff={directory}/bad", "--all", status=1).stderr
         told = profile("--output=/no/such/folder/out", "--", "true", status=1).stderr
         assert "kepler: /no/such/folder/out: No such file or directory\n" in told, told
 
