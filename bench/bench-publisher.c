@@ -56,9 +56,11 @@ static int add_columns(struct ledger *ledger, uint32_t counters)
 	for (size_t z = 0; r == 0 && z < ZONES; z++)
 		r = ledger_add_zone(ledger, &zones[z]);
 	for (enum signal signal = 0; r == 0 && counters && signal < SIGNAL_COUNT; signal++) {
+		const struct quantity *quantity = &signal_info[signal];
+
 		if (!(SIGNALS_COUNTERS & SIGNAL_BIT(signal)))
 			continue;
-		r = ledger_count(ledger, SIGNAL_BIT(signal));
+		r = ledger_count(ledger, &quantity, 1, 0);
 		counters--;
 	}
 	return r;
