@@ -12,11 +12,8 @@ static const char *const suffixes[FRAME_KINDS] = { [FRAME_KERNEL] = "_[k]", [FRA
 static void add_stack(const struct profile *profile, uint32_t node, struct strbuf *out)
 {
 	uint32_t path[PROFILE_DEPTH_MAX];
-	size_t depth = 0;
+	size_t depth = profile_stack(profile, node, path);
 
-	for (; node != PROFILE_ROOT && depth < PROFILE_DEPTH_MAX;
-	     node = profile->nodes[node].parent)
-		path[depth++] = profile->nodes[node].frame;
 	if (!depth)
 		strbuf_add_str(out, profile->frames[0].name);
 	while (depth) {
@@ -99,7 +96,9 @@ static bool cut_number(const char *line, size_t *len, uint64_t *ret)
 	return true;
 }
 
-static int read_line(struct profile *profile, enum profile_run run, const char *line, size_t len)
+/* Adds the energy to *sum_uj as well, which must not overflow: no profile has so much. */
+static int read_line(struct profile *profile, enum profile_run run, const char *line, size_t len,
+		     uint64_t *sum_uj)
 {
 	uint64_t energy_uj, before_uj;
 	uint32_t node;
@@ -108,7 +107,8 @@ static int read_line(struct profile *profile, enum profile_run run, const char *
 		len--;
 	if (!len)
 		return 0;
-	if (!cut_number(line, &len, &energy_uj))
+	if (!cut_number(line, &len, &energy_uj) ||
+	    __builtin_add_overflow(*sum_uj, energy_uj, sum_uj))
 		return -EINVAL;
 	(void)cut_number(line, &len, &before_uj);
 	node = add_path(profile, line, len);
@@ -119,13 +119,14 @@ static int read_line(struct profile *profile, enum profile_run run, const char *
 int folded_read(struct profile *profile, enum profile_run run, const char *text, size_t len,
 		struct diag *diag)
 {
+	uint64_t sum_uj = profile_sum_uj(profile, run);
 	size_t number = 1;
 
 	for (size_t at = 0; at < len; number++) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
 
-		if (read_line(profile, run, text + at, n) < 0)
+		if (read_line(profile, run, text + at, n, &sum_uj) < 0)
 			return diag_set(diag, -EINVAL,
 					"%zu: must be a stack and a whole number of microjoules, "
 					"as kepler profile --format=folded writes them",

@@ -107,6 +107,16 @@ uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame)
 	return profile->node_count++;
 }
 
+size_t profile_stack(const struct profile *profile, uint32_t node, uint32_t ret[PROFILE_DEPTH_MAX])
+{
+	size_t depth = 0;
+
+	for (; node != PROFILE_ROOT && depth < PROFILE_DEPTH_MAX;
+	     node = profile->nodes[node].parent)
+		ret[depth++] = profile->nodes[node].frame;
+	return depth;
+}
+
 uint64_t profile_sum_uj(const struct profile *profile, enum profile_run run)
 {
 	uint64_t sum = 0;

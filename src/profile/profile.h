@@ -64,5 +64,7 @@ void profile_release(struct profile *profile);
 uint32_t profile_frame(struct profile *profile, const char *name, enum frame_kind kind);
 /* The node of @frame below @parent; @parent itself, counted in `cut`, if there is no room. */
 uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame);
+/* The frames of the node's stack, the innermost first; returns how many, 0 of the root. */
+size_t profile_stack(const struct profile *profile, uint32_t node, uint32_t ret[PROFILE_DEPTH_MAX]);
 /* The energy of the whole profile. */
 uint64_t profile_sum_uj(const struct profile *profile, enum profile_run run);

@@ -13,11 +13,14 @@
 #include "kepler/profile/profile_run.h"
 #include "options/program.h"
 #include "profile/folded.h"
+#include "profile/profile_page.h"
 
 #define NODES_MAX   400000U
 #define EARLIER_MAX (64U << 20) /* bytes */
+#define TITLE_MAX   200         /* about, in bytes */
 
 enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
+enum profile_format { FORMAT_AUTO, FORMAT_FOLDED, FORMAT_HTML, FORMAT_SPEEDSCOPE };
 
 struct profile_config {
 	struct config config;
@@ -26,6 +29,7 @@ struct profile_config {
 	uint64_t duration_ns;
 	bool all;
 	enum idle_wanted idle;
+	enum profile_format format;
 };
 
 #define OWN(member) .offset = offsetof(struct profile_config, member)
@@ -33,6 +37,12 @@ struct profile_config {
 static const struct option_choice idles[] = { { "exclude", IDLE_EXCLUDE },
 					      { "include", IDLE_INCLUDE },
 					      { 0 } };
+
+static const struct option_choice formats[] = { { "auto", FORMAT_AUTO },
+						{ "folded", FORMAT_FOLDED },
+						{ "html", FORMAT_HTML },
+						{ "speedscope", FORMAT_SPEEDSCOPE },
+						{ 0 } };
 
 static const struct option own_rows[] = {
 	{ "pid", NULL, OPTION_U32, OWN(pid), .max = 1U << 22, .default_text = "0", .metavar = "PID",
@@ -51,8 +61,13 @@ static const struct option own_rows[] = {
 	  .default_text = "99", .metavar = "HZ", .only_flag = true,
 	  .help = "Samples per second and busy CPU." },
 	TEXT_FLAG("output", OWN(output), "", "FILE",
-		  "Write the profile to FILE. The default is kepler-profile.folded for a command "
+		  "Write the profile to FILE. The default is kepler-profile.html for a command "
 		  "and standard output otherwise."),
+	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "auto",
+	  .metavar = "FORMAT", .only_flag = true,
+	  .help = "html: a flame graph in one file; folded: a line per stack; speedscope: JSON for "
+		  "that program. auto: html for a FILE that ends in .html, speedscope for .json, "
+		  "otherwise folded." },
 	TEXT_FLAG(
 		"diff", OWN(diff), "", "FILE",
 		"Compare with the profile in FILE, an earlier output: each stack has two energies, "
@@ -142,12 +157,34 @@ static void summarize(const struct profile_result *result, uint64_t profile_uj, 
 	warn(result);
 }
 
-static int write_profile(const struct profile *profile, const char *path)
+static bool ends_in(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+
+	return len > n && strcmp(path + len - n, end) == 0;
+}
+
+static enum profile_format format_of(const struct profile_config *own, const char *path)
+{
+	if (own->format != FORMAT_AUTO)
+		return own->format;
+	if (ends_in(path, ".html"))
+		return FORMAT_HTML;
+	return ends_in(path, ".json") ? FORMAT_SPEEDSCOPE : FORMAT_FOLDED;
+}
+
+static int write_profile(const struct profile *profile, const struct profile_about *about,
+			 enum profile_format format, const char *path)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	int r;
 
-	folded_write(profile, &text);
+	if (format == FORMAT_HTML)
+		profile_page_html(profile, about, &text);
+	else if (format == FORMAT_SPEEDSCOPE)
+		profile_page_speedscope(profile, about, &text);
+	else
+		folded_write(profile, &text);
 	r = strbuf_error(&text);
 	if (r == 0 && strcmp(path, "-") != 0) {
 		r = write_output_file(path, text.data ? text.data : "", text.len, 0644);
@@ -162,9 +199,30 @@ static int write_profile(const struct profile *profile, const char *path)
 	return r < 0 ? 1 : 0;
 }
 
-static int finish(const struct profile_config *own, struct profile *profile,
+/* Names the command, with its words, or what else was profiled. */
+static void add_title(const struct profile_config *own, char *const *command, struct strbuf *out)
+{
+	for (; command && *command && out->len < TITLE_MAX; command++)
+		strbuf_addf(out, "%s%.80s", out->len ? " " : "", *command);
+	if (own->pid)
+		strbuf_addf(out, "process %u", own->pid);
+	else if (*own->container)
+		strbuf_addf(out, "container %s", own->container);
+	else if (*own->pod)
+		strbuf_addf(out, "pod %s", own->pod);
+	else if (own->all)
+		strbuf_add_str(out, "the machine");
+}
+
+static int finish(const struct profile_config *own, char *const *command, struct profile *profile,
 		  const struct profile_result *result, const char *path)
 {
+	CLEANUP(strbuf_release) struct strbuf title = STRBUF_INIT;
+	struct profile_about about = {
+		.quality = zone_quality_name(result->energy.quality),
+		.elapsed_s = (double)result->elapsed_ns / 1e9,
+	};
+
 	if (!result->energy.is_known) {
 		(void)fprintf(stderr, "kepler: no energy was read or estimated on this machine; "
 				      "kepler doctor says why\n");
@@ -180,7 +238,9 @@ static int finish(const struct profile_config *own, struct profile *profile,
 		add_rest(profile, &result->energy);
 	summarize(result, profile_sum_uj(profile, RUN_NOW),
 		  strcmp(path, "-") == 0 ? "profile" : path);
-	return write_profile(profile, path);
+	add_title(own, command, &title);
+	about.title = title.data ? title.data : "";
+	return write_profile(profile, &about, format_of(own, path), path);
 }
 
 static int run(const struct profile_config *own, char *const *command)
@@ -194,7 +254,7 @@ static int run(const struct profile_config *own, char *const *command)
 		.duration_ns = own->duration_ns,
 		.frequency_hz = own->frequency_hz,
 	};
-	const char *path = *own->output ? own->output : command ? "kepler-profile.folded" : "-";
+	const char *path = *own->output ? own->output : command ? "kepler-profile.html" : "-";
 	struct profile_result result = { .status = 0 };
 	struct profile profile;
 	struct diag diag = { "" };
@@ -208,7 +268,7 @@ static int run(const struct profile_config *own, char *const *command)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
 		status = result.status ? result.status : 1;
 	} else {
-		status = finish(own, &profile, &result, path);
+		status = finish(own, command, &profile, &result, path);
 		status = result.status ? result.status : status;
 	}
 	profile_release(&profile);

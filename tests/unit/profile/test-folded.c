@@ -49,12 +49,25 @@ static void a_line_without_a_number_is_refused(void **state)
 	profile_release(&profile);
 }
 
+static void energies_that_overflow_are_refused(void **state)
+{
+	static const char text[] = "a 18446744073709551615\nb 1\n";
+	struct profile profile;
+	struct diag diag = { "" };
+
+	assert_int_equal(profile_init(&profile, 100), 0);
+	assert_int_equal(folded_read(&profile, RUN_NOW, text, strlen(text), &diag), -EINVAL);
+	assert_int_equal(strncmp(diag.text, "2: ", 3), 0);
+	profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(two_runs_have_two_numbers),
 		cmocka_unit_test(a_line_without_a_number_is_refused),
+		cmocka_unit_test(energies_that_overflow_are_refused),
 	};
 
 	return unit_run(tests);
