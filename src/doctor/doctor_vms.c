@@ -55,7 +55,7 @@ static bool is_connected(const struct channels *channels, const char *path)
 	const char *at = channels->sockets;
 	size_t len = strlen(path);
 
-	while (at && (at = strstr(at, path))) {
+	for (at = at ? strstr(at, path) : NULL; at; at = strstr(at, path)) {
 		const char *line = at, *end = at + len;
 		char state[3];
 

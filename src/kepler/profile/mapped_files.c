@@ -2,6 +2,7 @@
 #include "kepler/profile/mapped_files.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -140,12 +141,12 @@ static int open_file(const struct mapped_file *file, const struct mapped_place *
 {
 	const uint32_t roots[] = { place->pid, place->parent };
 	struct stat status = { 0 };
+	uint64_t end = place->start + place->len;
 	char path[80];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", place->pid,
-		       (unsigned long long)place->start,
-		       (unsigned long long)(place->start + place->len));
+	(void)snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, place->pid,
+		       place->start, end);
 	fd = keep_same(regular_file_open(path, &status), &status, file->inode);
 	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(roots); i++)
 		fd = keep_same(root_file_open(roots[i], file->path, &status), &status, file->inode);

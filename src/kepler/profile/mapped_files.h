@@ -32,8 +32,8 @@ uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t
 bool mapped_files_is_memory(const struct mapped_files *files, uint32_t file);
 /* Is it the C library or the dynamic linker, in which threads begin? */
 bool mapped_files_is_start(const struct mapped_files *files, uint32_t file);
-/* The frame of the function at @offset of the file; of one without a name, the frame "[FILE]". */
-uint32_t mapped_files_frame(struct mapped_files *files, uint32_t file, uint64_t offset,
+/* The frame of the function at @offset of a file; of one without a name, the frame "[FILE]". */
+uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
 			    const struct mapped_place *place);
 /* Times that a file was not opened because too many are. */
 uint64_t mapped_files_refused(const struct mapped_files *files);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/profile/process_maps.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,21 +46,38 @@ void process_maps_copy(struct process_maps *maps, const struct process_maps *fro
 	maps->count = from->count;
 }
 
+/* Moves @text to what follows a number and @end; false: there is something else. */
+static bool take(char **text, int base, char end, uint64_t *ret)
+{
+	char *after;
+
+	errno = 0;
+	*ret = strtoull(*text, &after, base);
+	if (after == *text || *after != end || errno)
+		return false;
+	*text = after + 1;
+	return true;
+}
+
 /* "START-END r-xp OFFSET MAJOR:MINOR INODE    PATH" */
 static void read_line(struct process_maps *maps, char *line, struct mapped_files *files)
 {
-	uint64_t start, end, offset, inode;
-	char access[5];
-	int path_at = 0;
+	uint64_t start, end, offset, device, inode;
 	struct process_map map;
+	bool is_code;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &start,
-		   &end, access, &offset, &inode, &path_at) < 5 ||
-	    access[2] != 'x' || end <= start)
+	if (!take(&line, 16, '-', &start) || !take(&line, 16, ' ', &end) || strlen(line) < 5)
 		return;
+	is_code = line[2] == 'x';
+	line += 5;
+	if (!is_code || end <= start || !take(&line, 16, ' ', &offset) ||
+	    !take(&line, 16, ':', &device) || !take(&line, 16, ' ', &device) ||
+	    !take(&line, 10, ' ', &inode))
+		return;
+	line += strspn(line, " ");
 	map = (struct process_map){ start, end - start, offset,
-				    mapped_files_add(files, line + path_at, inode) };
+				    mapped_files_add(files, line, inode) };
 	if (map.file != MAPPED_FILE_NONE)
 		process_maps_add(maps, &map);
 }

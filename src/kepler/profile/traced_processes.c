@@ -103,7 +103,7 @@ static struct traced_process *add(struct traced_processes *traced, uint32_t pid)
 {
 	uint32_t at = traced->first_hole;
 
-	while (at < traced->count && traced->processes[at].is_used)
+	while (traced->processes && at < traced->count && traced->processes[at].is_used)
 		at++;
 	if (at >= TRACED_PROCESSES_MAX ||
 	    ARRAY_RESERVE(traced->processes, traced->size, at + 1) < 0 ||

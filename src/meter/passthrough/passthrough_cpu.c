@@ -7,9 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -22,9 +23,11 @@
 
 int passthrough_own_cpu(const char *procfs, uint64_t *ret_us)
 {
-	uint64_t user, nice, system, irq, softirq;
+	/* user, nice, system, idle, iowait, irq, softirq: which of them are work? */
+	static const bool is_work[] = { true, true, true, false, false, true, true };
 	CLEANUP_FD int fd = -1;
-	char path[4096], text[512];
+	uint64_t ticks = 0;
+	char path[4096], text[512], *at;
 	ssize_t len;
 	int r = path_join(path, sizeof(path), procfs, "stat");
 
@@ -35,12 +38,19 @@ int passthrough_own_cpu(const char *procfs, uint64_t *ret_us)
 	if (len < 0)
 		return -errno;
 	text[len] = '\0';
-	if (sscanf(text,
-		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*u",
-		   &user, &nice, &system, &irq, &softirq) != 5)
+	if (strncmp(text, "cpu ", 4) != 0)
 		return -EBADMSG;
-	*ret_us = (user + nice + system + irq + softirq) *
-		  (US_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	at = text + 4;
+	for (size_t i = 0; i < ARRAY_SIZE(is_work); i++) {
+		char *after;
+		uint64_t value = strtoull(at, &after, 10);
+
+		if (after == at)
+			return -EBADMSG;
+		ticks += is_work[i] ? value : 0;
+		at = after;
+	}
+	*ret_us = ticks * (US_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 	return 0;
 }
 

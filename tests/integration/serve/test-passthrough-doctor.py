@@ -15,7 +15,7 @@ import uuid
 from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, need_root, rapl_zone, run_tests
 
 IN_GUEST = "in-guest"  # this script as a virtual machine: in-guest PATH, and QEMU's words after that
-PORT = 28283
+PORT = 28284  # serve/passthrough listens at 28283
 OWN_UUID = "c7a5fdbd-edaf-9455-926a-d65c16db1809"
 
 
