@@ -137,7 +137,9 @@ int fit_pairs(const struct pairs *pairs, struct fit *ret)
 		r = spread_of(pairs, false, &bottom, &top);
 	if (r < 0)
 		return r;
-	ret->range = fmax(high - low, RANGE_LEAST * fabs(ret->line.mean_actual));
+	ret->low = low;
+	ret->spread = high - low;
+	ret->range = fmax(ret->spread, RANGE_LEAST * fabs(ret->line.mean_actual));
 	ret->shape = shape_of(&ret->line, ret->range);
 	measure_errors(pairs, ret);
 	double near = AT_LIMIT * (top - bottom);

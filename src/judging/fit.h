@@ -28,6 +28,7 @@ struct line {
 
 struct fit {
 	struct line line;
+	double low, spread; /* of the actual values: 1st percentile, and from it to the 99th */
 	double range;
 	double shape;
 	double saturated; /* part of the time at the top limit, if there is one; else 0 */

@@ -10,10 +10,12 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "judging/counter_form.h"
 #include "judging/fit.h"
 #include "judging/interval.h"
 #include "judging/lag.h"
 #include "judging/pairing.h"
+#include "judging/slope.h"
 
 #define PAIRS_LEAST   8
 #define UNPAIRED_MOST 0.1
@@ -21,14 +23,16 @@
 #define CORRELATED_R2 0.5
 #define ALIKE         1.5 /* residuals of two explanations, as a factor */
 #define PARTS_MOST    10
-#define PART_PAIRS    20 /* of a part at least */
-#define LAG_SEARCH    3  /* times the bound, so that a breach is seen as one */
+#define PART_PAIRS    20   /* of a part at least */
+#define VARIES_BY     0.25 /* of the range */
+#define LAG_SEARCH    3    /* times the bound, so that a breach is seen as one */
 
 /* Everything that is found out about two series before there is a verdict. */
 struct judgement {
 	struct pairs plain;   /* unshifted */
 	struct pairs shifted; /* by a permitted lag; else as @plain */
 	struct fit fit;
+	struct slope slope;
 	double lag_s; /* found */
 	bool lag_is_too_long;
 };
@@ -55,7 +59,11 @@ static int look_at(const struct result *result, struct judgement *ret)
 		r = pairs_make(result->actual, result->predicted,
 			       isnan(ret->lag_s) ? 0 : ret->lag_s, SERIES_WINDOWS_MAX,
 			       &ret->shifted);
-	return r < 0 ? r : fit_pairs(&ret->shifted, &ret->fit);
+	if (r == 0)
+		r = fit_pairs(&ret->shifted, &ret->fit);
+	if (r == 0)
+		ret->slope = slope_of(&ret->fit, ret->shifted.count);
+	return r;
 }
 
 /* The errors of unshifted pairs, for comparison. */
@@ -437,16 +445,22 @@ static void decide(struct result *result, const struct judgement *judgement,
 			name_worst_phase(result);
 		return;
 	}
+	if (slope_judge(&judgement->fit, &judgement->slope, result))
+		return;
 	if (open) {
 		explain_open(result, open);
 		return;
 	}
 	char bound[THRESHOLD_TEXT_MAX];
 	threshold_text(&result->threshold, bound);
+	bool varies = judgement->fit.spread > VARIES_BY * judgement->fit.range;
 	result_set_verdict(result, VERDICT_PASS,
 			   "Energies differ by %+.2f %%, in no phase by more than the bound (%s); "
-			   "%.1f %% of the range remain after lag, scale and offset.",
-			   100 * whole->error, bound, 100 * errors->shape);
+			   "%.1f %% of the range remain after lag, scale and offset.%s",
+			   100 * whole->error, bound, 100 * errors->shape,
+			   varies ? ""
+				  : " The power hardly varies, so a wrong scale with an opposite "
+				    "offset would not show.");
 }
 
 /*
@@ -480,6 +494,8 @@ int judge_series(struct result *result, const struct phase *phases, size_t phase
 	if (r < 0)
 		return r;
 	result->has_errors = true;
+	if (counter_form_judge(result))
+		return 0;
 	if (pairs->count < PAIRS_LEAST) {
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Only %zu windows have actual and predicted values (%d are "

@@ -13,6 +13,9 @@
  * the window × the change. A phase whose error would be within max_error without this uncertainty
  * is not judged.
  *
+ * A series that is wrong at low and at high power, but right in sum, fails as `scale`
+ * (judging/slope.h); so does a power that is read as a counter (judging/counter_form.h).
+ *
  * A verdict is "inconclusive" with fewer than 8 pairs, or if more than 10 % of the actual series'
  * time is without a counterpart.
  *

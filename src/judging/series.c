@@ -218,6 +218,7 @@ int series_add_counter(struct series *series, double time_s, double value)
 	series->dropped.first += is_first;
 	series->dropped.reset += is_reset;
 	remember(series, time_s, value);
+	series->value_sum += value;
 	return is_first || is_reset ? 0 : append(series, window);
 }
 

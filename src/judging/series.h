@@ -50,7 +50,7 @@ struct series {
 	struct series_dropped dropped;
 	double error; /* of the source itself, as a ratio, such as 0.01; NAN: not known */
 	/* State while samples are added. */
-	double last_s, last_value;
+	double last_s, last_value, value_sum; /* value_sum: of a counter's values */
 	double sample_step_s; /* usual length of a sample's window, once they are merged */
 	uint32_t in_last;     /* samples in the last window */
 	bool has_last;

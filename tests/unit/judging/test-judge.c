@@ -337,6 +337,78 @@ static void what_readings_do_not_resolve_is_not_judged(void **state)
 	}
 }
 
+/* The verdict on @factor times the actual values, with an offset so that the energy is right. */
+static struct result *judge_cancelling(struct machine *machine, double factor, double truth_error)
+{
+	static const struct phase one = { "all", 0, 599 };
+	struct result *result = result_new("node/package", RESULT_ACCURACY);
+	double predicted[SAMPLES], mean = 0;
+
+	for (int i = 0; i < SAMPLES; i++)
+		mean += machine->watts[i] / SAMPLES;
+	for (int i = 0; i < SAMPLES; i++)
+		predicted[i] = factor * machine->watts[i] + (1 - factor) * mean +
+			       0.02 * mean * (uniform(machine) - 0.5);
+	result->actual = series_of(machine->watts, SAMPLES, 0);
+	result->predicted = series_of(predicted, SAMPLES, 0);
+	result->threshold = (struct threshold){ .max_error = 0.05,
+						.max_lag_s = 10,
+						.truth_error = truth_error };
+	assert_int_equal(judge_series(result, &one, 1), 0);
+	assert_true(fabs(result->errors.energy_ratio - 1) < 0.01);
+	return result;
+}
+
+static void a_scale_and_an_offset_do_not_cancel(void **state)
+{
+	struct machine machine, steady = { .state = 5 };
+
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		run_machine(&machine, seed);
+		expect(judge_cancelling(&machine, 0.5, 0), VERDICT_FAIL, CAUSE_SCALE,
+		       "Energies agree only as a whole");
+		expect(judge_cancelling(&machine, 1.6, 0), VERDICT_FAIL, CAUSE_SCALE,
+		       "Energies agree only as a whole");
+		expect(judge_cancelling(&machine, 1.07, 0.04), VERDICT_PASS, CAUSE_NONE, "");
+	}
+	for (int i = 0; i < SAMPLES; i++)
+		steady.watts[i] = 100 + uniform(&steady);
+	expect(judge_cancelling(&steady, 0.5, 0), VERDICT_PASS, CAUSE_NONE,
+	       "The power hardly varies");
+}
+
+/* 5 s apart, as an exporter shows it that takes microwatts for microjoules. */
+static struct result *judge_as_counter(const double *watts, bool is_power)
+{
+	struct series *actual = series_new("actual", "W"), *counter = series_new("counter", "W");
+	double joules = 0;
+
+	for (int i = 0; i < SAMPLES; i++) {
+		assert_int_equal(series_add_gauge(actual, i, watts[i]), 0);
+		joules += watts[i];
+		if (i == SAMPLES / 2)
+			joules = 0; /* the exporter restarts */
+		if (i % 5 == 0)
+			assert_int_equal(
+				series_add_counter(counter, i, is_power ? watts[i] : joules), 0);
+	}
+	series_finish(actual);
+	series_finish(counter);
+	return judged(actual, counter, 0.05);
+}
+
+static void a_power_is_not_a_counter(void **state)
+{
+	struct machine machine;
+
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		run_machine(&machine, seed);
+		expect(judge_as_counter(machine.watts, true), VERDICT_FAIL, CAUSE_SCALE,
+		       "as if microwatts were taken for microjoules");
+	}
+	expect(judge_as_counter(machine.watts, false), VERDICT_PASS, CAUSE_NONE, "");
+}
+
 static void only_a_phase_is_wrong(void **state)
 {
 	static const struct phase phases[] = { { "most", 0, 550 }, { "rest", 550, 599 } };
@@ -472,6 +544,7 @@ static void clean_series_pass(void **state)
 		/* Short ones at a load that hardly changes, too. */
 		expect(judged(series_of(machine.watts, 16, 0), series_of(predicted, 16, 0), 0.05),
 		       VERDICT_PASS, CAUSE_NONE, "");
+		expect(judge_cancelling(&machine, 1, 0), VERDICT_PASS, CAUSE_NONE, "");
 		bool itself = seed % 2 == 0;
 		expect(judged(actual,
 			      series_of(itself ? machine.watts : predicted, SAMPLES,
@@ -495,6 +568,8 @@ int main(void)
 		cmocka_unit_test(phases_decide),
 		cmocka_unit_test(the_truths_own_error_is_part_of_the_verdict),
 		cmocka_unit_test(what_readings_do_not_resolve_is_not_judged),
+		cmocka_unit_test(a_scale_and_an_offset_do_not_cancel),
+		cmocka_unit_test(a_power_is_not_a_counter),
 		cmocka_unit_test(only_a_phase_is_wrong),
 		cmocka_unit_test(a_phase_without_values_says_so),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
