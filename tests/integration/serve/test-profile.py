@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from browser import Browser
-from rig import KEPLER, ROOT, Sensors, need_program, rapl_zone, run_tests
+from rig import KEPLER, ROOT, Sensors, Service, need_program, rapl_zone, run_tests
 
 QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
 SECONDS = 30 if os.environ.get("KEPLER_LONG_TESTS") else 12
@@ -102,6 +102,23 @@ def the_machine_adds_up():
     assert {frames[0] for frames, _ in stacks(of_one.stdout)} == {"three-to-one"}, of_one.stdout
 
 
+def a_containers_processes_alone():
+    """One program in a cgroup of its own, and another one elsewhere, which the profile of the cgroup leaves out."""
+    name = "kepler-test-profile.service"
+    with plant() as sensors, program() as path, Service(name) as service, contextlib.ExitStack() as ended:
+        other = path.with_name("other")
+        os.link(path, other)
+        for burner in (service.run(path, "1000"), subprocess.Popen([other, "1000"])):
+            ended.callback(burner.wait)
+            ended.callback(burner.kill)
+        done = profile(f"--host.sysfs={sensors.mount}", f"--container={name}", "--duration=3s")
+        found = stacks(done.stdout)
+        assert {frames[0] for frames, _ in found} == {"three-to-one"} and energy_of("large", found) > 0, found
+        assert sum(uj for _, uj in found) == told_uj(done.stderr)[0] < told_uj(done.stderr)[1], done.stderr
+        missing = profile(f"--host.sysfs={sensors.mount}", "--container=no-such-container", "--duration=1s", status=1)
+        assert "kepler: no process of container no-such-container ran\n" in missing.stderr, missing.stderr
+
+
 def the_page_is_a_flame_graph():
     """Without --output a command's profile is a page; a real browser draws it, and asks for nothing else."""
     with plant() as sensors, program() as path, tempfile.TemporaryDirectory() as directory:
@@ -140,4 +157,5 @@ def what_is_wrong_is_reported():
         assert "kepler: /no/such/folder/out: No such file or directory\n" in told, told
 
 
-run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, the_page_is_a_flame_graph, what_is_wrong_is_reported])
+run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, a_containers_processes_alone, the_page_is_a_flame_graph,
+           what_is_wrong_is_reported])
