@@ -168,6 +168,24 @@ static void examine_unused(struct findings *findings, const struct passthrough_p
 			     places->port[0] ? places->port : places->folder);
 }
 
+/* A virtual machine's RAPL is made by its hypervisor, and Kepler cannot see from what. */
+static void examine_rapl(struct findings *findings, const struct meter_table *meters)
+{
+	for (size_t z = 0; meters && z < meter_table_count(meters); z++) {
+		const struct zone *zone = meter_table_zone(meters, z);
+
+		if (strncmp(zone->source, "rapl-", strlen("rapl-")) != 0)
+			continue;
+		findings_add(
+			findings, FINDING_NOTE, TOPIC, NULL,
+			"this virtual machine has RAPL (%s), which its hypervisor makes: QEMU's "
+			"rapl=on divides the host's packages by the CPU time of virtual "
+			"machines, so it is a share and not a meter, but counts as measured",
+			zone->source);
+		return;
+	}
+}
+
 void doctor_examine_guest(struct findings *findings, const struct sources *sources,
 			  const struct config *config)
 {
@@ -177,6 +195,7 @@ void doctor_examine_guest(struct findings *findings, const struct sources *sourc
 
 	if (!sources->host.is_vm)
 		return;
+	examine_rapl(findings, sources->meters);
 	passthrough_search(config->host.procfs, config->host.sysfs, &places);
 	if (strcmp(place, PASSTHROUGH_AUTO) == 0 && (places.port[0] || places.folder[0]))
 		place = places.port[0] ? places.port : places.folder;

@@ -128,7 +128,17 @@ def devices_of_a_guest():
         assert of(found, "/dev/vport1p2, over which the host reports this machine's energy, is not read"), found
 
 
+def rapl_of_a_hypervisor():
+    with tempfile.TemporaryDirectory(prefix="kepler-doctor-") as path:
+        folder = sysfs_of(pathlib.Path(path), "QEMU", "Standard PC")
+        zone = folder / "class/powercap/intel-rapl:0"
+        zone.mkdir(parents=True)
+        for name, text in (("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
+            (zone / name).write_text(text + "\n")
+        assert of(findings(f"--host.sysfs={folder}"), "this virtual machine has RAPL (rapl-sysfs), which its hypervisor makes")
+
+
 if len(sys.argv) > 2 and sys.argv[1] == IN_GUEST:
     guest_main(sys.argv[2])
 else:
-    run_tests([on_the_host, in_a_guest, devices_of_a_guest], at_once=3)
+    run_tests([on_the_host, in_a_guest, devices_of_a_guest, rapl_of_a_hypervisor], at_once=4)
