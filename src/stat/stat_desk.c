@@ -109,17 +109,22 @@ static struct slot *find(struct stat_desk *desk, const struct stat_client *clien
 static struct slot *find_room(struct stat_desk *desk, const struct stat_client *client)
 {
 	struct slot *room = NULL;
-	unsigned of_user = 0;
+	unsigned of_user = 0, of_users = 0;
 
 	for (size_t i = 0; i < STAT_CLIENTS_MAX; i++) {
 		struct slot *slot = &desk->slots[i];
 
-		if (slot->state == SLOT_FREE)
+		if (slot->state == SLOT_FREE) {
 			room = slot;
-		else
-			of_user += slot->client.uid == client->uid;
+			continue;
+		}
+		of_user += slot->client.uid == client->uid;
+		of_users += !slot->client.is_trusted;
 	}
-	return client->sees_all || of_user < STAT_CLIENTS_OF_USER ? room : NULL;
+	return client->is_trusted ||
+			       (of_user < STAT_CLIENTS_OF_USER && of_users < STAT_CLIENTS_OF_USERS)
+		       ? room
+		       : NULL;
 }
 
 static int begin(struct stat_desk *desk, const struct stat_client *client)
@@ -170,7 +175,7 @@ int stat_desk_read(struct stat_desk *desk, const struct stat_client *client, str
 	pthread_mutex_lock(&desk->lock);
 	r = read_page(find(desk, client), ret);
 	pthread_mutex_unlock(&desk->lock);
-	if (r == -EAGAIN && client->sees_all)
+	if (r == -EAGAIN && client->is_trusted)
 		wake(desk);
 	return r;
 }
@@ -254,7 +259,7 @@ bool stat_desk_turn(struct stat_desk *desk, uint64_t now_ns)
 
 		if (slot->state != SLOT_FREE)
 			follow_slot(desk, slot, now_ns);
-		is_wanted |= slot->state == SLOT_ASKED && slot->client.sees_all;
+		is_wanted |= slot->state == SLOT_ASKED && slot->client.is_trusted;
 	}
 	pthread_mutex_unlock(&desk->lock);
 	return is_wanted;
@@ -280,7 +285,7 @@ static void give(struct stat_desk *desk, struct slot *slot, const struct layout 
 	if (slot->state != SLOT_TAKEN)
 		return;
 	strbuf_release(&slot->page);
-	(void)tree_page(desk->trees, (uint32_t)slot->tree, layout, !slot->client.sees_all,
+	(void)tree_page(desk->trees, (uint32_t)slot->tree, layout, !slot->client.is_trusted,
 			&slot->page); /* no memory: the page has failed */
 	slot->state = SLOT_ANSWERED;
 }

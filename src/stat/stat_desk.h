@@ -4,8 +4,8 @@
  *
  * A client is a process that asks for the tree of what it starts. The server's thread enters a
  * request and returns; the loop serves it, and the client asks again. Neither side waits. A tree
- * ends when its client says so or has ended. At most STAT_CLIENTS_MAX clients are served, and
- * STAT_CLIENTS_OF_USER of each user that sees its own processes only.
+ * ends when its client says so or has ended. At most STAT_CLIENTS_MAX clients are served, up to
+ * STAT_CLIENTS_OF_USERS of users that are not trusted, and STAT_CLIENTS_OF_USER of each of these.
  */
 #pragma once
 
@@ -17,8 +17,9 @@
 #include "base/strbuf.h"
 #include "stat/process_trees.h"
 
-#define STAT_CLIENTS_MAX     TREES_MAX
-#define STAT_CLIENTS_OF_USER 4
+#define STAT_CLIENTS_MAX      TREES_MAX
+#define STAT_CLIENTS_OF_USERS 12
+#define STAT_CLIENTS_OF_USER  4
 
 struct stat_desk;
 
@@ -32,7 +33,7 @@ void stat_desk_free(struct stat_desk *desk);
 struct stat_client {
 	struct tree_id process;
 	uid_t uid;
-	bool sees_all; /* may ask for an interval at any time, and sees each microjoule */
+	bool is_trusted; /* may ask for an interval at any time, and sees each microjoule */
 };
 
 /*

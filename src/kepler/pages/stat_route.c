@@ -52,7 +52,7 @@ static bool find_client(const struct viewer *viewer, const struct http_request *
 	*ret = (struct stat_client){
 		.process = { (uint32_t)user.pid, proc_start_ns(&stat) },
 		.uid = user.uid,
-		.sees_all = viewer->sight == SIGHT_ALL,
+		.is_trusted = viewer->is_trusted,
 	};
 	return true;
 }
@@ -124,7 +124,7 @@ void stat_route_answer(struct stat_desk *desk, const struct viewer *viewer,
 	if (!find_client(viewer, request, response, &client))
 		return;
 	if (what && strcmp(what, "read") == 0) {
-		if (client.sees_all ||
+		if (client.is_trusted ||
 		    viewer_take_turn(times, client.uid, clock_ns(CLOCK_MONOTONIC)))
 			answer_read(desk, &client, response);
 		else

@@ -7,14 +7,16 @@
 #include "host/proc.h"
 #include "snapshot/power_picture.h"
 
+static bool is_trusted(const struct viewing *viewing, const struct http_peer_user *user)
+{
+	return user &&
+	       (user->uid == 0 || user->uid == viewing->own ||
+		(viewing->group != (gid_t)-1 && http_peer_user_is_in(user, viewing->group)));
+}
+
 static enum sight sight_of(const struct viewing *viewing, const struct http_peer_user *user)
 {
-	bool is_trusted =
-		user &&
-		(user->uid == 0 || user->uid == viewing->own ||
-		 (viewing->group != (gid_t)-1 && http_peer_user_is_in(user, viewing->group)));
-
-	if (is_trusted || viewing->everyone == EVERYONE_ALL)
+	if (is_trusted(viewing, user) || viewing->everyone == EVERYONE_ALL)
 		return SIGHT_ALL;
 	return user && viewing->everyone == EVERYONE_OWN ? SIGHT_OWN : SIGHT_NONE;
 }
@@ -23,6 +25,7 @@ struct viewer viewer_of_user(const struct viewing *viewing, const struct http_pe
 {
 	return (struct viewer){
 		.sight = sight_of(viewing, user),
+		.is_trusted = is_trusted(viewing, user),
 		.uid = user ? user->uid : (uid_t)-1,
 		.proc_fd = viewing->proc_fd,
 	};

@@ -29,8 +29,9 @@ struct viewing {
 
 struct viewer {
 	enum sight sight;
-	uid_t uid;   /* with SIGHT_OWN */
-	int proc_fd; /* with SIGHT_OWN */
+	bool is_trusted; /* root, the user of this program, or a member of the group */
+	uid_t uid;       /* with SIGHT_OWN */
+	int proc_fd;     /* with SIGHT_OWN */
 };
 
 /*

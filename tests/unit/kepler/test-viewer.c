@@ -37,6 +37,8 @@ static void the_option_decides_what_others_see(void **state)
 		const struct viewer viewer = viewer_of_user(&viewing, &cases[i].user);
 
 		assert_int_equal(viewer.sight, cases[i].sight);
+		/* Only a user that sees all under each value of the option is trusted. */
+		assert_int_equal(viewer.is_trusted, i < 4 || i == 6);
 		assert_int_equal(viewer.uid, cases[i].user.uid);
 	}
 }

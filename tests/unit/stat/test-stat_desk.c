@@ -10,7 +10,7 @@ static const struct layout no_accounts = { .account_count = 0 };
 
 static struct stat_client client_of(uint32_t pid, uid_t uid)
 {
-	return (struct stat_client){ .process = { pid, 5 }, .uid = uid, .sees_all = uid == 0 };
+	return (struct stat_client){ .process = { pid, 5 }, .uid = uid, .is_trusted = uid == 0 };
 }
 
 static struct stat_desk *new_desk(void)
@@ -122,6 +122,23 @@ static void clients_are_bounded(void **state)
 	stat_desk_free(desk);
 }
 
+/* Three users have all places that users can have; root has one nevertheless. */
+static void users_leave_places_to_root(void **state)
+{
+	struct stat_desk *desk = new_desk();
+	struct stat_client client;
+
+	for (uint32_t pid = 0; pid < STAT_CLIENTS_OF_USERS; pid++) {
+		client = client_of(1 + pid, 1000 + pid / STAT_CLIENTS_OF_USER);
+		begin(desk, &client);
+	}
+	client = client_of(100, 2000);
+	assert_int_equal(stat_desk_begin(desk, &client), -ENOSPC);
+	client = client_of(101, 0);
+	begin(desk, &client);
+	stat_desk_free(desk);
+}
+
 static void a_reader_without_parents_has_no_trees(void **state)
 {
 	struct stat_desk *desk = new_desk();
@@ -139,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_user_cannot_ask_for_an_interval),
 		cmocka_unit_test(a_tree_ends_with_its_client),
 		cmocka_unit_test(clients_are_bounded),
+		cmocka_unit_test(users_leave_places_to_root),
 		cmocka_unit_test(a_reader_without_parents_has_no_trees),
 	};
 
