@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/macro.h"
 #include "kepler/profile/root_file.h"
 
 #define MAP_BYTES_MAX (32 << 20)
@@ -16,6 +17,7 @@
 void jit_names_release(struct jit_names *names)
 {
 	symbol_table_release(&names->table);
+	*names = JIT_NAMES_INIT;
 }
 
 void jit_names_begin_interval(struct jit_names *names)
@@ -39,45 +41,55 @@ static uint32_t own_pid(uint32_t pid)
 	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : pid;
 }
 
-static FILE *open_map(uint32_t pid, struct stat *ret)
+static int open_map(uint32_t pid, struct stat *ret)
 {
 	char path[64];
 	struct stat process;
-	FILE *file;
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%u", pid);
 	if (stat(path, &process) < 0)
-		return NULL;
+		return -1;
 	(void)snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid(pid));
 	fd = root_file_open(pid, path, ret);
-	if (fd < 0)
-		return NULL;
-	file = ret->st_size <= MAP_BYTES_MAX && (ret->st_uid == process.st_uid || ret->st_uid == 0)
-		       ? fdopen(fd, "r")
-		       : NULL;
-	if (!file)
+	if (fd >= 0 &&
+	    (ret->st_size > MAP_BYTES_MAX || (ret->st_uid != process.st_uid && ret->st_uid != 0))) {
 		(void)close(fd);
-	return file;
+		return -1;
+	}
+	return fd;
+}
+
+/* Reads as much as the file had when it was opened: a process that writes on is not waited for. */
+static void add_lines(struct symbol_table *table, int fd, size_t size)
+{
+	CLEANUP_FREE char *text = malloc(size + 1);
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (!text)
+		return;
+	for (; len < size && n > 0; len += n > 0 ? (size_t)n : 0)
+		n = pread(fd, text + len, size - len, (off_t)len);
+	text[len] = '\0';
+	for (char *line = text; line && *line;) {
+		char *end = strchr(line, '\n');
+
+		(void)symbol_table_add_perf_map(table, line);
+		line = end ? end + 1 : NULL;
+	}
 }
 
 static void read_map(struct jit_names *names, uint32_t pid)
 {
 	struct stat status;
-	FILE *file = open_map(pid, &status);
-	char *line = NULL;
-	size_t size = 0;
+	CLEANUP_FD int fd = open_map(pid, &status);
 
-	if (!file)
+	if (fd < 0 || status.st_size == names->read)
 		return;
-	if (status.st_size != names->read) {
-		symbol_table_release(&names->table);
-		while (getline(&line, &size, file) > 0)
-			(void)symbol_table_add_perf_map(&names->table, line);
-		names->read = status.st_size;
-	}
-	free(line);
-	(void)fclose(file);
+	symbol_table_release(&names->table);
+	add_lines(&names->table, fd, (size_t)status.st_size);
+	names->read = status.st_size;
 }
 
 const char *jit_names_find(struct jit_names *names, uint32_t pid, uint64_t address)

@@ -19,7 +19,10 @@ struct jit_names {
 	bool is_new; /* it may be read in this interval */
 };
 
-void jit_names_release(struct jit_names *names);
+/* The file may be read at once. */
+#define JIT_NAMES_INIT ((struct jit_names){ .is_new = true })
+
+void jit_names_release(struct jit_names *names); /* to JIT_NAMES_INIT */
 void jit_names_begin_interval(struct jit_names *names);
 /* NULL: not known. */
 const char *jit_names_find(struct jit_names *names, uint32_t pid, uint64_t address);

@@ -114,7 +114,8 @@ static struct traced_process *add(struct traced_processes *traced, uint32_t pid)
 	if (at == traced->count)
 		traced->count++;
 	traced->first_hole = at + 1;
-	traced->processes[at] = (struct traced_process){ .pid = pid, .is_used = true };
+	traced->processes[at] =
+		(struct traced_process){ .pid = pid, .is_used = true, .jit = JIT_NAMES_INIT };
 	return &traced->processes[at];
 }
 

@@ -36,6 +36,30 @@ int main(int argc, char **argv)
 }
 """
 
+# A function that a runtime has compiled: code in memory without a file, named in /tmp/perf-PID.map.
+RUNTIME = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((noinline)) static void turn(volatile unsigned long *n) { for (unsigned long i = 0; i < 1000000; i++) *n += i; }
+int main(void)
+{
+	int all = PROT_READ | PROT_WRITE | PROT_EXEC;
+	void (*code)(volatile unsigned long *) = mmap(NULL, 4096, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	volatile unsigned long n = 0;
+	memcpy((void *)code, (void *)turn, 256);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	FILE *map = fopen(path, "w");
+	fprintf(map, "%lx 100 compiled;turn\n", (unsigned long)code);
+	fclose(map);
+	for (;;) code(&n);
+}
+"""
+
 
 def profile(*words, status=0, **kwargs):
     done = subprocess.run([KEPLER, "profile", *QUIET, *words], capture_output=True, text=True, check=False, timeout=300, **kwargs)
@@ -57,10 +81,10 @@ def told_uj(stderr):
 
 
 @contextlib.contextmanager
-def program():
+def program(name="three-to-one", text=PROGRAM):
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory, "three-to-one")
-        subprocess.run([need_program("cc"), "-O1", "-fno-omit-frame-pointer", "-x", "c", "-o", path, "-"], input=PROGRAM, text=True,
+        path = pathlib.Path(directory, name)
+        subprocess.run([need_program("cc"), "-O1", "-fno-omit-frame-pointer", "-x", "c", "-o", path, "-"], input=text, text=True,
                        check=True)
         yield path
 
@@ -119,6 +143,18 @@ def a_containers_processes_alone():
         assert "kepler: no process of container no-such-container ran\n" in missing.stderr, missing.stderr
 
 
+def functions_that_a_runtime_compiled_have_names():
+    with plant() as sensors, program("runtime", RUNTIME) as path, subprocess.Popen([path]) as runtime:
+        lines = pathlib.Path(f"/tmp/perf-{runtime.pid}.map")
+        try:
+            found = stacks(profile(f"--host.sysfs={sensors.mount}", f"--pid={runtime.pid}", "--duration=3s").stdout)
+        finally:
+            runtime.kill()
+            lines.unlink(missing_ok=True)
+    # The semicolon would separate frames.
+    assert energy_of("compiled:turn_[j]", found) > 0.9 * sum(uj for _, uj in found) > 0, found
+
+
 def the_page_is_a_flame_graph():
     """Without --output a command's profile is a page; a real browser draws it, and asks for nothing else."""
     with plant() as sensors, program() as path, tempfile.TemporaryDirectory() as directory:
@@ -157,5 +193,5 @@ def what_is_wrong_is_reported():
         assert "kepler: /no/such/folder/out: No such file or directory\n" in told, told
 
 
-run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, a_containers_processes_alone, the_page_is_a_flame_graph,
-           what_is_wrong_is_reported])
+run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, a_containers_processes_alone,
+           functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported])
