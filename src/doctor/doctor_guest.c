@@ -169,8 +169,11 @@ static void examine_unused(struct findings *findings, const struct passthrough_p
 }
 
 /* A virtual machine's RAPL is made by its hypervisor, and Kepler cannot see from what. */
-static void examine_rapl(struct findings *findings, const struct meter_table *meters)
+static void examine_rapl(struct findings *findings, const struct meter_table *meters,
+			 bool is_virtual)
 {
+	if (!is_virtual)
+		return;
 	for (size_t z = 0; meters && z < meter_table_count(meters); z++) {
 		const struct zone *zone = meter_table_zone(meters, z);
 
@@ -180,7 +183,8 @@ static void examine_rapl(struct findings *findings, const struct meter_table *me
 			findings, FINDING_NOTE, TOPIC, NULL,
 			"this virtual machine has RAPL (%s), which its hypervisor makes: QEMU's "
 			"rapl=on divides the host's packages by the CPU time of virtual "
-			"machines, so it is a share and not a meter, but counts as measured",
+			"machines, so it is a share of these and not a meter; it counts only "
+			"without the host's account, with the caveat virtual",
 			zone->source);
 		return;
 	}
@@ -195,7 +199,7 @@ void doctor_examine_guest(struct findings *findings, const struct sources *sourc
 
 	if (!sources->host.is_vm)
 		return;
-	examine_rapl(findings, sources->meters);
+	examine_rapl(findings, sources->meters, sources->host.registers_are_virtual);
 	passthrough_search(config->host.procfs, config->host.sysfs, &places);
 	if (strcmp(place, PASSTHROUGH_AUTO) == 0 && (places.port[0] || places.folder[0]))
 		place = places.port[0] ? places.port : places.folder;

@@ -49,7 +49,7 @@ const char *zone_caveat_name(enum zone_caveat caveat)
 	static const char *const names[] = {
 		[CAVEAT_NONE] = "",         [CAVEAT_INACTIVE] = "inactive",
 		[CAVEAT_OUTPUT] = "output", [CAVEAT_AMBIGUOUS] = "ambiguous",
-		[CAVEAT_LATE] = "late",
+		[CAVEAT_LATE] = "late",     [CAVEAT_VIRTUAL] = "virtual",
 	};
 
 	return names[caveat];

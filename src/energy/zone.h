@@ -54,7 +54,9 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED, QUALITY_COUNT };
 #define RANK_CONTROLLER    40 /* a BMC, asked from inside the machine */
 #define RANK_REMOTE        50
 #define RANK_SHARE         60 /* a share of a meter that covers more than the machine */
-#define RANK_REST          (UINT8_MAX - 2) /* an estimated whole less its estimated parts */
+/* RAPL as a hypervisor makes it, in the order of the first three. */
+#define RANK_VIRTUAL 70
+#define RANK_REST    (UINT8_MAX - 2) /* an estimated whole less its estimated parts */
 /* A trained model of one kind of zone; other kinds may be measured. */
 #define RANK_MODEL     (UINT8_MAX - 1)
 #define RANK_ESTIMATED UINT8_MAX /* the built-in models, if nothing is measured */
@@ -96,6 +98,7 @@ enum zone_caveat {
 	CAVEAT_AMBIGUOUS,
 	/* It is in no total, because its whole was already counted when it was found. */
 	CAVEAT_LATE,
+	CAVEAT_VIRTUAL, /* a hypervisor makes the counter: a share of its host's energy */
 };
 
 /* The properties that all zones of a kind share. */

@@ -165,6 +165,7 @@ static void set_hypervisor(struct host_info *info, const char *procfs, const cha
 	memcpy(info->dmi_product, clues.product, sizeof(info->dmi_product));
 	name = hypervisor_name(&clues);
 	info->is_vm = name != NULL;
+	info->registers_are_virtual = hypervisor_makes_registers(&clues);
 	if (name)
 		(void)snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", name);
 }

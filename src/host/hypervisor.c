@@ -84,6 +84,11 @@ const char *hypervisor_name(const struct hypervisor_clues *clues)
 	return "unknown";
 }
 
+bool hypervisor_makes_registers(const struct hypervisor_clues *clues)
+{
+	return clues->sysfs_flag && !clues->xen_dom0;
+}
+
 /* The first line of DIR/NAME; "" when it cannot be read. */
 static void read_line(const char *dir, const char *name, char *buf, size_t size)
 {
@@ -96,6 +101,21 @@ static void read_line(const char *dir, const char *name, char *buf, size_t size)
 	len = read_file_nowait_at(AT_FDCWD, path, text, sizeof(text));
 	if (len > 0)
 		(void)snprintf(buf, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/*
+ * "cpu:type:x86,ven0000fam0006mod008F:feature:,0000,…,009F\n": the numbers of the CPU's features,
+ * in hexadecimal, in Linux since 3.4 (drivers/base/cpu.c). X86_FEATURE_HYPERVISOR is bit 31 of
+ * word 4 (arch/x86/include/asm/cpufeatures.h).
+ */
+static bool read_sysfs_flag(const char *sysfs)
+{
+	char path[4096], text[4096];
+
+	return path_join(path, sizeof(path), sysfs, "devices/system/cpu/modalias") == 0 &&
+	       read_file_nowait_at(AT_FDCWD, path, text, sizeof(text)) > 0 &&
+	       strncmp(text, "cpu:type:x86,", strlen("cpu:type:x86,")) == 0 &&
+	       strstr(text, ",009F") != NULL;
 }
 
 /* The OEM id is at offset 10 of an ACPI table's header (ACPI specification, 5.2.6). */
@@ -143,6 +163,7 @@ void hypervisor_clues_read(const char *procfs, const char *sysfs, struct hypervi
 		  sizeof(ret->device_tree));
 	read_acpi_oem(sysfs, ret->acpi_oem, sizeof(ret->acpi_oem));
 	ret->firmware_flag = read_firmware_flag(sysfs);
+	ret->sysfs_flag = read_sysfs_flag(sysfs);
 	read_line(procfs, "xen/capabilities", xen, sizeof(xen));
 	ret->xen_dom0 = strstr(xen, "control_d") != NULL;
 }

@@ -35,6 +35,7 @@ struct slot {
 	uint64_t begun_ns;           /* with in_flight */
 	struct zone_samples samples; /* not of the rescan */
 	bool has_value;              /* a reading was good, at least once */
+	enum zone_caveat caveat;     /* of the last good reading */
 };
 
 /* Passes that the worker begins by itself. */
@@ -194,6 +195,8 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 	} else {
 		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
 		slot->has_value |= slot->error == 0 && !slot->samples.refused;
+		if (slot->error == 0)
+			slot->caveat = raw->caveat;
 		slot->done = reader->reading;
 	}
 	slot->overdue = false;
@@ -459,6 +462,7 @@ static struct read_result collect_zone(struct slot *slot)
 		.dropped = slot->samples.counter.dropped,
 		.refused = slot->samples.refused,
 		.has_value = slot->has_value,
+		.caveat = slot->caveat,
 	};
 
 	if (slot->done && slot->error == 0)

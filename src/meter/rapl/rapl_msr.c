@@ -62,7 +62,7 @@ struct meter {
 	char cpu_text[80];
 	bool is_by_die; /* of rescan() alone, as is has_places */
 	bool has_places;
-	bool wants_cores;
+	bool wants_cores, is_virtual;
 	pthread_mutex_t lock; /* all below; never held over I/O */
 	struct package packages[PACKAGES_MAX];
 	size_t package_count;
@@ -131,6 +131,8 @@ static int msr_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 	r = zone->sum ? read_cores(zone, device, ret) : read_package(zone, device, ret);
 	if (r == -ENODEV)
 		lose(meter, place, device);
+	else if (r == 0 && meter->is_virtual)
+		ret->caveat = CAVEAT_VIRTUAL;
 	return r;
 }
 
@@ -229,7 +231,7 @@ static void add_zone(struct meter *meter, struct package *package,
 		.zone = { .kind = counter->kind,
 			  .domain = zone_domain(counter->kind, instance),
 			  .source = rapl_msr_meter.name,
-			  .rank = RANK_MEASURED_MSR },
+			  .rank = RANK_MEASURED_MSR + (meter->is_virtual ? RANK_VIRTUAL : 0) },
 		.package = package,
 		.msr = counter->msr,
 		.unit = rapl_unit(meter->cpu, counter->kind, package->unit_value),
@@ -548,6 +550,7 @@ static int msr_open(const struct meter_options *options, struct meter **ret)
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
+	meter->is_virtual = options->rapl_is_virtual;
 	meter->cpu = rapl_cpu_find(vendor, options->cpu_family, options->cpu_model);
 	meter->wants_cores = options->rapl_msr.cores && meter->cpu && meter->cpu->core_msr;
 	(void)snprintf(meter->cpu_text, sizeof(meter->cpu_text), "%.32s, family %u, model %u",

@@ -77,6 +77,7 @@ struct perf_zone {
 
 struct meter {
 	char *sysfs;
+	bool is_virtual; /* meter_options.rapl_is_virtual */
 	rapl_perf_open_fn *open_event;
 	bool is_by_die; /* of rescan() alone, as is has_mask */
 	bool has_mask;
@@ -111,8 +112,8 @@ static size_t find_event(const struct package *package, enum zone_kind kind)
 }
 
 /* Called with the lock held. False where the last reading has nothing new for the zone. */
-static bool take_value(struct package *package, enum zone_kind kind, uint64_t now_ns,
-		       struct raw_reading *ret)
+static bool take_value(const struct meter *meter, struct package *package, enum zone_kind kind,
+		       uint64_t now_ns, struct raw_reading *ret)
 {
 	size_t i = find_event(package, kind);
 	uint64_t unit;
@@ -128,6 +129,7 @@ static bool take_value(struct package *package, enum zone_kind kind, uint64_t no
 		.unread_max_uj = UNREAD_MAX_UJ,
 		.generation = package->generation,
 		.to_ns = package->last_ns,
+		.caveat = meter->is_virtual ? CAVEAT_VIRTUAL : CAVEAT_NONE,
 	};
 	return true;
 }
@@ -167,7 +169,7 @@ static int perf_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	int r;
 
 	pthread_mutex_lock(&meter->lock);
-	is_there = take_value(package, zone->zone.kind, clock_ns(CLOCK_MONOTONIC), ret);
+	is_there = take_value(meter, package, zone->zone.kind, clock_ns(CLOCK_MONOTONIC), ret);
 	group = shared_fds_ref(package->group);
 	enabled_ns = package->last.enabled_ns;
 	pthread_mutex_unlock(&meter->lock);
@@ -190,7 +192,7 @@ static int perf_read_raw(struct meter *meter, size_t index, struct raw_reading *
 		package->last_ns = clock_ns(CLOCK_MONOTONIC);
 		package->unused = (1U << package->event_count) - 1;
 	}
-	is_there = take_value(package, zone->zone.kind, package->last_ns, ret);
+	is_there = take_value(meter, package, zone->zone.kind, package->last_ns, ret);
 	pthread_mutex_unlock(&meter->lock);
 	return is_there ? 0 : -EAGAIN;
 }
@@ -288,7 +290,8 @@ static void add_zones(struct meter *meter, struct package *package)
 		zone->zone = (struct zone){ .kind = event->kind,
 					    .domain = zone_domain(event->kind, instance),
 					    .source = rapl_perf_meter.name,
-					    .rank = RANK_MEASURED_PERF };
+					    .rank = RANK_MEASURED_PERF +
+						    (meter->is_virtual ? RANK_VIRTUAL : 0) };
 		(void)snprintf(zone->zone.instance, sizeof(zone->zone.instance), "%s", instance);
 		(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "power/%s@%.*s",
 			       event->name, ZONE_PACKAGE_MAX, instance);
@@ -476,6 +479,7 @@ static int perf_open(const struct meter_options *options, struct meter **ret)
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->open_event =
 		options->rapl_perf.open_event ? options->rapl_perf.open_event : kernel_open_event;
+	meter->is_virtual = options->rapl_is_virtual;
 	meter->sysfs = strdup(options->sysfs);
 	if (!meter->sysfs) {
 		perf_close(meter);

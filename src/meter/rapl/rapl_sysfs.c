@@ -52,7 +52,7 @@ struct rapl_zone {
 
 struct meter {
 	char *sysfs;
-	bool core_is_one_core;
+	bool core_is_one_core, is_virtual;
 	pthread_mutex_t lock; /* all below; never held over I/O */
 	struct rapl_zone zones[METER_ZONES_MAX];
 	size_t count;
@@ -207,7 +207,10 @@ static int rapl_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	if (r < 0)
 		return r;
 	handle->last_uj = raw_uj;
-	*ret = (struct raw_reading){ raw_uj, handle->range_uj, handle->generation };
+	*ret = (struct raw_reading){ .value = raw_uj,
+				     .range_uj = handle->range_uj,
+				     .generation = handle->generation,
+				     .caveat = meter->is_virtual ? CAVEAT_VIRTUAL : CAVEAT_NONE };
 	return 0;
 }
 
@@ -229,7 +232,8 @@ static void add_zone(struct meter *meter, const struct rapl_found *found)
 
 	*zone = (struct zone){ .kind = found->kind,
 			       .domain = zone_domain(found->kind, found->instance),
-			       .source = rapl_sysfs_meter.name };
+			       .source = rapl_sysfs_meter.name,
+			       .rank = meter->is_virtual ? RANK_VIRTUAL : RANK_MEASURED };
 	(void)snprintf(zone->instance, sizeof(zone->instance), "%s", found->instance);
 	(void)snprintf(zone->path, sizeof(zone->path), "%s", found->dir_name);
 	meter->count++;
@@ -341,6 +345,7 @@ static int rapl_open(const struct meter_options *options, struct meter **ret)
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->sysfs = strdup(options->sysfs);
 	meter->core_is_one_core = options->core_is_one_core;
+	meter->is_virtual = options->rapl_is_virtual;
 	if (!meter->sysfs) {
 		rapl_close(meter);
 		return -ENOMEM;

@@ -11,11 +11,14 @@ import tempfile
 import threading
 import time
 
-from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, balanced, load, load_result, run_tests
+from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, load, load_result, rapl_zone, run_tests
 
 OPTIONS = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=learned")
 NODE = "kepler_node_{}_joules_total"
 ZONES = ("package", "dram")
+# A processor's features as Linux shows them, with and without the hypervisor's bit.
+VIRTUAL, PHYSICAL = (f"devices/system/cpu/modalias text cpu:type:x86,ven0000fam0006mod008F:feature:,0000,{last},00C0"
+                     for last in ("009F", "009E"))
 
 
 def crc32c(data):
@@ -154,6 +157,46 @@ def a_folder_that_is_mounted():
         follow(host, folder)
 
 
+def counted(metrics, source):
+    """Energy of the package by that source, in µJ."""
+    return int(metrics.sum(NODE.format("package"), source=source) * 10**6)
+
+
+def rapl_of(machine, *options):
+    """What the package's sources count within some intervals, by name, and the caveat of the machine's RAPL."""
+    options = (*OPTIONS[1:], *options)
+    with Sensors([machine, *rapl_zone("intel-rapl:0", "package-0", 30)]) as sensors:
+        with Exporter(f"--host.sysfs={sensors.mount}", *options) as exporter:
+            first = exporter.intervals(6)
+            last = balanced(exporter.intervals(6))
+            grown = {source: counted(last, source) - counted(first, source) for source in ("rapl-sysfs", "passthrough")}
+            caveats = [labels["caveat"] for labels, _ in last.select("kepler_exporter_source_caveat", source="rapl-sysfs")]
+            assert exporter.stop() == 0
+    return grown, caveats
+
+
+def rapl_of_a_hypervisor():
+    """It counts where the host reports nothing, with a caveat; the host's account is preferred to it, not to a processor's."""
+    grown, caveats = rapl_of(VIRTUAL)
+    assert grown["rapl-sysfs"] > 0 and caveats == ["virtual"], (grown, caveats)
+    grown, caveats = rapl_of(PHYSICAL)
+    assert grown["rapl-sysfs"] > 0 and not caveats, (grown, caveats)
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+
+        def send(host):
+            new = pathlib.Path(folder, "energy.new")
+            new.write_text(host.text(), encoding="ascii")
+            new.rename(pathlib.Path(folder, "energy"))
+
+        host = Host(send)
+        host.restart = lambda: None
+        with host:
+            grown, _ = rapl_of(VIRTUAL, f"--meter.passthrough={folder}")
+            assert grown["passthrough"] > 0 and grown["rapl-sysfs"] == 0, grown
+            grown, _ = rapl_of(PHYSICAL, f"--meter.passthrough={folder}")
+            assert grown["passthrough"] == 0 and grown["rapl-sysfs"] > 0, grown
+
+
 def doctor_says_what_is_missing():
     with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
         done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=",
@@ -163,4 +206,4 @@ def doctor_says_what_is_missing():
         assert f"{folder}/energy: No such file or directory" in text, done.stdout + done.stderr
 
 
-run_tests([a_stream_of_records, a_folder_that_is_mounted, doctor_says_what_is_missing], at_once=3)
+run_tests([a_stream_of_records, a_folder_that_is_mounted, rapl_of_a_hypervisor, doctor_says_what_is_missing], at_once=4)

@@ -131,11 +131,17 @@ def devices_of_a_guest():
 def rapl_of_a_hypervisor():
     with tempfile.TemporaryDirectory(prefix="kepler-doctor-") as path:
         folder = sysfs_of(pathlib.Path(path), "QEMU", "Standard PC")
+        cpu = folder / "devices/system/cpu"
+        cpu.mkdir(parents=True)
         zone = folder / "class/powercap/intel-rapl:0"
         zone.mkdir(parents=True)
         for name, text in (("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
             (zone / name).write_text(text + "\n")
-        assert of(findings(f"--host.sysfs={folder}"), "this virtual machine has RAPL (rapl-sysfs), which its hypervisor makes")
+        for last, is_virtual in (("009E", False), ("009F", True)):
+            (cpu / "modalias").write_text(f"cpu:type:x86,ven0000fam0006mod008F:feature:,0000,{last}\n")
+            found = findings(f"--host.sysfs={folder}")
+            said = of(found, "this virtual machine has RAPL (rapl-sysfs), which its hypervisor makes")
+            assert len(said) == is_virtual, (last, found)
 
 
 if len(sys.argv) > 2 and sys.argv[1] == IN_GUEST:

@@ -114,11 +114,53 @@ static void test_the_firmware_may_say_it(void **state)
 	assert_int_equal(remove_tree(root), 0);
 }
 
+/* The features of the CPU, in a tree as /sys has it. */
+static void test_registers_by_the_tree(void **state)
+{
+	static const struct {
+		const char *text; /* NULL: there is no file */
+		bool xen_dom0, virtual;
+	} cases[] = {
+		{ NULL, false, false },
+		{ "cpu:type:x86,ven0000fam0006mod008F:feature:,0000,009F\n", false, true },
+		{ "cpu:type:x86,ven0000fam0006mod008F:feature:,009F,00C0\n", false, true },
+		{ "cpu:type:x86,ven0000fam0006mod008F:feature:,009E,00A0\n", false, false },
+		{ "cpu:type:x86,ven0000fam0006mod009F:feature:,0000\n", false, false },
+		{ "cpu:type:x86,ven0000fam0006mod008F:feature:,009F\n", true, false },
+		{ "cpu:type:aarch64:feature:,0000,009F\n", false, false },
+	};
+	char root[] = "/tmp/kepler-modalias-XXXXXX", folder[128], path[192];
+	struct hypervisor_clues clues;
+
+	assert_non_null(mkdtemp(root));
+	(void)snprintf(folder, sizeof(folder), "%s/devices/system/cpu", root);
+	for (char *slash = folder + sizeof(root); (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		assert_int_equal(mkdir(folder, 0700), 0);
+	}
+	assert_int_equal(mkdir(folder, 0700), 0);
+	(void)snprintf(path, sizeof(path), "%s/modalias", folder);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		FILE *file = cases[i].text ? fopen(path, "we") : NULL;
+
+		if (file) {
+			assert_true(fputs(cases[i].text, file) >= 0);
+			assert_int_equal(fclose(file), 0);
+		}
+		hypervisor_clues_read("/nonexistent", root, &clues);
+		clues.xen_dom0 = cases[i].xen_dom0;
+		if (hypervisor_makes_registers(&clues) != cases[i].virtual)
+			fail_msg("case %zu", i);
+	}
+	assert_int_equal(remove_tree(root), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_machines),
 		cmocka_unit_test(test_the_firmware_may_say_it),
+		cmocka_unit_test(test_registers_by_the_tree),
 		cmocka_unit_test(test_trees_without_clues),
 	};
 

@@ -114,6 +114,28 @@ static void test_baseline_then_energy(void **state)
 	assert_int_equal(fixture->readings[0].errors, 0);
 }
 
+/* A hypervisor's is behind a share of a meter, and says what it is. */
+static void test_a_hypervisors_counter_is_the_last(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_options options = { fixture->tree.sysfs, 120 * NSEC_PER_SEC, 2000000000,
+					 false };
+
+	tree_zone(&fixture->tree, PACKAGE, "package-0", 5000000);
+	for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+		options.rapl_is_virtual = is_virtual;
+		assert_int_equal(meter_table_open(&options, &fixture->table), 0);
+		assert_int_equal(read_all(fixture), 1);
+		assert_int_equal(meter_table_zone(fixture->table, 0)->rank > RANK_SHARE,
+				 is_virtual);
+		assert_int_equal(fixture->readings[0].caveat,
+				 is_virtual ? CAVEAT_VIRTUAL : CAVEAT_NONE);
+		meter_table_close(fixture->table);
+		fixture->table = NULL;
+		fixture->readings[0] = (struct seen_zone){ 0 };
+	}
+}
+
 /* R6: dram has another range than its package; each wraps at its own. */
 static void test_each_zone_wraps_at_its_own_range(void **state)
 {
@@ -485,6 +507,7 @@ int main(void)
 #define TREE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		TREE_TEST(test_no_meter_is_an_empty_table),
 		TREE_TEST(test_baseline_then_energy),
+		TREE_TEST(test_a_hypervisors_counter_is_the_last),
 		TREE_TEST(test_each_zone_wraps_at_its_own_range),
 		TREE_TEST(test_reset_costs_one_interval),
 		TREE_TEST(test_garbage_is_an_error_and_passes),
