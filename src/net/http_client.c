@@ -433,6 +433,10 @@ static int perform(struct http_client *client, const struct http_request_options
 
 static bool has_secret(const struct http_client *client, const struct http_request_options *request)
 {
+	for (size_t i = 0; i < request->header_count; i++) {
+		if (http_header_is_secret(request->headers[i].name))
+			return true;
+	}
 	return request->bearer_token || request->auth_token || request->api_session ||
 	       request->user ||
 	       (request->content && !request->content_is_public && !client->unix_socket);
@@ -450,6 +454,7 @@ static int make_headers(const struct http_client *client,
 		{ "Accept: ", request->accept },
 		{ "If-None-Match: ", request->if_none_match },
 		{ "Content-Type: ", request->content ? type : NULL },
+		{ "Content-Encoding: ", request->content ? request->content_encoding : NULL },
 		{ "TE: ", request->wants_trailers ? "trailers" : NULL },
 		{ "Authorization: Bearer ", request->bearer_token },
 		{ "X-Auth-Token: ", request->auth_token },
@@ -471,7 +476,12 @@ static int make_headers(const struct http_client *client,
 			r = http_header_list_add(client->curl, headers[i].name, headers[i].value,
 						 ret);
 	}
-	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
+	/* Else libcurl asks whether a large body is welcome, and waits a second for the answer. */
+	if (r == 0 && request->content)
+		r = http_header_list_add_line(client->curl, "Expect:", ret);
+	return r < 0 ? diag_set(diag, r, "out of memory")
+		     : http_header_list_add_all(client->curl, request->headers,
+						request->header_count, ret, diag);
 }
 
 /* The route to a server with another name in its certificate than in the URL. */

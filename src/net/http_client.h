@@ -58,6 +58,11 @@ struct http_client_options {
 
 enum http_method { HTTP_GET, HTTP_POST, HTTP_DELETE };
 
+/* A header of a request. Names of secrets (http_header_is_secret()) go over https:// only. */
+struct http_header {
+	const char *name, *value;
+};
+
 struct http_request_options {
 	const char *url;           /* http:// or https:// */
 	const char *bearer_token;  /* or NULL; never logged; https:// only, else -EINVAL */
@@ -68,10 +73,13 @@ struct http_request_options {
 	const char *user, *password, *auth_token, *api_session;
 	/* A body, to https:// or a unix socket only unless it is public; NULL: none. */
 	const char *content;
-	bool content_is_public;   /* it has no secret, and may go over http:// */
-	size_t content_len;       /* 0: it is a text */
-	const char *content_type; /* NULL: application/json */
-	bool wants_trailers;      /* headers after the body, which then go to @header, too */
+	bool content_is_public;            /* it has no secret, and may go over http:// */
+	size_t content_len;                /* 0: it is a text */
+	const char *content_type;          /* NULL: application/json */
+	const char *content_encoding;      /* "gzip"; NULL: none */
+	const struct http_header *headers; /* further ones, [header_count]; else -EINVAL: */
+	size_t header_count;               /* valid by http_header_check() */
+	bool wants_trailers; /* headers after the body, which then go to @header, too */
 	enum http_method method;
 	/* Called for each header, with the same @userdata; may be NULL. */
 	http_header_fn *header;

@@ -5,6 +5,7 @@
  */
 #include "net/http_url.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -54,6 +55,26 @@ int http_url_site_len(const char *url)
 bool http_url_is_https(const char *url)
 {
 	return strncasecmp(url, "https://", 8) == 0;
+}
+
+bool http_url_is_loopback(const char *url)
+{
+	char host[INET6_ADDRSTRLEN + 2];
+	struct in6_addr address6;
+	struct in_addr address;
+	struct http_url parts;
+
+	http_url_split(url, &parts);
+	if (parts.host_len >= sizeof(host))
+		return false;
+	memcpy(host, parts.host, parts.host_len);
+	host[parts.host_len] = '\0';
+	if (inet_pton(AF_INET, host, &address) == 1)
+		return ntohl(address.s_addr) >> 24 == 127;
+	if (host[0] != '[' || host[parts.host_len - 1] != ']')
+		return strcasecmp(host, "localhost") == 0;
+	host[parts.host_len - 1] = '\0';
+	return inet_pton(AF_INET6, host + 1, &address6) == 1 && IN6_IS_ADDR_LOOPBACK(&address6);
 }
 
 static bool needs_no_escape(char c)

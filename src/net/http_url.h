@@ -15,6 +15,8 @@ struct http_url {
 void http_url_split(const char *url, struct http_url *ret);
 bool http_url_has_user(const char *url); /* or a password */
 bool http_url_is_https(const char *url);
+/* Is its host this machine: localhost, 127.0.0.0/8 or [::1]? */
+bool http_url_is_loopback(const char *url);
 /* How many bytes the scheme and host of @url take, at most 128: the rest may be secret or long. */
 int http_url_site_len(const char *url);
 

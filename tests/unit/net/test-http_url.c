@@ -81,13 +81,33 @@ static void no_name_has_these(void **state)
 		assert_int_equal(http_url_unescape(broken[i], buf, sizeof(buf)), -EINVAL);
 }
 
+static void names_of_this_machine(void **state)
+{
+	static const char *const local[] = { "http://localhost:9/x", "http://LOCALHOST",
+					     "http://127.0.0.1", "http://127.9.0.1:1",
+					     "https://[::1]:1/" };
+	static const char *const other[] = { "http://a",
+					     "http://10.0.0.1",
+					     "http://[::2]",
+					     "http://localhost.a",
+					     "http://127.0.0.1.a",
+					     "http://a/127.0.0.1",
+					     "http://a?@localhost",
+					     "http://",
+					     "http://[::1" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		assert_true(http_url_is_loopback(local[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
+		assert_false(http_url_is_loopback(other[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_whom_to_ask),
-		cmocka_unit_test(says_how),
-		cmocka_unit_test(any_text_is_a_segment),
-		cmocka_unit_test(no_name_has_these),
+		cmocka_unit_test(says_whom_to_ask),      cmocka_unit_test(says_how),
+		cmocka_unit_test(any_text_is_a_segment), cmocka_unit_test(no_name_has_these),
+		cmocka_unit_test(names_of_this_machine),
 	};
 
 	return unit_run(tests);
