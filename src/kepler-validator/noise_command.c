@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One thread reads all counters in turns, in memory that is there before it begins, so that the
- * reader itself changes as little as possible while it reads. Each phase is measured and reported
- * before the next one takes the same memory.
+ * One process reads all counters in turns (truth/counter_reader.h), and memory for what it reads is
+ * there before it begins, so that the reader itself changes as little as possible while it reads.
+ * Each phase is measured and reported before the next one takes the same memory. A counter that no
+ * longer answers ends the phase; what was read until then is reported.
  */
 #include "kepler-validator/noise_command.h"
 
@@ -28,6 +29,7 @@
 #include "trial/load_arithmetic.h"
 #include "truth/counter_trace.h"
 #include "truth/meters/energy_filter.h"
+#include "truth/timed_call.h"
 #include "truth/truth.h"
 #include "verdict-report/noise_folder.h"
 
@@ -85,9 +87,12 @@ static void on_signal(int number)
 	stop = 1;
 }
 
+_Static_assert(COUNTERS_MAX == NOISE_REPORT_METERS, "all counters that are read are reported");
+
 struct traces {
 	struct counter_trace items[NOISE_REPORT_METERS];
 	size_t count;
+	struct counter_reader *reader;
 };
 
 static void traces_release(struct traces *traces)
@@ -95,6 +100,8 @@ static void traces_release(struct traces *traces)
 	for (size_t i = 0; i < traces->count; i++)
 		counter_trace_close(&traces->items[i]);
 	traces->count = 0;
+	counter_reader_free(traces->reader);
+	traces->reader = NULL;
 }
 
 static bool is_chosen(const struct noise_config *config, const struct truth_meter *meter)
@@ -106,10 +113,12 @@ static int open_traces(const struct noise_config *config, struct truth *truth, s
 		       struct diag *diag)
 {
 	uint64_t each = config->duration_ns / config->interval_ns + 2;
+	const struct truth_meter *meters[TRUTH_METERS_MAX];
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < truth->meter_count; i++)
-		chosen += is_chosen(config, &truth->meters[i]);
+		if (is_chosen(config, &truth->meters[i]))
+			meters[chosen++] = &truth->meters[i];
 	if (chosen == 0)
 		return diag_set(diag, -ENOENT, "zone: this machine has no counter of %s below %s",
 				*config->zone ? config->zone : "energy", config->sysfs);
@@ -118,38 +127,42 @@ static int open_traces(const struct noise_config *config, struct truth *truth, s
 				"interval: %llu readings of each of %zu counters are more than %u: "
 				"choose one --zone, a longer --interval or a shorter --duration",
 				(unsigned long long)each, chosen, READINGS_MAX);
-	for (size_t i = 0; i < truth->meter_count; i++) {
-		const struct truth_meter *meter = &truth->meters[i];
-
-		if (!is_chosen(config, meter))
-			continue;
-		int r = counter_trace_open(meter, each, &ret->items[ret->count++]);
-		if (r < 0)
-			return diag_set(diag, r, "%s: cannot be read: %s", meter->path,
-					strerror(-r));
-	}
-	return 0;
+	for (size_t i = 0; i < chosen; i++)
+		if (counter_trace_open(meters[i], each, &ret->items[ret->count++]) < 0)
+			return diag_set(diag, -ENOMEM, "out of memory");
+	return counter_reader_new(meters, chosen, config->interval_ns, &ret->reader, diag);
 }
 
-static void sleep_until(uint64_t ns)
+static void wait_for(uint64_t ns)
 {
 	const struct timespec time = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
 
-	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
-/* A reading that is late is not made up for: the next one is an interval later. */
-static void read_phase(const struct noise_config *config, struct traces *traces)
+/* Reads until the phase ends, or a counter no longer answers: @report has that. */
+static void read_phase(const struct noise_config *config, struct traces *traces,
+		       struct noise_report *report)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + config->duration_ns;
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + config->duration_ns;
+	static struct counter_sample samples[COUNTER_SAMPLES_MAX];
 
 	for (size_t i = 0; i < traces->count; i++)
 		counter_trace_begin(&traces->items[i]);
-	while (now_ns < end_ns && !stop) {
-		for (size_t i = 0; i < traces->count; i++)
-			(void)counter_trace_read(&traces->items[i]);
-		sleep_until(now_ns + config->interval_ns);
-		now_ns = clock_ns(CLOCK_MONOTONIC);
+	while (clock_ns(CLOCK_MONOTONIC) < end_ns && !stop && !*report->stalled) {
+		ssize_t count = counter_reader_read(traces->reader, samples);
+
+		for (ssize_t i = 0, next = 0; i < count; i++) {
+			counter_trace_take(&traces->items[next], &samples[i]);
+			next = (size_t)next + 1 < traces->count ? next + 1 : 0;
+		}
+		if (count == -EINTR) /* the batch is on its way, and is discarded */
+			wait_for(COUNTER_BATCH_NS + 2 * config->interval_ns);
+		else if (count < 0)
+			(void)snprintf(report->stalled, sizeof(report->stalled),
+				       "The reading ended early: %s: %s.",
+				       counter_reader_place(traces->reader),
+				       timed_call_error((int)count));
 	}
 }
 
@@ -227,8 +240,8 @@ static int run_phase(const struct noise_config *config, enum noise_phase phase,
 	if (r < 0)
 		return diag_set(diag, r, "the load cannot be started: %s", strerror(-r));
 	if (phase == NOISE_LOAD)
-		sleep_until(clock_ns(CLOCK_MONOTONIC) + SETTLE_NS);
-	read_phase(config, traces);
+		wait_for(SETTLE_NS);
+	read_phase(config, traces, report);
 	load_stop(&load, 0, &ignored);
 	return measure(traces, phase, report) < 0 ? diag_set(diag, -ENOMEM, "out of memory") : 0;
 }
@@ -242,6 +255,8 @@ static int run(const struct noise_config *config, struct truth *truth, struct tr
 	const struct sigaction action = { .sa_handler = on_signal };
 	int phases = config->no_load ? NOISE_LOAD : NOISE_PHASES;
 
+	/* A sleep may otherwise be 50 µs longer; the process that reads inherits it. */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL);
 	int r = report_output_check(config->output, diag);
 	if (r == 0)
 		r = truth_open(&options, truth, diag);
@@ -252,16 +267,16 @@ static int run(const struct noise_config *config, struct truth *truth, struct tr
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
 	(void)sigaction(SIGHUP, &action, NULL);
-	/* A sleep may otherwise be 50 µs longer. */
-	(void)prctl(PR_SET_TIMERSLACK, 1UL);
 	report->filter = energy_filter_text(energy_filter_find(config->msr, config->procfs));
 	printf("%s\n", report->filter);
 	printf("%zu counters, read every %.0f µs, %.0f s %s.\n", traces->count,
 	       (double)config->interval_ns / 1e3, 1e-9 * (double)config->duration_ns,
 	       config->no_load ? "without a load" : "without and with a load");
 	(void)fflush(stdout);
-	for (int phase = 0; phase < phases && r == 0 && !stop; phase++)
+	for (int phase = 0; phase < phases && r == 0 && !stop && !*report->stalled; phase++)
 		r = run_phase(config, (enum noise_phase)phase, traces, report, diag);
+	if (*report->stalled)
+		printf("%s\n", report->stalled);
 	return r;
 }
 
@@ -302,5 +317,5 @@ int noise_main(int argc, char *const *argv, char *const *environ_)
 	if (r < 0)
 		diag_print(&diag, validator_program.name, stderr);
 	options_release(&noise_options, &config.options);
-	return r < 0 ? PROGRAM_USAGE : stop ? 3 : 0;
+	return r < 0 ? PROGRAM_USAGE : stop || *report.stalled ? 3 : 0;
 }

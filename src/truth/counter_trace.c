@@ -2,14 +2,9 @@
 #include "truth/counter_trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/num.h"
 
 #define S_PER_NS 1e-9
 
@@ -26,13 +21,10 @@ static void name_trace(const struct truth_meter *meter, struct counter_trace *tr
 
 int counter_trace_open(const struct truth_meter *meter, size_t size, struct counter_trace *ret)
 {
-	*ret = (struct counter_trace){ .meter = *meter, .size = size, .fd = -1 };
+	*ret = (struct counter_trace){ .meter = *meter, .size = size };
 	name_trace(meter, ret);
 	ret->readings = calloc(size, sizeof(*ret->readings));
-	if (!ret->readings)
-		return -ENOMEM;
-	ret->fd = open(meter->path, O_RDONLY | O_CLOEXEC);
-	return ret->fd < 0 ? -errno : 0;
+	return ret->readings ? 0 : -ENOMEM;
 }
 
 /*
@@ -49,32 +41,24 @@ static double step_j(const struct truth_meter *meter, uint64_t raw)
 	return meter->unit * ((double)raw - (double)meter->last_raw);
 }
 
-bool counter_trace_read(struct counter_trace *trace)
+void counter_trace_take(struct counter_trace *trace, const struct counter_sample *sample)
 {
 	struct truth_meter *meter = &trace->meter;
-	char text[32];
-	uint64_t raw;
 
 	if (trace->count == trace->size)
-		return false;
-	uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
-	ssize_t len = pread(trace->fd, text, sizeof(text), 0);
-	uint64_t after_ns = clock_ns(CLOCK_MONOTONIC);
-	while (len > 0 && text[len - 1] == '\n')
-		len--;
-	if (len <= 0 || parse_u64(text, (size_t)len, &raw) < 0) {
+		return;
+	if (sample->has_failed) {
 		trace->failures++;
-		return true;
+		return;
 	}
-	meter->joules += step_j(meter, raw);
-	meter->last_raw = raw;
+	meter->joules += step_j(meter, sample->raw);
+	meter->last_raw = sample->raw;
 	meter->has_last = true;
 	trace->readings[trace->count++] = (struct noise_reading){
-		.time_s = S_PER_NS * ((double)before_ns + (double)(after_ns - before_ns) / 2),
+		.time_s = S_PER_NS * ((double)sample->before_ns + sample->took_ns / 2.0),
 		.joules = meter->joules,
-		.read_s = (float)(S_PER_NS * (double)(after_ns - before_ns)),
+		.read_s = (float)(S_PER_NS * sample->took_ns),
 	};
-	return true;
 }
 
 void counter_trace_begin(struct counter_trace *trace)
@@ -87,8 +71,6 @@ void counter_trace_begin(struct counter_trace *trace)
 
 void counter_trace_close(struct counter_trace *trace)
 {
-	if (trace->fd >= 0)
-		(void)close(trace->fd);
 	free(trace->readings);
-	*trace = (struct counter_trace){ .fd = -1 };
+	*trace = (struct counter_trace){ 0 };
 }

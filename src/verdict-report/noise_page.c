@@ -180,7 +180,9 @@ void noise_html_add(struct strbuf *out, const struct noise_report *report)
 		    "%s</p>\n<p>",
 		    report->version, created);
 	html_add_text(out, report->filter, 1000);
-	strbuf_add_str(out, "</p>\n");
+	strbuf_add_str(out, "</p>\n<p><strong>");
+	html_add_text(out, report->stalled, 1000);
+	strbuf_add_str(out, "</strong></p>\n");
 	for (size_t i = 0; i < report->count; i++)
 		add_meter(out, &report->meters[i]);
 	strbuf_add_str(out, "<h2>Machine and command</h2>\n<dl>\n");

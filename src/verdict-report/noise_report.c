@@ -132,6 +132,7 @@ void noise_json_add(struct strbuf *out, const struct noise_report *report)
 	json_members_set_text(object, "version", report->version);
 	json_members_set_text(object, "command", report->command);
 	json_members_set_text(object, "filter", report->filter);
+	json_members_set_text(object, "stalled", report->stalled);
 	for (size_t i = 0; report->machine && i < report->machine->count; i++)
 		json_members_set_text(machine, report->machine->items[i].name,
 				      report->machine->items[i].value);
@@ -195,6 +196,8 @@ void noise_markdown_add(struct strbuf *out, const struct noise_report *report)
 	report_time_text((double)report->created, created);
 	strbuf_addf(out, "# Noise of the energy counters\n\nkepler-validator %s, %s: `%s`\n\n%s\n",
 		    report->version, created, report->command, report->filter);
+	if (*report->stalled)
+		strbuf_addf(out, "\n**%s**\n", report->stalled);
 	for (size_t i = 0; i < report->count; i++)
 		add_meter(out, &report->meters[i]);
 	if (!report->machine || report->machine->count == 0)

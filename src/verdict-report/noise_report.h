@@ -28,7 +28,8 @@ struct noise_meter {
 struct noise_report {
 	struct noise_meter meters[NOISE_REPORT_METERS];
 	size_t count;
-	const char *filter;                  /* a sentence on the processor's filter */
+	char stalled[1024]; /* why the reading ended early, a sentence; "": it did not */
+	const char *filter; /* a sentence on the processor's filter */
 	const struct machine_facts *machine; /* borrowed, as the texts */
 	const char *command, *version;
 	time_t created;

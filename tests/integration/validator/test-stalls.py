@@ -116,6 +116,29 @@ def gpus_that_hang_are_reported():
         assert "truth/package" not in results, results["truth/package"]
 
 
+def counters_that_hang_end_the_noise_command():
+    """The counter is named, and what was read of all of them until then is kept."""
+    dram = "class/powercap/intel-rapl:0:0/energy_uj"
+    zones = rapl_zone("intel-rapl:0", "package-0", 50) + rapl_zone("intel-rapl:0:0", "dram", 20)
+    with Sensors(zones) as sensors, tempfile.TemporaryDirectory() as folder:
+        noise = [VALIDATOR, "noise", f"--host.sysfs={sensors.mount}", "--interval=1ms", f"--output={folder}"]
+        with subprocess.Popen([*noise, "--duration=5m"], stdout=subprocess.PIPE, text=True) as process:
+            wait_for_reads(sensors, 100)
+            began = time.monotonic()
+            sensors.control(f"{dram} stall {LONG}")
+            output, _ = process.communicate(timeout=100)
+            took = time.monotonic() - began
+        print(f"{output}\nended {took:.2f} s after the counter hung")
+        assert process.returncode == 3 and took < LONG / 2000, (process.returncode, took)
+        report = json.loads(pathlib.Path(folder, "noise.json").read_text())
+        assert f"{dram}: there was no answer within 2 s" in report["stalled"], report["stalled"]
+        assert [meter["idle"]["readings"] > 20 for meter in report["meters"]] == [True, True], report["meters"]
+        assert all(report["stalled"] in pathlib.Path(folder, f"noise.{form}").read_text() for form in ("md", "html"))
+        # It has hung from the start.
+        done = subprocess.run([*noise, "--duration=1s"], capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode == 3 and f"{dram}: there was no answer within 2 s" in done.stdout, done
+
+
 if __name__ == "__main__":
     run_tests([a_read_that_hangs_is_reported, an_interrupt_ends_it_while_a_read_hangs, a_meter_that_returns_is_read_again,
-               a_search_that_hangs_is_reported, gpus_that_hang_are_reported])
+               a_search_that_hangs_is_reported, gpus_that_hang_are_reported, counters_that_hang_end_the_noise_command])
