@@ -13,9 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/protobuf_wire.h"
 #include "base/strbuf.h"
-
-enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES = 2 };
 
 /* A field's number, from 1 to 15, with the form of its value; one byte. */
 #define PROTOBUF_TAG(field, wire) (char)((field) << 3 | (wire))

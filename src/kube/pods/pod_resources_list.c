@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "kube/protobuf_read.h"
+#include "base/protobuf_read.h"
 
 enum {
 	LIST_PODS = 1,

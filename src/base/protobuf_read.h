@@ -9,22 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/protobuf_wire.h"
+
 /* The rest of a message. */
 struct protobuf {
 	const unsigned char *at;
 	size_t len;
 };
 
-enum protobuf_type {
-	PROTOBUF_VARINT = 0,
-	PROTOBUF_FIXED64 = 1,
-	PROTOBUF_BYTES = 2, /* a string, a message, packed numbers */
-	PROTOBUF_FIXED32 = 5,
-};
-
 struct protobuf_field {
 	uint32_t number;
-	enum protobuf_type type;
+	enum protobuf_wire type;
 	uint64_t value;        /* of a number */
 	struct protobuf bytes; /* with PROTOBUF_BYTES; not terminated */
 };

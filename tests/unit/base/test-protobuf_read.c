@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/protobuf_read.h"
+#include "base/protobuf_read.h"
 
 #include "tests/unit/unit.h"
 
@@ -19,7 +19,7 @@ static void reads_each_type(void **state)
 				      "\x30\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 	static const struct {
 		uint32_t number;
-		enum protobuf_type type;
+		enum protobuf_wire type;
 		uint64_t value;
 	} want[] = {
 		{ 1, PROTOBUF_VARINT, 150 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/protobuf_read.h"
+#include "base/protobuf_read.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -76,7 +76,7 @@ int protobuf_next(struct protobuf *message, struct protobuf_field *ret)
 		return 0;
 	if (take_varint(message, &tag) && tag >> 3 >= 1 && tag >> 3 <= NUMBER_MAX) {
 		field.number = (uint32_t)(tag >> 3);
-		field.type = (enum protobuf_type)(tag & 7);
+		field.type = (enum protobuf_wire)(tag & 7);
 		if (take_value(message, &field)) {
 			*ret = field;
 			return 1;
