@@ -64,7 +64,8 @@ static void bench_render(const struct snapshot *snapshot, enum exposition exposi
 	struct label_cache *cache;
 	double us[RUNS];
 
-	if (label_cache_new(prometheus_pages.formats[exposition].labels, &cache) < 0)
+	if (label_cache_new(prometheus_pages.formats[exposition].labels, NAMES_OF_PAGES, &cache) <
+	    0)
 		exit(1);
 	for (int i = -3; i < RUNS; i++) {
 		double begin = cpu_us();
@@ -90,7 +91,7 @@ static void bench_gzip(const struct snapshot *snapshot)
 	struct label_cache *cache;
 	double us[RUNS];
 
-	if (label_cache_new(text_labels, &cache) < 0 ||
+	if (label_cache_new(text_labels, NAMES_OF_PAGES, &cache) < 0 ||
 	    page_render(prometheus_pages.formats, snapshot, NULL, &classic, cache, &body) < 0)
 		exit(1);
 	for (int i = 0; i < RUNS; i++) {

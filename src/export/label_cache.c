@@ -21,9 +21,9 @@ enum book_kind { BOOK_LIVING, BOOK_RETIRED, BOOK_COUNT };
 
 struct entry {
 	uint64_t serial;
-	uint64_t hash; /* of the classic text */
-	char *text;    /* classic, then current */
-	uint32_t len[2];
+	uint64_t hash; /* of the first text */
+	char *text;    /* one behind the other, by enum row_names */
+	uint32_t len[NAMES_COUNT];
 	uint32_t used; /* 1: serial is valid */
 };
 
@@ -31,7 +31,7 @@ struct book {
 	struct entry *entries;
 	uint32_t size;
 	/* For the latest view; it grows with the number of rows. */
-	struct row_text *texts[2];
+	struct row_text *texts[NAMES_COUNT];
 	uint32_t *next;
 	uint64_t *serials; /* of its rows */
 	size_t view_size, view_count;
@@ -39,19 +39,23 @@ struct book {
 
 struct label_cache {
 	label_form *form;
+	unsigned names;
+	enum row_names first; /* of them */
 	struct book books[LEVEL_COUNT][BOOK_COUNT];
 	struct strbuf formed;
 	uint32_t *buckets; /* row + 1, 0 empty */
 	size_t bucket_count;
 };
 
-int label_cache_new(label_form *form, struct label_cache **ret)
+int label_cache_new(label_form *form, unsigned names, struct label_cache **ret)
 {
 	struct label_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return -ENOMEM;
 	cache->form = form;
+	cache->names = names;
+	cache->first = (enum row_names)__builtin_ctz(names);
 	*ret = cache;
 	return 0;
 }
@@ -61,8 +65,8 @@ static void book_release(struct book *book)
 	for (uint32_t i = 0; i < book->size; i++)
 		free(book->entries[i].text);
 	free(book->entries);
-	free(book->texts[0]);
-	free(book->texts[1]);
+	for (enum row_names names = 0; names < NAMES_COUNT; names++)
+		free(book->texts[names]);
 	free(book->next);
 	free(book->serials);
 }
@@ -84,16 +88,20 @@ static int fill_entry(struct label_cache *cache, struct entry *entry, enum level
 		      enum book_kind kind, const struct series_labels *labels)
 {
 	struct strbuf *formed = &cache->formed;
+	uint32_t len[NAMES_COUNT] = { 0 };
 	struct row_labels row;
-	size_t classic_len;
 	char *text;
 
 	strbuf_reset(formed);
-	row_labels_get(NAMES_CLASSIC, level, kind == BOOK_RETIRED, labels, &row);
-	cache->form(formed, &(struct labels){ row.pairs, row.count });
-	classic_len = formed->len;
-	row_labels_get(NAMES_CURRENT, level, kind == BOOK_RETIRED, labels, &row);
-	cache->form(formed, &(struct labels){ row.pairs, row.count });
+	for (enum row_names names = 0; names < NAMES_COUNT; names++) {
+		size_t begin = formed->len;
+
+		if (!(cache->names & NAMES_BIT(names)))
+			continue;
+		row_labels_get(names, level, kind == BOOK_RETIRED, labels, &row);
+		cache->form(formed, &(struct labels){ row.pairs, row.count });
+		len[names] = (uint32_t)(formed->len - begin);
+	}
 	if (strbuf_error(formed) < 0)
 		return -ENOMEM;
 	text = malloc(formed->len);
@@ -103,11 +111,11 @@ static int fill_entry(struct label_cache *cache, struct entry *entry, enum level
 	free(entry->text);
 	*entry = (struct entry){
 		.serial = labels->serial,
-		.hash = HOSTILE_OR(0, label_hash(text, classic_len)),
+		.hash = HOSTILE_OR(0, label_hash(text, len[cache->first])),
 		.text = text,
-		.len = { (uint32_t)classic_len, (uint32_t)(formed->len - classic_len) },
 		.used = 1,
 	};
+	memcpy(entry->len, len, sizeof(len));
 	return 0;
 }
 
@@ -121,23 +129,28 @@ static int book_reach_slot(struct book *book, uint32_t slot)
 	return r;
 }
 
-static int book_reach_view(struct book *book, size_t count)
+static int book_reach_view(struct book *book, unsigned wanted, size_t count)
 {
 	size_t size = count + count / 4 + 16;
+	bool failed = false;
 
 	if (count <= book->view_size && book->view_size > 0)
 		return 0;
 	/* Their content is not needed after a view: nothing to copy. */
 	book->view_size = 0;
-	for (int i = 0; i < 2; i++) {
-		free(book->texts[i]);
-		book->texts[i] = calloc(size, sizeof(*book->texts[i]));
+	for (enum row_names names = 0; names < NAMES_COUNT; names++) {
+		free(book->texts[names]);
+		book->texts[names] = NULL;
+		if (!(wanted & NAMES_BIT(names)))
+			continue;
+		book->texts[names] = calloc(size, sizeof(*book->texts[names]));
+		failed |= !book->texts[names];
 	}
 	free(book->next);
 	free(book->serials);
 	book->next = calloc(size, sizeof(*book->next));
 	book->serials = calloc(size, sizeof(*book->serials));
-	if (!book->texts[0] || !book->texts[1] || !book->next || !book->serials)
+	if (failed || !book->next || !book->serials)
 		return -ENOMEM;
 	book->view_size = size;
 	return 0;
@@ -161,11 +174,11 @@ static int reach_buckets(struct label_cache *cache, size_t count)
 	return 0;
 }
 
-/* The earlier row with the same classic text, or ROW_NONE; then @row is entered. */
+/* The earlier row with the same first text, or ROW_NONE; then @row is entered. */
 static uint32_t find_equal(struct label_cache *cache, const struct book *book, uint32_t row,
 			   uint64_t hash)
 {
-	const struct row_text *texts = book->texts[0];
+	const struct row_text *texts = book->texts[cache->first];
 	size_t mask = cache->bucket_count - 1;
 
 	for (size_t i = (hash ^ hash >> 32) & mask;; i = (i + 1) & mask) {
@@ -195,11 +208,31 @@ static bool is_as_before(const struct book *book, const struct row_view *view)
 	return true;
 }
 
+static void set_texts(const struct book *book, const struct entry *entry, uint32_t row)
+{
+	const char *text = entry->text;
+
+	for (enum row_names names = 0; names < NAMES_COUNT; names++) {
+		if (book->texts[names])
+			book->texts[names][row] = (struct row_text){ text, entry->len[names] };
+		text += entry->len[names];
+	}
+}
+
+static void hide_texts(const struct book *book, uint32_t row)
+{
+	for (enum row_names names = 0; names < NAMES_COUNT; names++) {
+		if (book->texts[names])
+			book->texts[names][row].text = NULL;
+	}
+}
+
 static int fill_book(struct label_cache *cache, struct book *book, enum level level,
 		     enum book_kind kind, const struct row_view *view)
 {
 	book->view_count = 0; /* until it is complete */
-	if (book_reach_view(book, view->count) < 0 || reach_buckets(cache, view->count) < 0)
+	if (book_reach_view(book, cache->names, view->count) < 0 ||
+	    reach_buckets(cache, view->count) < 0)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < view->count; row++) {
 		const struct series_labels *labels = view->rows[row].labels;
@@ -212,16 +245,14 @@ static int fill_book(struct label_cache *cache, struct book *book, enum level le
 		if (HOSTILE_OR(true, !entry->used || entry->serial != labels->serial) &&
 		    fill_entry(cache, entry, level, kind, labels) < 0)
 			return -ENOMEM;
-		book->texts[0][row] = (struct row_text){ entry->text, entry->len[0] };
-		book->texts[1][row] =
-			(struct row_text){ entry->text + entry->len[0], entry->len[1] };
+		set_texts(book, entry, row);
 		book->next[row] = ROW_NONE;
 		book->serials[row] = labels->serial;
 		equal = find_equal(cache, book, row, entry->hash);
 		if (equal != ROW_NONE) {
 			book->next[row] = book->next[equal];
 			book->next[equal] = row;
-			book->texts[0][row].text = book->texts[1][row].text = NULL;
+			hide_texts(book, row);
 		}
 	}
 	book->view_count = view->count;
@@ -233,8 +264,8 @@ static int view_book(struct label_cache *cache, struct book *book, enum level le
 {
 	if (!is_as_before(book, view) && fill_book(cache, book, level, kind, view) < 0)
 		return -ENOMEM;
-	view->texts[0] = book->texts[0];
-	view->texts[1] = book->texts[1];
+	for (enum row_names names = 0; names < NAMES_COUNT; names++)
+		view->texts[names] = book->texts[names];
 	view->next = book->next;
 	return 0;
 }

@@ -35,15 +35,19 @@ struct row_view {
 	 * [count]; borrowed from the cache until its next call. A NULL text: the row is chained to
 	 * an earlier one.
 	 */
-	const struct row_text *texts[2]; /* by enum row_names */
-	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
+	const struct row_text *texts[NAMES_COUNT]; /* NULL: names that the cache does not have */
+	const uint32_t *next; /* chain of rows with equal labels, ROW_NONE at the end */
 };
 
 /* Appends labels in the form of a format. */
 typedef void label_form(struct strbuf *out, const struct labels *labels);
 
+#define NAMES_BIT(names) (1U << (unsigned)(names))
+#define NAMES_OF_PAGES   (NAMES_BIT(NAMES_CLASSIC) | NAMES_BIT(NAMES_CURRENT))
+
 struct label_cache;
-int label_cache_new(label_form *form, struct label_cache **ret);
+/* @names: NAMES_BIT() of those that the texts are made of, at least one. 0 or -ENOMEM. */
+int label_cache_new(label_form *form, unsigned names, struct label_cache **ret);
 void label_cache_free(struct label_cache *cache);
 
 /* All levels, [0] living and [1] retired rows. 0 or -ENOMEM. */

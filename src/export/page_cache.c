@@ -74,7 +74,8 @@ int page_cache_new(const struct page_formats *formats, struct snapshot_holder *h
 			kind->before = &kind->pages[1];
 		}
 		if (labels_of(cache, i) == i &&
-		    label_cache_new(formats->formats[i].labels, &cache->labels[i]) < 0) {
+		    label_cache_new(formats->formats[i].labels, NAMES_OF_PAGES, &cache->labels[i]) <
+			    0) {
 			page_cache_free(cache);
 			return -ENOMEM;
 		}

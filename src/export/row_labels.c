@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macro.h"
+
 /* A key, or the same under another name. */
 struct printed {
 	enum label_key key;
@@ -117,6 +119,118 @@ static const char *process_type(const struct owner_names *owner)
 									     : "regular";
 }
 
+/* ---- as attributes of OpenTelemetry ---- */
+
+static void add_attribute(struct row_labels *ret, const char *name, const char *value, bool is_id)
+{
+	if (!value[0])
+		return;
+	add(ret, name, value);
+	ret->pairs[ret->count - 1].is_id = is_id;
+}
+
+/* The semantic conventions have an attribute for the names of the usual kinds of workload. */
+static void add_workload(const struct owner_names *owner, struct row_labels *ret)
+{
+	static const struct {
+		const char *type, *attribute;
+	} kinds[] = {
+		{ "Deployment", "k8s.deployment.name" },
+		{ "StatefulSet", "k8s.statefulset.name" },
+		{ "DaemonSet", "k8s.daemonset.name" },
+		{ "ReplicaSet", "k8s.replicaset.name" },
+		{ "Job", "k8s.job.name" },
+		{ "CronJob", "k8s.cronjob.name" },
+	};
+	const char *type = owner->text[LABEL_WORKLOAD_TYPE];
+	const char *name = owner->text[LABEL_WORKLOAD];
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(type, kinds[i].type) == 0) {
+			add_attribute(ret, kinds[i].attribute, name, false);
+			return;
+		}
+	}
+	add_attribute(ret, "kepler.workload.name", name, false);
+	add_attribute(ret, "kepler.workload.type", type, false);
+}
+
+static void add_pod(const struct owner_names *owner, struct row_labels *ret)
+{
+	add_attribute(ret, "k8s.pod.uid", owner->text[LABEL_POD_ID], true);
+	add_attribute(ret, "k8s.pod.name", owner->text[LABEL_POD_NAME], false);
+	add_attribute(ret, "k8s.namespace.name", owner->text[LABEL_NAMESPACE], false);
+	add_workload(owner, ret);
+}
+
+/* What runs a container says that it is one; systemd units, jobs and the kernel have no runtime. */
+static void add_owner(const struct owner_names *owner, struct row_labels *ret)
+{
+	const char *runtime = owner->text[LABEL_RUNTIME];
+	const char *name = owner->text[LABEL_CONTAINER_NAME];
+	bool is_of_pod = owner->text[LABEL_POD_ID][0] != '\0';
+
+	add_attribute(ret, "kepler.owner.id", owner->text[LABEL_CONTAINER_ID], true);
+	add_attribute(ret, "kepler.owner.name", name, false);
+	add_attribute(ret, "kepler.namespace", owner->text[LABEL_NAMESPACE], false);
+	if (owner->text[LABEL_VM_ID][0]) {
+		add_attribute(ret, "kepler.vm.id", owner->text[LABEL_VM_ID], false);
+		add_attribute(ret, "kepler.vm.name", owner->text[LABEL_VM_NAME], false);
+		add_attribute(ret, "kepler.vm.hypervisor", owner->text[LABEL_HYPERVISOR], false);
+	} else if (runtime[0]) {
+		add_attribute(ret, "container.id", owner->text[LABEL_CONTAINER_ID], false);
+		add_attribute(ret, is_of_pod ? "k8s.container.name" : "container.name", name,
+			      false);
+		if (strcmp(runtime, "kubernetes") != 0)
+			add_attribute(ret, "container.runtime.name", runtime, false);
+	}
+	if (is_of_pod)
+		add_pod(owner, ret);
+}
+
+/* A row that stands for several has an attribute that says so. */
+static void add_attributes(enum level level, bool retired, const struct series_labels *labels,
+			   struct row_labels *ret)
+{
+	const struct owner_names *owner = labels->names;
+	bool is_rest = false;
+
+	switch (level) {
+	case LEVEL_PROCESS:
+		is_rest = labels->pid == 0;
+		if (labels->pid) {
+			(void)snprintf(ret->pid, sizeof(ret->pid), "%u", labels->pid);
+			add_attribute(ret, ATTRIBUTE_PID, ret->pid, true);
+			add_attribute(ret, "process.executable.name", labels->command, false);
+		}
+		add_owner(owner, ret);
+		break;
+	case LEVEL_CONTAINER:
+		is_rest = !owner->text[LABEL_CONTAINER_ID][0];
+		add_owner(owner, ret);
+		break;
+	case LEVEL_POD:
+		is_rest = !owner->text[LABEL_POD_ID][0];
+		add_pod(owner, ret);
+		for (size_t i = 0; i < owner->extra_count; i++)
+			add_attribute(ret, owner->extra[i].name, owner->extra[i].value, false);
+		break;
+	case LEVEL_VM:
+		is_rest = !owner->text[LABEL_VM_ID][0];
+		add_attribute(ret, "kepler.vm.id", owner->text[LABEL_VM_ID], true);
+		add_attribute(ret, "kepler.vm.name", owner->text[LABEL_VM_NAME], false);
+		add_attribute(ret, "kepler.vm.hypervisor", owner->text[LABEL_HYPERVISOR], false);
+		break;
+	case LEVEL_NAMESPACE:
+	case LEVEL_COUNT:
+	default:
+		is_rest = !owner->text[LABEL_NAMESPACE][0];
+		add_attribute(ret, "kepler.namespace", owner->text[LABEL_NAMESPACE], true);
+	}
+	if (retired || is_rest)
+		add_attribute(ret, "kepler.row", retired ? "retired" : "other", false);
+}
+
 static void add_process(enum row_names names, const struct series_labels *labels,
 			struct row_labels *ret)
 {
@@ -137,6 +251,10 @@ void row_labels_get(enum row_names names, enum level level, bool retired,
 {
 	ret->count = 0;
 	ret->pid[0] = '\0';
+	if (names == NAMES_OPENTELEMETRY) {
+		add_attributes(level, retired, labels, ret);
+		return;
+	}
 	if (level == LEVEL_PROCESS && !retired)
 		add_process(names, labels, ret);
 	add_names(names, level, labels->names, ret);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels of a row's series, in the names of either schema. Two rows with different labels in
- * one schema have different ones in the other.
+ * The labels of a row's series, in the names of either schema, or as the attributes of an
+ * OpenTelemetry resource. Two rows with different labels in one form have different ones in each
+ * other form. An attribute that says nothing is left out; a label is not.
  */
 #pragma once
 
@@ -11,9 +12,11 @@
 #include "export/label_escape.h"
 #include "snapshot/snapshot.h"
 
-enum row_names { NAMES_CLASSIC, NAMES_CURRENT };
+enum row_names { NAMES_CLASSIC, NAMES_CURRENT, NAMES_OPENTELEMETRY, NAMES_COUNT };
 
-#define ROW_LABELS_MAX (LABEL_KEY_COUNT + 4 + OWNER_EXTRA_MAX)
+#define ATTRIBUTE_PID  "process.pid" /* its text is a number */
+
+#define ROW_LABELS_MAX (LABEL_KEY_COUNT + 8 + OWNER_EXTRA_MAX)
 
 struct row_labels {
 	struct label_pair pairs[ROW_LABELS_MAX]; /* [count]; texts are borrowed, or in @pid */

@@ -22,7 +22,7 @@ static void render(const struct snapshot *snapshot, enum metrics_schema schema,
 	const struct page_format *format = &prometheus_pages.formats[exposition];
 	struct label_cache *cache;
 
-	assert_int_equal(label_cache_new(format->labels, &cache), 0);
+	assert_int_equal(label_cache_new(format->labels, NAMES_OF_PAGES, &cache), 0);
 	assert_int_equal(page_render(format, snapshot, NULL, &options, cache, out), 0);
 	label_cache_free(cache);
 }

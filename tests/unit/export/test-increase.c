@@ -91,7 +91,7 @@ static void scrape_all(struct counted *counted, size_t families)
 	struct stage s;
 
 	open_stage(&s, &options);
-	assert_int_equal(label_cache_new(text_labels, &cache), 0);
+	assert_int_equal(label_cache_new(text_labels, NAMES_OF_PAGES, &cache), 0);
 	for (uint64_t now_s = 1; now_s <= END_S; now_s++) {
 		run_jobs(&s, now_s);
 		publish(&s, 1);

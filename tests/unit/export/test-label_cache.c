@@ -16,7 +16,7 @@ static void keeps_a_text_while_the_serial_stays(void **state)
 	const char *before;
 
 	fixture_make(&fixture, &shape);
-	assert_int_equal(label_cache_new(text_labels, &cache), 0);
+	assert_int_equal(label_cache_new(text_labels, NAMES_OF_PAGES, &cache), 0);
 	assert_int_equal(label_cache_view(cache, &fixture.snapshot, views), 0);
 	before = processes->texts[0][4].text;
 	assert_memory_equal(before, "pid=\"1004\",command=\"worker-4\"", 29);
@@ -44,7 +44,7 @@ static void chains_rows_with_equal_labels(void **state)
 	fixture.labels[LEVEL_PROCESS][4] = fixture.labels[LEVEL_PROCESS][2];
 	fixture.labels[LEVEL_PROCESS][4].slot = 4;
 	fixture.labels[LEVEL_PROCESS][4].serial = 12345;
-	assert_int_equal(label_cache_new(text_labels, &cache), 0);
+	assert_int_equal(label_cache_new(text_labels, NAMES_OF_PAGES, &cache), 0);
 	assert_int_equal(label_cache_view(cache, &fixture.snapshot, views), 0);
 	assert_null(processes->texts[0][4].text);
 	assert_non_null(processes->texts[0][2].text);

@@ -26,7 +26,7 @@ static void render_as(const struct snapshot *snapshot, const struct page_options
 	struct label_cache *cache;
 	const struct page_format *format = &prometheus_pages.formats[exposition];
 
-	assert_int_equal(label_cache_new(format->labels, &cache), 0);
+	assert_int_equal(label_cache_new(format->labels, NAMES_OF_PAGES, &cache), 0);
 	assert_int_equal(page_render(format, snapshot, &http, options, cache, out), 0);
 	label_cache_free(cache);
 }
