@@ -163,7 +163,7 @@ static void add_pod(const struct owner_names *owner, struct row_labels *ret)
 	add_workload(owner, ret);
 }
 
-/* What runs a container says that it is one; systemd units, jobs and the kernel have no runtime. */
+/* A container has a runtime; a systemd unit, a job and the kernel have none. */
 static void add_owner(const struct owner_names *owner, struct row_labels *ret)
 {
 	const char *runtime = owner->text[LABEL_RUNTIME];

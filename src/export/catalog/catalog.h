@@ -21,12 +21,16 @@
 #define FAMILY_EVENT    "<event>"
 #define FAMILY_NAME_MAX 96
 
-/* The last is of families alone: current names that classic ones would clash with. */
+/*
+ * SCHEMA_CURRENT_ALONE is of families alone: current names that classic ones would clash with.
+ * SCHEMA_OPENTELEMETRY has families of its own, and none of Kepler's parts.
+ */
 enum metrics_schema {
 	SCHEMA_CLASSIC = 1,
 	SCHEMA_CURRENT = 2,
 	SCHEMA_BOTH = 3,
 	SCHEMA_CURRENT_ALONE = 4,
+	SCHEMA_OPENTELEMETRY = 8,
 };
 
 /* The source of a family's values, which determines its number of points. */
@@ -43,6 +47,8 @@ enum family_of {
 	OF_REMOTE_ZONES,    /* that are asked for over a network */
 	OF_CAVEAT_ZONES,    /* that have a caveat */
 	OF_ZONE_MODES,      /* one for each mode that the node has; an array by mode */
+	OF_PART_MODES,      /* the same, of parts of the machine */
+	OF_WHOLE_MODES,     /* the same, of the whole machine */
 	OF_ZONE_REASONS,    /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES,  /* measured parts of the machine: the sum of where.modes */
 	OF_DEVICE_ZONES,    /* its devices, in the same way */
@@ -102,8 +108,17 @@ enum point_label {
 	POINT_GPU,
 	POINT_GPU_UUID,
 	POINT_HOST_CPUS_SOURCE,
+	POINT_HW_ID,
+	POINT_HW_TYPE,
 	POINT_IDLE_STATE,
 	POINT_IN_TOTAL,
+	POINT_KEPLER_LEVEL, /* attributes of OpenTelemetry, as POINT_HW_… */
+	POINT_KEPLER_MODE,
+	POINT_KEPLER_QUALITY,
+	POINT_KEPLER_REASON,
+	POINT_KEPLER_SCOPE,
+	POINT_KEPLER_SOURCE,
+	POINT_KEPLER_ZONE,
 	POINT_KERNEL,
 	POINT_LEVEL,
 	POINT_MODE,
@@ -126,6 +141,7 @@ enum point_label {
 	POINT_REVISION,
 	POINT_ROW_GPU, /* of rows, where they tell zones of a kind apart */
 	POINT_ROW_GPU_UUID,
+	POINT_ROW_HW_ID,
 	POINT_ROW_PACKAGE,
 	POINT_ROW_PATH,
 	POINT_SCOPE,
@@ -159,10 +175,13 @@ struct catalog_view {
 	const struct http_stats *http; /* may be NULL */
 	struct row_view rows[LEVEL_COUNT][2];
 	int64_t start_ms; /* realtime of the program's start: when its own counters were born */
+	unsigned levels; /* LEVEL_BIT() of those whose rows and pending energy are walked; 0: all */
 };
 
 /* Number @index, in the order of the page; NULL after the last. */
 const struct family *catalog_at(size_t index);
+/* The same, of those that are sent to receivers of OpenTelemetry. */
+const struct family *catalog_opentelemetry_at(size_t index);
 /* "_total", "_info" or "". */
 const char *family_suffix(const struct family *family);
 /* The text that replaces <zone> or <counter> in the name of each of its families. */

@@ -50,6 +50,44 @@ static const char *package_of(struct cursor *cursor)
 	return cursor->package;
 }
 
+/* As options call the zone: "package-0". A GPU has its UUID. */
+static const char *hw_id_of(struct cursor *cursor)
+{
+	const struct zone *zone = &cursor->zone->zone;
+	char id[ZONE_ID_MAX];
+
+	if (zone_kind_info[zone->kind].is_device && zone->instance[0])
+		return package_of(cursor);
+	zone_id(zone, id);
+	if (!cursor->has_namesake[cursor->zone_index])
+		(void)snprintf(cursor->hw_id, sizeof(cursor->hw_id), "%s", id);
+	else
+		(void)snprintf(cursor->hw_id, sizeof(cursor->hw_id), "%s#%u", id,
+			       cursor->zone_index);
+	return cursor->hw_id;
+}
+
+/* A well-known value of the semantic conventions, where one fits. */
+static const char *hw_type_of(enum zone_kind kind)
+{
+	switch (kind) {
+	case ZONE_PACKAGE:
+	case ZONE_CORE:
+	case ZONE_UNCORE:
+		return "cpu";
+	case ZONE_DRAM:
+		return "memory";
+	case ZONE_GPU:
+		return "gpu";
+	case ZONE_PSYS:
+	case ZONE_PLATFORM:
+	case ZONE_OTHER:
+	case ZONE_KIND_COUNT:
+	default:
+		return "other";
+	}
+}
+
 static bool same_source(const struct zone *a, const struct zone *b)
 {
 	return strcmp(a->source, b->source) == 0;
@@ -85,7 +123,7 @@ static bool is_left_out(const struct cursor *cursor, enum point_label key)
 {
 	if (cursor->view->snapshot->by_zone)
 		return false;
-	if (key == POINT_ROW_GPU || key == POINT_ROW_GPU_UUID)
+	if (key == POINT_ROW_GPU || key == POINT_ROW_GPU_UUID || key == POINT_ROW_HW_ID)
 		return true;
 	if (key == POINT_ROW_PACKAGE)
 		return !has_earlier_account(cursor, same_source);
@@ -182,6 +220,8 @@ enum text_from {
 	FROM_CAVEAT,
 	FROM_CPU,
 	FROM_DEVICE,
+	FROM_HW_ID,
+	FROM_HW_TYPE,
 	FROM_IDLE_STATE,
 	FROM_IN_TOTAL,
 	FROM_KIND,
@@ -221,8 +261,17 @@ static const struct {
 	[POINT_GPU] = { "gpu", FROM(DEVICE) },
 	[POINT_GPU_UUID] = { "gpu_uuid", INSTANCE },
 	[POINT_HOST_CPUS_SOURCE] = { "host_cpus_source", NODE(vm_host_cpus_source) },
+	[POINT_HW_ID] = { "hw.id", FROM(HW_ID) },
+	[POINT_HW_TYPE] = { "hw.type", FROM(HW_TYPE) },
 	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
 	[POINT_IN_TOTAL] = { "in_total", FROM(IN_TOTAL) },
+	[POINT_KEPLER_LEVEL] = { "kepler.level", FROM(LEVEL) },
+	[POINT_KEPLER_MODE] = { "kepler.mode", FROM(MODE) },
+	[POINT_KEPLER_QUALITY] = { "kepler.quality", FROM(QUALITY) },
+	[POINT_KEPLER_REASON] = { "kepler.reason", FROM(REASON) },
+	[POINT_KEPLER_SCOPE] = { "kepler.scope", FROM(SCOPE) },
+	[POINT_KEPLER_SOURCE] = { "kepler.source", FROM(SOURCE) },
+	[POINT_KEPLER_ZONE] = { "kepler.zone", FROM(KIND) },
 	[POINT_KERNEL] = { "kernel", NODE(kernel) },
 	[POINT_LEVEL] = { "level", FROM(LEVEL) },
 	[POINT_MODE] = { "mode", FROM(MODE) },
@@ -245,6 +294,7 @@ static const struct {
 	[POINT_REVISION] = { "revision", NODE(revision) },
 	[POINT_ROW_GPU] = { "gpu", FROM(DEVICE) },
 	[POINT_ROW_GPU_UUID] = { "gpu_uuid", INSTANCE },
+	[POINT_ROW_HW_ID] = { "hw.id", FROM(HW_ID) },
 	[POINT_ROW_PACKAGE] = { "package", FROM(ROW_PACKAGE) },
 	[POINT_ROW_PATH] = { "path", FROM(ROW_PATH) },
 	[POINT_SCOPE] = { "scope", FROM(SCOPE) },
@@ -296,6 +346,10 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return cpu_number_of(cursor, labels[key].offset);
 	case FROM_DEVICE:
 		return device_of(cursor);
+	case FROM_HW_ID:
+		return hw_id_of(cursor);
+	case FROM_HW_TYPE:
+		return hw_type_of(zone->zone.kind);
 	case FROM_IDLE_STATE:
 		return idle_state_name(zone->idle_state);
 	case FROM_IN_TOTAL:

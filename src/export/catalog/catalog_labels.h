@@ -24,6 +24,7 @@ struct cursor {
 	const struct snapshot_row *row;
 	bool has_namesake[ZONES_MAX]; /* another zone before it has its kind, instance and source */
 	char package[PACKAGE_LABEL_MAX];
+	char hw_id[ZONE_ID_MAX + 16];
 	char activity_source[16]; /* "bpf", "procfs" */
 	char cpu_number[3][11];   /* texts of *cpu */
 	char device[11];

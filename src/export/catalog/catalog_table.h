@@ -19,6 +19,7 @@ const struct family *catalog_rows_current(size_t *ret_count);
 #define CURRENT SCHEMA_CURRENT
 #define BOTH    SCHEMA_BOTH
 #define ALONE   SCHEMA_CURRENT_ALONE
+#define OPENTELEMETRY SCHEMA_OPENTELEMETRY
 
 #define DYNAMIC (1U << MODE_DYNAMIC)
 #define IDLE    (1U << MODE_IDLE)

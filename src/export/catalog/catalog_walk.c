@@ -157,6 +157,10 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 
 	if (walk->is_of_kind && walk->kind != zone->zone.kind)
 		return false;
+	if (walk->at.family->schemas == SCHEMA_OPENTELEMETRY && zone->total == TOTAL_NONE)
+		return false;
+	if (of == OF_PART_MODES || of == OF_WHOLE_MODES)
+		return zone_kind_info[zone->zone.kind].is_whole == (of == OF_WHOLE_MODES);
 	if (of == OF_ZONES_IN_USE)
 		return !zone->ended; /* it will not come back, and need not */
 	if (of == OF_ZONES_OF_MODELS)
@@ -178,8 +182,9 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 
 static void walk_zones(struct walk *walk)
 {
-	bool by_mode =
-		walk->at.family->of == OF_ZONE_MODES || walk->at.family->of == OF_ZONE_REASONS;
+	enum family_of of = walk->at.family->of;
+	bool by_mode = of == OF_ZONE_MODES || of == OF_ZONE_REASONS || of == OF_PART_MODES ||
+		       of == OF_WHOLE_MODES;
 
 	for (uint32_t z = 0; z < walk->at.view->snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = set_zone(walk, z);
@@ -209,6 +214,8 @@ static void walk_pending(struct walk *walk)
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
 		const struct snapshot_account *account = set_account(walk, i);
 
+		if (!is_of_family(walk, walk->at.zone))
+			continue;
 		walk->at.base = snapshot->level[walk->at.level].pending;
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
@@ -219,9 +226,18 @@ static void walk_pending(struct walk *walk)
 	}
 }
 
+static bool has_level(const struct walk *walk, enum level level)
+{
+	unsigned levels = walk->at.view->levels;
+
+	return !levels || levels & LEVEL_BIT(level);
+}
+
 static void walk_levels(struct walk *walk)
 {
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		if (!has_level(walk, level))
+			continue;
 		walk->at.level = level;
 		if (walk->at.family->of == OF_PENDING)
 			walk_pending(walk);
@@ -240,6 +256,15 @@ static void walk_cpus(struct walk *walk)
 	}
 }
 
+static enum row_names names_of(const struct walk *walk)
+{
+	unsigned schemas = walk->at.family->schemas;
+
+	if (schemas == SCHEMA_OPENTELEMETRY)
+		return NAMES_OPENTELEMETRY;
+	return !(schemas & SCHEMA_CLASSIC) || walk->current_only ? NAMES_CURRENT : NAMES_CLASSIC;
+}
+
 /*
  * Puts the rows of the first @columns columns of the walk. A counter is "running" for as long as it
  * is shown: with another state its series would end, and another would begin at its full value, so
@@ -254,16 +279,16 @@ static void put_rows(struct walk *walk, uint32_t columns)
 	struct label_pair labels[2][POINT_LABELS_MAX];
 	struct row_block block = {
 		.view = &walk->at.view->rows[family->where.level][kind],
-		.names = !(family->schemas & SCHEMA_CLASSIC) || walk->current_only ? NAMES_CURRENT
-										   : NAMES_CLASSIC,
+		.names = names_of(walk),
 		.columns = walk->columns,
 		.column_count = columns,
 		.decimals = family->where.decimals,
 		.spans_ns = family->type == FAMILY_GAUGE ? walk->spans_ns : NULL,
 	};
 
-	if (block.view->count == 0)
+	if (block.view->count == 0 || !has_level(walk, family->where.level))
 		return;
+	walk->at.level = family->where.level;
 	walk->at.ended = false;
 	block.end[0].count = cursor_labels(&walk->at, family->labels, labels[0]);
 	block.end[0].labels = labels[0];
@@ -554,6 +579,8 @@ static void walk_family(struct walk *walk)
 	case OF_REMOTE_ZONES:
 	case OF_CAVEAT_ZONES:
 	case OF_ZONE_MODES:
+	case OF_PART_MODES:
+	case OF_WHOLE_MODES:
 	case OF_ZONE_REASONS:
 	case OF_MEASURED_ZONES:
 	case OF_DEVICE_ZONES:
@@ -615,12 +642,15 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		.sink = sink,
 		.current_only = schemas == SCHEMA_CURRENT,
 	};
+	bool is_opentelemetry = schemas == SCHEMA_OPENTELEMETRY;
+	const struct family *(*at)(size_t index) =
+		is_opentelemetry ? catalog_opentelemetry_at : catalog_at;
 	const struct family *family;
 
 	cursor_find_namesakes(&walk.at);
 	if (schemas == SCHEMA_CURRENT)
 		schemas |= SCHEMA_CURRENT_ALONE;
-	for (size_t i = 0; (family = catalog_at(i)); i++) {
+	for (size_t i = 0; (family = at(i)); i++) {
 		enum family_each each = family_each(family);
 
 		walk.at.family = family;
@@ -633,5 +663,6 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		else
 			begin_family(&walk, "");
 	}
-	health_walk(view, sink);
+	if (!is_opentelemetry)
+		health_walk(view, sink);
 }

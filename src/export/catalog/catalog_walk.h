@@ -5,5 +5,5 @@
 #include "export/catalog/catalog.h"
 #include "export/sink.h"
 
-/* @schemas: enum metrics_schema, as bits. */
+/* @schemas: enum metrics_schema, as bits; SCHEMA_OPENTELEMETRY alone. */
 void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink);
