@@ -190,6 +190,18 @@ static void examine_rapl(struct findings *findings, const struct meter_table *me
 	}
 }
 
+/* A machine that is protected from its host cannot verify what the host reports. */
+static void examine_trust(struct findings *findings, const struct host_info *host)
+{
+	if (host->confidential[0])
+		findings_add(findings, FINDING_NOTE, TOPIC,
+			     "do not bill inside this machine by it, and do not let it decide what "
+			     "the host must not decide",
+			     "this machine is protected from its host (%s), so its energy is only "
+			     "what the host claims: kepler_exporter_source_caveat has host-claimed",
+			     host->confidential);
+}
+
 void doctor_examine_guest(struct findings *findings, const struct sources *sources,
 			  const struct config *config)
 {
@@ -207,6 +219,7 @@ void doctor_examine_guest(struct findings *findings, const struct sources *sourc
 		findings_add(findings, FINDING_OK, TOPIC, NULL,
 			     "the host reports this machine's energy through %s: %s", place,
 			     zones.data ? zones.data : "");
+		examine_trust(findings, &sources->host);
 		return;
 	}
 	examine_unused(findings, &places, place);

@@ -47,9 +47,13 @@ const char *zone_quality_name(enum zone_quality quality)
 const char *zone_caveat_name(enum zone_caveat caveat)
 {
 	static const char *const names[] = {
-		[CAVEAT_NONE] = "",         [CAVEAT_INACTIVE] = "inactive",
-		[CAVEAT_OUTPUT] = "output", [CAVEAT_AMBIGUOUS] = "ambiguous",
-		[CAVEAT_LATE] = "late",     [CAVEAT_VIRTUAL] = "virtual",
+		[CAVEAT_NONE] = "",
+		[CAVEAT_INACTIVE] = "inactive",
+		[CAVEAT_OUTPUT] = "output",
+		[CAVEAT_AMBIGUOUS] = "ambiguous",
+		[CAVEAT_LATE] = "late",
+		[CAVEAT_VIRTUAL] = "virtual",
+		[CAVEAT_CLAIMED] = SOURCE_HOST_CLAIMED,
 	};
 
 	return names[caveat];

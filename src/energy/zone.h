@@ -90,6 +90,7 @@ enum zone_state {
 };
 
 /* Why a zone's values are not quite what they should be, although they count. */
+#define SOURCE_HOST_CLAIMED "host-claimed" /* the caveat's name, and the power source's */
 enum zone_caveat {
 	CAVEAT_NONE,
 	CAVEAT_INACTIVE, /* the source reports that it does not measure now, yet has a value */
@@ -99,6 +100,7 @@ enum zone_caveat {
 	/* It is in no total, because its whole was already counted when it was found. */
 	CAVEAT_LATE,
 	CAVEAT_VIRTUAL, /* a hypervisor makes the counter: a share of its host's energy */
+	CAVEAT_CLAIMED, /* the machine is protected from its host, which claims the energy */
 };
 
 /* The properties that all zones of a kind share. */

@@ -140,6 +140,7 @@ struct meter_options sources_meter_options(const struct config *config,
 	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;
 	options.core_is_one_core = core_is_one_core(sources);
 	options.rapl_is_virtual = sources->host.registers_are_virtual;
+	options.host_is_distrusted = sources->host.confidential[0];
 	options.cpu_vendor = sources->host.cpu_vendor;
 	options.cpu_family = sources->host.cpu_family;
 	options.cpu_model = sources->host.cpu_model_number;

@@ -143,8 +143,10 @@ static void take_model(struct cpuinfo *info, const struct entry *entry)
 		set_number(&info->model_number, entry);
 	else if (key_is(entry, "stepping") || key_is(entry, "CPU variant"))
 		set_number(&info->stepping, entry);
-	else if (key_is(entry, "flags"))
+	else if (key_is(entry, "flags")) {
 		info->hypervisor = has_word(entry, "hypervisor");
+		info->tdx_guest = has_word(entry, "tdx_guest");
+	}
 	if (key_is(entry, "CPU implementer"))
 		(void)snprintf(info->vendor, sizeof(info->vendor), "%s",
 			       implementer_name(info->family));

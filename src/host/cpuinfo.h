@@ -16,6 +16,7 @@ struct cpuinfo {
 	unsigned cpus;                           /* entries: online logical CPUs */
 	unsigned cores, sockets;                 /* 0: not in the file */
 	bool hypervisor;                         /* the CPU reports that it is virtual (x86) */
+	bool tdx_guest;                          /* the kernel reports that it runs in a TD */
 };
 
 /* @text is terminated. 0 or -ENOMEM. */

@@ -24,6 +24,7 @@ struct host_info {
 	double memory_gib;
 	bool is_vm;
 	bool registers_are_virtual; /* hypervisor_makes_registers() */
+	char confidential[24];      /* confidential_kind() */
 	char hypervisor[32]; /* "kvm", "firecracker", "vmware", … or "unknown" when is_vm */
 	char dmi_vendor[64], dmi_product[64]; /* of the firmware: "Amazon EC2", "m5.large" */
 	/* Facts about a virtual machine's host, by config/vm_hints.h; 0 unknown. */

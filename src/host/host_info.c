@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "host/confidential.h"
 #include "host/cpuinfo.h"
 #include "host/hypervisor.h"
 #include "host/nominal_frequency.h"
@@ -166,6 +167,8 @@ static void set_hypervisor(struct host_info *info, const char *procfs, const cha
 	name = hypervisor_name(&clues);
 	info->is_vm = name != NULL;
 	info->registers_are_virtual = hypervisor_makes_registers(&clues);
+	(void)snprintf(info->confidential, sizeof(info->confidential), "%s",
+		       confidential_kind(cpu->tdx_guest, sysfs));
 	if (name)
 		(void)snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", name);
 }

@@ -7,15 +7,23 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "meter/meter.h"
+#include "meter/passthrough/passthrough.h"
 #include "service/privileges.h"
 
 #define LOOK_AT_FAILED_METERS 10 /* intervals */
 
+static bool is_hosts(const struct zone *zone)
+{
+	return strcmp(zone->source, passthrough_meter.name) == 0;
+}
+
 /*
- * The sources of the whole machine and of its parts, without devices; the first of several.
+ * The sources of the whole machine and of its parts, without devices; the first of several. The
+ * account of a host that the machine does not trust is named as what it is.
  */
 static void name_power_sources(const struct interval_engine *engine, bool measured,
-			       struct snapshot_node *node)
+			       bool is_protected, struct snapshot_node *node)
 {
 	node->components_source[0] = node->platform_source[0] = '\0';
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
@@ -25,7 +33,9 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 
 		if (!zone_is_modelled(zone) == measured && !name[0] &&
 		    !zone_kind_info[zone->kind].is_device && zone_kind_info[zone->kind].is_metered)
-			(void)snprintf(name, sizeof(node->platform_source), "%s", zone->source);
+			(void)snprintf(name, sizeof(node->platform_source), "%s",
+				       is_protected && is_hosts(zone) ? SOURCE_HOST_CLAIMED
+								      : zone->source);
 	}
 }
 
@@ -33,7 +43,8 @@ static void describe(struct meter_watch *watch, struct session *session)
 {
 	watch->measured = !estimates_are_all(&interval_engine_books(session->engine)->accountant);
 	sources_describe(&session->sources, !watch->measured, watch->source, sizeof(watch->source));
-	name_power_sources(session->engine, watch->measured, &session->node);
+	name_power_sources(session->engine, watch->measured, session->sources.host.confidential[0],
+			   &session->node);
 	watch->described_zones = interval_engine_zone_count(session->engine);
 }
 

@@ -95,6 +95,8 @@ struct meter_options {
 	bool core_is_one_core;
 	/* A hypervisor makes the registers of RAPL: they are a share of its host's energy. */
 	bool rapl_is_virtual;
+	/* The machine is protected from its host, which may claim any energy. */
+	bool host_is_distrusted;
 	bool wants_holders;                /* also report the processes that hold a device idle */
 	struct device_files *device_files; /* NULL: the use of DRM's boards is unknown; borrowed */
 	const char *node_name;             /* this machine's, in files of several; borrowed */

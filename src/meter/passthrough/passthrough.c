@@ -60,7 +60,8 @@ struct meter {
 	struct passthrough_cpu cpu;
 	uint64_t cpu_epochs; /* when @cpu began */
 	bool has_uuid;
-	int error; /* of the channel */
+	bool is_claimed; /* meter_options.host_is_distrusted */
+	int error;       /* of the channel */
 };
 
 static void set_remark(struct meter *meter, const char *text)
@@ -260,6 +261,7 @@ static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_re
 		.idle_uj = sum->idle_uj,
 		.kind = SAMPLE_TOTAL,
 		.is_plausible = true,
+		.caveat = meter->is_claimed ? CAVEAT_CLAIMED : CAVEAT_NONE,
 		.to_ns = meter->received_ns,
 	};
 	return 0;
@@ -368,6 +370,7 @@ static int passthrough_open(const struct meter_options *options, struct meter **
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->stale_ns = STALE_MIN_NS;
+	meter->is_claimed = options->host_is_distrusted;
 	meter->sysfs = strdup(options->sysfs ? options->sysfs : "/sys");
 	meter->procfs = strdup(options->procfs ? options->procfs : "/proc");
 	r = -ENOMEM;

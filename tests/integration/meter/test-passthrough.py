@@ -143,18 +143,23 @@ def a_stream_of_records():
         os.close(pipe)
 
 
+def host_with_folder(folder):
+    """Writes files. They have only the newest record, so an epoch's first one could be missed: there is one epoch."""
+
+    def send(host):
+        new = pathlib.Path(folder, "energy.new")
+        new.write_text(host.text(), encoding="ascii")
+        new.rename(pathlib.Path(folder, "energy"))
+
+    host = Host(send)
+    host.restart = lambda: None
+    return host
+
+
 def a_folder_that_is_mounted():
     """The host replaces the file; the guest does not see each of them, but the first of each epoch."""
     with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
-
-        def send(host):
-            new = pathlib.Path(folder, "energy.new")
-            new.write_text(host.text(), encoding="ascii")
-            new.rename(pathlib.Path(folder, "energy"))
-
-        host = Host(send)
-        host.restart = lambda: None  # a file has only the newest record, so an epoch's first one could be missed
-        follow(host, folder)
+        follow(host_with_folder(folder), folder)
 
 
 def counted(metrics, source):
@@ -182,19 +187,31 @@ def rapl_of_a_hypervisor():
     grown, caveats = rapl_of(PHYSICAL)
     assert grown["rapl-sysfs"] > 0 and not caveats, (grown, caveats)
     with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
-
-        def send(host):
-            new = pathlib.Path(folder, "energy.new")
-            new.write_text(host.text(), encoding="ascii")
-            new.rename(pathlib.Path(folder, "energy"))
-
-        host = Host(send)
-        host.restart = lambda: None
-        with host:
+        with host_with_folder(folder):
             grown, _ = rapl_of(VIRTUAL, f"--meter.passthrough={folder}")
             assert grown["passthrough"] > 0 and grown["rapl-sysfs"] == 0, grown
             grown, _ = rapl_of(PHYSICAL, f"--meter.passthrough={folder}")
             assert grown["passthrough"] == 0 and grown["rapl-sysfs"] > 0, grown
+
+
+def a_host_that_is_not_trusted():
+    """A machine that is protected from its host: what the host reports counts as its claim, and each place says so."""
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+        sysfs, shared = pathlib.Path(folder, "sys"), pathlib.Path(folder, "host")
+        (sysfs / "devices/platform/sev-guest").mkdir(parents=True)
+        shared.mkdir()
+        options = (f"--host.sysfs={sysfs}", f"--meter.passthrough={shared}")
+        with host_with_folder(shared), Exporter(*OPTIONS[1:], *options) as exporter:
+            metrics = balanced(exporter.intervals(6))
+            caveats = {labels["zone"]: labels["caveat"] for labels, _ in metrics.select("kepler_exporter_source_caveat")}
+            assert caveats == dict.fromkeys(ZONES, "host-claimed"), caveats
+            (node, _), = metrics.select("kepler_node_info")
+            assert node["components_power_source"] == "host-claimed" and not node["platform_power_source"], node
+            assert counted(metrics, "passthrough") > 0
+            done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=", *options],
+                                  capture_output=True, text=True, timeout=60, check=False, env=OTHERS_ENVIRONMENT)
+            assert "this machine is protected from its host (SEV-SNP)" in " ".join(done.stdout.split()), done.stdout
+            assert exporter.stop() == 0
 
 
 def doctor_says_what_is_missing():
@@ -206,4 +223,5 @@ def doctor_says_what_is_missing():
         assert f"{folder}/energy: No such file or directory" in text, done.stdout + done.stderr
 
 
-run_tests([a_stream_of_records, a_folder_that_is_mounted, rapl_of_a_hypervisor, doctor_says_what_is_missing], at_once=4)
+run_tests([a_stream_of_records, a_folder_that_is_mounted, doctor_says_what_is_missing, rapl_of_a_hypervisor,
+           a_host_that_is_not_trusted], at_once=3)
