@@ -31,6 +31,7 @@
 #include "net/server/http_host.h"
 #include "net/server/http_listen.h"
 #include "options/render.h"
+#include "rates/rates.h"
 #include "service/needs.h"
 
 _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it");
@@ -375,6 +376,7 @@ static const struct option_section sections[] = {
 	{ web_rows, ARRAY_SIZE(web_rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct config, web) },
 	MORE(local_options_at, local),
+	MORE(rates_options_at, rates),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
 	SECTION(security_rows, security),
 };
@@ -462,6 +464,8 @@ int config_check(const struct option_values *values, struct diag *diag)
 				"web.listen-address: must have at least one address");
 	if (web_options_check(&config->web, diag) < 0)
 		return -EINVAL;
+	if (rates_options_check(&config->rates, diag) < 0)
+		return -EINVAL;
 	return config_check_interval(config, config_reachable_address(config), diag);
 }
 
@@ -530,7 +534,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
 		needs |= NEED_CLIENTS;
-	if (config->model_url[0])
+	if (config->model_url[0] || rates_use_network(&config->rates))
 		needs |= NEED_CLIENTS;
 	if (config_pod_resources(config))
 		needs |= NEED_CLIENTS | NEED_POD_RESOURCES;

@@ -27,6 +27,7 @@
 #include "net/server/web_options.h"
 #include "options/layers.h"
 #include "options/option_set.h"
+#include "rates/rate_options.h"
 #include "runtimes/runtimes.h"
 #include "snapshot/publisher.h"
 
@@ -115,6 +116,7 @@ struct config {
 	bool allow_fast_updates;      /* --web.allow-fast-updates=false */
 	struct http_auth *auth;       /* the tokens in --web.token-file; read by reload.h alone */
 	struct local_options local;   /* --local.… */
+	struct rates_options rates;   /* --price.…, --carbon.…, --site.… */
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;
 };

@@ -12,6 +12,7 @@
 #include "engine/file_limits.h"
 #include "engine/node_facts.h"
 #include "service/denied_calls.h"
+#include "service/privileges.h"
 #include "snapshot/snapshot_holder.h"
 
 int session_begin(struct session *session, const struct config *config, bool is_confined,
@@ -47,6 +48,9 @@ int session_open_meters(struct session *session, struct diag *diag)
 {
 	int r = sources_open_meters(session->config, &session->sources, diag);
 
+	if (r == 0 && rates_are_wanted(&session->config->rates))
+		r = rates_start(&session->config->rates, privileges_drop_thread, &session->rates,
+				diag);
 	if (r < 0)
 		return r;
 	if (session->is_confined)
@@ -65,7 +69,11 @@ int session_open_engine(struct session *session, struct diag *diag)
 	session->peers.tap = recorder_tap(&session->recorder);
 	r = interval_engine_new(&session->sources, &session->peers, session->config,
 				&session->engine);
-	return r < 0 ? diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r)) : 0;
+	if (r < 0)
+		return diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r));
+	session->health[0] = (struct health_source){ &rates_health_part, &session->rates };
+	interval_engine_set_health(session->engine, session->health, 1);
+	return 0;
 }
 
 int session_run_interval(struct session *session)
@@ -84,6 +92,8 @@ void session_reconfigure(struct session *session, const struct config *config)
 	session->config = config;
 	interval_engine_reconfigure(session->engine, config);
 	names_reconfigure(&session->sources.names, config);
+	if (session->rates)
+		rates_reconfigure(session->rates, &config->rates);
 }
 
 int session_close(struct session *session, uint64_t patience_ns)
@@ -94,6 +104,7 @@ int session_close(struct session *session, uint64_t patience_ns)
 	r = recorder_close(&session->recorder, patience_ns);
 	snapshot_holder_free(session->holder);
 	sources_close(&session->sources);
+	rates_stop(session->rates);
 	device_holders_release(session->holders);
 	self_stats_close(&session->stats);
 	free(session->cpu_list);

@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/json_keys.h"
+#include "rates/rates.h"
 #include "snapshot/zone_picture.h"
 
 /* A client that sees a part of the rows gets steps of 1000. */
@@ -242,6 +243,27 @@ static void add_exporter(struct strbuf *out, const struct now_query *query,
 	json_add_number(out, "exporter", (double)NAN);
 }
 
+/* For readers that multiply. A rate that is not known is null, and so is all of it. */
+static void add_rates(struct strbuf *out, const struct snapshot *snapshot)
+{
+	const struct rate_values *rates = rates_in(snapshot->health, snapshot->health_count);
+
+	if (!rates) {
+		json_add_number(out, "rates", (double)NAN);
+		return;
+	}
+	json_add_key(out, "rates");
+	strbuf_add_char(out, '{');
+	json_add_number(out, "price_per_kwh", rates->price_per_kwh);
+	json_add_text(out, "currency", rates->currency);
+	json_add_number(out, "carbon_grams_per_kwh", rates->carbon_g_per_kwh);
+	json_add_text(out, "carbon_source", rates->carbon_source);
+	json_add_text(out, "carbon_kind", rates->carbon_kind);
+	json_add_number(out, "pue", rates->pue);
+	json_add_number(out, "embodied_grams_per_hour", rates->embodied_g_per_h);
+	strbuf_add_char(out, '}');
+}
+
 int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out)
 {
 	const struct power_picture *power = snapshot ? snapshot->power : NULL;
@@ -264,6 +286,7 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 	add_parts(out, query, power);
 	add_zones(out, query, snapshot);
 	add_exporter(out, query, power);
+	add_rates(out, snapshot);
 	json_add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
 	r = add_rows(out, query, power);
 	strbuf_add_str(out, "}\n");

@@ -9,6 +9,7 @@
 #include "export/push.h"
 #include "kepler/monitor.h"
 #include "meter/passthrough/passthrough_health.h"
+#include "rates/rates.h"
 #include "workload/identity_health.h"
 
 static const void *activity_of(const struct monitor *monitor)
@@ -59,6 +60,7 @@ static const struct {
 	{ &model_url_health_part, IN(session.sources.model_sources) },
 	{ &idle_state_health_part, IN(idle_state) },
 	{ &passthrough_health_part, BY(passthrough_of) },
+	{ &rates_health_part, IN(session.rates) },
 	{ &recorder_health_part, IN(session.recorder) },
 	{ &confinement_health_part, IN(session.landlock_abi) },
 	{ &reload_health_part, IN(reload) },

@@ -296,7 +296,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 		"/elsewhere", "false",     "true",    "1m",     "333",    "2MiB",          ":9",
 		"off",        "both",      "kubelet", "merged", "always", "a/power1=dram", "hwmon",
 		"basic",      "https://a", "holder",  "cycles", "on",     "dram",          "0.5",
-		"beside",     "own",       "3=vm",    "1uJ"
+		"beside",     "own",       "3=vm",    "1uJ",    "EUR"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
