@@ -161,8 +161,8 @@ static int read_line(char *line, struct rate_reading *ret)
 }
 
 /*
- * The next line of @text in @line, without blanks; false: the end. One that is too long becomes one
- * that is no value, so that no number is read in part.
+ * The next line of @text in @line, without blanks; false: the end. A line that is too long is made
+ * invalid, so that no number is read in part.
  */
 static bool next_line(const char **text, char line[NUMBER_MAX])
 {

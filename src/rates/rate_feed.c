@@ -116,6 +116,7 @@ static int read_url(struct rate_feed *feed, int64_t now_s, double *ret, struct d
 	const char *path = *feed->options->path ? feed->options->path : provider->path;
 	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT;
 	CLEANUP(clear_secret) char *key = NULL;
+	struct http_header header = { .name = provider->key_header };
 	struct http_request_options request = { .url = feed->options->url };
 	int r = 0;
 
@@ -124,6 +125,10 @@ static int read_url(struct rate_feed *feed, int64_t now_s, double *ret, struct d
 	if (r == 0 && key && provider->login_url) {
 		r = log_in(feed, key, now_s, diag);
 		request.bearer_token = feed->token;
+	} else if (key && provider->key_header) {
+		header.value = key;
+		request.headers = &header;
+		request.header_count = 1;
 	} else {
 		request.bearer_token = key;
 	}
