@@ -55,6 +55,11 @@ void profile_release(struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile->frame_count; i++)
 		free((char *)(uintptr_t)profile->frames[i].name);
+	for (uint32_t i = 0; i < profile->module_count; i++) {
+		free((char *)(uintptr_t)profile->modules[i].path);
+		free((char *)(uintptr_t)profile->modules[i].build_id);
+	}
+	free(profile->modules);
 	free(profile->frames);
 	free(profile->nodes);
 	map_release(&profile->frame_map);
@@ -85,8 +90,35 @@ uint32_t profile_frame(struct profile *profile, const char *name, enum frame_kin
 		free(copy);
 		return 0;
 	}
-	profile->frames[profile->frame_count] = (struct profile_frame){ copy, kind };
+	profile->frames[profile->frame_count] =
+		(struct profile_frame){ .name = copy, .kind = kind };
 	return profile->frame_count++;
+}
+
+uint32_t profile_module(struct profile *profile, const char *path, const char *build_id)
+{
+	char *own_path, *own_id;
+
+	if (profile->module_count >= profile->limit ||
+	    ARRAY_RESERVE(profile->modules, profile->module_size, profile->module_count + 1) < 0)
+		return 0;
+	own_path = strdup(path);
+	own_id = build_id ? strdup(build_id) : NULL;
+	if (!own_path || (build_id && !own_id)) {
+		free(own_path);
+		free(own_id);
+		return 0;
+	}
+	profile->modules[profile->module_count] = (struct profile_module){ own_path, own_id };
+	return ++profile->module_count;
+}
+
+void profile_place(struct profile *profile, uint32_t frame, uint32_t module)
+{
+	struct profile_frame *placed = &profile->frames[frame];
+
+	placed->module = !placed->is_placed || placed->module == module ? module : 0;
+	placed->is_placed = true;
 }
 
 uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame)

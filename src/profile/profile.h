@@ -32,15 +32,24 @@ enum frame_kind {
 
 enum profile_run { RUN_NOW, RUN_BEFORE, PROFILE_RUNS };
 
+/* A program or library with functions of the profile. */
+struct profile_module {
+	const char *path;
+	const char *build_id; /* hexadecimal; NULL: not known */
+};
+
 struct profile_frame {
 	const char *name;
 	enum frame_kind kind;
+	bool is_placed;  /* a module has been stated */
+	uint32_t module; /* 1..module_count; 0: not known, or functions of several have the name */
 };
 
 struct profile_node {
 	uint32_t parent; /* below the node's own number, but of the root, which is its own */
 	uint32_t frame;
-	uint64_t samples;
+	uint64_t samples;                 /* those that energy was shared among */
+	uint64_t cpu_ns;                  /* as the energy: of the node itself */
 	uint64_t energy_uj[PROFILE_RUNS]; /* of the node itself, without its children */
 };
 
@@ -48,6 +57,8 @@ struct profile {
 	struct profile_frame *frames; /* [frame_count] */
 	uint32_t frame_count, frame_size;
 	struct map frame_map;
+	struct profile_module *modules; /* [module_count] */
+	uint32_t module_count, module_size;
 	struct profile_node *nodes; /* [node_count], parents before their children */
 	uint32_t node_count, node_size;
 	struct map node_map;
@@ -62,6 +73,12 @@ void profile_release(struct profile *profile);
 
 /* The number of the frame of that name and kind; 0, the frame of the root, if there is no room. */
 uint32_t profile_frame(struct profile *profile, const char *name, enum frame_kind kind);
+/*
+ * Adds a program or library; @build_id may be NULL. Its number, from 1; 0 if there is no room.
+ */
+uint32_t profile_module(struct profile *profile, const char *path, const char *build_id);
+/* @frame is a function of @module, which may be 0. */
+void profile_place(struct profile *profile, uint32_t frame, uint32_t module);
 /* The node of @frame below @parent; @parent itself, counted in `cut`, if there is no room. */
 uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame);
 /* The frames of the node's stack, the innermost first; returns how many, 0 of the root. */

@@ -14,6 +14,8 @@ struct profile_about {
 	const char *title;   /* "make", "container checkout" */
 	const char *quality; /* "measured", "estimated" */
 	double elapsed_s;
+	int64_t began_unix_ns;
+	uint32_t frequency_hz; /* of the samples */
 };
 
 void profile_page_html(const struct profile *profile, const struct profile_about *about,

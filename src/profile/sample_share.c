@@ -35,31 +35,53 @@ int sample_share_add(struct sample_share *share, uint32_t node, uint64_t weight)
 	return 0;
 }
 
-/* If the energy cannot be split it waits: without samples, or without memory. */
-void sample_share_charge(struct sample_share *share, struct profile *profile, uint64_t energy_uj,
+/* The parts of @amount, one per sample, in scratch->parts; false: out of memory. */
+static bool split_amount(const struct sample_share *share, uint64_t amount,
 			 struct share_scratch *scratch)
 {
-	share->waiting_uj += energy_uj;
-	if (!share->count || !share->waiting_uj)
-		return;
-	if (ARRAY_RESERVE(scratch->parts, scratch->size, share->count) < 0 ||
-	    split_exact(share->waiting_uj, share->weights, share->count, scratch->parts,
-			&scratch->split) < 0)
-		return;
-	for (size_t i = 0; i < share->count; i++) {
-		struct profile_node *node = &profile->nodes[share->nodes[i]];
-
-		node->energy_uj[RUN_NOW] += scratch->parts[i];
-		node->samples += !share->is_charged;
-	}
-	share->waiting_uj = 0;
-	share->is_charged = true;
+	return ARRAY_RESERVE(scratch->parts, scratch->size, share->count) == 0 &&
+	       split_exact(amount, share->weights, share->count, scratch->parts, &scratch->split) >=
+		       0;
 }
 
-uint64_t sample_share_take_waiting(struct sample_share *share)
+/* Splits all that waits; without memory it waits on. */
+static void split_waiting(struct sample_share *share, struct profile *profile,
+			  struct share_scratch *scratch)
 {
-	uint64_t waiting_uj = share->waiting_uj;
+	struct profile_node *nodes = profile->nodes;
 
-	share->waiting_uj = 0;
-	return waiting_uj;
+	if (!split_amount(share, share->waiting.energy_uj, scratch))
+		return;
+	for (size_t i = 0; i < share->count; i++) {
+		nodes[share->nodes[i]].energy_uj[RUN_NOW] += scratch->parts[i];
+		nodes[share->nodes[i]].samples += !share->is_charged;
+	}
+	share->waiting.energy_uj = 0;
+	share->is_charged = true;
+	if (!split_amount(share, share->waiting.cpu_ns, scratch))
+		return;
+	for (size_t i = 0; i < share->count; i++)
+		nodes[share->nodes[i]].cpu_ns += scratch->parts[i];
+	share->waiting.cpu_ns = 0;
+}
+
+void sample_share_charge(struct sample_share *share, struct profile *profile,
+			 struct share_amounts amounts, struct share_scratch *scratch)
+{
+	share->waiting.energy_uj += amounts.energy_uj;
+	share->waiting.cpu_ns += amounts.cpu_ns;
+	if (share->count && share->waiting.energy_uj)
+		split_waiting(share, profile, scratch);
+}
+
+struct share_amounts sample_share_end(struct sample_share *share, struct profile *profile,
+				      struct share_scratch *scratch)
+{
+	struct share_amounts waiting;
+
+	if (share->count && share->waiting.cpu_ns)
+		split_waiting(share, profile, scratch);
+	waiting = share->waiting;
+	share->waiting = (struct share_amounts){ .energy_uj = 0 };
+	return waiting;
 }

@@ -5,7 +5,7 @@
  * interval without a sample it follows the samples of the last interval that had any; before the
  * first sample it waits for that one. Energy that waits at the end has no sample. So a process has
  * its whole energy in the profile, to the microjoule, at any time except for energy that waits.
- * Pure.
+ * CPU time is split together with the energy, to the nanosecond. Pure.
  */
 #pragma once
 
@@ -16,12 +16,16 @@
 #include "attribution/split.h"
 #include "profile/profile.h"
 
+struct share_amounts {
+	uint64_t energy_uj, cpu_ns;
+};
+
 struct sample_share {
 	uint32_t *nodes;   /* [count], of the profile; one may be there several times */
 	uint64_t *weights; /* [count] */
 	size_t count, node_size, weight_size;
 	bool is_charged; /* with all energy so far: the next sample begins a new list */
-	uint64_t waiting_uj;
+	struct share_amounts waiting;
 };
 
 /* Memory that is used again from call to call; zeroed at first. */
@@ -35,8 +39,12 @@ void share_scratch_release(struct share_scratch *scratch);
 void sample_share_release(struct sample_share *share);
 /* A sample with its innermost frame at @node. 0 or -ENOMEM: the sample is lost. */
 int sample_share_add(struct sample_share *share, uint32_t node, uint64_t weight);
-/* The process used @energy_uj in the interval that its newest samples are of. */
-void sample_share_charge(struct sample_share *share, struct profile *profile, uint64_t energy_uj,
-			 struct share_scratch *scratch);
-/* Nothing follows: returns the energy that still waits, which is the caller's to place. */
-uint64_t sample_share_take_waiting(struct sample_share *share);
+/* The process used @amounts in the interval that its newest samples are of. */
+void sample_share_charge(struct sample_share *share, struct profile *profile,
+			 struct share_amounts amounts, struct share_scratch *scratch);
+/*
+ * Nothing follows: CPU time that has waited for energy goes to the samples; returns what still
+ * waits, which is the caller's to place.
+ */
+struct share_amounts sample_share_end(struct sample_share *share, struct profile *profile,
+				      struct share_scratch *scratch);

@@ -24,6 +24,7 @@ struct mapped_file {
 	uint64_t inode;
 	struct program_file *program; /* NULL: not opened yet, or it has no symbols */
 	uint32_t note;                /* the frame "[FILE]" */
+	uint32_t module;              /* of the profile; 0: it has not been opened */
 	bool is_memory, is_start, is_opened;
 };
 
@@ -166,8 +167,11 @@ static void open_program(struct mapped_files *files, struct mapped_file *file,
 		return;
 	}
 	fd = open_file(file, place);
-	if (fd >= 0 && program_file_open(fd, &file->program) == 0)
-		files->open++;
+	if (fd < 0 || program_file_open(fd, &file->program) < 0)
+		return;
+	files->open++;
+	file->module =
+		profile_module(files->profile, file->path, program_file_build_id(file->program));
 }
 
 uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
@@ -186,6 +190,7 @@ uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_
 	frame = file->program && program_file_find(file->program, offset, name) == 0
 			? profile_frame(files->profile, name, FRAME_USER)
 			: file->note;
+	profile_place(files->profile, frame, file->module);
 	(void)map_put(&files->functions, key, frame); /* else it is looked up again */
 	return frame;
 }

@@ -6,13 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "export/gzip_body.h"
 #include "kepler/profile/profile_run.h"
 #include "options/program.h"
 #include "profile/folded.h"
+#include "profile/pprof.h"
 #include "profile/profile_page.h"
 
 #define NODES_MAX   400000U
@@ -20,7 +23,7 @@
 #define TITLE_MAX   200         /* about, in bytes */
 
 enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
-enum profile_format { FORMAT_AUTO, FORMAT_FOLDED, FORMAT_HTML, FORMAT_SPEEDSCOPE };
+enum profile_format { FORMAT_AUTO, FORMAT_FOLDED, FORMAT_HTML, FORMAT_PPROF, FORMAT_SPEEDSCOPE };
 
 struct profile_config {
 	struct config config;
@@ -38,11 +41,10 @@ static const struct option_choice idles[] = { { "exclude", IDLE_EXCLUDE },
 					      { "include", IDLE_INCLUDE },
 					      { 0 } };
 
-static const struct option_choice formats[] = { { "auto", FORMAT_AUTO },
-						{ "folded", FORMAT_FOLDED },
-						{ "html", FORMAT_HTML },
-						{ "speedscope", FORMAT_SPEEDSCOPE },
-						{ 0 } };
+static const struct option_choice formats[] = {
+	{ "auto", FORMAT_AUTO },   { "folded", FORMAT_FOLDED },         { "html", FORMAT_HTML },
+	{ "pprof", FORMAT_PPROF }, { "speedscope", FORMAT_SPEEDSCOPE }, { 0 }
+};
 
 static const struct option own_rows[] = {
 	{ "pid", NULL, OPTION_U32, OWN(pid), .max = 1U << 22, .default_text = "0", .metavar = "PID",
@@ -65,9 +67,9 @@ static const struct option own_rows[] = {
 		  "and standard output otherwise."),
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "auto",
 	  .metavar = "FORMAT", .only_flag = true,
-	  .help = "html: a flame graph in one file; folded: a line per stack; speedscope: JSON for "
-		  "that program. auto: html for a FILE that ends in .html, speedscope for .json, "
-		  "otherwise folded." },
+	  .help = "html: a flame graph in one file; folded: a line per stack; pprof and "
+		  "speedscope: for these programs. auto: html for a FILE that ends in .html, pprof "
+		  "for .pb.gz, speedscope for .json, otherwise folded." },
 	TEXT_FLAG(
 		"diff", OWN(diff), "", "FILE",
 		"Compare with the profile in FILE, an earlier output: each stack has two energies, "
@@ -170,22 +172,37 @@ static enum profile_format format_of(const struct profile_config *own, const cha
 		return own->format;
 	if (ends_in(path, ".html"))
 		return FORMAT_HTML;
+	if (ends_in(path, ".pb.gz"))
+		return FORMAT_PPROF;
 	return ends_in(path, ".json") ? FORMAT_SPEEDSCOPE : FORMAT_FOLDED;
+}
+
+static int add_pprof(const struct profile *profile, const struct profile_about *about,
+		     struct strbuf *out)
+{
+	CLEANUP(strbuf_release) struct strbuf message = STRBUF_INIT;
+	int r;
+
+	pprof_write(profile, about, &message);
+	r = strbuf_error(&message);
+	return r < 0 ? r : gzip_body(message.data, message.len, out);
 }
 
 static int write_profile(const struct profile *profile, const struct profile_about *about,
 			 enum profile_format format, const char *path)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	int r;
+	int r = 0;
 
 	if (format == FORMAT_HTML)
 		profile_page_html(profile, about, &text);
+	else if (format == FORMAT_PPROF)
+		r = add_pprof(profile, about, &text);
 	else if (format == FORMAT_SPEEDSCOPE)
 		profile_page_speedscope(profile, about, &text);
 	else
 		folded_write(profile, &text);
-	r = strbuf_error(&text);
+	r = r == 0 ? strbuf_error(&text) : r;
 	if (r == 0 && strcmp(path, "-") != 0) {
 		r = write_output_file(path, text.data ? text.data : "", text.len, 0644);
 	} else if (r == 0 && (fwrite(text.data ? text.data : "", 1, text.len, stdout) != text.len ||
@@ -221,6 +238,8 @@ static int finish(const struct profile_config *own, char *const *command, struct
 	struct profile_about about = {
 		.quality = zone_quality_name(result->energy.quality),
 		.elapsed_s = (double)result->elapsed_ns / 1e9,
+		.began_unix_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - result->elapsed_ns),
+		.frequency_hz = own->frequency_hz,
 	};
 
 	if (!result->energy.is_known) {

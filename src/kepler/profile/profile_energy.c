@@ -107,15 +107,18 @@ void profile_energy_take(struct profile_energy *energy, const struct books *book
 	for (size_t i = 0; i < count; i++) {
 		const struct ledger_process *process = ledger_process_at(books->ledger, touched[i]);
 		const uint64_t *deltas = ledger_deltas(books->ledger, LEVEL_PROCESS, touched[i]);
-		uint64_t uj = deltas ? row_uj(books, quality, energy->with_idle, deltas) : 0;
+		struct share_amounts amounts = {
+			.energy_uj = deltas ? row_uj(books, quality, energy->with_idle, deltas) : 0,
+			.cpu_ns = deltas ? deltas[COLUMN_CPU] : 0,
+		};
 
-		energy->processes_uj += uj;
+		energy->processes_uj += amounts.energy_uj;
 		if (!deltas ||
 		    !passes(&energy->filter,
 			    ledger_container_at(books->ledger, process->container)->names))
 			continue;
 		energy->has_matched = true;
-		if (uj)
-			fn(userdata, process->pid, process->comm, uj);
+		if (amounts.energy_uj || amounts.cpu_ns)
+			fn(userdata, process->pid, process->comm, amounts);
 	}
 }

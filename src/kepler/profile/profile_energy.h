@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "attribution/books.h"
+#include "profile/sample_share.h"
 
 /* Selects the processes of a container or pod, by name or id, or all. Borrowed; NULL: any. */
 struct energy_filter {
@@ -29,8 +30,9 @@ struct profile_energy {
 	uint64_t processes_uj;     /* charged to processes, of the filter or not */
 };
 
-typedef void profile_energy_fn(void *userdata, uint32_t pid, const char *comm, uint64_t energy_uj);
+typedef void profile_energy_fn(void *userdata, uint32_t pid, const char *comm,
+			       struct share_amounts amounts);
 
-/* Calls @fn for each process of the filter that has energy; one may come several times. */
+/* Calls @fn for each process of the filter with energy or CPU time; one may come several times. */
 void profile_energy_take(struct profile_energy *energy, const struct books *books,
 			 profile_energy_fn *fn, void *userdata);

@@ -43,12 +43,12 @@ static void take_samples(struct running *running, uint64_t until_ns)
 		traced_processes_take(running->traced, &event);
 }
 
-static void charge(void *userdata, uint32_t pid, const char *comm, uint64_t energy_uj)
+static void charge(void *userdata, uint32_t pid, const char *comm, struct share_amounts amounts)
 {
 	struct running *running = userdata;
 
 	if (traced_processes_has(running->traced, pid))
-		traced_processes_charge(running->traced, pid, comm, energy_uj);
+		traced_processes_charge(running->traced, pid, comm, amounts);
 }
 
 static void take_interval(void *userdata, const struct books *books, uint64_t time_ns)

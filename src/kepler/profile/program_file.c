@@ -22,6 +22,7 @@
 #define BUILD_ID_MIN   2
 #define BUILD_ID_MAX   64
 #define DEBUG_PATH_MAX 192
+#define BUILD_ID_TEXT  (2 * BUILD_ID_MAX + 1)
 
 /* A part of the file that is mapped as it is. */
 struct segment {
@@ -35,6 +36,7 @@ struct program_file {
 	struct symbol_table symbols; /* by address; names are places in that table */
 	struct segment segments[SEGMENTS_MAX];
 	size_t segment_count;
+	char build_id[BUILD_ID_TEXT]; /* hexadecimal; "": none */
 };
 
 static void read_segments(Elf *elf, struct program_file *file)
@@ -93,14 +95,12 @@ static int read_symbols(Elf *elf, uint32_t type, struct program_file *file)
 	return file->symbols.count ? r : -ENOENT;
 }
 
-/* The path of the file with debugging information for this one; false: it has no build id. */
-static bool debug_path(Elf *elf, char ret[static DEBUG_PATH_MAX])
+static void read_build_id(Elf *elf, struct program_file *file)
 {
-	static const char folder[] = "/usr/lib/debug/.build-id/";
 	GElf_Shdr header;
 	Elf_Scn *section = NULL;
 
-	while ((section = elf_nextscn(elf, section))) {
+	while (!file->build_id[0] && (section = elf_nextscn(elf, section))) {
 		Elf_Data *data = gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE
 					 ? elf_getdata(section, NULL)
 					 : NULL;
@@ -109,28 +109,33 @@ static bool debug_path(Elf *elf, char ret[static DEBUG_PATH_MAX])
 
 		while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
 			const unsigned char *id = (const unsigned char *)data->d_buf + desc;
-			size_t len = strlen(folder);
 
 			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
 			    note.n_descsz < BUILD_ID_MIN || note.n_descsz > BUILD_ID_MAX ||
 			    memcmp((const char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0)
 				continue;
-			memcpy(ret, folder, len);
 			for (size_t i = 0; i < note.n_descsz; i++)
-				len += (size_t)snprintf(ret + len, DEBUG_PATH_MAX - len, "%02x%s",
-							id[i], i ? "" : "/");
-			(void)snprintf(ret + len, DEBUG_PATH_MAX - len, ".debug");
-			return true;
+				(void)snprintf(file->build_id + 2 * i, 3, "%02x", id[i]);
+			break;
 		}
 	}
-	return false;
 }
 
-static int read_debug_file(const char *path, struct program_file *file)
+/* The symbols of the file with debugging information for this one. */
+static int read_debug_file(struct program_file *file)
 {
-	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	int r = elf && elf_kind(elf) == ELF_K_ELF ? read_symbols(elf, SHT_SYMTAB, file) : -ENOENT;
+	char path[DEBUG_PATH_MAX];
+	CLEANUP_FD int fd = -1;
+	Elf *elf;
+	int r;
+
+	if (!file->build_id[0])
+		return -ENOENT;
+	(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", file->build_id,
+		       file->build_id + 2);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	r = elf && elf_kind(elf) == ELF_K_ELF ? read_symbols(elf, SHT_SYMTAB, file) : -ENOENT;
 
 	(void)elf_end(elf);
 	if (r == 0) {
@@ -142,7 +147,6 @@ static int read_debug_file(const char *path, struct program_file *file)
 
 static int read_file(struct program_file *file)
 {
-	char path[DEBUG_PATH_MAX];
 	Elf *elf;
 	int r;
 
@@ -154,9 +158,10 @@ static int read_file(struct program_file *file)
 		return -ENOEXEC;
 	}
 	read_segments(elf, file);
+	read_build_id(elf, file);
 	r = read_symbols(elf, SHT_SYMTAB, file);
-	if (r == -ENOENT && debug_path(elf, path))
-		r = read_debug_file(path, file);
+	if (r == -ENOENT)
+		r = read_debug_file(file);
 	if (r == -ENOENT)
 		r = read_symbols(elf, SHT_DYNSYM, file);
 	(void)elf_end(elf);
@@ -189,6 +194,11 @@ void program_file_close(struct program_file *file)
 	(void)close(file->fd);
 	symbol_table_release(&file->symbols);
 	free(file);
+}
+
+const char *program_file_build_id(const struct program_file *file)
+{
+	return file->build_id[0] ? file->build_id : NULL;
 }
 
 int program_file_find(struct program_file *file, uint64_t offset, char ret[static PROGRAM_NAME_MAX])

@@ -19,6 +19,8 @@ struct program_file;
  */
 int program_file_open(int fd, struct program_file **ret);
 void program_file_close(struct program_file *file); /* NULL is fine */
+/* Hexadecimal; NULL: it has none. Valid as long as the file is open. */
+const char *program_file_build_id(const struct program_file *file);
 /* The function at @offset of the file, demangled, in @ret. -ENOENT: it is not known. */
 int program_file_find(struct program_file *file, uint64_t offset,
 		      char ret[static PROGRAM_NAME_MAX]);

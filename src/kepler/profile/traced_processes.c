@@ -13,7 +13,6 @@
 #include "kepler/profile/kernel_names.h"
 #include "kepler/profile/mapped_files.h"
 #include "kepler/profile/process_maps.h"
-#include "profile/sample_share.h"
 
 #define KEPT_INTERVALS 3 /* after the end: a part of the energy may be late */
 #define NAME_BYTES     16
@@ -352,38 +351,41 @@ bool traced_processes_has(const struct traced_processes *traced, uint32_t pid)
 	return !traced->options.follows || (process && process->is_followed);
 }
 
-static void charge_without_sample(struct traced_processes *traced, uint32_t name, uint64_t uj)
+static void charge_without_sample(struct traced_processes *traced, uint32_t name,
+				  struct share_amounts amounts)
 {
 	uint32_t node = profile_child(traced->profile, PROFILE_ROOT, name);
 
 	node = profile_child(traced->profile, node,
 			     profile_frame(traced->profile, "[no sample]", FRAME_NOTE));
-	traced->profile->nodes[node].energy_uj[RUN_NOW] += uj;
-	traced->stats.no_sample_uj += uj;
+	traced->profile->nodes[node].energy_uj[RUN_NOW] += amounts.energy_uj;
+	traced->profile->nodes[node].cpu_ns += amounts.cpu_ns;
+	traced->stats.no_sample_uj += amounts.energy_uj;
 }
 
 void traced_processes_charge(struct traced_processes *traced, uint32_t pid, const char *comm,
-			     uint64_t energy_uj)
+			     struct share_amounts amounts)
 {
 	struct traced_process *process = find_or_add(traced, pid);
 
 	if (!process) {
 		charge_without_sample(traced, profile_frame(traced->profile, comm, FRAME_OWNER),
-				      energy_uj);
+				      amounts);
 		return;
 	}
 	if (!process->name)
 		set_name(traced, process, comm);
-	sample_share_charge(&process->share, traced->profile, energy_uj, &traced->scratch);
+	sample_share_charge(&process->share, traced->profile, amounts, &traced->scratch);
 }
 
 /* Energy that still waits has no sample. */
 static void settle(struct traced_processes *traced, struct traced_process *process)
 {
-	uint64_t waiting_uj = sample_share_take_waiting(&process->share);
+	struct share_amounts waiting =
+		sample_share_end(&process->share, traced->profile, &traced->scratch);
 
-	if (waiting_uj)
-		charge_without_sample(traced, process->name, waiting_uj);
+	if (waiting.energy_uj || waiting.cpu_ns)
+		charge_without_sample(traced, process->name, waiting);
 }
 
 void traced_processes_end_interval(struct traced_processes *traced)

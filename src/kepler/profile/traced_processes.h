@@ -11,6 +11,7 @@
 
 #include "kepler/profile/perf_sampler.h"
 #include "profile/profile.h"
+#include "profile/sample_share.h"
 
 #define TRACED_PROCESSES_MAX 65536U
 #define TRACED_WORST_MAX     3
@@ -42,11 +43,11 @@ void traced_processes_take(struct traced_processes *traced, const struct perf_ev
 /* Is energy of the process part of the profile? */
 bool traced_processes_has(const struct traced_processes *traced, uint32_t pid);
 /*
- * The process used @energy_uj in the interval whose samples have been taken; @comm is its name if
+ * The process used @amounts in the interval whose samples have been taken; @comm is its name if
  * it has no sample. One that finds no room is charged to the frame of its name.
  */
 void traced_processes_charge(struct traced_processes *traced, uint32_t pid, const char *comm,
-			     uint64_t energy_uj);
+			     struct share_amounts amounts);
 /* After all charges of an interval: forgets what ended long ago. */
 void traced_processes_end_interval(struct traced_processes *traced);
 /* After the last interval: energy without any sample goes to frames "[no sample]". */
