@@ -83,6 +83,16 @@ static int read_rows(const json_t *array, struct now_reading *reading)
 	return 0;
 }
 
+/* An older exporter has none. */
+static void read_rates(const json_t *object, struct now_rates *rates)
+{
+	rates->price_per_kwh = number(object, "price_per_kwh");
+	COPY_TEXT(object, "currency", rates->currency);
+	rates->carbon_g_per_kwh = number(object, "carbon_grams_per_kwh");
+	COPY_TEXT(object, "carbon_kind", rates->carbon_kind);
+	rates->pue = number(object, "pue");
+}
+
 static int read_root(const json_t *root, struct now_reading *reading, struct diag *diag)
 {
 	const json_t *rows = json_object_get(root, "rows");
@@ -102,6 +112,7 @@ static int read_root(const json_t *root, struct now_reading *reading, struct dia
 	reading->idle_is_bound = flag(root, "idle_provisional");
 	reading->is_complete = !json_is_false(json_object_get(root, "complete"));
 	reading->left_out = integer(root, "left_out");
+	read_rates(json_object_get(root, "rates"), &reading->rates);
 	read_parts(json_object_get(root, "parts"), reading);
 	return read_rows(rows, reading);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "top/now_cost.h"
 
 #define NOW_ROWS_MAX   4097 /* the last one is "other" */
 #define NOW_PARTS_MAX  32
@@ -36,6 +37,7 @@ struct now_reading {
 	char node[NOW_TEXT_SIZE], version[32], level[16];
 	double total_watts, error_watts, idle_watts, unattributed_watts;
 	bool is_estimated, is_complete, idle_is_bound;
+	struct now_rates rates;
 	uint32_t left_out; /* rows that are only in "other" */
 	size_t part_count;
 	struct now_part parts[NOW_PARTS_MAX];

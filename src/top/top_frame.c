@@ -22,7 +22,6 @@
 #define OWNER_WIDTH_MIN 8
 #define OWNER_WIDTH_MAX 60
 #define SPARK_WIDTH     20
-#define HOURS_A_MONTH   730.5 /* 365.25 days, 12 months */
 
 #define BOLD            "\033[1m"
 #define REVERSE         "\033[7m"
@@ -44,6 +43,8 @@ enum column {
 	COLUMN_SHARE,
 	COLUMN_JOULES,
 	COLUMN_MONTH,
+	COLUMN_COST,
+	COLUMN_CARBON,
 	COLUMN_SPARK,
 	COLUMNS,
 };
@@ -63,6 +64,8 @@ static const struct {
 	[COLUMN_SHARE] = { "SHARE", 7, 88, -1 },
 	[COLUMN_JOULES] = { "JOULES", 10, 72, TOP_BY_JOULES },
 	[COLUMN_MONTH] = { "KWH/MONTH", 11, 100, -1 },
+	[COLUMN_COST] = { "/MONTH", 11, 114, -1 }, /* behind the currency */
+	[COLUMN_CARBON] = { "G CO2/H", 10, 126, -1 },
 	[COLUMN_SPARK] = { "RECENT", SPARK_WIDTH + 2, 124, -1 },
 };
 
@@ -83,6 +86,10 @@ static struct grid choose_columns(const struct top_state *state, const struct to
 			fits = fits && state->level == LEVEL_PROCESS;
 		if (column == COLUMN_SPARK)
 			fits = fits && style->is_screen;
+		if (column == COLUMN_COST)
+			fits = fits && now_rates_have_price(&state->reading.rates);
+		if (column == COLUMN_CARBON)
+			fits = fits && now_rates_have_carbon(&state->reading.rates);
 		grid.width[column] = fits ? column_info[column].width : 0;
 		taken += grid.width[column];
 	}
@@ -239,6 +246,12 @@ static void add_cells(struct strbuf *out, const struct top_state *state, const s
 	}
 	if (grid->width[COLUMN_MONTH])
 		add_number(out, line->watts * HOURS_A_MONTH / 1000, 2, grid->width[COLUMN_MONTH]);
+	if (grid->width[COLUMN_COST])
+		add_number(out, now_cost_a_month(&reading->rates, line->watts), 2,
+			   grid->width[COLUMN_COST]);
+	if (grid->width[COLUMN_CARBON])
+		add_number(out, now_carbon_an_hour(&reading->rates, line->watts), 2,
+			   grid->width[COLUMN_CARBON]);
 	if (grid->width[COLUMN_SPARK])
 		add_spark(out, state, line);
 }
@@ -275,7 +288,8 @@ static void write_head(const struct top_state *state, enum column column, char *
 {
 	bool is_level = column == COLUMN_COMMAND && state->level != LEVEL_PROCESS;
 
-	(void)snprintf(ret, size, "%s",
+	(void)snprintf(ret, size, "%s%s",
+		       column == COLUMN_COST ? state->reading.rates.currency : "",
 		       is_level ? level_info[state->level].name : column_info[column].head);
 	for (; is_level && *ret; ret++)
 		*ret = ascii_upper(*ret);
@@ -408,6 +422,10 @@ static void add_uses(struct strbuf *out, const struct top_state *state,
 				 (uint64_t)llround(reading->total_watts * 1e6));
 	if (isfinite(reading->idle_watts) && reading->idle_is_bound)
 		strbuf_add_str(&text, " (provisional)");
+	if (text.len &&
+	    (now_rates_have_price(&reading->rates) || now_rates_have_carbon(&reading->rates)))
+		strbuf_add_str(&text, "   ");
+	now_cost_add(&text, &reading->rates, reading->total_watts, reading->is_estimated);
 	add_text(out, state, style, "", &text);
 }
 
@@ -487,7 +505,8 @@ static void add_help(struct strbuf *out, const struct top_state *state,
 		"",
 		"POWER is the mean of the last interval. ~ marks estimated values: no meter",
 		"counted that energy. JOULES are counted since the row began. KWH/MONTH is",
-		"what the present power comes to in a month.",
+		"what the present power comes to in a month; money and CO2 are with the PUE of",
+		"the site, if it is configured, and appear where a rate is known.",
 	};
 	size_t room = state->rows > 1 ? state->rows - 1 : 1;
 

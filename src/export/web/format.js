@@ -8,6 +8,11 @@ function digits(value) {
 	return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/** Two digits that matter of a small amount, as of money: 0.0034. */
+export function amount(value) {
+	return value === 0 || Math.abs(value) >= 1 ? digits(value) : value.toPrecision(2);
+}
+
 export function watts(value, estimated) {
 	if (value === null || value === undefined)
 		return NONE;

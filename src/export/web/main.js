@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks for the power now once per second and for the history less often, while the page is visible.
-import { watts, percent } from "./format.js";
+import { amount, watts, percent } from "./format.js";
 import { LEVELS, readRoute, writeRoute, inside, isInside, questionOf } from "./route.js";
 import { Graph } from "./graph.js";
 import { Table, COLUMNS } from "./table.js";
@@ -147,6 +147,20 @@ function fact(name, value) {
 	return [make("dt", name), make("dd", value)];
 }
 
+/** Money and carbon dioxide of the node's power, with the site's overhead; nothing where a rate is not known. */
+function costs(rates, total, estimated) {
+	const kilowatts = total / 1000 * (rates?.pue ?? 1), mark = estimated ? "~" : "", facts = [];
+	if (total === null || !rates)
+		return facts;
+	if (rates.price_per_kwh !== null)
+		facts.push(...fact("Cost", `${mark}${amount(kilowatts * rates.price_per_kwh)} ${rates.currency}/h`));
+	if (rates.carbon_grams_per_kwh !== null)
+		facts.push(...fact("CO₂e", `${mark}${amount(kilowatts * rates.carbon_grams_per_kwh)} g/h (${rates.carbon_kind})`));
+	if (facts.length && rates.pue !== null)
+		facts.push(...fact("with PUE", `${rates.pue}`));
+	return facts;
+}
+
 function drawPower() {
 	const { total_watts: total, estimated, error_watts: error, parts } = now;
 	const unit = watts(total).split(" ");
@@ -165,6 +179,7 @@ function drawPower() {
 	if (now.idle_watts !== null)
 		facts.push(...fact(now.idle_provisional ? "Idle, at most" : "Idle", watts(now.idle_watts, estimated)));
 	facts.push(...fact("Unattributed", watts(now.unattributed_watts, estimated)));
+	facts.push(...costs(now.rates, total, estimated));
 	if (now.exporter)
 		facts.push(...fact("Kepler", `${watts(now.exporter.watts, estimated)} · ${percent(now.exporter.cpu_percent)} CPU`));
 	fill($("facts"), facts);
