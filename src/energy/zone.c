@@ -54,6 +54,7 @@ const char *zone_caveat_name(enum zone_caveat caveat)
 		[CAVEAT_LATE] = "late",
 		[CAVEAT_VIRTUAL] = "virtual",
 		[CAVEAT_CLAIMED] = SOURCE_HOST_CLAIMED,
+		[CAVEAT_FILTERED] = "filtered",
 	};
 
 	return names[caveat];

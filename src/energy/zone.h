@@ -99,8 +99,9 @@ enum zone_caveat {
 	CAVEAT_AMBIGUOUS,
 	/* It is in no total, because its whole was already counted when it was found. */
 	CAVEAT_LATE,
-	CAVEAT_VIRTUAL, /* a hypervisor makes the counter: a share of its host's energy */
-	CAVEAT_CLAIMED, /* the machine is protected from its host, which claims the energy */
+	CAVEAT_VIRTUAL,  /* a hypervisor makes the counter: a share of its host's energy */
+	CAVEAT_FILTERED, /* the counter is blurred against attacks: right in sum */
+	CAVEAT_CLAIMED,  /* the machine is protected from its host, which claims the energy */
 };
 
 /* The properties that all zones of a kind share. */

@@ -177,6 +177,7 @@ enum passthrough_outcome passthrough_account_take(struct passthrough_account *ac
 	for (size_t i = 0; i < record->zone_count; i++)
 		count_zone(account, epoch, record, &record->zones[i],
 			   outcome == PASSTHROUGH_COUNTED);
+	account->flags = record->flags;
 	epoch->sequence = record->sequence;
 	epoch->boottime_ns = record->boottime_ns;
 	epoch->cpu_time_us = record->cpu_time_us;

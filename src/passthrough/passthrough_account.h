@@ -71,6 +71,7 @@ struct passthrough_account {
 	struct passthrough_sum sums[PASSTHROUGH_SUMS_MAX]; /* a sum keeps its index */
 	size_t sum_count;
 	uint64_t cpu_time_us; /* that the host counted */
+	uint32_t flags;       /* of the last record that was taken */
 	uint64_t outcomes[PASSTHROUGH_OUTCOME_COUNT];
 	uint64_t lost;        /* records that are missing within epochs */
 	uint64_t epoch_count; /* that were new */

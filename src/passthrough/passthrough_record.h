@@ -24,8 +24,7 @@
 /* struct passthrough_record.flags */
 #define PASSTHROUGH_IDLE       1U  /* idle energy is shared out to virtual machines */
 #define PASSTHROUGH_FILTERED   2U  /* the host's RAPL is filtered */
-#define PASSTHROUGH_PAUSED     4U  /* the virtual machine was paused in the interval */
-#define PASSTHROUGH_MIGRATING  8U  /* it is being migrated */
+#define PASSTHROUGH_RESERVED   12U /* without a meaning; 0 in what a writer sends */
 #define PASSTHROUGH_RESOLUTION 16U /* energies are rounded down to whole mJ */
 
 /* One kind of zone of one quality. No two zones of a record have both in common. */

@@ -267,7 +267,8 @@ static const struct family exporter[] = {
 	  "or another part of the machine; late, the zone was found after the total of its whole "
 	  "had begun, and is in no total until Kepler is restarted; virtual, a hypervisor makes "
 	  "the counter as a share of its host's energy, by CPU time; host-claimed, the machine is "
-	  "protected from its host (SEV-SNP, TDX, Secure Execution), which claims the energy.",
+	  "protected from its host (SEV-SNP, TDX, Secure Execution), which claims the energy; "
+	  "filtered, the processor, or the host's, blurs its counters: they are right in sum.",
 	  NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,

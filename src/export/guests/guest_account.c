@@ -78,6 +78,16 @@ static void round_down(struct passthrough_record *record, uint64_t step_uj)
 	record->flags |= PASSTHROUGH_RESOLUTION;
 }
 
+/* A source that reports it may not be the one that is charged, but reads the same counters. */
+static bool is_filtered(const struct snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
+		if (snapshot->zones[i].caveat == CAVEAT_FILTERED)
+			return true;
+	}
+	return false;
+}
+
 /* If intervals are shorter than a second, each n-th has a record; any may be a bit short. */
 static bool is_due(uint64_t since_ns, uint64_t period_ns, uint64_t stride)
 {
@@ -116,6 +126,8 @@ bool guest_account_next(struct guest *guest, const struct snapshot *snapshot,
 	};
 	for (uint32_t i = 0; i < snapshot->account_count; i++)
 		add_account(ret, snapshot, &snapshot->accounts[i], values, options);
+	if (is_filtered(snapshot))
+		ret->flags |= PASSTHROUGH_FILTERED;
 	round_down(ret, options->resolution_uj);
 	guest->sequence++;
 	guest->sent_ns = boottime_ns;

@@ -240,6 +240,14 @@ static int passthrough_rescan(struct meter *meter)
 	return meter->account.sum_count ? 0 : -EAGAIN;
 }
 
+/* A value has one caveat: that the host is not trusted weighs more than how it reads. */
+static enum zone_caveat caveat_of(const struct meter *meter)
+{
+	if (meter->is_claimed)
+		return CAVEAT_CLAIMED;
+	return meter->account.flags & PASSTHROUGH_FILTERED ? CAVEAT_FILTERED : CAVEAT_NONE;
+}
+
 static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	const struct passthrough_sum *sum = &meter->account.sums[index];
@@ -261,7 +269,7 @@ static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_re
 		.idle_uj = sum->idle_uj,
 		.kind = SAMPLE_TOTAL,
 		.is_plausible = true,
-		.caveat = meter->is_claimed ? CAVEAT_CLAIMED : CAVEAT_NONE,
+		.caveat = caveat_of(meter),
 		.to_ns = meter->received_ns,
 	};
 	return 0;

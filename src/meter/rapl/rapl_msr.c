@@ -121,18 +121,20 @@ static int msr_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 	CLEANUP(shared_fds_release) struct shared_fds *device = NULL;
 	const struct msr_zone *zone = &meter->zones[index];
 	struct shared_fds **place = zone->sum ? &zone->package->cores : &zone->package->device;
+	enum zone_caveat caveat;
 	int r;
 
 	pthread_mutex_lock(&meter->lock);
 	device = shared_fds_ref(*place);
+	caveat = meter->is_filtered ? CAVEAT_FILTERED : CAVEAT_NONE;
 	pthread_mutex_unlock(&meter->lock);
 	if (!device)
 		return -ENODEV;
 	r = zone->sum ? read_cores(zone, device, ret) : read_package(zone, device, ret);
 	if (r == -ENODEV)
 		lose(meter, place, device);
-	else if (r == 0 && meter->is_virtual)
-		ret->caveat = CAVEAT_VIRTUAL;
+	else if (r == 0)
+		ret->caveat = meter->is_virtual ? CAVEAT_VIRTUAL : caveat;
 	return r;
 }
 

@@ -106,6 +106,19 @@ static void energies_are_rounded_down(void **state)
 	fixture_release(&fixture);
 }
 
+static void filtered_counters_are_reported(void **state)
+{
+	struct guest guest = guest_of_row(1);
+	struct passthrough_record record;
+	struct fixture fixture;
+
+	fixture_node(&fixture);
+	fixture.zones[fixture.snapshot.zone_count - 1].caveat = CAVEAT_FILTERED;
+	assert_true(guest_account_next(&guest, &fixture.snapshot, &exact, SECOND, &record));
+	assert_int_equal(record.flags, PASSTHROUGH_FILTERED);
+	fixture_release(&fixture);
+}
+
 static void records_are_a_second_apart(void **state)
 {
 	struct guest_account_options options = { .resolution_uj = 1, .period_ns = SECOND * 3 / 10 };
@@ -154,6 +167,7 @@ int main(void)
 		cmocka_unit_test(a_record_has_what_the_series_have),
 		cmocka_unit_test(idle_energy_is_reported_only_if_wanted),
 		cmocka_unit_test(energies_are_rounded_down),
+		cmocka_unit_test(filtered_counters_are_reported),
 		cmocka_unit_test(records_are_a_second_apart),
 		cmocka_unit_test(an_estimate_has_the_error_of_its_model),
 	};

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/macro.h"
 #include "base/num.h"
 #include "meter/passthrough/passthrough_channel.h"
 #include "meter/passthrough/passthrough_counts.h"
@@ -174,6 +175,41 @@ static void records_become_zones(void **state)
 	assert_int_equal(counts.skipped_bytes, 5);
 	assert_true(counts.received_ns > 0);
 	(void)close(fd);
+}
+
+/* The host's counters may be filtered, and a machine that is protected trusts none of them. */
+static void readings_have_a_caveat(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		bool is_distrusted;
+		enum zone_caveat caveat;
+	} table[] = {
+		{ PASSTHROUGH_IDLE | PASSTHROUGH_RESERVED, false, CAVEAT_NONE },
+		{ PASSTHROUGH_IDLE | PASSTHROUGH_FILTERED, false, CAVEAT_FILTERED },
+		{ PASSTHROUGH_IDLE, true, CAVEAT_CLAIMED },
+		{ PASSTHROUGH_IDLE | PASSTHROUGH_FILTERED, true, CAVEAT_CLAIMED },
+	};
+	struct fixture *fixture = *state;
+	char path[320];
+
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	fixture->ops = &passthrough_meter;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct meter_options options = { .sysfs = fixture->tree.sysfs,
+						 .passthrough.from = path,
+						 .host_is_distrusted = table[i].is_distrusted };
+		struct passthrough_record record = usual;
+		struct raw_reading raw;
+
+		record.flags = table[i].flags;
+		put_text(path, record);
+		assert_int_equal(passthrough_meter.open(&options, &fixture->meter), 0);
+		assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+		assert_int_equal(passthrough_meter.read_raw(fixture->meter, 0, &raw), 0);
+		assert_int_equal(raw.caveat, table[i].caveat);
+		passthrough_meter.close(TAKE_PTR(fixture->meter));
+	}
 }
 
 static void energy_without_idle_has_another_scope(void **state)
@@ -428,6 +464,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(records_become_zones, setup, teardown),
+		cmocka_unit_test_setup_teardown(readings_have_a_caveat, setup, teardown),
 		cmocka_unit_test_setup_teardown(energy_without_idle_has_another_scope, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(files_are_read_when_they_are_replaced, setup,

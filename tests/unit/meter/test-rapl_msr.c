@@ -391,6 +391,7 @@ static void test_filtered_energy_is_said(void **state)
 	} table[] = { { 1 << 10, 1, false }, { 1 << 11, 0, false }, { 1 << 11, 1, true } };
 	struct fixture *fixture = *state;
 	const struct meter_options options = options_of(fixture);
+	struct raw_reading raw;
 
 	make_server(fixture);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -400,6 +401,8 @@ static void test_filtered_energy_is_said(void **state)
 		assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
 		assert_int_equal(strstr(remark(fixture, false), "ENERGY_FILTERING") != NULL,
 				 table[i].is_filtered);
+		assert_int_equal(rapl_msr_meter.read_raw(fixture->meter, 0, &raw), 0);
+		assert_int_equal(raw.caveat, table[i].is_filtered ? CAVEAT_FILTERED : CAVEAT_NONE);
 		rapl_msr_meter.close(TAKE_PTR(fixture->meter));
 	}
 }

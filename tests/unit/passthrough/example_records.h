@@ -30,8 +30,8 @@ static const struct example examples[] = {
 	    .interval_ns = 5000000123,
 	    .cpu_time_us = 3600123456,
 	    .vm_hash = 0x2e7144ae83c0a30f,
-	    .flags = PASSTHROUGH_IDLE | PASSTHROUGH_FILTERED | PASSTHROUGH_PAUSED |
-		     PASSTHROUGH_MIGRATING | PASSTHROUGH_RESOLUTION,
+	    .flags = PASSTHROUGH_IDLE | PASSTHROUGH_FILTERED | PASSTHROUGH_RESERVED |
+		     PASSTHROUGH_RESOLUTION,
 	    .period_ms = 5000,
 	    .zone_count = 10,
 	    .zones = { { ZONE_PACKAGE, QUALITY_MEASURED, 15000, 45123456000, 9001002000 },
