@@ -134,6 +134,35 @@ static int add_zone(struct truth *truth, const struct truth_meter *meter)
 	return 0;
 }
 
+/* A device whose kind has no zone is left out with it. */
+static int add_device(struct truth *truth, size_t meter_index)
+{
+	const struct truth_meter *meter = &truth->meters[meter_index];
+	char name[TRUTH_KIND_MAX + TRUTH_UUID_MAX + 32];
+
+	if (!meter->is_device || !find_zone(truth, meter->kind))
+		return 0;
+	if (truth->device_count == TRUTH_DEVICES_MAX) {
+		truth->left_out++;
+		return 0;
+	}
+	struct truth_device *device = &truth->devices[truth->device_count];
+
+	(void)snprintf(name, sizeof(name), "%s %u %s", meter->kind, meter->device_index,
+		       meter->uuid);
+	*device =
+		(struct truth_device){ .meter = meter_index, .zone.series = series_new(name, "W") };
+	if (!device->zone.series)
+		return -ENOMEM;
+	const struct series *sum = find_zone(truth, meter->kind)->series;
+	memcpy(device->zone.kind, meter->kind, sizeof(device->zone.kind));
+	memcpy(device->zone.series->source, sum->source, sizeof(sum->source));
+	memcpy(device->zone.series->query, meter->path, sizeof(meter->path));
+	device->zone.series->error = sum->error;
+	truth->device_count++;
+	return 0;
+}
+
 static const char *place_of(const struct truth_options *options)
 {
 	return options->source == TRUTH_FILE   ? options->file
@@ -169,7 +198,7 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 		truth_search_gpus(options->sysfs, options->nvml, ret);
 	ret->failure.text[0] = '\0'; /* of reading it */
 	for (size_t i = 0; i < ret->meter_count; i++)
-		if (add_zone(ret, &ret->meters[i]) < 0)
+		if (add_zone(ret, &ret->meters[i]) < 0 || add_device(ret, i) < 0)
 			return diag_set(diag, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -272,6 +301,18 @@ static int add_sample(const struct truth *truth, const struct truth_zone *zone,
 	return series_add_counter(zone->series, now_s, joules);
 }
 
+static int add_device_sample(const struct truth *truth, const struct truth_device *device,
+			     enum outcome outcome, double now_s)
+{
+	struct series *series = device->zone.series;
+
+	if (outcome == OUTCOME_FAILED || outcome == OUTCOME_NOT_DUE)
+		return 0;
+	if (outcome == OUTCOME_UNKNOWN_ENERGY)
+		series->has_last = false; /* the next window begins here */
+	return series_add_counter(series, now_s, truth->meters[device->meter].joules);
+}
+
 int truth_read(struct truth *truth, double now_s)
 {
 	enum outcome outcomes[TRUTH_METERS_MAX];
@@ -283,6 +324,9 @@ int truth_read(struct truth *truth, double now_s)
 	}
 	for (size_t i = 0; i < truth->zone_count && r == 0; i++)
 		r = add_sample(truth, &truth->zones[i], outcomes, now_s);
+	for (size_t i = 0; i < truth->device_count && r == 0; i++)
+		r = add_device_sample(truth, &truth->devices[i], outcomes[truth->devices[i].meter],
+				      now_s);
 	truth->readings++;
 	return r;
 }
@@ -293,5 +337,7 @@ void truth_close(struct truth *truth)
 		truth_meter_release(&truth->meters[i]);
 	for (size_t i = 0; i < truth->zone_count; i++)
 		series_free(truth->zones[i].series);
+	for (size_t i = 0; i < truth->device_count; i++)
+		series_free(truth->devices[i].zone.series);
 	*truth = (struct truth){ 0 };
 }

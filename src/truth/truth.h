@@ -19,7 +19,8 @@
  * what the kernel's ticks lose.
  *
  * Zones have the names that exporters use: package, core, uncore, dram, psys, platform. All zones
- * of one kind are one truth: the sum over sockets.
+ * of one kind are one truth: the sum over sockets. GPUs of NVML are also a truth each, because
+ * exporters name the GPU of a series; those of hwmon have no name that an exporter shares.
  */
 #pragma once
 

@@ -9,10 +9,12 @@
 #include "base/diag.h"
 #include "judging/series.h"
 
-#define TRUTH_METERS_MAX 256
-#define TRUTH_ZONES_MAX  16
-#define TRUTH_KIND_MAX   32
-#define TRUTH_PATH_MAX   512
+#define TRUTH_METERS_MAX  256
+#define TRUTH_ZONES_MAX   16
+#define TRUTH_KIND_MAX    32
+#define TRUTH_PATH_MAX    512
+#define TRUTH_DEVICES_MAX 64
+#define TRUTH_UUID_MAX    96
 
 enum truth_source {
 	TRUTH_AUTO, /* the first of rapl-sysfs, perf, msr, acpi and ipmi that has a meter */
@@ -67,7 +69,11 @@ struct truth_meter {
 	double unit;      /* W or J of 1 in a reading */
 	uint64_t range;   /* a counter's largest value, after which comes 0; 0: not known */
 	double watts_max; /* more is impossible; 0: what a meter of its kind can measure */
-	void *state;      /* of the source; released by @release, which may be NULL */
+	/* A device that exporters show by itself, too: its driver's number and name of it. */
+	bool is_device;
+	unsigned device_index;
+	char uuid[TRUTH_UUID_MAX]; /* "": none */
+	void *state;               /* of the source; released by @release, which may be NULL */
 	void (*release)(void *state);
 	double last_s, last; /* last: of a power, in W */
 	uint64_t last_raw;   /* of a counter */
@@ -91,6 +97,12 @@ struct truth_zone {
 	char doubt[256];       /* why it cannot be believed, a sentence; "": it can */
 };
 
+/* The energy of a single meter, which is in the zone of its kind as well. */
+struct truth_device {
+	size_t meter; /* of truth.meters, with is_device */
+	struct truth_zone zone;
+};
+
 struct truth {
 	enum truth_source source; /* TRUTH_NONE: the machine has none that can be read */
 	double error;
@@ -99,6 +111,8 @@ struct truth {
 	size_t left_out; /* meters beyond TRUTH_METERS_MAX, or of a kind beyond TRUTH_ZONES_MAX */
 	struct truth_zone zones[TRUTH_ZONES_MAX];
 	size_t zone_count;
+	struct truth_device devices[TRUTH_DEVICES_MAX];
+	size_t device_count;
 	/*
 	 * The first place that gave the search for meters, or the one for GPUs, no answer in time,
 	 * so that meters may be missing; "": none.

@@ -11,6 +11,7 @@
 #define ACTIVE_END  "_cpu_active_joules_total"
 #define CPU_END     "_bpf_cpu_time_ms_total"
 #define SECONDS_END "_cpu_seconds_total"
+#define GPU_END     "_gpu_joules_total"
 #define RAPL_BEGIN  "node_rapl_"
 
 static const char *const levels[ENERGY_LEVELS] = {
@@ -167,6 +168,11 @@ static bool find_current(const struct page_series *series, struct energy_metric 
 
 	if (rest && ret->level == ENERGY_PROCESS && strcmp(rest, SECONDS_END) == 0) {
 		set_zone(ret, "cpu", 3);
+		return true;
+	}
+	/* GPUs have a metric of their own instead of a label. */
+	if (rest && strcmp(rest, GPU_END) == 0 && !*page_label(series, "mode")) {
+		set_zone(ret, "gpu", 3);
 		return true;
 	}
 	if (!rest || !*zone)

@@ -91,6 +91,7 @@ void exporter_finish(struct exporter *exporter)
 				series_finish(sum->mine_series);
 		}
 	published_bounds_finish(&exporter->bounds);
+	gpu_rows_finish(&exporter->gpus);
 }
 
 void exporter_free(struct exporter *exporter)
@@ -103,6 +104,7 @@ void exporter_free(struct exporter *exporter)
 			series_free(exporter->zones[i].sums[level].mine_series);
 		}
 	published_bounds_release(&exporter->bounds);
+	gpu_rows_release(&exporter->gpus);
 	if (exporter->state) {
 		http_client_free(exporter->state->http);
 		prometheus_source_free(exporter->state->prometheus);

@@ -132,6 +132,8 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 		process_rows_take(&exporter->processes, series, is_gauge, row.grown_s);
 	sum->rows++;
 	sum->joules += growth;
+	if (metric->level == ENERGY_NODE && strcmp(zone->name, "gpu") == 0)
+		gpu_rows_take(&exporter->gpus, series, growth);
 	count_mine(state, series, metric->level, growth, sum);
 	return 0;
 }
@@ -236,6 +238,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 	}
 	page_help_begin(&exporter->help);
 	published_bounds_begin(&exporter->bounds);
+	gpu_rows_begin(&exporter->gpus);
 	state->has_grown = false;
 	state->series = state->energies = 0;
 	exporter_rows_begin_page(&state->rows, exporter->pages, now_s);
@@ -317,7 +320,7 @@ static int add_samples(struct exporter *exporter, double time_s)
 		for (int level = 0; level < ENERGY_LEVELS && r == 0; level++)
 			r = add_sample(exporter, &exporter->zones[i], (enum energy_level)level,
 				       time_s);
-	return r;
+	return r < 0 ? r : gpu_rows_end(&exporter->gpus, exporter->url, time_s);
 }
 
 static double page_time(const struct exporter *exporter, double now_s, double came_s)

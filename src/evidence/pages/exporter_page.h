@@ -7,6 +7,7 @@
 
 #include "evidence/fault.h"
 #include "evidence/pages/energy_metric.h"
+#include "evidence/pages/gpu_rows.h"
 #include "evidence/pages/model_use.h"
 #include "evidence/pages/own_rows.h"
 #include "evidence/pages/page_help.h"
@@ -78,6 +79,7 @@ struct exporter {
 	uint64_t cpu_rows_checked;
 	struct page_help help;
 	struct process_rows processes;
+	struct gpu_rows gpus;
 	struct published_bounds bounds; /* of its own estimates */
 	struct model_uses model_uses;
 	struct exporter_state *state;

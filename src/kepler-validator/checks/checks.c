@@ -13,6 +13,7 @@
 #include "kepler-validator/checks/cpu_check.h"
 #include "kepler-validator/checks/effect_checks.h"
 #include "kepler-validator/checks/estimate_checks.h"
+#include "kepler-validator/checks/gpu_checks.h"
 #include "kepler-validator/checks/model_checks.h"
 #include "kepler-validator/checks/page_checks.h"
 #include "kepler-validator/checks/regression_checks.h"
@@ -208,6 +209,8 @@ static int check_exporter(const struct checking *checking, size_t index)
 		r = check_invented_zones(checking->observation, exporter, checking->results);
 	if (r == 0)
 		r = check_zones(checking);
+	if (r == 0)
+		r = check_gpus(checking);
 	if (r == 0)
 		r = check_coverage(checking);
 	if (r == 0)

@@ -251,6 +251,8 @@ int observation_run(struct observation *observation, const volatile sig_atomic_t
 		exporter_finish(observation->guest);
 	for (size_t i = 0; i < observation->truth.zone_count; i++)
 		series_finish(observation->truth.zones[i].series);
+	for (size_t i = 0; i < observation->truth.device_count; i++)
+		series_finish(observation->truth.devices[i].zone.series);
 	for (size_t i = 0; i < observation->exporter_count; i++)
 		exporter_finish(observation->exporters[i]);
 	return r;

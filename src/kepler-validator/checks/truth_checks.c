@@ -56,7 +56,15 @@ static bool stood_still(const struct observation *observation, const struct trut
 	       meter->still_s > fmax(STILL_LEAST_S, STILL_MOST * length_s);
 }
 
-static void doubt_missing(const struct truth *truth, struct truth_zone *zone, double part)
+/* Is it a meter of the zone? @device: of a zone of a single meter; NULL: of all of its kind. */
+static bool is_in(const struct truth_meter *meter, const struct truth_zone *zone,
+		  const struct truth_meter *device)
+{
+	return device ? meter == device : strcmp(meter->kind, zone->kind) == 0;
+}
+
+static void doubt_missing(const struct truth *truth, struct truth_zone *zone,
+			  const struct truth_meter *device, double part)
 {
 	uint64_t failures = 0, resets = 0, late = 0;
 	const struct truth_meter *stalled = NULL;
@@ -64,7 +72,7 @@ static void doubt_missing(const struct truth *truth, struct truth_zone *zone, do
 	for (size_t i = 0; i < truth->meter_count; i++) {
 		const struct truth_meter *meter = &truth->meters[i];
 
-		if (strcmp(meter->kind, zone->kind) != 0)
+		if (!is_in(meter, zone, device))
 			continue;
 		failures += meter->failures;
 		resets += meter->resets;
@@ -87,7 +95,8 @@ static void doubt_missing(const struct truth *truth, struct truth_zone *zone, do
 		       (unsigned long long)resets, (unsigned long long)late);
 }
 
-static void find_doubt(const struct observation *observation, struct truth_zone *zone)
+static void find_doubt(const struct observation *observation, struct truth_zone *zone,
+		       const struct truth_meter *device)
 {
 	const struct truth *truth = &observation->truth;
 	double length_s = run_length_s(observation);
@@ -96,12 +105,11 @@ static void find_doubt(const struct observation *observation, struct truth_zone 
 	/* The missing time at both ends, before the first reading and after the last, is a step. */
 	missing -= 2 * observation->step_s / length_s;
 	if (length_s > 0 && missing > MISSING_MOST)
-		doubt_missing(truth, zone, missing);
+		doubt_missing(truth, zone, device, missing);
 	for (size_t i = 0; i < truth->meter_count && !zone->doubt[0]; i++) {
 		const struct truth_meter *meter = &truth->meters[i];
 
-		if (strcmp(meter->kind, zone->kind) == 0 &&
-		    stood_still(observation, meter, length_s))
+		if (is_in(meter, zone, device) && stood_still(observation, meter, length_s))
 			(void)snprintf(zone->doubt, sizeof(zone->doubt),
 				       "The truth stood still for %.0f s: %.160s.", meter->still_s,
 				       meter->path);
@@ -146,10 +154,14 @@ int check_truth(struct observation *observation, struct result_list *ret)
 	int r = 0;
 
 	for (size_t i = 0; i < truth->zone_count && r == 0; i++) {
-		find_doubt(observation, &truth->zones[i]);
+		find_doubt(observation, &truth->zones[i], NULL);
 		if (truth->zones[i].doubt[0])
 			r = add_result(truth->zones[i].kind, truth->zones[i].doubt, ret);
 	}
+	/* The zone of its kind has the result of a device that is in doubt. */
+	for (size_t i = 0; i < truth->device_count; i++)
+		find_doubt(observation, &truth->devices[i].zone,
+			   &truth->meters[truth->devices[i].meter]);
 	if (r == 0)
 		r = check_search(truth, truth->stalled, false, ret);
 	if (r == 0)

@@ -14,8 +14,7 @@
 #include "truth/meter_search.h"
 #include "truth/timed_meter.h"
 
-#define UUID_MAX   96
-#define GPUS_MAX   64
+#define GPUS_MAX   TRUTH_DEVICES_MAX
 #define UNIT_MILLI 1e-3
 #define NOT_FOUND  6 /* of NVML */
 
@@ -42,7 +41,7 @@ struct answer {
 	int energy_error, power_error;
 	unsigned long long energy_mj;
 	unsigned power_mw;
-	char uuid[UUID_MAX];
+	char uuid[TRUTH_UUID_MAX];
 };
 
 /* ISO C has no conversion of an object pointer to one to a function; POSIX has this one. */
@@ -114,7 +113,7 @@ static int read_board(struct truth_meter *meter, double now_s, struct truth_valu
 static unsigned add_board(const char *library, unsigned index, unsigned count, struct truth *truth)
 {
 	struct board board = { .index = index };
-	char name[UUID_MAX + 32];
+	char name[TRUTH_UUID_MAX + 32];
 	struct answer answer;
 
 	(void)snprintf(board.library, sizeof(board.library), "%s", library);
@@ -123,9 +122,12 @@ static unsigned add_board(const char *library, unsigned index, unsigned count, s
 		timed_meter_try(ask_board, &board, &answer, sizeof(answer), name, truth);
 	if (!call)
 		return count;
-	const struct truth_meter like = { .read = read_board,
-					  .unit = UNIT_MILLI,
-					  .is_power = answer.energy_error != 0 };
+	struct truth_meter like = { .read = read_board,
+				    .unit = UNIT_MILLI,
+				    .is_power = answer.energy_error != 0,
+				    .is_device = true,
+				    .device_index = index };
+	memcpy(like.uuid, answer.uuid, sizeof(like.uuid));
 	(void)snprintf(name, sizeof(name), "NVML %u %s", index, answer.uuid);
 	if (answer.energy_error == 0 || answer.power_error == 0)
 		timed_meter_add(truth, TRUTH_GPU, name, &like, call);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`kepler-validator run` on a machine with GPUs: their zone is compared with NVML, and a command that uses one is judged by what it
-drew in addition. An exporter that doubles its GPUs fails.
+"""`kepler-validator run` on a machine with GPUs: their zone is compared with NVML, each GPU with its own meter, and a command that
+uses one is judged by what it drew in addition. An exporter that doubles its GPUs fails, and so does one that swaps them.
 
 The boards are those of a library that stands in for NVML. It draws what its file says, in the exporter as in the validator.
 """
@@ -12,7 +12,7 @@ import re
 import subprocess
 import tempfile
 
-from gpu_rig import Gpus
+from gpu_rig import Gpus, uuid
 from page_server import PageServer, page_of
 from rig import BUILD, Exporter, Sensors, only_load_of_a_validator, rapl_zone
 
@@ -22,6 +22,19 @@ VALIDATOR = BUILD / "kepler-validator"
 def double_gpus(page):
     return re.sub(r"^(kepler_node_gpu_joules_total\{.*\}) (\S+)$", lambda row: f"{row[1]} {2 * float(row[2]):.6f}", page,
                   flags=re.MULTILINE)
+
+
+def swap_gpus(page):
+    """The joules of each under the UUID of the other one: the sum is right."""
+    return page.replace(uuid(0), "-").replace(uuid(1), uuid(0)).replace("-\"", uuid(1) + "\"")
+
+
+def number_gpus(page):
+    """An exporter that knows no UUIDs."""
+    return re.sub("GPU-0000000([01])-0000-4000-8000-00000000000[01]", r"\1", page)
+
+
+MUTATIONS = {"doubled": double_gpus, "swapped": swap_gpus, "numbered": number_gpus}
 
 
 def run(gpus, *args):
@@ -52,9 +65,12 @@ gpus.say(*IDLE)
 with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
         Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
                  pass_fds=(gpus.truth.fileno(),)) as exporter, \
-        PageServer(lambda _: double_gpus(page_of(exporter.url))) as doubler:
+        Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.schema=current",
+                 env={"NVML_LAB_STATE": str(gpus.state)}) as other, \
+        PageServer(lambda path: MUTATIONS[path](page_of(exporter.url))) as server:
     exporter.intervals(2)
-    own, doubled = exporter.url + "/metrics", doubler.url("metrics")
+    own, current = exporter.url + "/metrics", other.url + "/metrics"
+    doubled, swapped, numbered = (server.url(path) for path in MUTATIONS)
     library = gpus.option.split("=")[1]
     with only_load_of_a_validator("pod"):
         found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
@@ -69,4 +85,18 @@ with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors
     effect = found[own]["container/gpu/gpu"]
     assert effect["errors"]["predicted"] > 1000 and abs(effect["errors"]["energy_ratio"] - 1) < 0.25, effect
     assert not any(re.match("(process|container)/package", name) for name in found[own]), found[own].keys()
-    assert exporter.stop() == 0
+    # Each GPU by its own meter, without a load. NVML's own error is as large as the bound.
+    found, _ = run(gpus, *(f"--exporter={url}" for url in (own, doubled, swapped, numbered, current)), "--scenario=node",
+                   f"--host.sysfs={sensors.mount}", "--step=250ms", f"--truth.nvml-library={library}", "--duration=12s")
+    for url in (own, numbered, current):
+        for name, count in ("node/gpu", 80), ("node/gpu/0", 50), ("node/gpu/1", 30):
+            errors = found[url][name]["errors"]
+            assert found[url][name]["verdict"] == "pass", found[url][name]
+            assert abs(errors["actual"] / errors["paired_s"] - count) < 0.02 * count, errors
+    assert found[swapped]["node/gpu"]["verdict"] == "pass", found[swapped]["node/gpu"]
+    for index in (0, 1):
+        mixed = found[swapped][f"node/gpu/{index}"]
+        assert mixed["verdict"] == "fail" and f"that of another GPU, {1 - index} ({uuid(1 - index)})" in mixed["reason"], mixed
+        twice = found[doubled][f"node/gpu/{index}"]
+        assert (twice["verdict"], twice["cause"]) == ("fail", "scale") and "another GPU" not in twice["reason"], twice
+    assert exporter.stop() == 0 and other.stop() == 0
