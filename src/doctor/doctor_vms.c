@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "export/guests/guest_libvirt.h"
 #include "export/guests/guest_scan.h"
 #include "export/guests/guest_sockets.h"
 #include "export/guests/guest_table.h"
@@ -142,8 +143,15 @@ static void look_at_sockets(const struct channels *channels, const struct guest 
 			    struct strbuf *has, struct strbuf *lacks)
 {
 	const struct passthrough_options *options = channels->options;
+	const char *placed = guest->process.energy_socket;
 	char path[512], port[32];
 
+	if (placed[0] && is_connected(channels, placed))
+		add_item(has, "%s", placed);
+	else if (options->libvirt[0])
+		add_item(lacks, "%s",
+			 placed[0] ? "its port is not connected"
+				   : "libvirt shows no port io.kepler.energy.0");
 	if (!options->sockets[0])
 		return;
 	(void)snprintf(port, sizeof(port), ".vsock_%u", options->vsock_port);
@@ -230,14 +238,22 @@ static void examine_guests(struct findings *findings, struct channels *channels,
 			     channels->total - channels->served - SHOWN_MAX, channels->total);
 }
 
-static void pair(struct guest_table *table, const struct snapshot *snapshot, const char *procfs)
+static void pair(struct guest_table *table, const struct snapshot *snapshot,
+		 const struct config *config)
 {
-	CLEANUP_FD int proc_fd = open(procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(guest_libvirt_release)
+	struct guest_libvirt libvirt = {
+		.folder = config->push.passthrough.libvirt,
+	};
+	CLEANUP_FD int proc_fd = open(config->host.procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP_FREE struct guest_process *processes = NULL;
 	ssize_t count = proc_fd < 0 ? -errno : guest_processes_scan(proc_fd, &processes);
 
-	if (count >= 0)
-		guest_table_pair(table, snapshot, processes, (size_t)count);
+	if (count < 0)
+		return;
+	(void)guest_libvirt_look(&libvirt, &(struct timespec){ 0 });
+	guest_libvirt_complete(&libvirt, processes, (size_t)count);
+	guest_table_pair(table, snapshot, processes, (size_t)count);
 }
 
 void doctor_examine_vms(struct findings *findings, const struct snapshot *snapshot,
@@ -252,7 +268,7 @@ void doctor_examine_vms(struct findings *findings, const struct snapshot *snapsh
 	if (!table.count)
 		return;
 	if (!channels.options->vsock_port && !channels.options->sockets[0] &&
-	    !channels.options->dir[0]) {
+	    !channels.options->dir[0] && !channels.options->libvirt[0]) {
 		findings_add(findings, FINDING_NOTE, TOPIC,
 			     "--passthrough.sockets=/run/kepler-guests or "
 			     "--passthrough.vsock=28283; " REMEDY,
@@ -262,6 +278,6 @@ void doctor_examine_vms(struct findings *findings, const struct snapshot *snapsh
 			     table.count == 1 ? "it" : "them", table.count == 1 ? "it" : "them");
 		return;
 	}
-	pair(&table, snapshot, config->host.procfs);
+	pair(&table, snapshot, config);
 	examine_guests(findings, &channels, &table);
 }

@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "host/proc.h"
+#include "workload/cgroup/cgroup_path.h"
 #include "workload/vm_cmdline.h"
 
 /* The limit for a command line; libvirt's for a machine with many devices has a tenth of it. */
@@ -33,6 +34,18 @@ static int read_user(int proc_fd, struct guest_process *process)
 		return -errno;
 	process->gid = st.st_gid;
 	return proc_read_uid(proc_fd, process->pid, &process->uid);
+}
+
+/* Its cgroup is the kernel's account, so a process cannot choose the container. */
+static void read_container(int proc_fd, struct guest_process *process, char *text)
+{
+	struct cgroup_owner owner;
+
+	if (proc_read_text(proc_fd, process->pid, "cgroup", text, TEXT_MAX) <= 0)
+		return;
+	cgroup_owner_from_proc(text, &owner);
+	if (owner.kind == OWNER_CONTAINER)
+		memcpy(process->container, owner.id, sizeof(process->container));
 }
 
 /* false: not a virtual machine, or gone. */
@@ -55,6 +68,7 @@ static bool read_process(int proc_fd, uint32_t pid, char *text, struct guest_pro
 		return false;
 	memcpy(ret->uuid, vm.uuid, sizeof(ret->uuid));
 	ret->vsock_cid = vm.vsock_cid;
+	read_container(proc_fd, ret, text);
 	return guest_process_lives(proc_fd, ret);
 }
 

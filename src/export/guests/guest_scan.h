@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #include "base/text/uuid.h"
+#include "workload/identity.h"
+#include "workload/vm_libvirt.h"
 
 #define GUEST_PROCESSES_MAX 4096
 
@@ -21,6 +23,10 @@ struct guest_process {
 	gid_t gid;
 	char uuid[37];      /* lower case; "" none */
 	uint32_t vsock_cid; /* 0: none */
+	/* The container around it, as the label container_id has it; "": none. */
+	char container[IDENTITY_NAME_MAX];
+	/* guest_libvirt.h; "": none. */
+	char energy_socket[VM_SOCKET_MAX], vhostmd_socket[VM_SOCKET_MAX];
 };
 
 /*

@@ -48,7 +48,8 @@ struct guest_door {
 
 struct guest_doors {
 	struct guest_door serial, port;
-	struct guest_stream *stream; /* of the port; see is_connected() */
+	struct guest_stream *stream;  /* of the port; see is_connected() */
+	struct guest_stream *channel; /* of the port that libvirt knows */
 	uint64_t due_ns;
 };
 
@@ -76,9 +77,10 @@ static struct guest_doors *doors_of(const struct guest_sockets *sockets, struct 
 	init_door(&doors->serial, guest);
 	init_door(&doors->port, guest);
 	doors->port.is_port = true;
-	set_path(&doors->serial, snprintf(doors->serial.path, sizeof(doors->serial.path),
-					  "%s/%s.sock", sockets->folder, guest->key));
-	if (sockets->port)
+	if (sockets->folder[0])
+		set_path(&doors->serial, snprintf(doors->serial.path, sizeof(doors->serial.path),
+						  "%s/%s.sock", sockets->folder, guest->key));
+	if (sockets->folder[0] && sockets->port)
 		set_path(&doors->port,
 			 snprintf(doors->port.path, sizeof(doors->port.path), "%s/%s.vsock_%u",
 				  sockets->folder, guest->key, sockets->port));
@@ -234,7 +236,9 @@ static int connect_to(const char *path)
 	return TAKE_FD(fd);
 }
 
-static void take_serial(struct guest_sockets *sockets, struct guest *guest, int fd)
+/* The stream to the listener that @fd is connected to; NULL: it is not the machine's. */
+static struct guest_stream *take_listener(struct guest_sockets *sockets, struct guest *guest,
+					  int fd)
 {
 	struct ucred peer = { 0 };
 
@@ -242,9 +246,30 @@ static void take_serial(struct guest_sockets *sockets, struct guest *guest, int 
 	    (!is_hypervisor(guest, &peer) && !vm_users_have(sockets->users, peer.uid))) {
 		guest_count(&sockets->counts.unknown_peers, 1);
 		(void)close(fd);
-		return;
+		return NULL;
 	}
-	guest->doors->stream = guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts);
+	return guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts);
+}
+
+/* QEMU listens at the ports that libvirt knows, until the machine ends. */
+static void tend_channel(struct guest_sockets *sockets, struct guest *guest)
+{
+	struct guest_doors *doors = guest->doors;
+	const char *path = guest->process.energy_socket;
+	char text[160];
+	int fd;
+
+	if (!path[0] || strcmp(path, doors->serial.path) == 0 ||
+	    is_connected(guest, doors->channel))
+		return;
+	fd = connect_to(path);
+	if (fd >= 0) {
+		doors->channel = take_listener(sockets, guest, fd);
+	} else if (fd != -EAGAIN && fd != -ENOENT && fd != -ECONNREFUSED) {
+		(void)snprintf(text, sizeof(text), "cannot connect to %.90s: %s", path,
+			       strerrordesc_np(-fd));
+		note_error(sockets, fd, text);
+	}
 }
 
 /* The descriptor of a socket of another process at the door's path; -1: there is none. */
@@ -279,13 +304,14 @@ void guest_sockets_tend(struct guest_sockets *sockets, struct guest *guest, uint
 	    !is_open(&doors->serial)) {
 		fd = tend(sockets, &doors->serial);
 		if (fd >= 0)
-			take_serial(sockets, guest, fd);
+			doors->stream = take_listener(sockets, guest, fd);
 	}
 	if (doors->port.path[0] && !is_open(&doors->port)) {
 		fd = tend(sockets, &doors->port);
 		if (fd >= 0)
 			(void)close(fd); /* another program serves it */
 	}
+	tend_channel(sockets, guest);
 }
 
 /* ---- connections ---- */

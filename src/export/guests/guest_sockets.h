@@ -8,6 +8,9 @@
  *   ID.vsock_PORT     guests of Firecracker and Cloud Hypervisor, whose device has the socket
  *                     ID.vsock: a guest's connection to the host's port PORT arrives here.
  *
+ * With --passthrough.libvirt, this program connects to the ports of machines wherever libvirt has
+ * put them, too.
+ *
  * The path is the identity, and the peer has to be the guest's hypervisor; where this program
  * connects, root and the users of managers of machines may have bound the socket for it, too.
  */

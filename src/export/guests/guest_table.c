@@ -219,7 +219,25 @@ static struct guest *stated_guest(const struct guest_table *table, const struct 
 	return NULL;
 }
 
-static struct guest *claimed_guest(const struct guest_table *table,
+/* By the row of its container. */
+static struct guest *contained_guest(const struct guest_table *table,
+				     const struct snapshot *snapshot,
+				     const struct guest_process *process)
+{
+	const struct snapshot_table *rows = &snapshot->level[LEVEL_CONTAINER];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *const *text = rows->rows[i].labels->names->text;
+
+		if (!rows->rows[i].ended && text[LABEL_CONTAINER_ID] &&
+		    strcmp(text[LABEL_CONTAINER_ID], process->container) == 0)
+			return text[LABEL_VM_ID] ? guest_table_find_id(table, text[LABEL_VM_ID])
+						 : NULL;
+	}
+	return NULL;
+}
+
+static struct guest *claimed_guest(const struct guest_table *table, const struct snapshot *snapshot,
 				   const struct guest_process *process)
 {
 	bool is_trusted = vm_users_have(&table->users, process->uid);
@@ -227,6 +245,8 @@ static struct guest *claimed_guest(const struct guest_table *table,
 	struct guest *guest;
 	char user[16] = "";
 
+	if (process->container[0])
+		return contained_guest(table, snapshot, process);
 	if (!process->uuid[0])
 		return NULL;
 	if (!is_trusted)
@@ -261,7 +281,7 @@ static void pair_claimed(struct guest_table *table, const struct snapshot *snaps
 		struct guest *guest;
 
 		(void)stated_guest(table, snapshot, &processes[i], &is_stated);
-		guest = is_stated ? NULL : claimed_guest(table, &processes[i]);
+		guest = is_stated ? NULL : claimed_guest(table, snapshot, &processes[i]);
 		if (!guest || guest->process.pid)
 			continue;
 		guest->is_contested |= guest->claimant != NULL;
@@ -291,9 +311,16 @@ void guest_table_pair(struct guest_table *table, const struct snapshot *snapshot
 
 struct guest *guest_table_find_cid(const struct guest_table *table, uint32_t cid)
 {
+	struct guest *found = NULL;
+
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->guests[i]->process.pid && table->guests[i]->process.vsock_cid == cid)
-			return table->guests[i];
+		struct guest *guest = table->guests[i];
+
+		if (!guest->process.pid || guest->process.vsock_cid != cid)
+			continue;
+		if (found)
+			return NULL;
+		found = guest;
 	}
-	return NULL;
+	return found;
 }

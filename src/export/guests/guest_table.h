@@ -6,8 +6,9 @@
  * A row and a process are paired by the machine's id, by the rules by which the row got that id
  * (workload/vm_owners.h): the UUID of a process of root or of a manager of machines is the id; of
  * another user's it has the suffix "@UID", and of a second claimant "-PID". The process level of
- * the snapshot, where it has the process, states the pair, and is decisive; a machine in a
- * container of an untrusted user is paired by that alone. So no process is ever given the energy of
+ * the snapshot, where it has the process, states the pair, and is decisive. A process in a
+ * container, as KubeVirt's are, is paired by that or by the row of the container, which has the
+ * machine's id, and never by its UUID alone. So no process is ever given the energy of
  * a machine that another one claims to be.
  *
  * A guest lives as long as the series of its row, and so does its epoch: what a series has counted
@@ -80,7 +81,10 @@ bool guest_table_update(struct guest_table *table, const struct snapshot *snapsh
 /* Pairs all guests with @processes. */
 void guest_table_pair(struct guest_table *table, const struct snapshot *snapshot,
 		      const struct guest_process *processes, size_t count);
-/* The guest at a vsock address; NULL: none. */
+/*
+ * The guest at a vsock address; NULL: none, or several. The kernel gives an address to one machine,
+ * so then one of them has it on its command line and has lost the device.
+ */
 struct guest *guest_table_find_cid(const struct guest_table *table, uint32_t cid);
 /* The guest whose id is @id; NULL: none. */
 struct guest *guest_table_find_id(const struct guest_table *table, const char *id);

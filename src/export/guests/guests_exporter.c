@@ -2,8 +2,8 @@
 /*
  * Events are taken one at a time, because to handle one may end other connections. The thread reads
  * nothing of a guest's that it keeps, and the table of guests changes only when a snapshot arrives.
- * Processes are searched only if a virtual machine is new, and again, ever more seldom, while the
- * process of one is not known.
+ * Processes are searched only if a virtual machine is new, or libvirt has changed one, and again,
+ * ever more seldom, while the process of one is not known.
  */
 #include "export/guests/guests_exporter.h"
 
@@ -24,6 +24,7 @@
 #include "base/thread.h"
 #include "export/guests/guest_account.h"
 #include "export/guests/guest_folder.h"
+#include "export/guests/guest_libvirt.h"
 #include "export/guests/guest_sockets.h"
 #include "export/guests/guest_vsock.h"
 #include "export/push_options.h"
@@ -43,6 +44,7 @@ struct guests {
 	struct guest_vsock vsock;
 	struct guest_sockets sockets;
 	struct guest_folder folder;
+	struct guest_libvirt libvirt;
 	struct guest_watch wake, stop;
 	int epoll_fd, proc_fd;
 	uint64_t period_ns; /* atomic */
@@ -73,8 +75,10 @@ static void pair(struct guests *guests, const struct snapshot *snapshot)
 	ssize_t count = guest_processes_scan(guests->proc_fd, &processes);
 
 	guest_count(&guests->scans, 1);
-	if (count >= 0)
-		guest_table_pair(&guests->table, snapshot, processes, (size_t)count);
+	if (count < 0)
+		return;
+	guest_libvirt_complete(&guests->libvirt, processes, (size_t)count);
+	guest_table_pair(&guests->table, snapshot, processes, (size_t)count);
 }
 
 static void send_record(struct guests *guests, struct guest *guest,
@@ -103,19 +107,28 @@ static void report_to_guests(struct guests *guests, const struct snapshot *snaps
 		unpaired += guest->process.pid == 0 && !guest->has_ended;
 		if (guest_account_next(guest, snapshot, &guests->account, boottime_ns, &record))
 			send_record(guests, guest, &record);
-		if (guests->sockets.folder[0])
+		if (guests->sockets.folder[0] || guests->libvirt.folder[0])
 			guest_sockets_tend(&guests->sockets, guest, now_ns);
 	}
 	__atomic_store_n(&guests->unpaired_count, unpaired, __ATOMIC_RELAXED);
 }
 
+static bool look_at_libvirt(struct guests *guests)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail */
+	return guest_libvirt_look(&guests->libvirt, &now);
+}
+
 static void take_snapshot(struct guests *guests, const struct snapshot *snapshot)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool has_change = look_at_libvirt(guests);
 	bool wants_scan = guest_table_update(&guests->table, snapshot, end_guest, guests);
 	bool has_started = guests->table.starts != guests->scanned_starts;
 
-	if (wants_scan && (has_started || now_ns >= guests->scan_due_ns)) {
+	if (has_change || (wants_scan && (has_started || now_ns >= guests->scan_due_ns))) {
 		guests->scan_delay_ns = has_started
 						? SCAN_AGAIN_NS
 						: MIN(2 * guests->scan_delay_ns, SCAN_AGAIN_MAX_NS);
@@ -202,6 +215,7 @@ static void close_all(struct guests *guests)
 		guest_sockets_end(guest);
 	}
 	guest_table_release(&guests->table);
+	guest_libvirt_release(&guests->libvirt);
 	guest_vsock_close(&guests->vsock);
 	if (guests->stop.fd >= 0)
 		(void)close(guests->stop.fd);
@@ -228,7 +242,7 @@ static bool is_wanted(const struct push_options *options)
 {
 	const struct passthrough_options *own = &options->passthrough;
 
-	return own->vsock_port || own->sockets[0] || own->dir[0];
+	return own->vsock_port || own->sockets[0] || own->dir[0] || own->libvirt[0];
 }
 
 static int open_watches(struct guests *guests, struct diag *diag)
@@ -283,6 +297,7 @@ static int open_all(struct guests *guests, const struct exporter_program *progra
 	guests->sockets.epoll_fd = guests->epoll_fd;
 	guests->sockets.users = &guests->table.users;
 	guests->folder.folder = options->dir;
+	guests->libvirt.folder = options->libvirt;
 	r = thread_start(&guests->thread, STACK_BYTES, serve, guests);
 	guests->is_running = r == 0;
 	return r < 0 ? diag_set(diag, r, "passthrough: cannot start a thread: %s",
@@ -374,6 +389,12 @@ static const struct option rows[] = {
 	  .default_text = "", .metavar = "DIR", .may_be_empty = true, .check = check_folder,
 	  .help = "Directory in which each virtual machine has a directory with its own energy, to "
 		  "be shared with it by virtiofs or 9p. Empty: none." },
+	{ "passthrough.libvirt", NULL, OPTION_STRING,
+	  OPTION_MEMBER(struct passthrough_options, libvirt), .default_text = "", .metavar = "DIR",
+	  .may_be_empty = true, .check = check_folder,
+	  .help = "Directory in which libvirt keeps the state of its virtual machines, "
+		  "/run/libvirt/qemu. Kepler connects to their ports named io.kepler.energy.0, and "
+		  "finds vsock addresses that no command line shows. Empty: none." },
 	{ "passthrough.idle", NULL, OPTION_BOOL, OPTION_MEMBER(struct passthrough_options, idle),
 	  .default_text = "false",
 	  .help = "Report to virtual machines their part of the idle energy as well, if idle.share "
@@ -388,7 +409,7 @@ static const struct option rows[] = {
 enum { CHANNEL_VSOCK, CHANNEL_SOCKETS, CHANNEL_DIR, CHANNELS };
 
 struct guests_health {
-	uint64_t guests, unpaired, overflows, scans;
+	uint64_t guests, unpaired, overflows, scans, libvirt_known, libvirt_errors;
 	struct guest_counts channels[CHANNELS];
 };
 
@@ -410,6 +431,8 @@ static bool fill(const void *owner, void *ret)
 	health->unpaired = __atomic_load_n(&guests->unpaired_count, __ATOMIC_RELAXED);
 	health->overflows = __atomic_load_n(&guests->overflows, __ATOMIC_RELAXED);
 	health->scans = __atomic_load_n(&guests->scans, __ATOMIC_RELAXED);
+	health->libvirt_known = __atomic_load_n(&guests->libvirt.known, __ATOMIC_RELAXED);
+	health->libvirt_errors = __atomic_load_n(&guests->libvirt.errors, __ATOMIC_RELAXED);
 	copy_counts(&guests->vsock.counts, &health->channels[CHANNEL_VSOCK]);
 	copy_counts(&guests->sockets.counts, &health->channels[CHANNEL_SOCKETS]);
 	copy_counts(&guests->folder.counts, &health->channels[CHANNEL_DIR]);
@@ -446,6 +469,15 @@ static const struct health_metric metrics[] = {
 	  .type = FAMILY_COUNTER,
 	  .value = HEALTH_VALUE(struct guests_health, scans),
 	  .help = "Searches of all processes for those that run virtual machines." },
+	{ .name = "kepler_exporter_passthrough_libvirt_machines",
+	  .type = FAMILY_GAUGE,
+	  .value = HEALTH_VALUE(struct guests_health, libvirt_known),
+	  .help = "Running virtual machines whose state was read in passthrough.libvirt." },
+	{ .name = "kepler_exporter_passthrough_libvirt_errors",
+	  .type = FAMILY_COUNTER,
+	  .value = HEALTH_VALUE(struct guests_health, libvirt_errors),
+	  .help = "Files of passthrough.libvirt, and times that the directory itself, could not be "
+		  "read or understood. The log has the first of each kind." },
 	{ .name = "kepler_exporter_passthrough_connections",
 	  .type = FAMILY_GAUGE,
 	  .variant_label = "channel",

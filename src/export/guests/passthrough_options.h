@@ -12,7 +12,7 @@ struct passthrough_options {
 	uint32_t vsock_port;        /* 0: off */
 	char *cids[GUEST_CIDS_MAX]; /* "CID=ID" */
 	size_t cid_count;
-	char *sockets, *dir; /* "": off */
+	char *sockets, *dir, *libvirt; /* "": off */
 	bool idle;
 	int resolution_uj; /* 1 or 1000 */
 };

@@ -10,19 +10,20 @@
 
 /* A snapshot with rows of machines, and of the processes that run them. */
 struct stage {
-	struct owner_names names[2 * ROWS];
-	struct series_labels labels[2 * ROWS];
-	struct snapshot_row rows[2 * ROWS];
+	struct owner_names names[3 * ROWS];
+	struct series_labels labels[3 * ROWS];
+	struct snapshot_row rows[3 * ROWS];
 	struct snapshot snapshot;
 };
 
 static void add(struct stage *stage, enum level level, const char *id, uint32_t pid)
 {
 	struct snapshot_table *table = &stage->snapshot.level[level];
-	size_t i = table->count + (level == LEVEL_VM ? 0 : ROWS);
+	size_t first = level == LEVEL_VM ? 0 : level == LEVEL_PROCESS ? ROWS : 2 * ROWS;
+	size_t i = table->count + first;
 
 	assert_true(table->count < ROWS);
-	table->rows = stage->rows + (level == LEVEL_VM ? 0 : ROWS);
+	table->rows = stage->rows + first;
 	stage->names[i] = (struct owner_names){ .text[LABEL_VM_ID] = id };
 	stage->labels[i] = (struct series_labels){ .slot = (uint32_t)table->count,
 						   .serial = 100 + i,
@@ -230,6 +231,52 @@ static void the_row_of_the_process_is_decisive(void **state)
 	guest_table_release(&table);
 }
 
+/* As a command line may still show an address whose device was removed. */
+static void an_address_of_two_is_of_none(void **state)
+{
+	struct guest_process processes[] = { process_of(7, 0, UUID_A), process_of(8, 0, UUID_B) };
+	struct stage stage = { 0 };
+	struct guest_table table;
+
+	init(&table);
+	add(&stage, LEVEL_VM, UUID_A, 0);
+	add(&stage, LEVEL_VM, UUID_B, 0);
+	(void)guest_table_update(&table, &stage.snapshot, count_end, NULL);
+	processes[1].vsock_cid = processes[0].vsock_cid;
+	guest_table_pair(&table, &stage.snapshot, processes, 2);
+	assert_null(guest_table_find_cid(&table, processes[0].vsock_cid));
+	processes[0].vsock_cid = 0; /* libvirt knows that it is gone */
+	guest_table_pair(&table, &stage.snapshot, processes, 2);
+	assert_ptr_equal(guest_table_find_cid(&table, processes[1].vsock_cid),
+			 guest_table_find_id(&table, UUID_B));
+	guest_table_release(&table);
+}
+
+/* KubeVirt's machines, whose processes may have no rows of their own. */
+static void the_row_of_the_container_has_the_machine(void **state)
+{
+	struct guest_process processes[] = { process_of(7, USER, UUID_A), process_of(8, 0, UUID_B),
+					     process_of(9, USER, UUID_A) };
+	struct stage stage = { 0 };
+	struct guest_table table;
+
+	init(&table);
+	add(&stage, LEVEL_VM, UUID_A, 0);
+	add(&stage, LEVEL_VM, UUID_B, 0);
+	add(&stage, LEVEL_CONTAINER, UUID_A, 0);
+	stage.names[2 * ROWS].text[LABEL_CONTAINER_ID] = "c0ffee";
+	(void)snprintf(processes[0].container, sizeof(processes[0].container), "c0ffee");
+	(void)snprintf(processes[1].container, sizeof(processes[1].container), "0ddba11");
+	(void)guest_table_update(&table, &stage.snapshot, count_end, NULL);
+	guest_table_pair(&table, &stage.snapshot, processes, 3);
+	assert_int_equal(pid_of(&table, UUID_A), 7);
+	assert_int_equal(pid_of(&table, UUID_B), 0); /* a container that claims it by its UUID */
+	(void)snprintf(processes[2].container, sizeof(processes[2].container), "c0ffee");
+	guest_table_pair(&table, &stage.snapshot, processes, 3);
+	assert_int_equal(pid_of(&table, UUID_A), 0); /* two hypervisors in one container */
+	guest_table_release(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +288,8 @@ int main(void)
 		cmocka_unit_test(a_user_cannot_claim_the_machine_of_root),
 		cmocka_unit_test(suffixes_decide_between_claims),
 		cmocka_unit_test(the_row_of_the_process_is_decisive),
+		cmocka_unit_test(an_address_of_two_is_of_none),
+		cmocka_unit_test(the_row_of_the_container_has_the_machine),
 	};
 
 	return unit_run(tests);
