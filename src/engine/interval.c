@@ -30,6 +30,9 @@
 #include "engine/series_health.h"
 #include "engine/sleepers.h"
 #include "explain/explain_round.h"
+#include "meter/meter_table.h"
+#include "meter/passthrough/passthrough.h"
+#include "meter/passthrough/passthrough_counts.h"
 #include "snapshot/zone_picture.h"
 #include "stat/tree_follow.h"
 
@@ -354,6 +357,24 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	}
 }
 
+static void note_host(struct interval_engine *engine)
+{
+	const struct meter_table *meters = engine->sources->meters;
+	const struct meter *meter = meters ? meter_table_meter(meters, &passthrough_meter) : NULL;
+	struct passthrough_counts counts = { 0 };
+
+	if (meter)
+		passthrough_meter_counts(meter, &counts);
+	if (counts.received_ns)
+		explain_round_note_host(&engine->round,
+					&(struct explained_host){
+						.source = passthrough_meter.name,
+						.cpu_us = counts.host_cpu_us,
+						.compared_host_us = counts.compared_host_us,
+						.compared_own_us = counts.compared_own_us,
+					});
+}
+
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
 			   int error, int64_t realtime_ms)
 {
@@ -367,6 +388,8 @@ static void take_questions(struct interval_engine *engine, const struct activity
 	};
 
 	explain_round_begin(&engine->round, engine->peers.desk, engine->books.ledger, &times);
+	if (engine->round.count)
+		note_host(engine);
 	engine->books.accountant.explained = engine->round.found;
 	engine->books.accountant.explained_count = engine->round.found_count;
 }

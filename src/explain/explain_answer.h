@@ -39,6 +39,17 @@ struct explained_model {
 	bool outside;
 };
 
+/*
+ * In a virtual machine: the account that its host keeps of it. The energy is the one of the zones
+ * with that source, as the host counted it; here is the work.
+ */
+struct explained_host {
+	const char *source; /* static; NULL: the host has sent nothing */
+	uint64_t cpu_us;    /* that the host counted for this machine so far */
+	/* Over the last whole minute: by the host, and by the machine's own CPUs; 0: not known. */
+	uint64_t compared_host_us, compared_own_us;
+};
+
 struct explain_answer {
 	char target[EXPLAIN_TARGET_MAX];
 	enum explain_result result;
@@ -68,6 +79,7 @@ struct explain_answer {
 	struct explanation explanation;
 	struct explained_model models[SNAPSHOT_MODELS];
 	size_t model_count;
+	struct explained_host host;
 };
 
 /* The model of zone @zone of the explanation; NULL: it has none, or it is not known. */

@@ -161,6 +161,18 @@ static void add_near(const struct explain_answer *answer, struct strbuf *out)
 	end(out, "}\n");
 }
 
+static void add_host(const struct explained_host *host, struct strbuf *out)
+{
+	strbuf_add_str(out, "\"host\":{");
+	add_text(out, "source", host->source);
+	add_number(out, "cpu_us", host->cpu_us);
+	if (host->compared_own_us) {
+		add_number(out, "compared_host_us", host->compared_host_us);
+		add_number(out, "compared_own_us", host->compared_own_us);
+	}
+	end(out, "},");
+}
+
 void explain_print_json(const struct explain_answer *answer, struct strbuf *out)
 {
 	const struct explanation *explanation = &answer->explanation;
@@ -189,6 +201,8 @@ void explain_print_json(const struct explain_answer *answer, struct strbuf *out)
 	add_number(out, "cpu_ns", explanation->cpu_ns);
 	add_number(out, "total_cpu_ns", explanation->total_cpu_ns);
 	add_number(out, "node_cpu_ns", explanation->node_cpu_ns);
+	if (answer->host.source)
+		add_host(&answer->host, out);
 	strbuf_add_str(out, "\"zones\":[");
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
 		add_zone(&explanation->zone[z], explain_answer_model(answer, z), out);

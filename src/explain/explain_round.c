@@ -37,6 +37,12 @@ void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 	}
 }
 
+void explain_round_note_host(struct explain_round *round, const struct explained_host *host)
+{
+	for (size_t i = 0; i < round->count; i++)
+		round->answers[i]->host = *host;
+}
+
 void explain_round_book(struct explain_round *round, struct ledger *ledger)
 {
 	if (round->found_count)

@@ -36,6 +36,8 @@ struct explain_publication {
 /* Takes the questions of @desk, NULL none, when the rows of all that ran are there. */
 void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 			 const struct ledger *ledger, const struct explain_times *times);
+/* With the host's account as of this interval. */
+void explain_round_note_host(struct explain_round *round, const struct explained_host *host);
 /* After the interval is booked, before it is published, which may release rows. */
 void explain_round_book(struct explain_round *round, struct ledger *ledger);
 /* Adds where the rows are shown, after publisher_publish() returned @publication->result. */

@@ -434,6 +434,41 @@ static void add_zone(const struct explained_zone *zone, const struct explained_m
 	say(out, "charged", "%s µJ", COUNT(charged_uj));
 }
 
+/* ---- the host's account of this machine ---- */
+
+static bool is_hosts(const struct explained_host *host, const struct explained_zone *zone)
+{
+	return strcmp(zone->zone.source, host->source) == 0;
+}
+
+/* The paragraphs of the zones then show how this machine divides it. */
+static void add_host(const struct explain_answer *answer, struct strbuf *out)
+{
+	const struct explanation *explanation = &answer->explanation;
+	const struct explained_host *host = &answer->host;
+	char id[ZONE_ID_MAX];
+
+	if (!host->source)
+		return;
+	strbuf_addf(out, "\nThe host's account of this machine, by %s\n", host->source);
+	for (uint32_t z = 0; z < explanation->zone_count; z++) {
+		const struct explained_zone *zone = &explanation->zone[z];
+
+		if (!is_hosts(host, zone) || zone->flow != EXPLAINED_COUNTED)
+			continue;
+		zone_id(&zone->zone, id);
+		say(out, id, "%s µJ in the interval, %s µJ so far", COUNT(zone->energy_uj),
+		    COUNT(zone->counter_uj));
+	}
+	say(out, "CPU time", "%.3f s so far, as the host counted it", (double)host->cpu_us / 1e6);
+	if (!host->compared_own_us)
+		return;
+	say(out, "deviation",
+	    "%+.1f %%: over a minute the host counted %.3f s, and the own CPUs %.3f s",
+	    ((double)host->compared_host_us / (double)host->compared_own_us - 1) * 100,
+	    (double)host->compared_host_us / 1e6, (double)host->compared_own_us / 1e6);
+}
+
 /* ---- the sums ---- */
 
 #define ACCOUNT_NAME_MAX ZONE_ID_MAX
@@ -543,6 +578,7 @@ void explain_print(const struct explain_answer *answer, struct strbuf *out)
 	add_owner(answer, out);
 	add_series(answer, out);
 	add_interval(answer, out);
+	add_host(answer, out);
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
 		add_zone(&explanation->zone[z], explain_answer_model(answer, z), out);
 	add_sums(answer, out);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The account that a host gives a guest, as files and as a stream: to the microjoule, although the host restarts, and records are
 lost, repeated and torn. The host is a writer of its own, made from docs/passthrough.md."""
+import json
 import os
 import pathlib
 import random
@@ -214,6 +215,26 @@ def a_host_that_is_not_trusted():
             assert exporter.stop() == 0
 
 
+def explain_shows_both_accounts():
+    """The host's, as its records have it, and how the machine divides it."""
+    with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
+        host = host_with_folder(folder)
+        with host, Exporter(f"--meter.passthrough={folder}", *OPTIONS) as exporter:
+            exporter.intervals(6)
+            command = [KEPLER, "explain", "kernel_processes", "--config.file=/dev/null",
+                       f"--web.listen-address={exporter.url.removeprefix('http://')}"]
+            sent = dict(host.total_uj)
+            answer, text = (subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, check=True,
+                                           env=OTHERS_ENVIRONMENT).stdout for more in (["--json"], []))
+            answer = json.loads(answer)
+            assert answer["host"]["source"] == "passthrough" and 0 < answer["host"]["cpu_us"] <= host.sequence, answer["host"]
+            (package,) = (zone for zone in answer["zones"] if zone["zone"] == "package")
+            assert package["source"] == "passthrough" and package["counter_uj"] <= sum(host.total_uj.values()), package
+            assert package["counter_uj"] >= sent["package", "dynamic"] // 2, (package, sent)
+            assert "The host's account of this machine, by passthrough" in text and "as the host counted it" in text, text
+            assert exporter.stop() == 0
+
+
 def doctor_says_what_is_missing():
     with tempfile.TemporaryDirectory(prefix="kepler-passthrough-") as folder:
         done = subprocess.run([KEPLER, "doctor", "--verbose", "--config.file=/dev/null", "--host.state-dir=",
@@ -224,4 +245,4 @@ def doctor_says_what_is_missing():
 
 
 run_tests([a_stream_of_records, a_folder_that_is_mounted, doctor_says_what_is_missing, rapl_of_a_hypervisor,
-           a_host_that_is_not_trusted], at_once=3)
+           a_host_that_is_not_trusted, explain_shows_both_accounts], at_once=3)

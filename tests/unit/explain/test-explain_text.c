@@ -181,6 +181,20 @@ static void a_process_by_fit(struct explain_answer *answer)
 	answer->explanation.zone[0].factor = 1.25;
 }
 
+/* In a virtual machine: the host's account, and a meter of the machine's own as well. */
+static void a_process_of_a_guest(struct explain_answer *answer)
+{
+	struct explanation *explanation = &answer->explanation;
+
+	a_process(answer);
+	explanation->zone_count = 2;
+	explanation->zone[1] = package(0);
+	explanation->zone[1].zone.source = "passthrough";
+	explanation->zone[1].zone.instance[0] = '\0';
+	explanation->zone[1].energy_uj = 45123457;
+	answer->host = (struct explained_host){ "passthrough", 123456789, 61900000, 60000000 };
+}
+
 static void nothing(struct explain_answer *answer)
 {
 	*answer = (struct explain_answer){
@@ -235,6 +249,7 @@ static void is_as_the_golden_texts(void **state)
 		{ a_gpu_process, "explain-gpu.txt" },
 		{ a_process_by_cycles, "explain-cycles.txt" },
 		{ a_process_by_fit, "explain-fit.txt" },
+		{ a_process_of_a_guest, "explain-guest.txt" },
 		{ nothing, "explain-nothing.txt" },
 	};
 	static struct explain_answer answer;
