@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/timed_call.h"
 #include "kepler-validator/report_output.h"
 #include "kepler-validator/validator_options.h"
 #include "options/layers.h"
@@ -29,7 +30,6 @@
 #include "trial/load_arithmetic.h"
 #include "truth/counter_trace.h"
 #include "truth/meters/energy_filter.h"
-#include "truth/timed_call.h"
 #include "truth/truth.h"
 #include "verdict-report/noise_folder.h"
 

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 
 _Static_assert(COUNTER_SAMPLES_MAX * sizeof(struct counter_sample) <= TIMED_CALL_MAX,
 	       "a batch is the result of one call");

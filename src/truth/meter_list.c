@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 
 void truth_meter_release(struct truth_meter *meter)
 {

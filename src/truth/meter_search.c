@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/timed_call.h"
 #include "truth/meter_list.h"
-#include "truth/timed_call.h"
 #include "truth/timed_file.h"
 
 #define UNIT_MICRO     1e-6

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 
 struct answer {
 	time_t changed;

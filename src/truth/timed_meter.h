@@ -2,7 +2,7 @@
 /* Meters that a struct timed_call reads. It is their state. */
 #pragma once
 
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 #include "truth/truth_meters.h"
 
 /* Reads exactly @size bytes of @meter into @ret. 0 or -errno with a diagnosis. */

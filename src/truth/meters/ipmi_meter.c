@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/timed_call.h"
 #include "truth/meter_list.h"
 #include "truth/meters/dcmi_answer.h"
-#include "truth/timed_call.h"
 
 #define PERIOD_S       0.99 /* a second, and a step that was a little early */
 #define ANSWER_MS      (TIMED_CALL_LIMIT_MS - 200) /* before the call's deadline, to go on */

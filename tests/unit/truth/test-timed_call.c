@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 
 #include <errno.h>
 #include <unistd.h>

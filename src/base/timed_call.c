@@ -3,7 +3,7 @@
  * A process, and not a thread: a file system in user space can keep a read waiting in such a way
  * that not even SIGKILL ends it, and a program with such a thread could not end either.
  */
-#include "truth/timed_call.h"
+#include "base/timed_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ __attribute__((noreturn)) static void execute_calls(timed_call_fn *call, void *s
 	char question;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)prctl(PR_SET_NAME, "kv-reader");
+	(void)prctl(PR_SET_NAME, "timed-reader");
 	ignore_signals();
 	let_go(fd);
 	while (getppid() == parent && recv(fd, &question, 1, 0) == 1) {
