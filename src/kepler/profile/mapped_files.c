@@ -2,48 +2,46 @@
 #include "kepler/profile/mapped_files.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/macro.h"
-#include "kepler/profile/program_file.h"
-#include "kepler/profile/root_file.h"
 
-#define FUNCTIONS_MAX 200000U /* addresses whose function is remembered */
+#define FUNCTIONS_MAX     200000U /* addresses whose function is remembered */
+#define HANGS_OF_A_DEVICE 2
 
 struct mapped_file {
 	char *path;
-	uint64_t inode;
-	struct program_file *program; /* NULL: not opened yet, or it has no symbols */
-	uint32_t note;                /* the frame "[FILE]" */
-	uint32_t module;              /* of the profile; 0: it has not been opened */
-	bool is_memory, is_start, is_opened;
+	uint64_t inode, device;
+	uint32_t note;   /* the frame "[FILE]" */
+	uint32_t module; /* of the profile; 0: it has not been opened */
+	bool is_memory, is_start, is_asked;
 };
 
 struct mapped_files {
 	struct profile *profile;
+	struct name_reader *reader;
 	struct mapped_file *files; /* [count] */
-	uint32_t count, size, open;
+	uint32_t count, size;
+	uint64_t hung[NAME_READER_HANGS_MAX]; /* [hung_count]: devices that did not answer, each */
+	size_t hung_count;                    /* as often as that */
 	struct map by_path;
 	struct map functions; /* file and offset → frame */
 	uint64_t refused;
 };
 
-int mapped_files_new(struct profile *profile, struct mapped_files **ret)
+int mapped_files_new(struct profile *profile, struct name_reader *reader, struct mapped_files **ret)
 {
 	struct mapped_files *files = calloc(1, sizeof(*files));
 
 	if (!files)
 		return -ENOMEM;
 	files->profile = profile;
+	files->reader = reader;
 	map_init(&files->by_path, MAPPED_FILES_MAX);
 	map_init(&files->functions, FUNCTIONS_MAX);
 	*ret = files;
@@ -54,10 +52,8 @@ void mapped_files_free(struct mapped_files *files)
 {
 	if (!files)
 		return;
-	for (uint32_t i = 0; i < files->count; i++) {
-		program_file_close(files->files[i].program);
+	for (uint32_t i = 0; i < files->count; i++)
 		free(files->files[i].path);
-	}
 	free(files->files);
 	map_release(&files->by_path);
 	map_release(&files->functions);
@@ -83,7 +79,8 @@ static bool is_start(const char *name)
 	       begins_with(name, "[vdso]");
 }
 
-uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t inode)
+uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t inode,
+			  uint64_t device)
 {
 	const struct map_key key = { .hi = inode, .lo = hash64_text(HASH64_START, path) };
 	uint32_t found = map_find(&files->by_path, key);
@@ -106,6 +103,7 @@ uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t
 	files->files[files->count] = (struct mapped_file){
 		.path = copy,
 		.inode = inode,
+		.device = device,
 		.note = profile_frame(files->profile, note, FRAME_NOTE),
 		.is_memory = is_memory(path),
 		.is_start = is_start(name),
@@ -123,73 +121,62 @@ bool mapped_files_is_start(const struct mapped_files *files, uint32_t file)
 	return files->files[file].is_start;
 }
 
-/*
- * @fd, unless it is another file than the one that was mapped. On overlayfs the mapping may have
- * the number of the layer below.
- */
-static int keep_same(int fd, const struct stat *status, uint64_t inode)
+uint32_t mapped_files_unreadable(struct mapped_files *files)
 {
-	struct statfs fs;
-
-	if (fd < 0 || !inode || status->st_ino == inode ||
-	    (fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC))
-		return fd;
-	(void)close(fd);
-	return -ESTALE;
+	return profile_frame(files->profile, "[unreadable]", FRAME_NOTE);
 }
 
-static int open_file(const struct mapped_file *file, const struct mapped_place *place)
+static bool is_hung(const struct mapped_files *files, uint64_t device)
 {
-	const uint32_t roots[] = { place->pid, place->parent };
-	struct stat status = { 0 };
-	uint64_t end = place->start + place->len;
-	char path[80];
-	int fd;
+	size_t times = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, place->pid,
-		       place->start, end);
-	fd = keep_same(regular_file_open(path, &status), &status, file->inode);
-	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(roots); i++)
-		fd = keep_same(root_file_open(roots[i], file->path, &status), &status, file->inode);
-	return fd < 0 ? keep_same(regular_file_open(file->path, &status), &status, file->inode)
-		      : fd;
-}
-
-static void open_program(struct mapped_files *files, struct mapped_file *file,
-			 const struct mapped_place *place)
-{
-	int fd;
-
-	if (file->path[0] != '/')
-		return;
-	if (files->open >= MAPPED_FILES_OPEN_MAX) {
-		files->refused++;
-		return;
+	for (size_t i = 0; i < files->hung_count; i++)
+		times += files->hung[i] == device;
+	for (uint32_t i = 0; times >= HANGS_OF_A_DEVICE && i < files->count; i++) {
+		if (files->files[i].module && files->files[i].device == device)
+			return false;
 	}
-	fd = open_file(file, place);
-	if (fd < 0 || program_file_open(fd, &file->program) < 0)
-		return;
-	files->open++;
-	file->module =
-		profile_module(files->profile, file->path, program_file_build_id(file->program));
+	return times >= HANGS_OF_A_DEVICE;
+}
+
+/* The file has its module from its first answer on. */
+static void take_answer(struct mapped_files *files, struct mapped_file *file,
+			const struct function_name *answer)
+{
+	if (!file->is_asked)
+		files->refused += answer->is_refused;
+	if (!file->module && answer->is_open)
+		file->module = profile_module(files->profile, file->path,
+					      answer->build_id[0] ? answer->build_id : NULL);
+	file->is_asked = true;
 }
 
 uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
-			    const struct mapped_place *place)
+			    struct mapped_place *place, bool asks)
 {
 	const struct map_key key = { .hi = number, .lo = offset };
 	struct mapped_file *file = &files->files[number];
 	uint32_t frame = map_find(&files->functions, key);
-	char name[PROGRAM_NAME_MAX];
+	struct function_name answer = { .name = "" };
+	int r = 0;
 
 	if (frame != MAP_NONE)
 		return frame;
-	if (!file->is_opened)
-		open_program(files, file, place);
-	file->is_opened = true;
-	frame = file->program && program_file_find(file->program, offset, name) == 0
-			? profile_frame(files->profile, name, FRAME_USER)
-			: file->note;
+	if (file->path[0] == '/' && (!asks || is_hung(files, file->device)))
+		return mapped_files_unreadable(files);
+	place->file = number;
+	place->path = file->path;
+	place->inode = file->inode;
+	if (file->path[0] == '/')
+		r = name_reader_function(files->reader, place, offset, &answer);
+	if (r == -ETIMEDOUT) {
+		if (files->hung_count < ARRAY_SIZE(files->hung))
+			files->hung[files->hung_count++] = file->device;
+		return mapped_files_unreadable(files);
+	}
+	take_answer(files, file, &answer);
+	frame = answer.name[0] ? profile_frame(files->profile, answer.name, FRAME_USER)
+			       : file->note;
 	profile_place(files->profile, frame, file->module);
 	(void)map_put(&files->functions, key, frame); /* else it is looked up again */
 	return frame;

@@ -4,36 +4,46 @@
  * with the first sample in it, as the process sees it: through /proc/PID/map_files, or the root of
  * the process or of its parent, so that files of containers are found. Another file that has taken
  * its place by then is not read. One thread.
+ *
+ * A file that does not answer has frames "[unreadable]". The process may be the cause, because it
+ * holds the lock of its memory or has a root of its own, so its caller asks for it no more. After
+ * the second process, the file system is not asked again, unless one of its files has answered.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kepler/profile/name_reader.h"
 #include "profile/profile.h"
 
-#define MAPPED_FILES_MAX      16384U
-#define MAPPED_FILES_OPEN_MAX 600U
-#define MAPPED_FILE_NONE      UINT32_MAX
+#define MAPPED_FILES_MAX NAME_READER_FILES_MAX
+#define MAPPED_FILE_NONE UINT32_MAX
 
 struct mapped_files;
 
-/* How to open a file of a process. */
-struct mapped_place {
-	uint32_t pid, parent;
-	uint64_t start, len; /* of the mapping */
-};
-
-int mapped_files_new(struct profile *profile, struct mapped_files **ret); /* 0 or -ENOMEM */
-void mapped_files_free(struct mapped_files *files);                       /* NULL is fine */
-/* Its number; MAPPED_FILE_NONE if there is no room. @inode: 0, not known. */
-uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t inode);
+/* 0 or -ENOMEM. @reader is borrowed. */
+int mapped_files_new(struct profile *profile, struct name_reader *reader,
+		     struct mapped_files **ret);
+void mapped_files_free(struct mapped_files *files); /* NULL is fine */
+/*
+ * Its number; MAPPED_FILE_NONE if there is no room. @inode: 0, not known. @device: of its file system,
+ * major number << 32 | minor number.
+ */
+uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t inode,
+			  uint64_t device);
 /* Is it memory without a file, in which a runtime may have put what it compiled? */
 bool mapped_files_is_memory(const struct mapped_files *files, uint32_t file);
 /* Is it the C library or the dynamic linker, in which threads begin? */
 bool mapped_files_is_start(const struct mapped_files *files, uint32_t file);
-/* The frame of the function at @offset of a file; of one without a name, the frame "[FILE]". */
+/*
+ * The frame of the function at @offset of a file; of one without a name, the frame "[FILE]". The
+ * members `file`, `path` and `inode` of @place are filled in. @asks: if the name is not known yet.
+ * "[unreadable]": the process is not to be asked for any more.
+ */
 uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
-			    const struct mapped_place *place);
+			    struct mapped_place *place, bool asks);
+/* The frame "[unreadable]". */
+uint32_t mapped_files_unreadable(struct mapped_files *files);
 /* Times that a file was not opened because too many are. */
 uint64_t mapped_files_refused(const struct mapped_files *files);

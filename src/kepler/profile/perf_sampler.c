@@ -365,8 +365,14 @@ static bool read_record(struct perf_sampler *sampler, const struct place *place,
 	case PERF_RECORD_MMAP2:
 		ret->kind = PERF_MAPPED;
 		ret->pid = map->pid;
-		ret->mapping = (struct perf_mapping){ map->start, map->len, map->offset, map->inode,
-						      map->path };
+		ret->mapping = (struct perf_mapping){
+			.start = map->start,
+			.len = map->len,
+			.offset = map->offset,
+			.inode = map->inode,
+			.device = (uint64_t)map->major << 32 | map->minor,
+			.path = map->path,
+		};
 		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 	case PERF_RECORD_COMM:
 		ret->kind = header->misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EXECUTED : PERF_NAMED;

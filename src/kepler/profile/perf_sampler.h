@@ -29,8 +29,8 @@ enum perf_event_kind {
 
 struct perf_mapping {
 	uint64_t start, len, offset; /* in the address space; in the file */
-	uint64_t inode;
-	const char *path; /* terminated; without a file "//anon", "[vdso]" */
+	uint64_t inode, device;      /* of the file system: major << 32 | minor */
+	const char *path;            /* terminated; without a file "//anon", "[vdso]" */
 };
 
 /* Pointers are valid until the next call. */

@@ -2,11 +2,11 @@
 #include "kepler/profile/process_maps.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macro.h"
 
 void process_maps_release(struct process_maps *maps)
 {
@@ -59,43 +59,53 @@ static bool take(char **text, int base, char end, uint64_t *ret)
 	return true;
 }
 
-/* "START-END r-xp OFFSET MAJOR:MINOR INODE    PATH" */
-static void read_line(struct process_maps *maps, char *line, struct mapped_files *files)
+/* "START-END r-xp OFFSET MAJOR:MINOR INODE    PATH"; returns where the next line may begin. */
+static uint64_t read_line(struct process_maps *maps, char *line, struct mapped_files *files)
 {
-	uint64_t start, end, offset, device, inode;
+	uint64_t start, end, offset, major, minor, inode;
 	struct process_map map;
 	bool is_code;
 
-	line[strcspn(line, "\n")] = '\0';
 	if (!take(&line, 16, '-', &start) || !take(&line, 16, ' ', &end) || strlen(line) < 5)
-		return;
+		return 0;
 	is_code = line[2] == 'x';
 	line += 5;
 	if (!is_code || end <= start || !take(&line, 16, ' ', &offset) ||
-	    !take(&line, 16, ':', &device) || !take(&line, 16, ' ', &device) ||
+	    !take(&line, 16, ':', &major) || !take(&line, 16, ' ', &minor) ||
 	    !take(&line, 10, ' ', &inode))
-		return;
+		return end;
 	line += strspn(line, " ");
 	map = (struct process_map){ start, end - start, offset,
-				    mapped_files_add(files, line, inode) };
+				    mapped_files_add(files, line, inode, major << 32 | minor) };
 	if (map.file != MAPPED_FILE_NONE)
 		process_maps_add(maps, &map);
+	return end;
 }
 
-void process_maps_read(struct process_maps *maps, uint32_t pid, struct mapped_files *files)
+bool process_maps_read(struct process_maps *maps, uint32_t pid, struct mapped_files *files,
+		       struct name_reader *reader)
 {
-	char path[32], *line = NULL;
-	size_t size = 0;
-	FILE *file;
+	CLEANUP_FREE char *text = malloc(TIMED_CALL_MAX + 1);
+	uint64_t from = 0;
+	ssize_t len;
 
-	(void)snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	for (unsigned i = 0; i < 65536 && getline(&line, &size, file) > 0; i++)
-		read_line(maps, line, files);
-	free(line);
-	(void)fclose(file);
+	for (size_t count = 0; text && count < PROCESS_MAPS_MAX;) {
+		uint64_t before = from;
+
+		len = name_reader_maps(reader, pid, from, text);
+		if (len < 0)
+			return false;
+		for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1, count++) {
+			uint64_t next;
+
+			*end = '\0';
+			next = read_line(maps, line, files);
+			from = next > from ? next : from;
+		}
+		if (from == before)
+			break;
+	}
+	return true;
 }
 
 const struct process_map *process_maps_find(const struct process_maps *maps, uint64_t address)

@@ -133,6 +133,12 @@ static void warn(const struct profile_result *result)
 	if (traced->files_refused)
 		(void)fprintf(stderr, "kepler: too many program files: %llu have no names\n",
 			      (unsigned long long)traced->files_refused);
+	if (traced->unreadable)
+		(void)fprintf(stderr,
+			      "kepler: %llu samples have an [unreadable] function: program files, "
+			      "lists of compiled functions or maps of processes were not read "
+			      "within 2 s (%u times)\n",
+			      (unsigned long long)traced->unreadable, traced->hangs);
 	if (traced->broken * 20 > traced->user_samples)
 		(void)fprintf(stderr,
 			      "kepler: %.0f %% of the user stacks lack callers, most of them in "

@@ -20,9 +20,8 @@
 
 #define SEGMENTS_MAX   64
 #define BUILD_ID_MIN   2
-#define BUILD_ID_MAX   64
+#define BUILD_ID_MAX   ((PROGRAM_BUILD_ID_MAX - 1) / 2)
 #define DEBUG_PATH_MAX 192
-#define BUILD_ID_TEXT  (2 * BUILD_ID_MAX + 1)
 
 /* A part of the file that is mapped as it is. */
 struct segment {
@@ -36,7 +35,7 @@ struct program_file {
 	struct symbol_table symbols; /* by address; names are places in that table */
 	struct segment segments[SEGMENTS_MAX];
 	size_t segment_count;
-	char build_id[BUILD_ID_TEXT]; /* hexadecimal; "": none */
+	char build_id[PROGRAM_BUILD_ID_MAX]; /* hexadecimal; "": none */
 };
 
 static void read_segments(Elf *elf, struct program_file *file)

@@ -11,7 +11,8 @@
 
 struct program_file;
 
-#define PROGRAM_NAME_MAX 512
+#define PROGRAM_NAME_MAX     512
+#define PROGRAM_BUILD_ID_MAX 129 /* in hexadecimal, with its end */
 
 /*
  * Reads the symbols of the file, and takes @fd over. 0 or -errno: -ENOEXEC if it is not a program

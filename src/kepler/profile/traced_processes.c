@@ -9,21 +9,24 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "kepler/profile/jit_names.h"
 #include "kepler/profile/kernel_names.h"
 #include "kepler/profile/mapped_files.h"
+#include "kepler/profile/name_reader.h"
 #include "kepler/profile/process_maps.h"
 
 #define KEPT_INTERVALS 3 /* after the end: a part of the energy may be late */
 #define NAME_BYTES     16
+#define COMPILED_MAX   65536U /* addresses of a process whose frame is remembered */
 
 struct traced_process {
 	uint32_t pid, parent;
 	uint32_t name;  /* its frame */
 	uint32_t ended; /* intervals since; 0: it lives */
 	bool is_used, is_followed, has_maps;
+	bool is_unreadable; /* its maps, one of its files or the list of its runtime */
+	bool reads_list;    /* that list may be read again in this interval */
 	struct process_maps maps;
-	struct jit_names jit;
+	struct map compiled; /* address → frame; 0: not in the list */
 	struct sample_share share;
 };
 
@@ -40,6 +43,7 @@ struct traced_processes {
 	uint32_t count, size;
 	uint32_t first_hole; /* none is before it */
 	struct map by_pid;
+	struct name_reader reader;
 	struct mapped_files *files;
 	struct kernel_names kernel;
 	struct share_scratch scratch;
@@ -59,7 +63,7 @@ int traced_processes_new(struct profile *profile, const struct traced_options *o
 	traced->options = *options;
 	traced->kernel.path = options->kallsyms;
 	map_init(&traced->by_pid, TRACED_PROCESSES_MAX);
-	if (mapped_files_new(profile, &traced->files) < 0) {
+	if (mapped_files_new(profile, &traced->reader, &traced->files) < 0) {
 		traced_processes_free(traced);
 		return -ENOMEM;
 	}
@@ -67,10 +71,20 @@ int traced_processes_new(struct profile *profile, const struct traced_options *o
 	return 0;
 }
 
-static void release_process(struct traced_process *process)
+static void forget_compiled(struct traced_processes *traced, struct traced_process *process)
+{
+	if (process->compiled.used)
+		name_reader_forget(&traced->reader, process->pid);
+	map_release(&process->compiled);
+	map_init(&process->compiled, COMPILED_MAX);
+	process->reads_list = true;
+}
+
+static void release_process(struct traced_processes *traced, struct traced_process *process)
 {
 	process_maps_release(&process->maps);
-	jit_names_release(&process->jit);
+	forget_compiled(traced, process);
+	map_release(&process->compiled);
 	sample_share_release(&process->share);
 	*process = (struct traced_process){ .pid = 0 };
 }
@@ -79,8 +93,9 @@ void traced_processes_free(struct traced_processes *traced)
 {
 	if (!traced)
 		return;
+	name_reader_close(&traced->reader);
 	for (uint32_t i = 0; i < traced->count; i++)
-		release_process(&traced->processes[i]);
+		release_process(traced, &traced->processes[i]);
 	free(traced->processes);
 	free(traced->broken);
 	map_release(&traced->by_pid);
@@ -114,7 +129,8 @@ static struct traced_process *add(struct traced_processes *traced, uint32_t pid)
 		traced->count++;
 	traced->first_hole = at + 1;
 	traced->processes[at] =
-		(struct traced_process){ .pid = pid, .is_used = true, .jit = JIT_NAMES_INIT };
+		(struct traced_process){ .pid = pid, .is_used = true, .reads_list = true };
+	map_init(&traced->processes[at].compiled, COMPILED_MAX);
 	return &traced->processes[at];
 }
 
@@ -178,6 +194,7 @@ static void take_fork(struct traced_processes *traced, const struct perf_event *
 	if (!parent || !parent->has_maps)
 		return;
 	process->has_maps = true;
+	process->is_unreadable = parent->is_unreadable;
 	process->name = parent->name;
 	process_maps_copy(&process->maps, &parent->maps);
 }
@@ -189,7 +206,7 @@ static void take_mapping(struct traced_processes *traced, struct traced_process 
 		mapping->start,
 		mapping->len,
 		mapping->offset,
-		mapped_files_add(traced->files, mapping->path, mapping->inode),
+		mapped_files_add(traced->files, mapping->path, mapping->inode, mapping->device),
 	};
 
 	/* Earlier mappings are read with the first sample. */
@@ -201,10 +218,31 @@ static void take_exec(struct traced_processes *traced, struct traced_process *pr
 		      const char *name)
 {
 	process_maps_clear(&process->maps);
-	jit_names_release(&process->jit);
+	forget_compiled(traced, process);
+	process->is_unreadable = false;
 	process->has_maps = true;
 	process->ended = 0;
 	set_name(traced, process, name);
+}
+
+/* The frame of what the process' runtime has compiled; 0: not known. */
+static uint32_t compiled_frame(struct traced_processes *traced, struct traced_process *process,
+			       uint64_t address)
+{
+	const struct map_key key = { .lo = address };
+	uint32_t frame = map_find(&process->compiled, key);
+	char name[PROGRAM_NAME_MAX] = "";
+	int r;
+
+	if (frame != MAP_NONE || process->is_unreadable)
+		return frame == MAP_NONE ? 0 : frame;
+	r = name_reader_compiled(&traced->reader, process->pid, address, process->reads_list, name);
+	process->is_unreadable = r == -ETIMEDOUT;
+	frame = r == 0 && name[0] ? profile_frame(traced->profile, name, FRAME_JIT) : 0;
+	if (!frame)
+		process->reads_list = false;
+	(void)map_put(&process->compiled, key, frame); /* else it is looked up again */
+	return frame;
 }
 
 /* @is_call: the address is that behind a call. */
@@ -212,19 +250,25 @@ static uint32_t user_frame(struct traced_processes *traced, struct traced_proces
 			   uint64_t address, bool is_call, bool *ret_is_start)
 {
 	const struct process_map *map = process_maps_find(&process->maps, address - is_call);
-	const struct mapped_place place = { process->pid, process->parent, map ? map->start : 0,
-					    map ? map->len : 0 };
-	const char *name = NULL;
+	struct mapped_place place = {
+		.pid = process->pid,
+		.parent = process->parent,
+		.start = map ? map->start : 0,
+		.len = map ? map->len : 0,
+	};
+	bool is_memory = map && mapped_files_is_memory(traced->files, map->file);
+	uint32_t frame = is_memory ? compiled_frame(traced, process, address - is_call) : 0;
 
 	*ret_is_start = map && mapped_files_is_start(traced->files, map->file);
+	if (frame)
+		return frame;
+	if ((!map || is_memory) && process->is_unreadable)
+		return mapped_files_unreadable(traced->files);
 	if (!map)
 		return profile_frame(traced->profile, "[unknown]", FRAME_NOTE);
-	if (mapped_files_is_memory(traced->files, map->file))
-		name = jit_names_find(&process->jit, process->pid, address - is_call);
-	if (name)
-		return profile_frame(traced->profile, name, FRAME_JIT);
 	return mapped_files_frame(traced->files, map->file,
-				  address - is_call - map->start + map->offset, &place);
+				  address - is_call - map->start + map->offset, &place,
+				  !process->is_unreadable);
 }
 
 /* Names of functions in which a thread, or a program without a C library, begins. */
@@ -270,19 +314,24 @@ static uint32_t add_user_frames(struct traced_processes *traced, struct traced_p
 				const struct perf_event *event, uint32_t node)
 {
 	const struct profile *profile = traced->profile;
+	bool is_unreadable = false;
 
 	for (size_t i = event->user_count; i-- > 0;) {
 		bool is_start;
 		uint32_t frame = user_frame(traced, process, event->user_ips[i], i > 0, &is_start);
 		const struct profile_frame *shown = &profile->frames[frame];
 
+		if (shown->kind == FRAME_NOTE && strcmp(shown->name, "[unreadable]") == 0)
+			is_unreadable = process->is_unreadable = true;
 		is_start = is_start && event->user_count > 1; /* else it was only called */
-		if (i + 1 == event->user_count && !is_start && !is_first_function(shown->name))
+		if (i + 1 == event->user_count && !is_start && !is_unreadable &&
+		    !is_first_function(shown->name))
 			count_broken(traced, process->name);
 		if (shown->kind != FRAME_NOTE || profile->nodes[node].frame != frame)
 			node = profile_child(traced->profile, node, frame);
 	}
 	traced->stats.user_samples += event->user_count > 0;
+	traced->stats.unreadable += is_unreadable;
 	return node;
 }
 
@@ -296,7 +345,8 @@ static void take_sample(struct traced_processes *traced, struct traced_process *
 	if (!process->name)
 		set_name(traced, process, "");
 	if (!process->has_maps && event->user_count) {
-		process_maps_read(&process->maps, process->pid, traced->files);
+		process->is_unreadable = !process_maps_read(&process->maps, process->pid,
+							    traced->files, &traced->reader);
 		process->has_maps = true;
 	}
 	node = profile_child(traced->profile, PROFILE_ROOT, process->name);
@@ -395,12 +445,16 @@ void traced_processes_end_interval(struct traced_processes *traced)
 
 		if (!process->is_used)
 			continue;
-		jit_names_begin_interval(&process->jit);
+		if (!process->reads_list) { /* an address was not in it */
+			map_release(&process->compiled);
+			map_init(&process->compiled, COMPILED_MAX);
+			process->reads_list = true;
+		}
 		if (!process->ended || process->ended++ <= KEPT_INTERVALS)
 			continue;
 		settle(traced, process);
 		(void)map_remove(&traced->by_pid, (struct map_key){ .lo = process->pid });
-		release_process(process);
+		release_process(traced, process);
 		traced->first_hole = i < traced->first_hole ? i : traced->first_hole;
 	}
 }
@@ -423,6 +477,7 @@ void traced_processes_end(struct traced_processes *traced, struct traced_stats *
 		      compare_broken);
 	for (size_t i = 0; i < TRACED_WORST_MAX && i < traced->broken_count; i++)
 		traced->stats.worst[i] = traced->profile->frames[traced->broken[i].frame].name;
+	traced->stats.hangs = traced->reader.hangs;
 	traced->stats.files_refused = mapped_files_refused(traced->files);
 	*ret = traced->stats;
 }

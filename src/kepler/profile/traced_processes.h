@@ -31,6 +31,8 @@ struct traced_stats {
 		*worst[TRACED_WORST_MAX]; /* names of processes with the most of these; or NULL */
 	uint64_t lost;                    /* samples without memory, processes without room */
 	uint64_t files_refused;
+	uint64_t unreadable;   /* samples with a function whose file or list did not answer */
+	uint32_t hangs;        /* times that was waited for */
 	uint64_t no_sample_uj; /* of processes without a sample */
 };
 
