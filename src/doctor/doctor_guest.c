@@ -161,6 +161,11 @@ static void examine_unused(struct findings *findings, const struct passthrough_p
 			     "%s is the port of vhostmd or of KubeVirt's downward metrics: it has "
 			     "no energy, unless the host adds EnergyConsumedPackage to it",
 			     places->vhostmd);
+	if (places->scaphandre[0])
+		findings_add(findings, FINDING_NOTE, TOPIC,
+			     "share the directory of Kepler on the host (--passthrough.dir) in its "
+			     "place, with the tag kepler",
+			     "%s is not read: " PASSTHROUGH_SCAPHANDRE_WHY, places->scaphandre);
 	if ((places->port[0] || places->folder[0]) && strcmp(place, PASSTHROUGH_OFF) == 0)
 		findings_add(findings, FINDING_NOTE, TOPIC, "--meter.passthrough=auto",
 			     "%s, over which the host reports this machine's energy, is not read: "

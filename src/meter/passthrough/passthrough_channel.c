@@ -296,6 +296,19 @@ static int read_text(struct passthrough_channel *channel, const char *path, uint
 	return (int)len;
 }
 
+static bool exists(const char *folder, const char *name)
+{
+	char path[PASSTHROUGH_PATH_MAX];
+
+	return path_join(path, sizeof(path), folder, name) == 0 && access(path, F_OK) == 0;
+}
+
+/* Kepler's host writes such a tree as well, next to its record. */
+static bool is_scaphandres(const char *folder)
+{
+	return exists(folder, PASSTHROUGH_SCAPHANDRE_FILE) && !exists(folder, FILE_NAME);
+}
+
 /* The path to read: a folder is the one of its file "energy". */
 static int find_path(const struct passthrough_channel *channel,
 		     char ret[static PASSTHROUGH_PATH_MAX], struct stat *about, struct diag *diag)
@@ -317,6 +330,11 @@ static int find_path(const struct passthrough_channel *channel,
 		int r;
 
 		(void)snprintf(folder, sizeof(folder), "%s", ret);
+		if (is_scaphandres(folder))
+			return diag_set(
+				diag, -EOPNOTSUPP,
+				"%s is of Scaphandre and is not read: " PASSTHROUGH_SCAPHANDRE_WHY,
+				folder);
 		r = path_join(ret, PASSTHROUGH_PATH_MAX, folder, FILE_NAME);
 		if (r < 0)
 			return diag_set(diag, r, "%s is too long", folder);

@@ -19,6 +19,7 @@
 #define VSOCK_DEVICE   0x13 /* OASIS: Virtual I/O Device 1.2, section 5 */
 #define MOUNTS_MAX     (1U << 20)
 #define TAG            "kepler"
+#define SCAPHANDRE_TAG "scaphandre"
 
 static bool has_port_name(int folder_fd, const char *entry, const char *port_name)
 {
@@ -81,18 +82,26 @@ static bool has_vsock(const char *sysfs)
 }
 
 /* A line of proc_pid_mounts(5): tag, directory, type. */
-static bool is_hosts(const char *tag, const char *folder, const char *type)
+static bool is_shared(const char *type)
+{
+	return strcmp(type, "virtiofs") == 0 || strcmp(type, "9p") == 0;
+}
+
+static bool is_hosts(const char *tag, const char *folder)
 {
 	size_t len = strlen(TAG);
 
-	if (strcmp(type, "virtiofs") != 0 && strcmp(type, "9p") != 0)
-		return false;
 	return strcmp(folder, PASSTHROUGH_FOLDER) == 0 ||
 	       (strncmp(tag, TAG, len) == 0 && (!tag[len] || tag[len] == '-'));
 }
 
+static bool is_scaphandres(const char *tag, const char *folder)
+{
+	return strcmp(folder, PASSTHROUGH_SCAPHANDRE) == 0 || strcmp(tag, SCAPHANDRE_TAG) == 0;
+}
+
 /* A directory with a space or a backslash in its name, which is escaped, is not found. */
-static void find_folder(const char *procfs, char ret[static PASSTHROUGH_PATH_MAX])
+static void find_folders(const char *procfs, struct passthrough_places *ret)
 {
 	CLEANUP_FREE char *text = NULL;
 	char path[PATH_MAX], *line, *rest, *state;
@@ -106,11 +115,13 @@ static void find_folder(const char *procfs, char ret[static PASSTHROUGH_PATH_MAX
 		const char *folder = tag ? strtok_r(NULL, " ", &state) : NULL;
 		const char *type = folder ? strtok_r(NULL, " ", &state) : NULL;
 
-		if (!type || !is_hosts(tag, folder, type) || strchr(folder, '\\') ||
+		if (!type || !is_shared(type) || strchr(folder, '\\') ||
 		    strlen(folder) >= PASSTHROUGH_PATH_MAX)
 			continue;
-		(void)snprintf(ret, PASSTHROUGH_PATH_MAX, "%s", folder);
-		return;
+		if (!ret->folder[0] && is_hosts(tag, folder))
+			(void)snprintf(ret->folder, sizeof(ret->folder), "%s", folder);
+		else if (!ret->scaphandre[0] && is_scaphandres(tag, folder))
+			(void)snprintf(ret->scaphandre, sizeof(ret->scaphandre), "%s", folder);
 	}
 }
 
@@ -122,5 +133,5 @@ void passthrough_search(const char *procfs, const char *sysfs, struct passthroug
 		find_port(sysfs, VHOSTMD_PORT, ret->vhostmd);
 	}
 	if (procfs)
-		find_folder(procfs, ret->folder);
+		find_folders(procfs, ret);
 }

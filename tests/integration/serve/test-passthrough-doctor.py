@@ -128,6 +128,16 @@ def devices_of_a_guest():
         assert of(found, "/dev/vport1p2, over which the host reports this machine's energy, is not read"), found
 
 
+def a_tree_of_scaphandre():
+    with tempfile.TemporaryDirectory(prefix="kepler-doctor-") as path:
+        folder = sysfs_of(pathlib.Path(path), "QEMU", "Standard PC")
+        tree = pathlib.Path(path, "shared/intel-rapl:0")
+        tree.mkdir(parents=True)
+        (tree / "energy_uj").write_text("123456789")
+        found = findings(f"--host.sysfs={folder}", f"--meter.passthrough={tree.parent}")
+        assert of(found, "is of Scaphandre and is not read: Scaphandre's exporter adds microwatts as microjoules"), found
+
+
 def rapl_of_a_hypervisor():
     with tempfile.TemporaryDirectory(prefix="kepler-doctor-") as path:
         folder = sysfs_of(pathlib.Path(path), "QEMU", "Standard PC")
@@ -147,4 +157,4 @@ def rapl_of_a_hypervisor():
 if len(sys.argv) > 2 and sys.argv[1] == IN_GUEST:
     guest_main(sys.argv[2])
 else:
-    run_tests([on_the_host, in_a_guest, devices_of_a_guest, rapl_of_a_hypervisor], at_once=4)
+    run_tests([on_the_host, in_a_guest, devices_of_a_guest, a_tree_of_scaphandre, rapl_of_a_hypervisor], at_once=4)

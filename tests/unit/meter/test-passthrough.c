@@ -347,6 +347,34 @@ static void a_vsock_device_is_found(void **state)
 }
 
 /* A folder in place of the mounted one. */
+/* A folder with Kepler's record may have such a tree as well. */
+static void scaphandres_tree_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct passthrough_places places;
+	char path[320];
+
+	assert_string_equal(find_folder(fixture, "scaphandre /mnt 9p ro 0 0\n"
+						 "kepler /srv 9p ro 0 0\n"),
+			    "/srv");
+	passthrough_search(fixture->tree.sysfs, NULL, &places);
+	assert_string_equal(places.scaphandre, "/mnt");
+	assert_string_equal(find_folder(fixture, "host /var/scaphandre virtiofs ro 0 0\n"), "");
+	passthrough_search(fixture->tree.sysfs, NULL, &places);
+	assert_string_equal(places.scaphandre, PASSTHROUGH_SCAPHANDRE);
+
+	tree_put(&fixture->tree, "intel-rapl:0", "energy_uj", "123456789");
+	open_on(fixture, fixture->tree.sysfs);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	check_remark(fixture, "is of Scaphandre and is not read: Scaphandre's exporter adds "
+			      "microwatts as microjoules");
+	assert_int_equal(passthrough_meter.zone_count(fixture->meter), 0);
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	put_text(path, usual);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
+}
+
 static void the_mounted_folder_is_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -475,6 +503,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_mounted_folder_is_found_by_its_tag, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_mounted_folder_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(scaphandres_tree_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_vsock_device_is_found, setup, teardown),
 		cmocka_unit_test(places_are_checked),
 	};
