@@ -18,6 +18,7 @@
 #include "base/terminal.h"
 #include "doctor/doctor_energy.h"
 #include "doctor/doctor_guest.h"
+#include "doctor/doctor_otlp.h"
 #include "doctor/doctor_owners.h"
 #include "doctor/doctor_processes.h"
 #include "doctor/doctor_report.h"
@@ -239,6 +240,7 @@ static void examine_session(struct findings *findings, struct session *session,
 	doctor_examine_shares(findings, session->engine, config);
 	doctor_examine_service(findings, config, &sources->host);
 	doctor_examine_web(findings, config, finder);
+	doctor_examine_otlp(findings, config);
 	examine_users(findings, session);
 }
 

@@ -126,6 +126,7 @@ static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 
 static void add_options(const struct config *config, struct landlock_paths *paths)
 {
+	const char *file;
 	const char *const named[] = {
 		config->options.file,     config->host.sysfs,           config->host.procfs,
 		config->host.cgroupfs,    config->kube.kubelet_ca_file, config->model_ca_file,
@@ -136,6 +137,8 @@ static void add_options(const struct config *config, struct landlock_paths *path
 		add(paths, named[i]);
 	for (size_t i = 0; i < config->model_file_count; i++)
 		add(paths, config->model_files[i]);
+	for (size_t i = 0; (file = push_file_at(&config->push, i)); i++)
+		add(paths, file);
 }
 
 static void add_writable(struct limits_job *job, const char *folder, struct landlock_paths *paths)

@@ -28,6 +28,7 @@ struct name_finder;
 struct page_options;
 struct push_options;
 struct scrape_pace;
+struct send_board;
 struct snapshot_holder;
 
 /*
@@ -42,6 +43,7 @@ struct exporter_program {
 	struct stat_desk *stats;           /* for the energy of commands */
 	struct history *history;           /* what was used before */
 	struct name_finder *names;         /* further names of this machine */
+	struct send_board *sends;          /* of those that push */
 	const struct push_options *push;   /* of all exporters that push */
 	const struct page_options *pages;
 	const char *procfs;
@@ -74,6 +76,8 @@ struct exporter_ops {
 	 * after the last. May be NULL: none.
 	 */
 	const char *(*folder)(const struct push_options *options, size_t index);
+	/* The @index-th file that it reads while it runs, in the same way. */
+	const char *(*file)(const struct push_options *options, size_t index);
 };
 
 #define EXPORTERS_MAX 8

@@ -21,3 +21,5 @@ unsigned push_needs(const struct push_options *options);
  * The @index-th directory that exporters write to, "" if it is not wanted; NULL after the last.
  */
 const char *push_folder_at(const struct push_options *options, size_t index);
+/* The same of the files that they read. */
+const char *push_file_at(const struct push_options *options, size_t index);

@@ -4,9 +4,11 @@
 
 #include "base/macro.h"
 #include "export/guests/passthrough_options.h"
+#include "export/otlp/otlp_options.h"
 
 struct push_options {
 	struct passthrough_options passthrough;
+	struct otlp_options otlp;
 };
 
 /* Rows over an exporter's options, which are @member of struct push_options. */

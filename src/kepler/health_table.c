@@ -7,6 +7,7 @@
 #include "engine/series_health.h"
 #include "estimate/model_health.h"
 #include "export/push.h"
+#include "export/send_board.h"
 #include "kepler/monitor.h"
 #include "meter/passthrough/passthrough_health.h"
 #include "rates/rates.h"
@@ -64,6 +65,7 @@ static const struct {
 	{ &recorder_health_part, IN(session.recorder) },
 	{ &confinement_health_part, IN(session.landlock_abi) },
 	{ &reload_health_part, IN(reload) },
+	{ &send_health_part, IN(sends) },
 };
 _Static_assert(ARRAY_SIZE(table) <= HEALTH_TABLE_MAX, "room for each");
 

@@ -99,6 +99,7 @@ static int start_exporters(struct monitor *monitor)
 		.heartbeat = &monitor->heartbeat,
 		.pace = &monitor->pace,
 		.names = &monitor->name_finder,
+		.sends = &monitor->sends,
 		.push = &monitor->config->push,
 		.pages = &monitor->config->pages,
 		.procfs = monitor->config->host.procfs,

@@ -18,6 +18,7 @@
 #include "engine/session.h"
 #include "export/exporter.h"
 #include "export/scrape_pace.h"
+#include "export/send_board.h"
 #include "history/history.h"
 #include "kepler/health_table.h"
 #include "kepler/idle_state.h"
@@ -40,6 +41,7 @@ struct monitor {
 	struct stat_desk *stats;
 	struct history *history;
 	struct exporters exporters;
+	struct send_board sends;        /* receivers of exporters */
 	struct name_finder name_finder; /* finds names that requests may use */
 	struct notify *notify;
 	struct offload *jobs; /* NULL: there was no descriptor for it */

@@ -77,7 +77,7 @@ struct push_target_options {
 		  .metavar = "FILE",                                                               \
 		  .may_be_empty = true,                                                            \
 		  .help = "Certificates of authorities (PEM) that may have signed the receiver's " \
-			  "certificate. Empty: those of the system." },                            \
+			  "certificate. Empty: the certificates of the system." },                 \
 		{ prefix ".client-cert-file",                                                      \
 		  NULL,                                                                            \
 		  OPTION_STRING,                                                                   \
@@ -104,8 +104,7 @@ struct push_target_options {
 		  .may_be_empty = true,                                                            \
 		  .check = push_target_check_proxy,                                                \
 		  .help = "Proxy for the receiver: http://HOST:PORT or socks5h://HOST:PORT. "      \
-			  "Empty: that "                                                           \
-			  "of the environment, but none to this machine." },                       \
+			  "Empty: the proxy of the environment, but none to this machine." },      \
 	{                                                                                          \
 		prefix ".timeout", NULL, OPTION_DURATION, OPTION_MEMBER(part, target.timeout_ns),  \
 			OPTION_RANGE(100 * NSEC_PER_MSEC, 300 * NSEC_PER_SEC),                     \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The families that are sent to receivers of OpenTelemetry, with its names. The hardware has those
- * of the semantic conventions (hw.energy, hw.host.energy); these have no energy of owners, which is
- * therefore under a name of Kepler's own.
+ * The families that are sent to receivers of OpenTelemetry, with its names. Names of the hardware
+ * are from the semantic conventions (hw.energy, hw.host.energy), which have no energy of owners:
+ * that is under a name of Kepler's own.
  *
  * Only zones of totals are sent (energy/total.h): no energy is in two of them, so that a receiver
  * may add up all points of a metric. A meter of the whole machine is in a total only without a part

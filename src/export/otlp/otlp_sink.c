@@ -269,7 +269,7 @@ static void add_row_point(struct otlp_sink *sink, struct form *form, const struc
 	strbuf_add(out, sink->attributes.data + block->attributes_at, block->attributes_len);
 }
 
-/* All metrics of a table's row; @blocks are of one table, and all blocks of a family are adjacent. */
+/* All metrics of a table's row; @blocks are of one table, and a family's are adjacent. */
 static void make_form(struct otlp_sink *sink, struct form *form, const struct block *blocks,
 		      size_t count, bool has_ended)
 {

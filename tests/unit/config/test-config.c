@@ -293,10 +293,11 @@ static void unreloadable(void **state)
 static bool set_other(size_t index, struct config *config, const struct config *defaults)
 {
 	static const char *const texts[] = {
-		"/elsewhere", "false",     "true",    "1m",     "333",    "2MiB",          ":9",
-		"off",        "both",      "kubelet", "merged", "always", "a/power1=dram", "hwmon",
-		"basic",      "https://a", "holder",  "cycles", "on",     "dram",          "0.5",
-		"beside",     "own",       "3=vm",    "1uJ",    "EUR"
+		"/elsewhere", "false",      "true",    "1m",     "333",    "2MiB",          ":9",
+		"off",        "both",       "kubelet", "merged", "always", "a/power1=dram", "hwmon",
+		"basic",      "https://a",  "holder",  "cycles", "on",     "dram",          "0.5",
+		"beside",     "own",        "3=vm",    "1uJ",    "EUR",    "delta",         "gzip",
+		"process",    "socks5h://a"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {

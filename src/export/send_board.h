@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The receivers to which exporters send, and what became of the data: one family of metrics for all
+ * of them. An exporter enters its receivers when it starts; each is then written by one thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/health.h"
+
+#define SEND_RECEIVERS_MAX 8
+
+struct send_receiver {
+	char receiver[128]; /* its URL, without query */
+	char protocol[24];  /* "remote write 2.0" */
+	/* The rest is atomic. Samples that the receiver took; requests that are sent again. */
+	uint64_t sent, retries;
+	/* Samples that are lost. */
+	uint64_t refused, dropped_full, dropped_old, dropped_clock, dropped_damaged;
+	uint64_t rejected, dropped_replaced, dropped_large;
+	uint64_t disk_errors;
+	uint64_t queue_bytes;
+	int64_t oldest_ms;       /* of what waits, realtime; 0: nothing does */
+	int64_t last_success_ms; /* realtime; 0: none yet */
+	uint64_t last_status;    /* of its last response, 0: none */
+};
+
+/* All zero at first. */
+struct send_board {
+	struct send_receiver receivers[SEND_RECEIVERS_MAX];
+	size_t count;
+};
+
+/* A new receiver, which belongs to the board; NULL: there are too many. */
+struct send_receiver *send_board_add(struct send_board *board, const char *url);
+
+static inline void send_count(uint64_t *counter, uint64_t more)
+{
+	(void)__atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
+}
+
+extern const struct health_part send_health_part; /* of a board */
