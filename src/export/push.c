@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/push.h"
 
+#include "export/file/file_exporter.h"
 #include "export/guests/guests_exporter.h"
 #include "export/otlp/otlp_exporter.h"
 
-const struct exporter_ops *const push_exporters[] = { &guests_exporter, &otlp_exporter, NULL };
+const struct exporter_ops *const push_exporters[] = { &file_exporter, &guests_exporter, &otlp_exporter, NULL };
 
 const struct option_section *push_options_at(size_t index)
 {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "base/macro.h"
+#include "export/file/file_options.h"
 #include "export/guests/passthrough_options.h"
 #include "export/otlp/otlp_options.h"
 
 struct push_options {
+	struct file_options file;
 	struct passthrough_options passthrough;
 	struct otlp_options otlp;
 };

@@ -100,7 +100,7 @@ static int find_value(const char *text, size_t len, const char *path, json_t **r
 int rate_answer_json(const char *text, size_t len, const char *path, double *ret, struct diag *diag)
 {
 	CLEANUP(json_put) json_t *root = NULL;
-	const json_t *value;
+	const json_t *value = NULL;
 	int r = find_value(text, len, path, &root, &value, diag);
 
 	if (r == 0 && read_value(value, ret) < 0)
@@ -111,7 +111,7 @@ int rate_answer_json(const char *text, size_t len, const char *path, double *ret
 int rate_answer_text(const char *text, size_t len, const char *path, char **ret, struct diag *diag)
 {
 	CLEANUP(json_put) json_t *root = NULL;
-	const json_t *value;
+	const json_t *value = NULL;
 	int r = find_value(text, len, path, &root, &value, diag);
 
 	if (r == 0 && !json_is_string(value))

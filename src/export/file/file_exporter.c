@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One thread, which may hang with the disk. It writes the newest snapshot when that is due, so a
+ * slow disk costs lines, not memory: the counters of the next snapshot make up for them.
+ */
+#include "export/file/file_exporter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/thread.h"
+#include "export/file/line_sink.h"
+#include "export/file/rotated_file.h"
+#include "export/page_cache.h"
+#include "export/push_options.h"
+#include "snapshot/snapshot_holder.h"
+
+#define STOP_PATIENCE_S 1
+#define NO_SNAPSHOT_NS  (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
+
+struct file_counts {
+	uint64_t written, lines, errors, rotations;
+};
+
+struct file_writer {
+	const struct file_options *options; /* borrowed */
+	struct snapshot_holder *holder;
+	unsigned schemas;
+	void (*start_thread)(void);
+	struct rotated_file file;
+	struct label_cache *labels;
+	struct strbuf block;
+	uint64_t block_lines;
+	bool is_csv, is_failing;
+	struct file_counts counts; /* atomic */
+	int stop_fd;
+	bool is_running;
+	pthread_t thread;
+};
+
+static void count(uint64_t *counter, uint64_t more)
+{
+	(void)__atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
+}
+
+static int render(struct file_writer *writer, const struct snapshot *snapshot)
+{
+	struct catalog_view view = {
+		.snapshot = snapshot,
+		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
+	};
+	struct line_sink lines;
+	int r = label_cache_view(writer->labels, snapshot, view.rows);
+
+	if (r < 0)
+		return r;
+	strbuf_reset(&writer->block);
+	line_sink_init(&lines, writer->is_csv, snapshot->realtime_ms, &writer->block);
+	lines.keep = (const char *const *)writer->options->keep;
+	lines.keep_count = writer->options->keep_count;
+	catalog_walk(&view, writer->schemas, &lines.sink);
+	writer->block_lines = lines.lines;
+	return strbuf_error(&writer->block);
+}
+
+static void write_block(struct file_writer *writer)
+{
+	struct diag diag = { "" };
+	int r = rotated_file_append(&writer->file, writer->block.data ? writer->block.data : "",
+				    writer->block.len, &diag);
+
+	count(r < 0 ? &writer->counts.errors : &writer->counts.written, 1);
+	count(&writer->counts.lines, r < 0 ? 0 : writer->block_lines);
+	__atomic_store_n(&writer->counts.rotations, writer->file.rotations, __ATOMIC_RELAXED);
+	if (r < 0 && !writer->is_failing)
+		log_warn("file.path: %s; trying again at each file.interval", diag.text);
+	else if (r == 0 && writer->is_failing)
+		log_info("file.path: %s is written again", writer->options->path);
+	writer->is_failing = r < 0;
+}
+
+/* False: there is no snapshot yet. */
+static bool write_newest(struct file_writer *writer)
+{
+	const struct snapshot *snapshot = snapshot_get(writer->holder);
+	int r;
+
+	if (!snapshot)
+		return false;
+	r = render(writer, snapshot);
+	snapshot_put(writer->holder, snapshot);
+	if (r < 0)
+		count(&writer->counts.errors, 1);
+	else
+		write_block(writer);
+	return true;
+}
+
+static void *serve(void *userdata)
+{
+	struct file_writer *writer = userdata;
+	struct pollfd stop = { .fd = writer->stop_fd, .events = POLLIN };
+	int wait_ms = 0;
+
+	(void)pthread_setname_np(pthread_self(), "file");
+	writer->start_thread();
+	while (poll(&stop, 1, wait_ms) <= 0) {
+		uint64_t wait_ns =
+			write_newest(writer) ? writer->options->interval_ns : NO_SNAPSHOT_NS;
+
+		wait_ms = (int)(wait_ns / NSEC_PER_MSEC);
+	}
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void free_writer(struct file_writer *writer)
+{
+	rotated_file_close(&writer->file);
+	label_cache_free(writer->labels);
+	strbuf_release(&writer->block);
+	if (writer->stop_fd >= 0)
+		(void)close(writer->stop_fd);
+	free(writer);
+}
+
+static void stop(void *exporter)
+{
+	struct file_writer *writer = exporter;
+	struct timespec end;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += STOP_PATIENCE_S;
+	if (writer->is_running) {
+		(void)eventfd_write(writer->stop_fd, 1);
+		if (pthread_clockjoin_np(writer->thread, NULL, CLOCK_MONOTONIC, &end) != 0)
+			return; /* the disk hangs, and the thread keeps what it uses */
+	}
+	free_writer(writer);
+}
+
+static bool is_wanted(const struct push_options *options)
+{
+	return *options->file.path;
+}
+
+static bool wants_csv(const struct file_options *options)
+{
+	size_t len = strlen(options->path);
+
+	if (options->format != FILE_AUTO)
+		return options->format == FILE_CSV;
+	return len > 4 && strcasecmp(options->path + len - 4, ".csv") == 0;
+}
+
+static int start_all(struct file_writer *writer, struct diag *diag)
+{
+	int r = label_cache_new(writer->is_csv ? line_labels_csv : line_labels_json, NAMES_OF_PAGES,
+				&writer->labels);
+
+	if (r < 0)
+		return diag_set(diag, r, "out of memory");
+	writer->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (writer->stop_fd < 0)
+		return diag_set(diag, -errno, "file.path: no descriptor is left");
+	r = rotated_file_open(&writer->file, diag);
+	if (r < 0)
+		return r;
+	r = thread_start(&writer->thread, 0, serve, writer);
+	writer->is_running = r == 0;
+	return r < 0 ? diag_set(diag, r, "file.path: cannot start a thread: %s",
+				strerrordesc_np(-r))
+		     : 0;
+}
+
+static int start(const struct exporter_program *program, void **ret, struct diag *diag)
+{
+	const struct file_options *options = &program->push->file;
+	struct file_writer *writer;
+	int r;
+
+	if (!is_wanted(program->push))
+		return 0;
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	*writer = (struct file_writer){
+		.options = options,
+		.holder = program->holder,
+		.schemas = (unsigned)program->pages->schema,
+		.start_thread = program->start_thread,
+		.is_csv = wants_csv(options),
+		.file = { .path = options->path,
+			  .max_bytes = options->max_bytes,
+			  .max_files = options->max_files,
+			  .fd = -1 },
+		.stop_fd = -1,
+	};
+	writer->file.head = writer->is_csv ? LINE_HEAD_CSV : "";
+	r = start_all(writer, diag);
+	if (r < 0)
+		free_writer(writer);
+	else
+		*ret = writer;
+	return r;
+}
+
+static void describe(const void *exporter, char *buf, size_t size)
+{
+	const struct file_writer *writer = exporter;
+
+	(void)snprintf(buf, size, "%s", writer->options->path);
+}
+
+/* ---- options and health ---- */
+
+static int check_path(const char *text, struct diag *diag)
+{
+	if (*text && (*text != '/' || text[strlen(text) - 1] == '/'))
+		return diag_set(diag, -EINVAL, "must be the absolute path of a file, not \"%.80s\"",
+				text);
+	return 0;
+}
+
+#define OWN(member) OPTION_MEMBER(struct file_options, member)
+
+static const struct option_choice formats[] = {
+	{ "auto", FILE_AUTO }, { "json", FILE_JSON }, { "csv", FILE_CSV }, { 0 }
+};
+
+static const struct option options_rows[] = {
+	{ "file.path", NULL, OPTION_STRING, OWN(path), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .check = check_path,
+	  .help = "File to which the metrics are written, a line for each series. Empty: none." },
+	{ "file.format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "auto",
+	  .metavar = "FORMAT",
+	  .help = "Form of the lines: json, an object a line; csv; auto: csv if the name of the "
+		  "file ends with .csv, else json." },
+	{ "file.interval", NULL, OPTION_DURATION, OWN(interval_ns),
+	  OPTION_RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "1m",
+	  .metavar = "DURATION", .help = "Time between two writings." },
+	{ "file.max-size", NULL, OPTION_SIZE, OWN(max_bytes), OPTION_RANGE(64, 2048 * 1024),
+	  .default_text = "64MiB", .metavar = "SIZE",
+	  .help = "Size at which the file is rotated: FILE becomes FILE.1, FILE.1 becomes "
+		  "FILE.2." },
+	{ "file.max-files", NULL, OPTION_U32, OWN(max_files), OPTION_RANGE(0, 100),
+	  .default_text = "4", .metavar = "NUMBER",
+	  .help = "Rotated files that are kept; the oldest one beyond them is removed." },
+	{ "file.keep", NULL, OPTION_STRINGS,
+	  OPTION_LIST(struct file_options, keep, keep_count, FILE_GLOBS_MAX), .default_text = "",
+	  .metavar = "GLOB",
+	  .help = "Names of metrics that are written, such as kepler_pod_*. Empty: all." },
+};
+
+static bool fill(const void *owner, void *ret)
+{
+	const struct file_writer *writer = owner;
+	struct file_counts *counts = ret;
+
+	counts->written = __atomic_load_n(&writer->counts.written, __ATOMIC_RELAXED);
+	counts->lines = __atomic_load_n(&writer->counts.lines, __ATOMIC_RELAXED);
+	counts->errors = __atomic_load_n(&writer->counts.errors, __ATOMIC_RELAXED);
+	counts->rotations = __atomic_load_n(&writer->counts.rotations, __ATOMIC_RELAXED);
+	return true;
+}
+
+static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_file_writes",
+	  .type = FAMILY_COUNTER,
+	  .value = HEALTH_VALUE(struct file_counts, written),
+	  .help = "Snapshots that were written to file.path." },
+	{ .name = "kepler_exporter_file_lines",
+	  .type = FAMILY_COUNTER,
+	  .value = HEALTH_VALUE(struct file_counts, lines),
+	  .help = "Lines that were written to file.path." },
+	{ .name = "kepler_exporter_file_errors",
+	  .type = FAMILY_COUNTER,
+	  .value = HEALTH_VALUE(struct file_counts, errors),
+	  .help = "Snapshots that could not be written to file.path, as on a full disk. The log "
+		  "has the reason." },
+	{ .name = "kepler_exporter_file_rotations",
+	  .type = FAMILY_COUNTER,
+	  .value = HEALTH_VALUE(struct file_counts, rotations),
+	  .help = "Rotations of file.path." },
+};
+
+static const struct health_part health = {
+	.size = sizeof(struct file_counts),
+	.fill = fill,
+	.metrics = metrics,
+	.metric_count = ARRAY_SIZE(metrics),
+};
+
+/* The directory of the file; it is the caller's until its thread calls again. */
+static const char *folder(const struct push_options *options, size_t index)
+{
+	static _Thread_local char path[PATH_MAX];
+	const char *slash = strrchr(options->file.path, '/');
+
+	if (index > 0)
+		return NULL;
+	(void)snprintf(path, sizeof(path), "%.*s",
+		       slash ? (int)(slash > options->file.path ? slash - options->file.path : 1)
+			     : 0,
+		       options->file.path);
+	return path;
+}
+
+const struct exporter_ops file_exporter = {
+	.start = start,
+	.describe = describe,
+	.stop = stop,
+	.health = &health,
+	.options = PUSH_OPTIONS(options_rows, file),
+	.is_wanted = is_wanted,
+	.folder = folder,
+};
