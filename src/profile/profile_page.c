@@ -58,6 +58,8 @@ void profile_page_html(const struct profile *profile, const struct profile_about
 	add_text(out, about->title);
 	strbuf_add_str(out, ",\"quality\":");
 	add_text(out, about->quality);
+	strbuf_add_str(out, ",\"caveat\":");
+	add_text(out, about->caveat);
 	strbuf_addf(out, ",\"seconds\":%.3f,\"compared\":%s,\"frames\":[", about->elapsed_s,
 		    profile->is_compared ? "true" : "false");
 	add_frames(profile, out);

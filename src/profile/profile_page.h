@@ -13,6 +13,7 @@
 struct profile_about {
 	const char *title;   /* "make", "container checkout" */
 	const char *quality; /* "measured", "estimated" */
+	const char *caveat;  /* a sentence on what limits the profile; "": none */
 	double elapsed_s;
 	int64_t began_unix_ns;
 	uint32_t frequency_hz; /* of the samples */

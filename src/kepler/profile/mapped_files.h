@@ -27,8 +27,8 @@ int mapped_files_new(struct profile *profile, struct name_reader *reader,
 		     struct mapped_files **ret);
 void mapped_files_free(struct mapped_files *files); /* NULL is fine */
 /*
- * Its number; MAPPED_FILE_NONE if there is no room. @inode: 0, not known. @device: of its file system,
- * major number << 32 | minor number.
+ * Its number; MAPPED_FILE_NONE if there is no room. @inode: 0, not known. @device: of its file
+ * system, major number << 32 | minor number.
  */
 uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t inode,
 			  uint64_t device);

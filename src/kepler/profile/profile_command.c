@@ -119,6 +119,17 @@ static double joules(uint64_t energy_uj)
 	return (double)energy_uj / 1e6;
 }
 
+/* A sentence about stacks without callers, if they are more than one in 20. */
+static void add_caveat(const struct traced_stats *traced, struct strbuf *out)
+{
+	if (traced->broken * 20 > traced->user_samples)
+		strbuf_addf(out,
+			    "%.0f %% of the user stacks lack callers, most of them in %.40s; "
+			    "programs built with -fno-omit-frame-pointer have whole stacks",
+			    100.0 * (double)traced->broken / (double)traced->user_samples,
+			    traced->worst[0] ? traced->worst[0] : "unknown");
+}
+
 static void warn(const struct profile_result *result)
 {
 	const struct traced_stats *traced = &result->traced;
@@ -139,13 +150,6 @@ static void warn(const struct profile_result *result)
 			      "lists of compiled functions or maps of processes were not read "
 			      "within 2 s (%u times)\n",
 			      (unsigned long long)traced->unreadable, traced->hangs);
-	if (traced->broken * 20 > traced->user_samples)
-		(void)fprintf(stderr,
-			      "kepler: %.0f %% of the user stacks lack callers, most of them in "
-			      "%.40s; programs built with -fno-omit-frame-pointer have whole "
-			      "stacks\n",
-			      100.0 * (double)traced->broken / (double)traced->user_samples,
-			      traced->worst[0] ? traced->worst[0] : "unknown");
 }
 
 static void summarize(const struct profile_result *result, uint64_t profile_uj, const char *path)
@@ -240,7 +244,7 @@ static void add_title(const struct profile_config *own, char *const *command, st
 static int finish(const struct profile_config *own, char *const *command, struct profile *profile,
 		  const struct profile_result *result, const char *path)
 {
-	CLEANUP(strbuf_release) struct strbuf title = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf title = STRBUF_INIT, caveat = STRBUF_INIT;
 	struct profile_about about = {
 		.quality = zone_quality_name(result->energy.quality),
 		.elapsed_s = (double)result->elapsed_ns / 1e9,
@@ -263,8 +267,12 @@ static int finish(const struct profile_config *own, char *const *command, struct
 		add_rest(profile, &result->energy);
 	summarize(result, profile_sum_uj(profile, RUN_NOW),
 		  strcmp(path, "-") == 0 ? "profile" : path);
+	add_caveat(&result->traced, &caveat);
+	if (caveat.len)
+		(void)fprintf(stderr, "kepler: %s\n", caveat.data);
 	add_title(own, command, &title);
 	about.title = title.data ? title.data : "";
+	about.caveat = caveat.data ? caveat.data : "";
 	return write_profile(profile, &about, format_of(own, path), path);
 }
 

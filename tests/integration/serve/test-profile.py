@@ -8,8 +8,12 @@ import re
 import signal
 import subprocess
 import tempfile
+import uuid
 
 from browser import Browser
+from containers import remove_cgroup
+from fake_kubernetes import NODE, FakeKubernetes, make_pod, pod_id
+from kube_pods import ROOTS
 from rig import KEPLER, ROOT, Sensors, Service, need_program, rapl_zone, run_tests
 
 QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
@@ -143,6 +147,65 @@ def a_containers_processes_alone():
         assert "kepler: no process of container no-such-container ran\n" in missing.stderr, missing.stderr
 
 
+@contextlib.contextmanager
+def runs_in(cgroup, *command):
+    def join():
+        for root in ROOTS:
+            with contextlib.suppress(OSError):
+                (root / cgroup).mkdir(parents=True, exist_ok=True)
+                (root / cgroup / "cgroup.procs").write_text("0")
+
+    with subprocess.Popen(command, preexec_fn=join) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            remove_cgroup(cgroup)
+
+
+def a_pods_processes_alone():
+    """Two pods with a program each, in cgroups as a kubelet makes them: by its name in its namespace, and by its id."""
+    fake = FakeKubernetes(token="")
+    pods = [fake.put(make_pod(name, uid=str(uuid.uuid4()))) for name in ("wanted", "other")]
+    cgroups = [f"kubepods/burstable/pod{pod['metadata']['uid']}/{pod_id(pod)}" for pod in pods]
+    with plant() as sensors, program() as path, contextlib.ExitStack() as ended, tempfile.TemporaryDirectory() as directory:
+        ended.callback(fake.down)
+        other = path.with_name("other")
+        os.link(path, other)
+        for cgroup, runs in zip(cgroups, (path, other)):
+            ended.enter_context(runs_in(cgroup, runs, "1000"))
+        kubeconfig = pathlib.Path(directory, "kubeconfig")
+        kubeconfig.write_text(f'current-context: x\ncontexts: [{{name: x, context: {{cluster: c, user: u}}}}]\n'
+                              f'clusters: [{{name: c, cluster: {{server: "{fake.url}"}}}}]\nusers: [{{name: u, user: {{}}}}]\n')
+        names = [f"--kube.kubeconfig={kubeconfig}", f"--kube.node-name={NODE}"]
+        for wanted in ("prod/wanted", "wanted", pods[0]["metadata"]["uid"][:13]):
+            done = profile(f"--host.sysfs={sensors.mount}", *names, f"--pod={wanted}", "--duration=2s")
+            found = stacks(done.stdout)
+            print(f"  {wanted}: {done.stderr.splitlines()[0]}")
+            assert {frames[0] for frames, _ in found} == {"three-to-one"} and energy_of("large", found) > 0, (wanted, found)
+            assert sum(uj for _, uj in found) == told_uj(done.stderr)[0] < told_uj(done.stderr)[1], done.stderr
+        missing = profile(f"--host.sysfs={sensors.mount}", *names, "--pod=prox/wanted", "--duration=2s", status=1)
+        assert "kepler: no process of pod prox/wanted ran\n" in missing.stderr, missing.stderr
+
+
+def stacks_without_frame_pointers_are_counted():
+    """By a message, with the program and what helps; a program with frame pointers gets none."""
+    broken = PROGRAM.replace("static double cpu", "__attribute__((noinline)) static double cpu")
+    with plant() as sensors, tempfile.TemporaryDirectory() as directory:
+        for flag, is_broken in (("-fomit-frame-pointer", True), ("-fno-omit-frame-pointer", False)):
+            path = pathlib.Path(directory, "looper")
+            subprocess.run([need_program("cc"), "-O2", flag, "-x", "c", "-o", path, "-"], input=broken, text=True, check=True)
+            done = profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.html", "--", path, "3", status=7)
+            told = re.search(r"kepler: (\d+) % of the user stacks lack callers, most of them in looper; programs built with "
+                             r"-fno-omit-frame-pointer have whole stacks", done.stderr)
+            assert bool(told) == is_broken, (flag, done.stderr)
+            assert not told or int(told[1]) > 50, done.stderr
+            print(f"  {flag}: {told[0] if told else 'whole'}")
+            page = pathlib.Path(directory, "out.html").read_text()
+            assert ("lack callers" in page) == is_broken, "the page says something else than the message"
+
+
 def functions_that_a_runtime_compiled_have_names():
     with plant() as sensors, program("runtime", RUNTIME) as path, subprocess.Popen([path]) as runtime:
         lines = pathlib.Path(f"/tmp/perf-{runtime.pid}.map")
@@ -194,4 +257,5 @@ def what_is_wrong_is_reported():
 
 
 run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, a_containers_processes_alone,
+           a_pods_processes_alone, stacks_without_frame_pointers_are_counted,
            functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported])

@@ -5,7 +5,7 @@
 
 #include "tests/unit/unit.h"
 
-static const struct profile_about about = { "make", "measured", 2.5, 1700000000000000000, 99 };
+static const struct profile_about about = { "make", "measured", "", 2.5, 1700000000000000000, 99 };
 
 /* A field of a message: a number, or bytes. */
 struct field {

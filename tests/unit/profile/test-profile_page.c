@@ -5,7 +5,7 @@
 
 #include "tests/unit/unit.h"
 
-static const struct profile_about about = { "make <all>", "measured", 2.5 };
+static const struct profile_about about = { "make <all>", "measured", "50 % lack <callers>", 2.5 };
 
 static uint32_t add(struct profile *profile, uint32_t parent, const char *name, uint64_t energy_uj)
 {
@@ -54,6 +54,8 @@ static void the_page_has_the_whole_profile(void **state)
 	assert_non_null(data);
 	assert_string_equal(json_string_value(json_object_get(data, "title")), "make <all>");
 	assert_string_equal(json_string_value(json_object_get(data, "quality")), "measured");
+	assert_string_equal(json_string_value(json_object_get(data, "caveat")),
+			    "50 % lack <callers>");
 	nodes = json_object_get(data, "nodes");
 	assert_int_equal(json_array_size(nodes), profile.node_count);
 	json_array_foreach(nodes, i, node)
