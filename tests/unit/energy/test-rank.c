@@ -266,13 +266,13 @@ static void one_that_stands_still_gives_way(void **state)
 	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
 }
 
-/* An estimate counts while the host is silent, and the share is back with its first reading. */
-static void one_that_is_silent_gives_way(void **state)
+/* The deputy counts while the host is silent, and the share is back with its first reading. */
+static void check_silence(const struct zone *deputy)
 {
 	static const struct zone share = { .kind = ZONE_PACKAGE,
 					   .source = "share",
 					   .rank = RANK_SHARE };
-	struct contender contenders[] = { { .zone = &share }, { .zone = &guess } };
+	struct contender contenders[] = { { .zone = &share }, { .zone = deputy } };
 	uint64_t second = 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(contenders); i++)
@@ -301,6 +301,16 @@ static void one_that_is_silent_gives_way(void **state)
 	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
 	assert_false(contenders[0].is_away);
 	assert_int_equal(contenders[1].standing, STANDING_ENDED);
+}
+
+static void one_that_is_silent_gives_way(void **state)
+{
+	static const struct zone of_a_hypervisor = {
+		.kind = ZONE_PACKAGE, .instance = "0", .source = "rapl-sysfs", .rank = RANK_VIRTUAL
+	};
+
+	check_silence(&guess);
+	check_silence(&of_a_hypervisor);
 }
 
 int main(void)
