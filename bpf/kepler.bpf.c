@@ -263,10 +263,10 @@ static __always_inline __u32 readable_cpu(const struct task_struct *task)
 	return bpf_core_field_exists(task->cpu) ? task->cpu : NO_CPU;
 }
 
-/* Two cache misses a thread, for the few times that trees of processes are followed. */
-static __always_inline bool has_parents(void)
+/* Two cache misses a thread for each, for the few times that a client asks for it. */
+static __always_inline bool wants(enum kepler_wants what)
 {
-	return *(const volatile __u32 *)&pass.parents;
+	return *(const volatile __u32 *)&pass.wants & what;
 }
 
 static __always_inline void describe(struct kepler_thread *record, const struct task_struct *task,
@@ -286,8 +286,8 @@ static __always_inline void describe(struct kepler_thread *record, const struct 
 	record->cgroup_id = last_set.cgroup_id;
 	record->cgroup_set = (__u64)set;
 	record->parent_start_ns = 0;
-	record->parent = record->reserved = 0;
-	if (has_parents()) {
+	record->parent = record->user = 0;
+	if (wants(KEPLER_WANTS_PARENTS)) {
 		const struct task_struct *parent = leader->real_parent;
 
 		record->parent_start_ns = parent->group_leader->start_boottime;
@@ -298,6 +298,10 @@ static __always_inline void describe(struct kepler_thread *record, const struct 
 	record->cpu = readable_cpu(task);
 	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
 			(task->pid == task->tgid ? KEPLER_LEADER : 0);
+	if (wants(KEPLER_WANTS_USERS)) {
+		record->user = leader->real_cred->uid.val;
+		record->flags |= KEPLER_USER;
+	}
 	__builtin_memcpy(record->comm, leader->comm, sizeof(record->comm));
 	__builtin_memcpy(&first_of_name, record->comm, sizeof(first_of_name));
 	if (may_be_hypervisor(first_of_name))
@@ -506,8 +510,8 @@ static __always_inline void fill_end(struct kepler_thread *record, struct task_s
 	record->cgroup_id = cgroup_id_in(set);
 	record->cgroup_set = (__u64)set;
 	record->parent_start_ns = 0;
-	record->parent = record->reserved = 0;
-	if (has_parents())
+	record->parent = record->user = 0;
+	if (wants(KEPLER_WANTS_PARENTS))
 		fill_parent(record, task);
 	record->tgid = BPF_CORE_READ(task, tgid);
 	record->tid = BPF_CORE_READ(task, pid);
@@ -517,6 +521,10 @@ static __always_inline void fill_end(struct kepler_thread *record, struct task_s
 		(record->tid == record->tgid ? KEPLER_LEADER : 0) |
 		(record->process_start_ns ? 0 : KEPLER_START_UNKNOWN) |
 		(BPF_CORE_READ(task, start_boottime) > ends_lost.young_after_ns ? KEPLER_YOUNG : 0);
+	if (wants(KEPLER_WANTS_USERS)) {
+		record->user = BPF_CORE_READ(task, real_cred, uid.val);
+		record->flags |= KEPLER_USER;
+	}
 	BPF_CORE_READ_INTO(&record->comm, task, comm);
 }
 

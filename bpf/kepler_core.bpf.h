@@ -64,6 +64,14 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
 struct rq {
 	__u64 clock; /* ns */
 };
@@ -102,6 +110,7 @@ struct task_struct {
 	int tgid;
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
+	const struct cred *real_cred;
 	__u64 start_boottime;
 	char comm[16];
 	struct mm_struct *mm; /* NULL: a kernel thread, or one that ends */

@@ -21,6 +21,7 @@ enum kepler_thread_flag {
 	KEPLER_EXITING = 1 << 4,       /* not an end yet: its run time still grows a little */
 	KEPLER_EXE_READ = 1 << 5,      /* its executable was checked: it may be a hypervisor ... */
 	KEPLER_HYPERVISOR = 1 << 6,    /* ... and is one, by its file name */
+	KEPLER_USER = 1 << 7,          /* its user is known */
 };
 
 /* One thread, alive (a walk) or ended (the ring of ends). */
@@ -30,15 +31,21 @@ struct kepler_thread {
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u64 cgroup_id;
 	__u64 cgroup_set; /* opaque: changes when the thread moved in any hierarchy */
-	/* The process that it is a child of, with kepler_pass.parents; else, and unknown, all 0. */
+	/* The process whose child it is, with KEPLER_WANTS_PARENTS; else, and unknown, all 0. */
 	__u64 parent_start_ns;
 	__u32 parent;
-	__u32 reserved;
+	__u32 user; /* with KEPLER_USER, its real user in the initial user namespace; else 0 */
 	__u32 tgid;
 	__u32 tid; /* changes when a thread that does not lead execs: it takes over the leader's */
 	__u32 cpu;
 	__u32 flags; /* enum kepler_thread_flag */
 	char comm[KEPLER_COMM_MAX];
+};
+
+/* Fields that records have while a client asks for them. */
+enum kepler_wants {
+	KEPLER_WANTS_PARENTS = 1 << 0,
+	KEPLER_WANTS_USERS = 1 << 1,
 };
 
 /* Written by user space before a pass, and by the pass. */
@@ -52,7 +59,7 @@ struct kepler_pass {
 	__u32 generation; /* which of the two mark bitmaps this pass writes: 0 or 1 */
 	__u32 slices;     /* a walk reports one of them: of the threads, by address */
 	__u32 slice;
-	__u32 parents; /* records have their process's parent; may change at any time */
+	__u32 wants; /* enum kepler_wants; may change at any time */
 };
 
 /*

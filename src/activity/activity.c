@@ -192,3 +192,8 @@ bool activity_want_parents(struct activity_reader *reader, bool wanted)
 	reader->ops->want_parents(reader, wanted);
 	return true;
 }
+
+void activity_want_users(struct activity_reader *reader, bool wanted)
+{
+	reader->ops->want_users(reader, wanted);
+}

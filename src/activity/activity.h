@@ -48,3 +48,8 @@ void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_
  * the next pass; or not. False: this reader does not know them.
  */
 bool activity_want_parents(struct activity_reader *reader, bool wanted);
+/*
+ * The same of the users of processes. The procfs reader does not know those of processes that ended
+ * before the pass.
+ */
+void activity_want_users(struct activity_reader *reader, bool wanted);

@@ -49,6 +49,7 @@ enum activity_flag {
 	 */
 	ACTIVITY_EXE_READ = 1 << 2,
 	ACTIVITY_HYPERVISOR = 1 << 3,
+	ACTIVITY_USER = 1 << 4, /* its user is known: activity_want_users() */
 };
 
 struct activity_sample {
@@ -59,6 +60,7 @@ struct activity_sample {
 	uint64_t cycles;     /* by the frequency of each thread's CPU; 0: not known by thread */
 	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
 	uint32_t flags;      /* enum activity_flag */
+	uint32_t user;       /* with ACTIVITY_USER: its real user id, as this machine counts */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
 	/*
 	 * At its end or, while it lives, at this pass; all 0 if it is not known, and without
@@ -213,6 +215,7 @@ struct activity_ops {
 	void (*drain)(struct activity_reader *reader);   /* may be NULL */
 	/* may be NULL: it does not know them */
 	void (*want_parents)(struct activity_reader *reader, bool wanted);
+	void (*want_users)(struct activity_reader *reader, bool wanted);
 	/* may be NULL */
 	void (*new_cgroups)(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata);
 };

@@ -71,7 +71,7 @@ struct proc_reader {
 	struct activity_sample *samples;
 	size_t samples_size;
 	uint64_t tick_ns;
-	bool has_schedstat, sees_part;
+	bool has_schedstat, sees_part, wants_users;
 	bool left_out, left_out_before; /* some had no room, in this pass and in the last */
 	uint64_t last_boottime_ns;      /* of the last pass */
 	uint32_t passes, climbs;
@@ -414,6 +414,13 @@ static void settle(struct proc_reader *self)
 	settle_children(self);
 }
 
+/* The user of a process that is gone is not known. */
+static void read_user(const struct proc_reader *self, struct activity_sample *sample)
+{
+	if (proc_read_uid(dirfd(self->dir), sample->key.pid, &sample->user) == 0)
+		sample->flags |= ACTIVITY_USER;
+}
+
 static void take_samples(struct proc_reader *self, struct activity *activity)
 {
 	size_t count = 0;
@@ -431,6 +438,8 @@ static void take_samples(struct proc_reader *self, struct activity *activity)
 			.flags = row->flags | (gone ? ACTIVITY_ENDED : 0),
 		};
 		memcpy(self->samples[count].comm, row->comm, COMM_MAX);
+		if (self->wants_users && !gone)
+			read_user(self, &self->samples[count]);
 		activity->busy_ns += self->samples[count].cpu_ns;
 		count++;
 		row->pending_ticks = 0;
@@ -519,11 +528,17 @@ static void proc_close(struct activity_reader *reader)
 	free(self);
 }
 
+static void proc_want_users(struct activity_reader *reader, bool wanted)
+{
+	to_proc_reader(reader)->wants_users = wanted;
+}
+
 static const struct activity_ops proc_ops = {
 	.read = proc_read,
 	.get_info = proc_get_info,
 	.visit = proc_visit,
 	.close = proc_close,
+	.want_users = proc_want_users,
 };
 
 static void cleanup_reader(struct proc_reader **self)

@@ -22,6 +22,7 @@ struct ledger_zone {
 	uint64_t node_uj[MODE_COUNT];
 	uint64_t node_delta_uj[MODE_COUNT];
 	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
+	uint64_t unattributed_delta_uj[MODE_COUNT];
 };
 
 struct ledger {
@@ -767,8 +768,12 @@ void ledger_begin(struct ledger *ledger, uint64_t now_ns)
 		level_table_begin(&ledger->level[level]);
 	ledger->refused_processes = 0;
 	ledger->refused_count = 0;
-	for (uint32_t z = 0; z < ledger->layout.zone_count; z++)
-		memset(ledger->zone[z].node_delta_uj, 0, sizeof(ledger->zone[z].node_delta_uj));
+	for (uint32_t z = 0; z < ledger->layout.zone_count; z++) {
+		struct ledger_zone *zone = &ledger->zone[z];
+
+		memset(zone->node_delta_uj, 0, sizeof(zone->node_delta_uj));
+		memset(zone->unattributed_delta_uj, 0, sizeof(zone->unattributed_delta_uj));
+	}
 }
 
 void ledger_close(struct ledger *ledger)
@@ -805,6 +810,7 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 			 enum unattributed_reason reason, uint64_t amount_uj)
 {
 	ledger->zone[zone].unattributed_uj[mode][reason] += amount_uj;
+	ledger->zone[zone].unattributed_delta_uj[mode] += amount_uj;
 }
 
 void ledger_node_sum(struct ledger *ledger, uint32_t column, uint64_t amount, uint64_t unattributed)
@@ -928,6 +934,12 @@ uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum ener
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode)
 {
 	return ledger->zone[zone].node_delta_uj[mode];
+}
+
+uint64_t ledger_unattributed_delta(const struct ledger *ledger, uint32_t zone,
+				   enum energy_mode mode)
+{
+	return ledger->zone[zone].unattributed_delta_uj[mode];
 }
 
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,

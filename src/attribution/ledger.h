@@ -282,6 +282,9 @@ uint64_t ledger_overflows(const struct ledger *ledger, enum level level);
 bool ledger_is_crowded(const struct ledger *ledger, enum level level);
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
+/* The same in this interval, for all reasons. */
+uint64_t ledger_unattributed_delta(const struct ledger *ledger, uint32_t zone,
+				   enum energy_mode mode);
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 				   enum energy_mode mode, enum unattributed_reason reason);
 /* The node's sum in a column that is not energy, so far. */

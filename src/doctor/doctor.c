@@ -84,7 +84,7 @@ static void examine_users(struct findings *findings, const struct session *sessi
 {
 	static const char *const no_titles[] = { NULL };
 	static const struct top_style style = { .utf8 = true, .titles = no_titles };
-	const struct now_query query = { .level = LEVEL_PROCESS, .limit = USERS_SHOWN };
+	const struct now_query query = { .view = LEVEL_PROCESS, .limit = USERS_SHOWN };
 	const struct snapshot *snapshot = snapshot_get(session->holder);
 	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;

@@ -29,6 +29,7 @@
 #include "engine/record_tap.h"
 #include "engine/series_health.h"
 #include "engine/sleepers.h"
+#include "engine/user_watch.h"
 #include "explain/explain_round.h"
 #include "meter/meter_table.h"
 #include "meter/passthrough/passthrough.h"
@@ -53,6 +54,7 @@ struct interval_engine {
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot shows about each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
+	struct user_watch users;
 	struct pass_clock clock;
 	uint64_t elapsed_ns;         /* of the interval; 0: not known */
 	const struct config *config; /* of the last (re)configuration */
@@ -171,6 +173,8 @@ int interval_engine_new(struct sources *sources, const struct interval_peers *pe
 		r = publisher_new(&engine->publication, engine->books.ledger, peers->holder,
 				  &engine->publisher);
 	}
+	if (r == 0)
+		publisher_set_users(engine->publisher, &engine->users.users);
 	if (r < 0) {
 		interval_engine_free(engine);
 		return r;
@@ -185,6 +189,7 @@ void interval_engine_free(struct interval_engine *engine)
 		return;
 	publisher_free(engine->publisher);
 	device_users_release(&engine->device_users);
+	process_users_release(&engine->users.users);
 	books_release(&engine->books);
 	free(engine);
 }
@@ -400,6 +405,7 @@ static struct party_entry entry_of(struct interval_engine *engine)
 		.ledger = engine->books.ledger,
 		.identities = engine->sources->identities,
 		.parties = &engine->books.parties,
+		.users = engine->users.users.is_noted ? &engine->users.users : NULL,
 		.has_begun = engine->books.accountant.has_begun,
 		.sleepers_count = engine->books.accountant.idle_share == IDLE_SHARE_EQUAL,
 	};
@@ -502,6 +508,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	int r, pass, entered, published;
 
 	engine->elapsed_ns = 0;
+	user_watch_begin(&engine->users, engine->peers.holder, engine->sources->activity,
+			 clock_ns(CLOCK_MONOTONIC));
 	pass = read_all(engine, &meters, &activity);
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, now->boottime_ms);

@@ -35,6 +35,8 @@ static bool enter_sample(const struct party_entry *entry, const struct activity_
 		return false;
 	process = ledger_process(entry->ledger, sample->key.pid, sample->key.start_ns, sample->comm,
 				 container);
+	if (entry->users && process != LEDGER_NONE && sample->flags & ACTIVITY_USER)
+		process_users_note(entry->users, entry->ledger, process, sample->user);
 	if (!has_work)
 		return false;
 	parties_add(entry->parties, process, container, sample->cpu_ns, socket_ns);

@@ -11,6 +11,7 @@
 #include "activity/activity.h"
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
+#include "snapshot/process_users.h"
 #include "workload/identity.h"
 
 /* Where parties are entered; all is borrowed. */
@@ -18,7 +19,8 @@ struct party_entry {
 	struct ledger *ledger;
 	struct identity_resolver *identities;
 	struct parties *parties;
-	bool has_begun;      /* the baseline is over: before it each owner gets a row */
+	struct process_users *users; /* NULL: not asked for */
+	bool has_begun;              /* the baseline is over: before it each owner gets a row */
 	bool sleepers_count; /* idle energy is shared equally: sleepers get their row, too */
 };
 

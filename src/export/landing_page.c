@@ -103,7 +103,7 @@ static void add_consumer(struct strbuf *out, const struct power_row *row)
 
 static void add_consumers(struct strbuf *out, const struct power_picture *power, bool processes)
 {
-	const struct power_list *list = &power->level[processes ? LEVEL_PROCESS : LEVEL_CONTAINER];
+	const struct power_list *list = &power->view[processes ? LEVEL_PROCESS : LEVEL_CONTAINER];
 	uint32_t shown = list->count < TOP_MAX ? list->count : TOP_MAX;
 	uint64_t rest_uw = list->other_uw;
 

@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/json_keys.h"
+#include "host/user_names.h"
 #include "rates/rates.h"
 #include "snapshot/zone_picture.h"
 
@@ -76,6 +77,7 @@ static void add_parts(struct strbuf *out, const struct now_query *query,
 /* The use of a row, or of several rows. */
 struct use {
 	uint64_t power_uw, energy_uj, cpu_ns;
+	bool lacks_energy; /* users have no sums since the start */
 };
 
 static void add_use(struct strbuf *out, const struct now_query *query,
@@ -85,7 +87,7 @@ static void add_use(struct strbuf *out, const struct now_query *query,
 			power->elapsed_ns ? (double)use->cpu_ns * 100 / (double)power->elapsed_ns
 					  : (double)NAN);
 	add_micro(out, query, "watts", power->is_known, use->power_uw);
-	add_micro(out, query, "joules", true, use->energy_uj);
+	add_micro(out, query, "joules", !use->lacks_energy, use->energy_uj);
 	strbuf_add_char(out, '}');
 }
 
@@ -110,10 +112,23 @@ static void add_belongings(struct strbuf *out, const struct power_picture *power
 		add_belonging(out, power, row, level);
 }
 
+/* A user is called by its name, where that is known. */
+static void add_owner(struct strbuf *out, const struct now_query *query,
+		      const struct power_row *row)
+{
+	const char *name =
+		query->view == VIEW_USER ? user_names_find(query->users, row->number) : NULL;
+
+	json_add_text(out, "owner", name ? name : row->owner);
+	if (query->view == VIEW_USER)
+		strbuf_addf(out, ",\"uid\":%u", row->number);
+}
+
 static void add_row(struct strbuf *out, const struct now_query *query,
 		    const struct power_picture *power, const struct power_row *row)
 {
-	const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns };
+	const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns,
+				 query->view == VIEW_USER };
 
 	json_begin_item(out);
 	if (row->pid)
@@ -121,7 +136,7 @@ static void add_row(struct strbuf *out, const struct now_query *query,
 	else
 		strbuf_add_str(out, "\"pid\":null");
 	json_add_text(out, "command", row->command);
-	json_add_text(out, "owner", row->owner);
+	add_owner(out, query, row);
 	add_belongings(out, power, row);
 	add_use(out, query, power, &use);
 }
@@ -174,7 +189,7 @@ static struct ordered_row *choose_rows(const struct now_query *query,
 								      [NOW_BY_JOULES] = by_joules,
 								      [NOW_BY_CPU] = by_cpu,
 								      [NOW_BY_NAME] = by_name };
-	const struct power_list *list = &power->level[query->level];
+	const struct power_list *list = &power->view[query->view];
 	struct ordered_row *rows = calloc(list->count + 1, sizeof(*rows));
 	uint32_t count = 0;
 
@@ -193,15 +208,16 @@ static struct ordered_row *choose_rows(const struct now_query *query,
 static int add_rows(struct strbuf *out, const struct now_query *query,
 		    const struct power_picture *power)
 {
-	const struct power_list *list = &power->level[query->level];
-	struct use other = { list->other_uw, list->other_uj, list->other_cpu_ns };
+	const struct power_list *list = &power->view[query->view];
+	struct use other = { list->other_uw, list->other_uj, list->other_cpu_ns,
+			     query->view == VIEW_USER };
 	uint32_t count, shown;
 	CLEANUP_FREE struct ordered_row *rows = choose_rows(query, power, &count);
 
 	if (!rows)
 		return -ENOMEM;
 	shown = count < query->limit ? count : query->limit;
-	json_add_text(out, "level", level_info[query->level].name);
+	json_add_text(out, "level", view_name(query->view));
 	if (!query->shows)
 		strbuf_addf(out, ",\"left_out\":%u", list->left_out + count - shown);
 	json_add_key(out, "rows");
@@ -226,12 +242,12 @@ static int add_rows(struct strbuf *out, const struct now_query *query,
 static void add_exporter(struct strbuf *out, const struct now_query *query,
 			 const struct power_picture *power)
 {
-	const struct power_list *list = &power->level[LEVEL_PROCESS];
+	const struct power_list *list = &power->view[LEVEL_PROCESS];
 	uint32_t own = (uint32_t)getpid();
 
 	for (uint32_t i = 0; !query->shows && i < list->count; i++) {
 		const struct power_row *row = &power->rows[list->first + i];
-		const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns };
+		const struct use use = { row->power_uw, row->energy_uj, row->cpu_ns, false };
 
 		if (row->pid != own || strcmp(row->command, program_invocation_short_name) != 0)
 			continue;
@@ -264,6 +280,19 @@ static void add_rates(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_char(out, '}');
 }
 
+static bool wants_rows(const struct now_query *query)
+{
+	return query->shows || query->view != LEVEL_PROCESS || query->sort != NOW_BY_WATTS ||
+	       query->limit > POWER_TOP_PROCESSES;
+}
+
+static bool is_complete(const struct now_query *query, const struct power_picture *power)
+{
+	if (query->view == VIEW_USER)
+		return power->has_users;
+	return power->is_whole || !wants_rows(query);
+}
+
 int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out)
 {
 	const struct power_picture *power = snapshot ? snapshot->power : NULL;
@@ -287,28 +316,30 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 	add_zones(out, query, snapshot);
 	add_exporter(out, query, power);
 	add_rates(out, snapshot);
-	json_add_flag(out, "complete", power->is_whole || !now_query_wants_rows(query));
+	json_add_flag(out, "complete", is_complete(query, power));
 	r = add_rows(out, query, power);
 	strbuf_add_str(out, "}\n");
 	return r < 0 ? r : strbuf_error(out);
 }
 
-bool now_query_wants_rows(const struct now_query *query)
+void now_query_want(const struct now_query *query, struct snapshot_holder *holder, uint64_t now_ns)
 {
-	return query->shows || query->level != LEVEL_PROCESS || query->sort != NOW_BY_WATTS ||
-	       query->limit > POWER_TOP_PROCESSES;
+	if (query->view == VIEW_USER)
+		snapshot_want_users(holder, now_ns);
+	else if (wants_rows(query))
+		snapshot_want_rows(holder, now_ns);
 }
 
 static int read_level(const char *text, struct now_query *query, struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 
-	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		if (strcmp(text, level_info[level].name) == 0) {
-			query->level = level;
+	for (unsigned view = 0; view < VIEW_COUNT; view++) {
+		if (strcmp(text, view_name(view)) == 0) {
+			query->view = view;
 			return 0;
 		}
-		strbuf_addf(&names, "%s%s", level ? ", " : "", level_info[level].name);
+		strbuf_addf(&names, "%s%s", view ? ", " : "", view_name(view));
 	}
 	return diag_set(diag, -EINVAL, "level: want one of %s, not \"%.40s\"",
 			names.data ? names.data : "", text);
@@ -345,7 +376,7 @@ int now_query_read(const struct http_request *request, struct now_query *ret, st
 		const char *name;
 		int (*read)(const char *text, struct now_query *query, struct diag *diag);
 	} arguments[] = { { "level", read_level }, { "sort", read_sort }, { "limit", read_limit } };
-	struct now_query query = { .level = LEVEL_PROCESS, .limit = POWER_TOP_PROCESSES };
+	struct now_query query = { .view = LEVEL_PROCESS, .limit = POWER_TOP_PROCESSES };
 
 	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
 		const char *text = http_request_argument(request, arguments[i].name);

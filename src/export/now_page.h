@@ -14,15 +14,18 @@
 #include "net/server/http_handler.h"
 #include "snapshot/snapshot.h"
 
+struct user_names;
+
 #define NOW_PAGE_PATH "/api/v1/now"
 #define NOW_PAGE_TYPE "application/json"
 
 enum now_sort { NOW_BY_WATTS, NOW_BY_JOULES, NOW_BY_CPU, NOW_BY_NAME };
 
 struct now_query {
-	enum level level;   /* of the rows */
-	enum now_sort sort; /* the largest first; by name the first in the alphabet */
-	uint32_t limit;     /* rows, without the last one, "other"; 1 to POWER_ROWS_MAX */
+	unsigned view;            /* of the rows: attribution/view_info.h */
+	enum now_sort sort;       /* the largest first; by name the first in the alphabet */
+	uint32_t limit;           /* rows, without the last one, "other"; 1 to POWER_ROWS_MAX */
+	struct user_names *users; /* for the view of users; NULL: they have no names */
 	/*
 	 * NULL: everything is shown. Otherwise only the processes that it is true for, with
 	 * @userdata, the node's total and its zones; nothing from which the power of the other
@@ -37,7 +40,10 @@ struct now_query {
  * defaults: process, watts, 64. 0, or -EINVAL with a diagnosis.
  */
 int now_query_read(const struct http_request *request, struct now_query *ret, struct diag *diag);
-/* Does it need more rows than a snapshot has at a glance (snapshot_want_rows())? */
-bool now_query_wants_rows(const struct now_query *query);
+/*
+ * Requests at @now_ns (CLOCK_MONOTONIC) what the snapshots to come must have for it, where that is
+ * more than they have at a glance.
+ */
+void now_query_want(const struct now_query *query, struct snapshot_holder *holder, uint64_t now_ns);
 /* Appends the page. 0, -ENODATA where nothing has been read yet (NULL), or -ENOMEM. */
 int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out);

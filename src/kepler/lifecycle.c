@@ -162,7 +162,7 @@ uint64_t monitor_hang_limit_ns(const struct config *config)
 static int take_answer(struct monitor *monitor, unsigned rows, struct strbuf *ret)
 {
 	const struct now_query query = {
-		.level = LEVEL_PROCESS,
+		.view = LEVEL_PROCESS,
 		.limit = rows > TABLE_OTHER_LINES ? rows - TABLE_OTHER_LINES : 1,
 	};
 	const struct snapshot *snapshot = snapshot_get(monitor->session.holder);

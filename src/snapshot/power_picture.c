@@ -20,26 +20,8 @@
 #include "energy/total.h"
 #include "snapshot/account_picture.h"
 #include "snapshot/owner_text.h"
-
-/* An account that is in the total. */
-struct counted_account {
-	const struct account *account;
-	uint64_t span_ns;          /* 0: its power is not known, or it does not count now */
-	uint64_t node[MODE_COUNT]; /* its energy of the interval */
-	uint64_t rows[MODE_COUNT]; /* and what owners were charged of it */
-};
-
-struct counting {
-	const struct ledger *ledger;
-	const struct snapshot_zone *zones;
-	struct counted_account *accounts;
-	uint32_t count;
-	uint32_t *places; /* of rows in the picture, level by level: place_of() */
-	bool is_known;    /* the power of each account that counts is */
-	bool is_late;     /* it is not, but only because a source has no new reading */
-	uint64_t rows_uj; /* all that rows got since the start */
-	uint64_t cpu_ns;  /* of all owners in the interval */
-};
+#include "snapshot/power_counting.h"
+#include "snapshot/power_groups.h"
 
 const struct power_row_limits power_glance = {
 	{ [LEVEL_PROCESS] = POWER_TOP_PROCESSES, [LEVEL_CONTAINER] = POWER_TOP_OWNERS }
@@ -61,103 +43,9 @@ void power_scratch_release(struct power_scratch *scratch)
 	free(scratch->accounts);
 	free(scratch->rows);
 	free(scratch->places);
+	free(scratch->shares);
 	ranking_release(&scratch->ranking);
 	*scratch = (struct power_scratch){ 0 };
-}
-
-static uint64_t power_uw(uint64_t energy_uj, uint64_t span_ns)
-{
-	return span_ns ? muldiv_u64(energy_uj, NSEC_PER_SEC, span_ns) : 0;
-}
-
-static const struct layout *layout_of(const struct counting *counting)
-{
-	return ledger_layout(counting->ledger);
-}
-
-/* The known energy of a zone in the total. */
-static void look_at_zone(struct counting *counting, struct counted_account *counted, uint32_t z)
-{
-	const struct ledger *ledger = counting->ledger;
-
-	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-		counted->node[mode] += ledger_node_delta(ledger, z, mode);
-		counting->rows_uj += ledger_node_value(ledger, z, mode);
-		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
-		     reason++)
-			counting->rows_uj -= ledger_unattributed_value(ledger, z, mode, reason);
-	}
-	if (!counted->span_ns && snapshot_zone_draws(&counting->zones[z])) {
-		counting->is_late &= counting->zones[z].state == ZONE_UP;
-		counting->is_known = false;
-	}
-}
-
-static void look_at_accounts(struct counting *counting)
-{
-	const struct layout *layout = layout_of(counting);
-	bool any = false;
-
-	counting->is_known = counting->is_late = true;
-	for (uint32_t i = 0; i < layout->account_count; i++) {
-		const struct account *account = &layout->accounts[i];
-		struct counted_account *counted = &counting->accounts[counting->count];
-
-		if (counting->zones[account->first_zone].total == TOTAL_NONE)
-			continue;
-		*counted = (struct counted_account){
-			.account = account,
-			.span_ns = account_span_ns(layout, i, counting->zones),
-		};
-		for (uint32_t z = account->first_zone; z != ZONE_NONE; z = layout->zones[z].next)
-			look_at_zone(counting, counted, z);
-		any |= counted->span_ns > 0;
-		counting->count++;
-	}
-	counting->is_late &= !counting->is_known;
-	counting->is_known &= any;
-}
-
-/* The charges of all owners. */
-static void look_at_owners(struct counting *counting)
-{
-	size_t count;
-	const uint32_t *touched = ledger_touched(counting->ledger, LEVEL_CONTAINER, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t *deltas =
-			ledger_deltas(counting->ledger, LEVEL_CONTAINER, touched[i]);
-
-		if (!deltas)
-			continue;
-		counting->cpu_ns += deltas[COLUMN_CPU];
-		for (uint32_t a = 0; a < counting->count; a++) {
-			struct counted_account *counted = &counting->accounts[a];
-
-			for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
-				counted->rows[mode] +=
-					account_value(counted->account, mode, deltas);
-		}
-	}
-}
-
-static uint64_t row_power_uw(const struct counting *counting, const uint64_t *deltas)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t a = 0; counting->is_known && a < counting->count; a++)
-		sum += power_uw(account_sum(counting->accounts[a].account, deltas),
-				counting->accounts[a].span_ns);
-	return sum;
-}
-
-static uint64_t row_energy_uj(const struct counting *counting, const uint64_t *values)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t a = 0; a < counting->count; a++)
-		sum += account_sum(counting->accounts[a].account, values);
-	return sum;
 }
 
 /* "shop/checkout-7d9f" of a pod, else the name of the group, or its id. */
@@ -226,8 +114,8 @@ static void write_row(struct counting *counting, enum level level, uint32_t row,
 		write_container(counting, row, ret);
 	else
 		write_group(ledger_group_at(ledger, level, row)->names, level, ret->owner);
-	ret->power_uw = row_power_uw(counting, deltas);
-	ret->energy_uj = row_energy_uj(counting, ledger_values(ledger, level, row));
+	ret->power_uw = counting_row_power_uw(counting, deltas);
+	ret->energy_uj = counting_row_energy_uj(counting, ledger_values(ledger, level, row));
 	ret->cpu_ns = deltas[COLUMN_CPU];
 }
 
@@ -245,7 +133,7 @@ static uint32_t rank_rows(const struct counting *counting, enum level level,
 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t *deltas = ledger_deltas(ledger, level, touched[i]);
-		uint64_t power = deltas ? row_power_uw(counting, deltas) : 0;
+		uint64_t power = deltas ? counting_row_power_uw(counting, deltas) : 0;
 
 		if (!deltas || (!power && !deltas[COLUMN_CPU]))
 			continue;
@@ -262,7 +150,7 @@ static uint32_t rank_rows(const struct counting *counting, enum level level,
 static void take_rows(struct counting *counting, enum level level, uint64_t charged_uw,
 		      uint32_t limit, struct ranking *ranking, struct power_picture *picture)
 {
-	struct power_list *list = &picture->level[level];
+	struct power_list *list = &picture->view[level];
 	uint32_t used;
 
 	(void)ranking_begin(ranking, limit); /* there is memory for the most: reserve() */
@@ -296,7 +184,7 @@ struct kinds {
 
 static struct kinds sum_kinds(const struct counting *counting, enum zone_quality quality)
 {
-	const struct layout *layout = layout_of(counting);
+	const struct layout *layout = counting_layout(counting);
 	struct kinds kinds = { { 0 } };
 
 	for (uint32_t i = 0; i < layout->account_count; i++) {
@@ -312,7 +200,7 @@ static struct kinds sum_kinds(const struct counting *counting, enum zone_quality
 			energy_uj += ledger_node_delta(counting->ledger, z, MODE_DYNAMIC) +
 				     ledger_node_delta(counting->ledger, z, MODE_IDLE);
 		sums[first->zone.kind] +=
-			power_uw(energy_uj, account_span_ns(layout, i, counting->zones));
+			counting_power_uw(energy_uj, account_span_ns(layout, i, counting->zones));
 	}
 	return kinds;
 }
@@ -439,9 +327,11 @@ static uint64_t take_total(const struct counting *counting, struct power_picture
 		const uint64_t *node = counted->node, *rows = counted->rows;
 
 		picture->total_uw +=
-			power_uw(node[MODE_DYNAMIC] + node[MODE_IDLE], counted->span_ns);
-		charged += power_uw(rows[MODE_DYNAMIC] + rows[MODE_IDLE], counted->span_ns);
-		picture->idle_uw += power_uw(node[MODE_IDLE] - rows[MODE_IDLE], counted->span_ns);
+			counting_power_uw(node[MODE_DYNAMIC] + node[MODE_IDLE], counted->span_ns);
+		charged +=
+			counting_power_uw(rows[MODE_DYNAMIC] + rows[MODE_IDLE], counted->span_ns);
+		picture->idle_uw +=
+			counting_power_uw(node[MODE_IDLE] - rows[MODE_IDLE], counted->span_ns);
 	}
 	picture->unattributed_uw = picture->total_uw - charged - picture->idle_uw;
 	return charged;
@@ -493,10 +383,10 @@ int power_picture_take(struct power_picture *picture, const struct ledger *ledge
 		return r;
 	counting.accounts = scratch->accounts;
 	counting.places = scratch->places;
-	look_at_accounts(&counting);
+	counting_look_at_accounts(&counting);
 	if (counting.is_late && picture->is_known)
 		return 0;
-	look_at_owners(&counting);
+	counting_look_at_owners(&counting);
 	picture->realtime_ms = realtime_ms;
 	picture->elapsed_ns = elapsed_ns;
 	picture->is_known = counting.is_known;
@@ -511,5 +401,6 @@ int power_picture_take(struct power_picture *picture, const struct ledger *ledge
 	for (enum level level = LEVEL_COUNT; level-- > 0;)
 		take_rows(&counting, level, charged, wanted_rows(ledger, level, limits),
 			  &scratch->ranking, picture);
+	power_groups_take(&counting, charged, scratch, picture);
 	return 0;
 }

@@ -94,6 +94,8 @@ void publisher_set_health(struct publisher *publisher, const struct health_sourc
  * Called after a reload; takes effect with the next interval. A series that has settled stays
  * settled.
  */
+/* Where the users of processes are noted; borrowed, NULL: nowhere. */
+void publisher_set_users(struct publisher *publisher, const struct process_users *users);
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options);
 /*
  * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over,

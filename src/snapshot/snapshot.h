@@ -199,6 +199,8 @@ void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapsho
  */
 #define SNAPSHOT_WANTED_NS (10 * 1000000000ULL)
 void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns);
+/* The same, with the users of processes. */
+void snapshot_want_users(struct snapshot_holder *holder, uint64_t now_ns);
 /*
  * Opens a descriptor for an exporter that pushes snapshots. It becomes readable when there is a
  * newer snapshot than at its last read. It is an eventfd, close-on-exec and nonblocking: read its 8

@@ -28,7 +28,8 @@ struct snapshot_holder {
 	struct label_pool labels;        /* the writer's */
 	int wakes[SNAPSHOT_WAKES_MAX];   /* under lock, and never changed once there */
 	unsigned wake_count;             /* under lock */
-	uint64_t wanted_ns;              /* atomic: when all rows were wanted last; 0: never */
+	/* Atomic: when all rows were wanted last, and users of processes; 0: never. */
+	uint64_t wanted_ns, users_wanted_ns;
 };
 
 int snapshot_holder_new(struct snapshot_holder **ret)
@@ -114,13 +115,29 @@ void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns)
 	__atomic_store_n(&holder->wanted_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-bool snapshot_holder_wants_rows(const struct snapshot_holder *holder, uint64_t now_ns)
+void snapshot_want_users(struct snapshot_holder *holder, uint64_t now_ns)
 {
-	uint64_t wanted_ns = __atomic_load_n(&holder->wanted_ns, __ATOMIC_RELAXED);
+	snapshot_want_rows(holder, now_ns);
+	__atomic_store_n(&holder->users_wanted_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+/* Since the newest one, or not long ago: intervals may be longer. */
+static bool is_wanted(const struct snapshot_holder *holder, const uint64_t *at_ns, uint64_t now_ns)
+{
+	uint64_t wanted_ns = __atomic_load_n(at_ns, __ATOMIC_RELAXED);
 	uint64_t newest_ns = holder->sequence ? holder->newest->snapshot.monotonic_ns : 0;
 
-	/* Since the newest one, or not long ago: intervals may be longer. */
 	return wanted_ns && (wanted_ns >= newest_ns || now_ns - wanted_ns < SNAPSHOT_WANTED_NS);
+}
+
+bool snapshot_holder_wants_rows(const struct snapshot_holder *holder, uint64_t now_ns)
+{
+	return is_wanted(holder, &holder->wanted_ns, now_ns);
+}
+
+bool snapshot_holder_wants_users(const struct snapshot_holder *holder, uint64_t now_ns)
+{
+	return is_wanted(holder, &holder->users_wanted_ns, now_ns);
 }
 
 static bool is_free(const struct snapshot_buffer *buffer)

@@ -34,5 +34,6 @@ uint64_t snapshot_holder_newest(const struct snapshot_holder *holder);
 uint64_t snapshot_holder_oldest(const struct snapshot_holder *holder);
 /* Does anything want all rows of the power_picture in the snapshot of @now_ns? */
 bool snapshot_holder_wants_rows(const struct snapshot_holder *holder, uint64_t now_ns);
+bool snapshot_holder_wants_users(const struct snapshot_holder *holder, uint64_t now_ns);
 /* Labels live as long as the holder, which may outlive its publisher. */
 struct label_pool *snapshot_holder_labels(struct snapshot_holder *holder);

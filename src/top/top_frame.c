@@ -83,7 +83,7 @@ static struct grid choose_columns(const struct top_state *state, const struct to
 		bool fits = state->columns >= column_info[column].from;
 
 		if (column == COLUMN_PID || column == COLUMN_OWNER)
-			fits = fits && state->level == LEVEL_PROCESS;
+			fits = fits && state->view == LEVEL_PROCESS;
 		if (column == COLUMN_SPARK)
 			fits = fits && style->is_screen;
 		if (column == COLUMN_COST)
@@ -93,10 +93,10 @@ static struct grid choose_columns(const struct top_state *state, const struct to
 		grid.width[column] = fits ? column_info[column].width : 0;
 		taken += grid.width[column];
 	}
-	if (state->columns >= column_info[COLUMN_OWNER].from || state->level != LEVEL_PROCESS)
-		command = state->level == LEVEL_PROCESS ? COMMAND_WIDTH : OWNER_WIDTH_MAX;
+	if (state->columns >= column_info[COLUMN_OWNER].from || state->view != LEVEL_PROCESS)
+		command = state->view == LEVEL_PROCESS ? COMMAND_WIDTH : OWNER_WIDTH_MAX;
 	taken -= COMMAND_WIDTH;
-	if (state->level == LEVEL_PROCESS && state->columns >= column_info[COLUMN_OWNER].from &&
+	if (state->view == LEVEL_PROCESS && state->columns >= column_info[COLUMN_OWNER].from &&
 	    state->columns > taken + COMMAND_WIDTH + 2 + OWNER_WIDTH_MIN) {
 		unsigned owner = state->columns - taken - COMMAND_WIDTH - 2;
 
@@ -199,7 +199,7 @@ static const char *name_of(const struct top_state *state, const struct top_line 
 		(void)snprintf(buf, size, "… and %u more", state->reading.left_out);
 	else if (row->is_other)
 		(void)snprintf(buf, size, "… others");
-	else if (line->is_owner || state->level != LEVEL_PROCESS)
+	else if (line->is_owner || state->view != LEVEL_PROCESS)
 		(void)snprintf(buf, size, "%s", owner);
 	else
 		(void)snprintf(buf, size, "%s%s", line->is_indented ? "  " : "", row->command);
@@ -286,11 +286,11 @@ static void add_line(struct strbuf *out, const struct top_state *state,
 /* The name of the level in capitals; of a process, of its command. */
 static void write_head(const struct top_state *state, enum column column, char *ret, size_t size)
 {
-	bool is_level = column == COLUMN_COMMAND && state->level != LEVEL_PROCESS;
+	bool is_level = column == COLUMN_COMMAND && state->view != LEVEL_PROCESS;
 
 	(void)snprintf(ret, size, "%s%s",
 		       column == COLUMN_COST ? state->reading.rates.currency : "",
-		       is_level ? level_info[state->level].name : column_info[column].head);
+		       is_level ? view_name(state->view) : column_info[column].head);
 	for (; is_level && *ret; ret++)
 		*ret = ascii_upper(*ret);
 }
@@ -352,9 +352,8 @@ static void add_title(struct strbuf *out, const struct top_state *state,
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_addf(&text, "Kepler  %s  %s", state->reading.node, style->clock);
-	for (enum level level = 0; style->is_screen && level < LEVEL_COUNT; level++)
-		strbuf_addf(&text, level == state->level ? "  [%s]" : "  %s",
-			    level_info[level].name);
+	for (unsigned view = 0; style->is_screen && view < VIEW_COUNT; view++)
+		strbuf_addf(&text, view == state->view ? "  [%s]" : "  %s", view_name(view));
 	if (state->is_paused)
 		strbuf_add_str(&text, "  PAUSED");
 	if (state->is_following)
@@ -492,7 +491,8 @@ static void add_help(struct strbuf *out, const struct top_state *state,
 		"Keys",
 		"",
 		"  Up Down PgUp PgDn Home End   move the bar (also j, k and the mouse wheel)",
-		"  Tab, Left, Right, 1 to 5     processes, containers, pods, VMs, namespaces",
+		"  Tab, Left, Right, 1 to 8     processes, containers, pods, VMs, namespaces,",
+		"                               services, users, GPUs",
 		"                               (with --at, Left and Right move through time)",
 		"  s, or W J C N                sort by power, joules, CPU time, name",
 		"  r                            reverse the order",

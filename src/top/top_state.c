@@ -198,7 +198,7 @@ static void place_bar(struct top_state *state)
 
 static int arrange(struct top_state *state)
 {
-	bool is_tree = state->is_tree && state->level == LEVEL_PROCESS;
+	bool is_tree = state->is_tree && state->view == LEVEL_PROCESS;
 	int r = ARRAY_RESERVE(state->lines, state->line_room, state->reading.row_count + 1);
 
 	if (r < 0)
@@ -302,9 +302,9 @@ static void type(struct top_state *state, const struct top_event *event)
 	}
 }
 
-static void change_level(struct top_state *state, int by)
+static void change_view(struct top_state *state, int by)
 {
-	state->level = (enum level)(((int)state->level + by + LEVEL_COUNT) % LEVEL_COUNT);
+	state->view = (unsigned)(((int)state->view + by + VIEW_COUNT) % VIEW_COUNT);
 	state->first = state->selected = 0;
 }
 
@@ -360,8 +360,8 @@ static void obey_character(struct top_state *state, char character)
 		move_bar(state, -1);
 		break;
 	default:
-		if (character >= '1' && character < '1' + LEVEL_COUNT)
-			change_level(state, character - '1' - (int)state->level);
+		if (character >= '1' && character < '1' + VIEW_COUNT)
+			change_view(state, character - '1' - (int)state->view);
 	}
 }
 
@@ -391,10 +391,10 @@ static void obey_key(struct top_state *state, const struct top_event *event)
 		break;
 	case KEY_TAB:
 	case KEY_RIGHT:
-		change_level(state, 1);
+		change_view(state, 1);
 		break;
 	case KEY_LEFT:
-		change_level(state, -1);
+		change_view(state, -1);
 		break;
 	case KEY_UP:
 	case KEY_WHEEL_UP:
@@ -430,7 +430,7 @@ static void obey_key(struct top_state *state, const struct top_event *event)
 
 bool top_state_key(struct top_state *state, const struct top_event *event)
 {
-	enum level level = state->level;
+	unsigned view = state->view;
 	enum top_sort sort = state->sort;
 	bool was_paused = state->is_paused;
 	uint32_t limit = top_state_limit(state);
@@ -442,6 +442,6 @@ bool top_state_key(struct top_state *state, const struct top_event *event)
 	else
 		obey_key(state, event);
 	(void)arrange(state); /* without memory, the lines before stay */
-	return level != state->level || sort != state->sort || limit != top_state_limit(state) ||
+	return view != state->view || sort != state->sort || limit != top_state_limit(state) ||
 	       (was_paused && !state->is_paused);
 }

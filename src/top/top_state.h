@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attribution/level_info.h"
+#include "attribution/view_info.h"
 #include "top/now_reading.h"
 #include "top/top_keys.h"
 #include "top/top_sparks.h"
@@ -41,7 +41,7 @@ struct top_state {
 	double history[TOP_HISTORY]; /* of the total, the newest last */
 	size_t history_count;
 	struct top_sparks sparks;
-	enum level level;
+	unsigned view; /* attribution/view_info.h */
 	enum top_sort sort;
 	bool is_reversed, is_tree, is_paused, shows_help, is_typing, is_following, quits;
 	char filter[TOP_FILTER_SIZE];

@@ -303,7 +303,12 @@ static void bpf_close(struct activity_reader *reader)
 
 static void bpf_want_parents(struct activity_reader *reader, bool wanted)
 {
-	bpf_kernel_side_want_parents(to_bpf_reader(reader)->side, wanted);
+	bpf_kernel_side_want(to_bpf_reader(reader)->side, KEPLER_WANTS_PARENTS, wanted);
+}
+
+static void bpf_want_users(struct activity_reader *reader, bool wanted)
+{
+	bpf_kernel_side_want(to_bpf_reader(reader)->side, KEPLER_WANTS_USERS, wanted);
 }
 
 static const struct activity_ops bpf_ops = {
@@ -314,6 +319,7 @@ static const struct activity_ops bpf_ops = {
 	.fd = bpf_fd,
 	.drain = bpf_drain_early,
 	.want_parents = bpf_want_parents,
+	.want_users = bpf_want_users,
 	.new_cgroups = bpf_new_cgroups,
 };
 

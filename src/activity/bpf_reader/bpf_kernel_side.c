@@ -455,9 +455,14 @@ int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expecte
 	return r;
 }
 
-void bpf_kernel_side_want_parents(struct bpf_kernel_side *side, bool wanted)
+void bpf_kernel_side_want(struct bpf_kernel_side *side, enum kepler_wants what, bool wanted)
 {
-	__atomic_store_n(&side->skeleton->bss->pass.parents, wanted, __ATOMIC_RELAXED);
+	__u32 *wants = &side->skeleton->bss->pass.wants;
+
+	if (wanted)
+		(void)__atomic_or_fetch(wants, what, __ATOMIC_RELAXED);
+	else
+		(void)__atomic_and_fetch(wants, ~(__u32)what, __ATOMIC_RELAXED);
 }
 
 uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side)

@@ -65,8 +65,8 @@ void bpf_kernel_side_rearm(struct bpf_kernel_side *side);
  */
 int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expected,
 			 bpf_records_fn *fn, void *userdata);
-/* From now on records have the parents of their processes, or not. */
-void bpf_kernel_side_want_parents(struct bpf_kernel_side *side, bool wanted);
+/* From now on records have that, or not. */
+void bpf_kernel_side_want(struct bpf_kernel_side *side, enum kepler_wants what, bool wanted);
 uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side);
 uint64_t bpf_kernel_side_sent(const struct bpf_kernel_side *side);
 /* Cumulative: counted time of ends that did not fit; threads without memory for their work. */

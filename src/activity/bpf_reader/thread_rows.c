@@ -119,7 +119,9 @@ void thread_rows_describe_process(struct process_row *process, const struct kepl
 		process->parent = (struct process_key){ record->parent, record->parent_start_ns };
 	process->flags = (record->flags & KEPLER_KTHREAD ? ACTIVITY_KTHREAD : 0) |
 			 (record->flags & KEPLER_EXE_READ ? ACTIVITY_EXE_READ : 0) |
-			 (record->flags & KEPLER_HYPERVISOR ? ACTIVITY_HYPERVISOR : 0);
+			 (record->flags & KEPLER_HYPERVISOR ? ACTIVITY_HYPERVISOR : 0) |
+			 (record->flags & KEPLER_USER ? ACTIVITY_USER : 0);
+	process->user = record->user;
 	memcpy(process->comm, record->comm, COMM_MAX - 1);
 	process->comm[COMM_MAX - 1] = '\0';
 }

@@ -218,6 +218,7 @@ static void fill_sample(struct activity_sample *sample, const struct process_row
 	*sample = (struct activity_sample){
 		.key = process->key,
 		.parent = process->parent,
+		.user = process->user,
 		.cpu_ns = process->pending_ns,
 		.cycles = process->pending_cycles,
 		.cgroup_id = process->cgroup_id,

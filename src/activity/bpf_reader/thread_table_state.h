@@ -37,6 +37,7 @@ struct process_row {
 	uint32_t cpu;
 	uint32_t flags;
 	uint32_t next_free; /* in a free row */
+	uint32_t user;      /* with ACTIVITY_USER */
 	bool used;
 	bool active; /* in the list of the next samples */
 	char comm[COMM_MAX];

@@ -16,6 +16,7 @@
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
+#include "host/user_names.h"
 #include "kepler/pages/stat_route.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
@@ -267,7 +268,7 @@ static void handle_now(void *userdata, const struct http_request *request,
 		answer_wrong(response, &diag);
 		return;
 	}
-	if (viewer.sight == SIGHT_OWN && query.level != LEVEL_PROCESS) {
+	if (viewer.sight == SIGHT_OWN && query.view != LEVEL_PROCESS) {
 		answer_text(response, 403,
 			    "403: you can see your own processes only: level=process\n");
 		return;
@@ -278,13 +279,15 @@ static void handle_now(void *userdata, const struct http_request *request,
 		query.shows = viewer_owns;
 		query.userdata = &viewer;
 	}
-	if (now_query_wants_rows(&query))
-		snapshot_want_rows(pages->holder, now_ns);
+	now_query_want(&query, pages->holder, now_ns);
+	if (query.view == VIEW_USER)
+		query.users = user_names_read(USER_NAMES_FILE);
 	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
 	answer_made(request, response, page, page ? now_page(snapshot, &query, page) : -ENOMEM,
 		    NOW_PAGE_TYPE);
 	snapshot_put(pages->holder, snapshot);
+	user_names_free(query.users);
 }
 
 static void handle_history(void *userdata, const struct http_request *request,

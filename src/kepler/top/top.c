@@ -32,7 +32,7 @@ struct top_config {
 	struct config config;
 	bool once, json;
 	const char *at; /* "": now */
-	enum level level;
+	unsigned view;
 	enum top_sort sort;
 	uint32_t limit;
 };
@@ -54,9 +54,11 @@ static const struct option own_rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Show the time before instead of now, such as -10m, from the recordings in "
 		  "--record.dir. The left and right keys go to other intervals." },
-	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = level_choices,
-	  .default_text = "process", .metavar = "LEVEL", .only_flag = true,
-	  .help = "Level whose power is shown." },
+	{ "level", NULL, OPTION_ENUM, OWN(view), .choices = view_choices, .default_text = "process",
+	  .metavar = "LEVEL", .only_flag = true,
+	  .help = "Level whose rows are shown: one of owners, or services (systemd units), users "
+		  "of "
+		  "processes, GPUs." },
 	{ "sort", NULL, OPTION_ENUM, OWN(sort), .choices = sorts, .default_text = "watts",
 	  .metavar = "ORDER", .only_flag = true, .help = "Order of the rows." },
 	{ "limit", NULL, OPTION_U32, OWN(limit), .min = 1, .max = NOW_ROWS_MAX - 1,
@@ -99,7 +101,7 @@ static int fetch(struct top *top)
 {
 	const struct top_state *state = &top->state;
 	struct now_reading reading = { 0 };
-	int r = top_source_fetch(top->source, state->level, state->sort, top_state_limit(state),
+	int r = top_source_fetch(top->source, state->view, state->sort, top_state_limit(state),
 				 &top->answer, &top->notice);
 
 	if (r == 0)
@@ -292,6 +294,10 @@ static int open_source(const struct top_config *own, struct top_source **ret, st
 
 	if (!own->at[0])
 		return top_source_open(&own->config, geteuid() == 0, ret, diag);
+	if (own->view == VIEW_USER)
+		return diag_set(diag, -EINVAL,
+				"--level=user: recordings have no users; choose another level"
+				" with --at, such as process");
 	if (parse_duration_ns(text, &before_ns) < 0)
 		return diag_set(diag, -EINVAL,
 				"--at: must be a duration before now, such as -10m or -1h30m, not "
@@ -309,7 +315,7 @@ static int run(const struct top_config *own)
 	struct diag diag = { "" };
 	int r, status = 1;
 
-	top.state.level = own->level;
+	top.state.view = own->view;
 	top.state.sort = own->sort;
 	r = open_source(own, &top.source, &diag);
 	if (r < 0)

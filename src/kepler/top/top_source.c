@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "engine/session.h"
 #include "export/now_page.h"
+#include "host/user_names.h"
 #include "kepler/local_client.h"
 #include "kepler/top/top_past.h"
 
@@ -22,42 +23,42 @@ struct top_source {
 	struct session session;
 };
 
-static int ask_exporter(struct top_source *source, enum level level, enum top_sort sort,
+static int ask_exporter(struct top_source *source, unsigned view, enum top_sort sort,
 			uint32_t limit, struct strbuf *ret, struct diag *diag)
 {
 	char target[96];
 
 	(void)snprintf(target, sizeof(target), NOW_PAGE_PATH "?level=%s&sort=%s&limit=%u",
-		       level_info[level].name, top_sort_names[sort], limit);
+		       view_name(view), top_sort_names[sort], limit);
 	return local_client_get(source->client, target, NOW_ANSWER_MAX, ret, NULL, diag);
 }
 
 /* Makes the answer from its own session, or from recordings. */
-static int make_page(struct top_source *source, enum level level, enum top_sort sort,
-		     uint32_t limit, struct strbuf *ret)
+static int make_page(struct top_source *source, unsigned view, enum top_sort sort, uint32_t limit,
+		     struct strbuf *ret)
 {
-	const struct now_query query = { .level = level,
-					 .sort = (enum now_sort)sort,
-					 .limit = limit };
+	struct now_query query = { .view = view, .sort = (enum now_sort)sort, .limit = limit };
 	const struct snapshot *snapshot;
 	int r;
 
 	strbuf_reset(ret);
 	if (source->past)
 		return top_past_fetch(source->past, &query, ret);
-	if (now_query_wants_rows(&query))
-		snapshot_want_rows(source->session.holder, clock_ns(CLOCK_MONOTONIC));
+	now_query_want(&query, source->session.holder, clock_ns(CLOCK_MONOTONIC));
+	if (view == VIEW_USER)
+		query.users = user_names_read(USER_NAMES_FILE);
 	snapshot = snapshot_get(source->session.holder);
 	r = now_page(snapshot, &query, ret);
 	snapshot_put(source->session.holder, snapshot);
+	user_names_free(query.users);
 	return r == -ENODATA ? -EAGAIN : r;
 }
 
-int top_source_fetch(struct top_source *source, enum level level, enum top_sort sort,
-		     uint32_t limit, struct strbuf *ret, struct diag *diag)
+int top_source_fetch(struct top_source *source, unsigned view, enum top_sort sort, uint32_t limit,
+		     struct strbuf *ret, struct diag *diag)
 {
-	return source->client ? ask_exporter(source, level, sort, limit, ret, diag)
-			      : make_page(source, level, sort, limit, ret);
+	return source->client ? ask_exporter(source, view, sort, limit, ret, diag)
+			      : make_page(source, view, sort, limit, ret);
 }
 
 bool top_source_measures(const struct top_source *source)

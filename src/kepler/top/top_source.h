@@ -35,8 +35,8 @@ bool top_source_measures(const struct top_source *source);
  * The newest answer, as JSON in @ret: rows of that level, order and number. 0; -EAGAIN: there is
  * none yet; or -errno with a diagnosis, and the next call tries again.
  */
-int top_source_fetch(struct top_source *source, enum level level, enum top_sort sort,
-		     uint32_t limit, struct strbuf *ret, struct diag *diag);
+int top_source_fetch(struct top_source *source, unsigned view, enum top_sort sort, uint32_t limit,
+		     struct strbuf *ret, struct diag *diag);
 /* Reads everything once more, if it measures by itself. */
 void top_source_measure(struct top_source *source);
 /* A descriptor that is readable if top_source_drain() is due; -1: none. */

@@ -125,14 +125,31 @@ def everyone_sees_everything_where_the_option_says_so():
         assert local.now(uid=NOBODY, gid=NOBODY)["rows"][-1]["command"] == "other"
 
 
+def users_have_the_power_of_their_processes():
+    """Also of those that live for less than an interval, where BPF reports their ends."""
+    loop = "while :; do /bin/true; done"
+    with Sockets() as local, subprocess.Popen(["/bin/sh", "-c", loop], user=NOBODY, group=NOBODY, extra_groups=()) as short:
+        local.exporter.intervals(1)
+        local.now("?level=user")
+        time.sleep(2.5)
+        page = local.now("?level=user")
+        short.kill()
+        rows = {row.get("uid"): row for row in page["rows"]}
+        assert rows[NOBODY]["owner"] == "nobody" and rows[NOBODY]["watts"] > 0 and rows[NOBODY]["joules"] is None, page
+        assert rows[NOBODY]["cpu_percent"] > 1, page  # nearly all is of processes that have ended
+        assert rows[None]["cpu_percent"] < rows[NOBODY]["cpu_percent"] / 5, page
+
+
 def the_rows_of_each_level_make_the_total():
     with Sockets() as local, busy(0) as pid:
         local.exporter.intervals(1)
-        for level in ("process", "container", "pod", "vm", "namespace"):
+        for level in ("process", "container", "pod", "vm", "namespace", "service", "user", "gpu"):
             page = local.now(f"?level={level}&limit=4096")
             assert page["level"] == level and page["left_out"] == 0
             parts = sum(row["watts"] for row in page["rows"]) + (page["idle_watts"] or 0) + page["unattributed_watts"]
             assert abs(parts - page["total_watts"]) < 1e-6, page
+        unit = [row for row in local.now("?level=service")["rows"] if row["command"] != "other"]
+        assert all(row["owner"].rpartition(".")[2] in ("service", "scope", "slice", "socket", "mount") for row in unit), unit
         page = local.now("?limit=4096&sort=cpu")
         shares = [row["cpu_percent"] for row in page["rows"][:-1]]
         assert shares == sorted(shares, reverse=True)
@@ -160,4 +177,5 @@ if __name__ == "__main__":
     assert GROUP not in {group.gr_gid for group in grp.getgrall()}
     run_tests([without_the_option_only_root_and_the_group_connect, a_user_sees_its_own_processes_and_the_total,
                everyone_sees_everything_where_the_option_says_so, the_rows_of_each_level_make_the_total,
+               users_have_the_power_of_their_processes,
                another_instance_needs_another_path])

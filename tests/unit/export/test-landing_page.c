@@ -108,9 +108,9 @@ static void what_is_not_shown_is_among_the_others(void **state)
 	fixture_node(&fixture);
 	fixture_power(&fixture);
 	fixture.power.rows = rows;
-	fixture.power.level[LEVEL_CONTAINER].count = 0;
-	fixture.power.level[LEVEL_PROCESS].count = 40;
-	fixture.power.level[LEVEL_PROCESS].other_uw = 3000000;
+	fixture.power.view[LEVEL_CONTAINER].count = 0;
+	fixture.power.view[LEVEL_PROCESS].count = 40;
+	fixture.power.view[LEVEL_PROCESS].other_uw = 3000000;
 	for (uint32_t i = 0; i < 40; i++) {
 		rows[i].pid = 100 + i;
 		rows[i].power_uw = (40 - i) * 1000000;

@@ -8,7 +8,7 @@
 
 static const struct fixture_shape shape = { .zones = 4, .containers = 1, .processes = 1 };
 
-static const struct now_query everything = { .level = LEVEL_PROCESS, .limit = 64 };
+static const struct now_query everything = { .view = LEVEL_PROCESS, .limit = 64 };
 
 static json_t *load_query(const struct snapshot *snapshot, const struct now_query *query)
 {
@@ -74,7 +74,7 @@ static const char *text(const json_t *root, size_t row, const char *key)
 
 static void the_limit_moves_rows_to_other(void **state)
 {
-	const struct now_query one = { .level = LEVEL_PROCESS, .limit = 1 };
+	const struct now_query one = { .view = LEVEL_PROCESS, .limit = 1 };
 	struct fixture fixture;
 	json_t *root;
 
@@ -92,7 +92,7 @@ static void the_limit_moves_rows_to_other(void **state)
 
 static void rows_are_of_the_level_in_the_order_asked_for(void **state)
 {
-	struct now_query query = { .level = LEVEL_CONTAINER, .limit = 9 };
+	struct now_query query = { .view = LEVEL_CONTAINER, .limit = 9 };
 	struct fixture fixture;
 	json_t *root;
 
@@ -103,7 +103,7 @@ static void rows_are_of_the_level_in_the_order_asked_for(void **state)
 	assert_true(json_is_false(json_object_get(root, "complete")));
 	assert_string_equal(text(root, 0, "owner"), "web in shop/checkout-7d9f");
 	json_decref(root);
-	query = (struct now_query){ .level = LEVEL_PROCESS, .sort = NOW_BY_NAME, .limit = 9 };
+	query = (struct now_query){ .view = LEVEL_PROCESS, .sort = NOW_BY_NAME, .limit = 9 };
 	fixture.power.is_whole = true;
 	(void)snprintf(fixture.power.rows[0].command, LEDGER_COMM_MAX, "zsh");
 	root = load_query(&fixture.snapshot, &query);
@@ -126,7 +126,7 @@ static void some_see_their_own_only(void **state)
 {
 	const uint32_t pid = 8;
 	const struct now_query own = {
-		.level = LEVEL_PROCESS, .limit = 64, .shows = is_pid, .userdata = &pid
+		.view = LEVEL_PROCESS, .limit = 64, .shows = is_pid, .userdata = &pid
 	};
 	struct fixture fixture;
 	json_t *root;

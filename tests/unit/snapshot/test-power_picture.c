@@ -113,9 +113,9 @@ static void assert_sums(const struct power_picture *picture)
 	for (uint32_t i = 0; i < picture->part_count; i++)
 		parts += picture->parts[i].power_uw;
 	assert_int_equal(parts, picture->total_uw);
-	assert_int_equal(sum_list(picture, &picture->level[LEVEL_PROCESS]) + rest,
+	assert_int_equal(sum_list(picture, &picture->view[LEVEL_PROCESS]) + rest,
 			 picture->total_uw);
-	assert_int_equal(sum_list(picture, &picture->level[LEVEL_CONTAINER]) + rest,
+	assert_int_equal(sum_list(picture, &picture->view[LEVEL_CONTAINER]) + rest,
 			 picture->total_uw);
 }
 
@@ -154,14 +154,14 @@ static void rows_are_of_the_total(void **state)
 	assert_int_equal(node.picture.idle_uw, 26 * W);
 	assert_int_equal(node.picture.unattributed_uw, W);
 	assert_sums(&node.picture);
-	rows = node.picture.rows + node.picture.level[LEVEL_PROCESS].first;
-	assert_int_equal(node.picture.level[LEVEL_PROCESS].count, 2);
+	rows = node.picture.rows + node.picture.view[LEVEL_PROCESS].first;
+	assert_int_equal(node.picture.view[LEVEL_PROCESS].count, 2);
 	assert_int_equal(rows[0].pid, 2);
 	assert_int_equal(rows[0].power_uw, 140 * W);
 	assert_int_equal(rows[1].power_uw, 31 * W);
 	assert_int_equal(rows[1].energy_uj, 31 * W);
 	assert_string_equal(rows[0].owner, "shop/checkout-7d9f");
-	assert_string_equal(node.picture.rows[node.picture.level[LEVEL_CONTAINER].first].owner,
+	assert_string_equal(node.picture.rows[node.picture.view[LEVEL_CONTAINER].first].owner,
 			    "web in shop/checkout-7d9f");
 	tear_down(&node);
 }
@@ -246,11 +246,11 @@ static void what_is_left_out_is_in_other(void **state)
 	use_zone(&node, PSYS, sum + 5 * W, 0, 0);
 	node.zones[PSYS].span_ns = 1000000007;
 	take(&node);
-	assert_int_equal(node.picture.level[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
-	assert_int_equal(node.picture.level[LEVEL_PROCESS].left_out, 150 - POWER_TOP_PROCESSES);
-	assert_int_equal(node.picture.rows[node.picture.level[LEVEL_PROCESS].first].pid, 150);
+	assert_int_equal(node.picture.view[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.view[LEVEL_PROCESS].left_out, 150 - POWER_TOP_PROCESSES);
+	assert_int_equal(node.picture.rows[node.picture.view[LEVEL_PROCESS].first].pid, 150);
 	assert_int_equal(
-		node.picture.rows[node.picture.level[LEVEL_PROCESS].first + POWER_TOP_PROCESSES - 1]
+		node.picture.rows[node.picture.view[LEVEL_PROCESS].first + POWER_TOP_PROCESSES - 1]
 			.pid,
 		151 - POWER_TOP_PROCESSES);
 	assert_sums(&node.picture);
@@ -276,15 +276,15 @@ static void a_whole_picture_has_every_row(void **state)
 	take(&node);
 	picture = &node.picture;
 	assert_true(picture->is_whole);
-	assert_int_equal(picture->level[LEVEL_PROCESS].count, 150);
+	assert_int_equal(picture->view[LEVEL_PROCESS].count, 150);
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		const struct power_list *list = &picture->level[level];
+		const struct power_list *list = &picture->view[level];
 
 		assert_int_equal(list->left_out, 0);
 		assert_int_equal(sum_list(picture, list), sum);
 		assert_int_equal(list->other_uw, level == LEVEL_VM ? sum : 0);
 	}
-	row = &picture->rows[picture->level[LEVEL_PROCESS].first];
+	row = &picture->rows[picture->view[LEVEL_PROCESS].first];
 	assert_int_equal(row->pid, 150);
 	assert_int_equal(row->power_uw, 150 * 7919);
 	row = &picture->rows[row->belongs_to[LEVEL_CONTAINER]];
@@ -296,9 +296,120 @@ static void a_whole_picture_has_every_row(void **state)
 	node.limits = &power_glance;
 	take(&node);
 	assert_false(picture->is_whole);
-	assert_int_equal(picture->level[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
-	assert_int_equal(picture->level[LEVEL_POD].count, 0);
+	assert_int_equal(picture->view[LEVEL_PROCESS].count, POWER_TOP_PROCESSES);
+	assert_int_equal(picture->view[LEVEL_POD].count, 0);
 	assert_int_equal(picture->rows[0].belongs_to[LEVEL_POD], POWER_ROW_NONE);
+	tear_down(&node);
+}
+
+static const struct power_row *row_of(const struct power_picture *picture, enum view view,
+				      const char *owner)
+{
+	const struct power_list *list = &picture->view[view];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (strcmp(picture->rows[list->first + i].owner, owner) == 0)
+			return &picture->rows[list->first + i];
+	}
+	return NULL;
+}
+
+/* Processes of two users, in a pod and in a unit; a GPU next to the zone of the total. */
+static void use_by_users(struct node *node, struct process_users *users)
+{
+	static const struct test_owner unit = {
+		.names.text = { [LABEL_CONTAINER_ID] = "nginx.service",
+				[LABEL_CONTAINER_NAME] = "nginx.service",
+				[LABEL_NAMESPACE] = "system" },
+	};
+	uint32_t pod;
+
+	begin(node);
+	pod = node->container;
+	use_zone(node, PSYS, 60 * W, 6 * W, 4 * W);
+	use_zone(node, DRAM, 9 * W, 0, 2 * W);
+	use(node, 1, PSYS, 30 * W);
+	use(node, 1, DRAM, 7 * W);
+	node->container = enter_owner(node->ledger, &unit);
+	use(node, 2, PSYS, 20 * W);
+	use(node, 3, PSYS, 5 * W);
+	use(node, 4, PSYS, W);
+	for (uint32_t pid = 1; pid <= 3; pid++)
+		process_users_note(users, node->ledger, ledger_find_process(node->ledger, pid, 1),
+				   pid == 2 ? 0 : 1000);
+	node->container = pod;
+}
+
+static void services_users_and_gpus_make_the_total_too(void **state)
+{
+	struct process_users users = { .is_noted = true };
+	const struct power_picture *picture;
+	struct node node;
+
+	set_up(&node, false);
+	node.zones[DRAM].total = 2;
+	node.zones[DRAM].zone.kind = ZONE_GPU;
+	node.zones[DRAM].zone.domain = (struct domain){ DOMAIN_DEVICE, 3 };
+	(void)snprintf(node.zones[DRAM].zone.instance, ZONE_INSTANCE_MAX, "GPU-7f");
+	node.limits = &power_whole;
+	node.scratch.users = &users;
+	picture = &node.picture;
+	use_by_users(&node, &users);
+	take(&node);
+	assert_true(picture->has_users);
+	for (unsigned view = 0; view < VIEW_COUNT; view++)
+		assert_int_equal(sum_list(picture, &picture->view[view]) + picture->idle_uw +
+					 picture->unattributed_uw,
+				 picture->total_uw);
+	assert_int_equal(picture->total_uw, 75 * W);
+	assert_int_equal(picture->view[VIEW_SERVICE].count, 1);
+	assert_int_equal(row_of(picture, VIEW_SERVICE, "nginx.service")->power_uw, 26 * W);
+	assert_int_equal(picture->view[VIEW_USER].count, 2);
+	assert_int_equal(row_of(picture, VIEW_USER, "1000")->power_uw, 42 * W);
+	assert_int_equal(row_of(picture, VIEW_USER, "0")->power_uw, 20 * W);
+	assert_int_equal(picture->view[VIEW_USER].other_uw, W); /* of no known user */
+	assert_int_equal(row_of(picture, VIEW_GPU, "gpu 3 GPU-7f")->power_uw, 7 * W);
+	assert_int_equal(row_of(picture, VIEW_GPU, "gpu 3 GPU-7f")->energy_uj, 7 * W);
+	/* A user of processes that do not run any more has no row. */
+	begin(&node);
+	use_zone(&node, PSYS, 5 * W, 0, 0);
+	use(&node, 1, PSYS, 5 * W);
+	take(&node);
+	assert_int_equal(picture->view[VIEW_USER].count, 1);
+	assert_int_equal(row_of(picture, VIEW_USER, "1000")->power_uw, 5 * W);
+	assert_int_equal(row_of(picture, VIEW_GPU, "gpu 3 GPU-7f")->power_uw, 0);
+	process_users_release(&users);
+	tear_down(&node);
+}
+
+/* Beyond the rows that a picture can have, users are still summed from all processes. */
+static void rows_beyond_the_limit_are_in_the_sums(void **state)
+{
+	static const struct ledger_options options = { .max_processes = POWER_ROWS_MAX + 200,
+						       .max_containers = 10 };
+	struct process_users users = { .is_noted = true };
+	struct ledger *ledger;
+	struct node node;
+
+	set_up(&node, false);
+	ledger_free(node.ledger);
+	assert_int_equal(ledger_new(&options, &ledger), 0);
+	node.ledger = ledger;
+	for (uint32_t z = 0; z < ZONES; z++)
+		assert_int_equal(ledger_add_zone(ledger, &node.kinds[z]), 0);
+	node.limits = &power_whole;
+	node.scratch.users = &users;
+	begin(&node);
+	for (uint32_t pid = 1; pid <= POWER_ROWS_MAX + 100; pid++) {
+		use(&node, pid, PSYS, 1000);
+		process_users_note(&users, ledger, ledger_find_process(ledger, pid, 1), 7);
+	}
+	use_zone(&node, PSYS, (POWER_ROWS_MAX + 100) * 1000, 0, 0);
+	take(&node);
+	assert_int_equal(node.picture.view[LEVEL_PROCESS].left_out, 100);
+	assert_int_equal(row_of(&node.picture, VIEW_USER, "7")->power_uw,
+			 (POWER_ROWS_MAX + 100) * 1000);
+	process_users_release(&users);
 	tear_down(&node);
 }
 
@@ -351,7 +462,7 @@ static void shared_idle_power_is_in_rows(void **state)
 	ledger_charge(node.ledger, process, ledger_column(node.ledger, PSYS, MODE_IDLE), 15 * W);
 	ledger_unattributed(node.ledger, PSYS, MODE_IDLE, UNATTRIBUTED_NO_ACTIVITY, 5 * W);
 	take(&node);
-	assert_int_equal(node.picture.rows[node.picture.level[LEVEL_PROCESS].first].power_uw,
+	assert_int_equal(node.picture.rows[node.picture.view[LEVEL_PROCESS].first].power_uw,
 			 15 * W);
 	assert_int_equal(node.picture.idle_uw, 5 * W);
 	assert_sums(&node.picture);
@@ -393,6 +504,8 @@ int main(void)
 		cmocka_unit_test(printed_parts_make_the_printed_sum),
 		cmocka_unit_test(what_is_left_out_is_in_other),
 		cmocka_unit_test(a_whole_picture_has_every_row),
+		cmocka_unit_test(services_users_and_gpus_make_the_total_too),
+		cmocka_unit_test(rows_beyond_the_limit_are_in_the_sums),
 		cmocka_unit_test(a_late_reading_changes_nothing),
 		cmocka_unit_test(a_fault_is_not_an_old_number),
 		cmocka_unit_test(shared_idle_power_is_in_rows),

@@ -32,12 +32,12 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
 
 	for (unsigned columns = 20; columns < 200; columns++) {
-		for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		for (unsigned level = 0; level < VIEW_COUNT; level++) {
 			struct top_state top;
 			unsigned lines = 1;
 
 			begin_state(&top, 15, columns);
-			top.level = level;
+			top.view = level;
 			draw(&top, &screen, &frame);
 			for (const char *at = frame.data; at; lines++) {
 				const char *end = strchr(at, '\n');

@@ -161,11 +161,11 @@ static void levels_turn_round(void **state)
 
 	begin_state(&top, 24, 100);
 	assert_true(push(&top, KEY_LEFT));
-	assert_int_equal(top.level, LEVEL_NAMESPACE);
+	assert_int_equal(top.view, VIEW_GPU);
 	assert_true(push(&top, KEY_TAB));
-	assert_int_equal(top.level, LEVEL_PROCESS);
+	assert_int_equal(top.view, LEVEL_PROCESS);
 	assert_true(press(&top, '3'));
-	assert_int_equal(top.level, LEVEL_POD);
+	assert_int_equal(top.view, LEVEL_POD);
 	(void)press(&top, 'q');
 	assert_true(top.quits);
 	top_state_release(&top);
