@@ -28,14 +28,19 @@ static int take_body(void *userdata, const char *bytes, size_t len)
 }
 
 /* Takes the reason from an answer that refuses: "403: this user …". */
-static int refuse(const char *socket, const struct http_reply *reply, const struct strbuf *body,
-		  struct diag *diag)
+static int refuse(const char *socket, const char *target, const struct http_reply *reply,
+		  const struct strbuf *body, struct diag *diag)
 {
 	const char *text = body->len ? body->data : "";
 	char number[8];
 	size_t skip;
 
 	(void)snprintf(number, sizeof(number), "%d: ", reply->status);
+	if (reply->status == 404 && strstr(text, "no such page"))
+		return diag_set(diag, -EACCES,
+				"%s: the exporter there is older than this command: it has no page "
+				"%.*s; restart it with this version",
+				socket, (int)strcspn(target, "?"), target);
 	skip = strncmp(text, number, strlen(number)) == 0 ? strlen(number) : 0;
 	return diag_set(diag, reply->status == 503 || reply->status == 429 ? -EAGAIN : -EACCES,
 			"%s: %.*s", socket, (int)strcspn(text + skip, "\n"), text + skip);
@@ -65,7 +70,7 @@ int local_client_get(struct local_client *client, const char *target, size_t max
 		*ret_status = reply.status;
 	if (r < 0 || reply.status == 200 || (ret_status && reply.status < 300))
 		return r;
-	return refuse(client->socket, &reply, ret, diag);
+	return refuse(client->socket, target, &reply, ret, diag);
 }
 
 static int open_client(const char *socket, const char *user_agent, struct local_client *client,

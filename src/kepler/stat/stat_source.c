@@ -54,7 +54,8 @@ static int open_session(struct stat_source *source, struct diag *diag)
 
 		activity_get_info(session->sources.activity, &info);
 		return diag_set(diag, -EOPNOTSUPP,
-				"descendants of the command can be followed with BPF only: %s",
+				"descendants of the command can be followed with BPF only, which "
+				"is not available: %s; kepler doctor reports what to do",
 				info.why_not_bpf);
 	}
 	(void)session_run_interval(session); /* the baseline; its state is in the reading */

@@ -279,7 +279,16 @@ def an_exporter_that_ends_is_reported():
         assert process.returncode == 1 and told.startswith("kepler: no exporter responds at /"), (process.returncode, told)
 
 
+def without_bpf_it_says_what_to_do():
+    told = stat("--bpf.enabled=false", "true", status=1).stderr
+    assert told.startswith("kepler: ") and "with BPF only" in told and "kepler doctor" in told, told
+    with exporter("--bpf.enabled=false") as (socket, _):
+        told = stat(socket, "true", status=1).stderr
+        assert "without BPF: kepler doctor reports why" in told, told
+
+
 TESTS = [
+    without_bpf_it_says_what_to_do,
     an_exporter_that_ends_is_reported,
     an_exporter_measures_for_root,
     a_user_measures_its_own_command,

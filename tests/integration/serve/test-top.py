@@ -3,16 +3,19 @@
 """kepler top: on a terminal, as text and as JSON, of an exporter and measured by itself."""
 import contextlib
 import fcntl
+import http.server
 import json
 import os
 import pathlib
 import pty
 import select
 import signal
+import socketserver
 import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 
 from rig import CONFIG, KEPLER, Exporter, need_root, run_tests
@@ -154,6 +157,86 @@ def it_leaves_the_terminal_as_it_was_when_it_is_ended():
             assert status == 0 and LEFT in last, (status, last)
 
 
+def it_ends_with_its_terminal():
+    with place() as path, exporter_at(path):
+        terminal = Terminal(path)
+        terminal.wait("POWER")
+        os.close(terminal.fd)
+        end = time.monotonic() + 20
+        while os.waitpid(terminal.pid, os.WNOHANG) == (0, 0):
+            assert time.monotonic() < end, "it still runs"
+            time.sleep(0.05)
+
+
+def an_output_that_cannot_be_written_is_reported():
+    with place() as path, exporter_at(path):
+        command = [KEPLER, "top", f"--local.socket={path}"]
+        for words in (["--once"], ["--json"]):
+            with open("/dev/full", "wb") as full:
+                told = subprocess.run([*command, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+            assert told.returncode == 1 and told.stderr == "kepler: standard output: No space left on device\n", told
+        reader, writer = os.pipe()
+        os.close(reader)
+        told = subprocess.run([*command, "--json"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        os.close(writer)
+        assert told.returncode in (1, -signal.SIGPIPE) and "Sanitizer" not in told.stderr, told
+
+
+class Older(socketserver.ThreadingUnixStreamServer):
+    """An exporter of a version that has fewer pages and levels than this command knows."""
+    daemon_threads = True
+
+    def __init__(self, path, status, text):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                is_known = self.path == "/healthz"
+                body = b"ok\n" if is_known else text.encode()
+                self.send_response(200 if is_known else status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def address_string(self):
+                return "local"
+
+            def log_message(self, *args):
+                pass
+        super().__init__(str(path), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *exc):
+        self.shutdown()
+        self.server_close()
+
+
+def an_older_exporter_is_named_as_the_reason():
+    with place() as path, Older(path, 404, "404: there is no such page; try /metrics\n"):
+        told = top(path, "--once")
+        assert told.returncode == 1 and "older than this command" in told.stderr and "/api/v1/now" in told.stderr, told
+    with place() as path, Older(path, 400, "400: level: want one of process, pod, not \"user\"\n"):
+        told = top(path, "--once", "--level=user")
+        assert told.returncode == 1 and "level: want one of process, pod" in told.stderr, told
+    with place() as path, Older(path, 200, "<html>"):
+        told = top(path, "--once")
+        assert told.returncode == 1 and "is not JSON" in told.stderr, told
+
+
+def names_cannot_command_the_terminal():
+    rename = "import ctypes; ctypes.CDLL(None).prctl(15, b'\\x1b]0;me\\x07', 0, 0, 0)\nwhile True: pass"
+    with place() as path, exporter_at(path, "--monitor.interval=1s") as exporter:
+        process = subprocess.Popen(["python3", "-c", rename])
+        exporter.intervals(2)
+        for words in (["--once"], ["--json", "--limit=4096"]):
+            told = top(path, *words)
+            assert told.returncode == 0 and "]0;me" in told.stdout and "\x1b" not in told.stdout and "\x07" not in told.stdout, told
+        terminal = Terminal(path)
+        assert b"\x1b]0;" not in terminal.wait("]0;me")
+        terminal.send("q")
+        terminal.end()
+        process.kill()
+        process.wait()
+
+
 def it_waits_for_an_exporter_that_restarts():
     with place() as path:
         with exporter_at(path):
@@ -228,5 +311,7 @@ def it_shows_what_was_recorded():
 if __name__ == "__main__":
     need_root()
     run_tests([it_prints_once_in_a_pipe_and_as_json, without_an_exporter_root_measures, it_follows_keys_and_sizes_of_a_terminal,
-               it_leaves_the_terminal_as_it_was_when_it_is_ended, it_waits_for_an_exporter_that_restarts,
+               it_leaves_the_terminal_as_it_was_when_it_is_ended, it_ends_with_its_terminal,
+               an_output_that_cannot_be_written_is_reported, an_older_exporter_is_named_as_the_reason,
+               names_cannot_command_the_terminal, it_waits_for_an_exporter_that_restarts,
                it_shows_what_was_recorded])
