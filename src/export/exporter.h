@@ -30,6 +30,7 @@ struct push_options;
 struct scrape_pace;
 struct send_board;
 struct snapshot_holder;
+struct unused;
 
 /*
  * The services that the program offers to its exporters. All of it is borrowed and outlives them.
@@ -42,6 +43,7 @@ struct exporter_program {
 	struct explain_desk *desk;         /* for questions about rows */
 	struct stat_desk *stats;           /* for the energy of commands */
 	struct history *history;           /* what was used before */
+	struct unused *unused;             /* what is held and not used */
 	struct name_finder *names;         /* further names of this machine */
 	struct send_board *sends;          /* of those that push */
 	const struct push_options *push;   /* of all exporters that push */

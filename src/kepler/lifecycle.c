@@ -116,6 +116,10 @@ static int start_exporters(struct monitor *monitor)
 	if (r < 0)
 		return log_error_errno(r, "cannot set up the history");
 	program.history = monitor->history;
+	r = unused_new(&monitor->unused);
+	if (r < 0)
+		return log_error_errno(r, "cannot set up the list of what is not used");
+	program.unused = monitor->unused;
 	r = stat_desk_new(&monitor->stats);
 	if (r < 0)
 		return log_error_errno(r, "cannot set up kepler stat");
@@ -234,6 +238,8 @@ void monitor_run_interval(struct monitor *monitor)
 	zone_watch_look(&monitor->zones, monitor->session.engine, began_ns);
 	machine_log_unseen(&monitor->session, &monitor->logged_unseen);
 	note_history(monitor);
+	unused_note(monitor->unused, interval_engine_books(monitor->session.engine),
+		    clock_ns(CLOCK_BOOTTIME));
 	loop_steps_add_interval(&monitor->steps, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	exporters_turn(&monitor->exporters, began_ns);
 	if (monitor->table)
@@ -397,6 +403,7 @@ void monitor_finish(struct monitor *monitor)
 	explain_desk_free(monitor->desk);
 	stat_desk_free(monitor->stats);
 	history_free(monitor->history);
+	unused_free(monitor->unused);
 	scrape_pace_release(&monitor->pace);
 	notify_close(monitor->notify);
 	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);

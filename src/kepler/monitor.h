@@ -29,6 +29,7 @@
 #include "service/name_finder.h"
 #include "service/notify.h"
 #include "service/schedule.h"
+#include "unused/unused.h"
 
 struct monitor {
 	struct option_args args;
@@ -40,6 +41,7 @@ struct monitor {
 	struct explain_desk *desk;
 	struct stat_desk *stats;
 	struct history *history;
+	struct unused *unused;
 	struct exporters exporters;
 	struct send_board sends;        /* receivers of exporters */
 	struct name_finder name_finder; /* finds names that requests may use */

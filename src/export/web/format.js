@@ -21,6 +21,8 @@ export function watts(value, estimated) {
 }
 
 export function joules(value) {
+	if (value === null || value === undefined)
+		return NONE;
 	const units = ["J", "kJ", "MJ", "GJ", "TJ"];
 	let unit = 0;
 	while (value >= 1000 && unit < units.length - 1) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks for the power now once per second and for the history less often, while the page is visible.
 import { amount, watts, percent } from "./format.js";
-import { LEVELS, readRoute, writeRoute, inside, isInside, questionOf } from "./route.js";
+import { LEVELS, isBeside, readRoute, writeRoute, inside, isInside, questionOf } from "./route.js";
 import { Graph } from "./graph.js";
 import { Table, COLUMNS } from "./table.js";
 import { showWhy } from "./explain.js";
+import { listFindings } from "./findings.js";
 
 const ROWS_MAX = 4096;
 const RANGES = { "5m": { title: "5 min", seconds: 300, step: 2 }, "1h": { title: "1 h", seconds: 3600, step: 15 },
 	"24h": { title: "24 h", seconds: 86400, step: 300 } };
-const TITLES = { namespace: "Namespaces", pod: "Pods", container: "Containers", process: "Processes", vm: "VMs" };
+const TITLES = { namespace: "Namespaces", pod: "Pods", container: "Containers", process: "Processes", vm: "VMs",
+	service: "Services", user: "Users", gpu: "GPUs" };
 
 const $ = id => document.getElementById(id);
 let route = readRoute(location.search);
-let now = null, lastMs = 0, paused = false, historyMs = 0, asks = 0;
+let now = null, lastMs = 0, paused = false, historyMs = 0, findingsMs = 0, asks = 0;
 const graph = new Graph($("graph"));
 const table = new Table($("body"), enter, row => showWhy(row.name, row.question));
 
@@ -131,7 +133,7 @@ function drawControls() {
 	drawHead();
 	choices($("level"), LEVELS.map(level => [level, TITLES[level]]), route.level, level => go({ ...route, level,
 		container: level === "process" ? route.container : "", pod: level === "process" || level === "container" ? route.pod : "",
-		namespace: level === "namespace" || level === "vm" ? "" : route.namespace }));
+		namespace: isBeside(level) ? "" : route.namespace }));
 	choices($("by"), [["owner", "Owners"], ["zone", "Zones"]], route.by, by => { go({ ...route, by }, true); drawHistory(); drawControls(); });
 	choices($("range"), Object.entries(RANGES).map(([key, { title }]) => [key, title]), route.range, range => {
 		historyMs = 0;
@@ -305,6 +307,15 @@ async function askHistory() {
 	drawHistory();
 }
 
+async function askFindings() {
+	if (Date.now() - findingsMs < 30000)
+		return;
+	findingsMs = Date.now();
+	const list = listFindings(await ask("/api/v1/findings"));
+	$("findings").hidden = !list.length;
+	fill($("unused"), list);
+}
+
 /* A Kubernetes node begins with its namespaces, any other machine with its services and containers. */
 async function chooseLevel() {
 	const page = await ask("/api/v1/now?level=namespace&limit=100");
@@ -331,6 +342,7 @@ async function tick() {
 			drawPower();
 			drawRows();
 			await askHistory();
+			await askFindings();
 		} catch (caught) {
 			error = caught;
 		}

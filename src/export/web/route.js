@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown, as it stands in the address: it can be bookmarked and sent, and the back button works.
 
-export const LEVELS = ["namespace", "pod", "container", "process", "vm"];
+export const LEVELS = ["namespace", "pod", "container", "process", "vm", "service", "user", "gpu"];
+/** Those that are not part of the path from the node to a process. */
+export const isBeside = level => ["namespace", "vm", "service", "user", "gpu"].includes(level);
 const KEYS = ["level", "namespace", "pod", "container", "q", "sort", "range", "by"];
 const RANGES = ["5m", "1h", "24h"];
 const SORTS = ["watts", "joules", "cpu", "name"];
@@ -37,14 +39,13 @@ export function inside(route, row) {
 	case "namespace": return { ...route, level: "pod", namespace: row.owner, pod: "", container: "", q: "" };
 	case "pod": return { ...route, level: "container", pod: row.owner, container: "", q: "" };
 	case "container": return { ...route, level: "process", container: row.owner, q: "" };
-	case "vm": return null;
 	default: return null;
 	}
 }
 
 /** Is the row in the place that the path leads to? */
 export function isInside(route, row) {
-	if (route.level === "vm" || route.level === "namespace")
+	if (isBeside(route.level))
 		return true;
 	if (route.level === "process" && route.container)
 		return row.container === route.container;
@@ -59,6 +60,8 @@ export function isInside(route, row) {
 export function questionOf(route, row) {
 	switch (route.level) {
 	case "process": return `pid:${row.pid}`;
+	case "service": return row.owner;
+	case "user": case "gpu": return "";
 	case "container": return row.pod ? `pod:${row.pod}` : row.owner;
 	default: return `${route.level}:${row.owner}`;
 	}

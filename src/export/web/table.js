@@ -68,7 +68,7 @@ class Row {
 		setText(this.cells.share, percent(table.total > 0 ? data.watts * 100 / table.total : NaN));
 		setText(this.cells.cpu, percent(data.cpu));
 		setText(this.cells.joules, joules(data.joules));
-		this.why.hidden = data.isOther;
+		this.why.hidden = data.isOther || !data.question;
 		this.why.setAttribute("aria-label", `Why has ${data.name} this power?`);
 	}
 }

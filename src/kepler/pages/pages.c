@@ -16,6 +16,7 @@
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
+#include "export/unused_page.h"
 #include "host/user_names.h"
 #include "kepler/pages/stat_route.h"
 #include "service/heartbeat.h"
@@ -331,6 +332,33 @@ static void handle_stat(void *userdata, const struct http_request *request,
 		stat_route_answer(pages->stats, &viewer, &pages->times, request, response);
 }
 
+static void handle_findings(void *userdata, const struct http_request *request,
+			    struct http_response *response)
+{
+	struct pages *pages = userdata;
+	const struct snapshot *snapshot;
+	struct viewer viewer;
+	struct diag diag = { "" };
+	struct strbuf *page;
+	uint64_t least_ns;
+
+	if (!is_shown_all(pages, request, response) ||
+	    !is_served(pages, request, clock_ns(CLOCK_MONOTONIC), &viewer, response))
+		return;
+	if (unused_query_read(request, &least_ns, &diag) < 0) {
+		answer_wrong(response, &diag);
+		return;
+	}
+	snapshot = snapshot_get(pages->holder);
+	page = calloc(1, sizeof(*page));
+	answer_made(request, response, page,
+		    page ? unused_page(pages->unused, snapshot, least_ns, clock_ns(CLOCK_BOOTTIME),
+				       page)
+			 : -ENOMEM,
+		    UNUSED_PAGE_TYPE);
+	snapshot_put(pages->holder, snapshot);
+}
+
 static void set_routes(struct pages *pages)
 {
 	const struct http_route routes[PAGES_ROUTES] = {
@@ -344,6 +372,7 @@ static void set_routes(struct pages *pages)
 		  .local_only = true },
 		{ NOW_PAGE_PATH, handle_now, pages },
 		{ HISTORY_PAGE_PATH, handle_history, pages },
+		{ UNUSED_PAGE_PATH, handle_findings, pages },
 		{ STAT_PAGE_PATH, handle_stat, pages, .spare = true, .local_only = true },
 	};
 
@@ -358,6 +387,7 @@ int pages_init(struct pages *pages, const struct exporter_program *program,
 		.heartbeat = program->heartbeat,
 		.desk = program->desk,
 		.history = program->history,
+		.unused = program->unused,
 		.stats = program->stats,
 		.pace = program->pace,
 		.viewing = viewing,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of the exporter, as routes of an HTTP server: /, /metrics, /healthz, /readyz,
- * /api/v1/now (now_page.h), /api/v1/history (history_page.h), and for peers on this machine
+ * /api/v1/now (now_page.h), /api/v1/history (history_page.h), /api/v1/findings (unused_page.h), and
+ * for peers on this machine
  * /explain/WHAT and, always as JSON, /api/v1/explain/WHAT (explain_page.h). Over a Unix socket
  * there is /api/v1/stat, too (stat_route.h). Each server that has them has a struct of its own.
  *
@@ -19,7 +20,7 @@
 #include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
-#define PAGES_ROUTES 9
+#define PAGES_ROUTES 10
 
 struct pages {
 	struct http_route routes[PAGES_ROUTES];
@@ -29,6 +30,7 @@ struct pages {
 	const struct heartbeat *heartbeat;
 	struct explain_desk *desk;
 	struct history *history;
+	struct unused *unused;
 	struct stat_desk *stats;
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
