@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/strbuf.h"
 #include "base/text/ascii.h"
 #include "config/config.h"
 #include "options/program.h"
 #include "passthrough/passthrough_text.h"
+#include "passthrough/passthrough_xml.h"
 
 #define PERIODS_MAX 10 /* an older report is outdated: the exporter has ended */
 
@@ -48,22 +50,13 @@ static void print_joules(uint64_t energy_uj)
 		     (unsigned long long)(energy_uj % UJ_PER_J));
 }
 
-/* EnergyConsumedPackage; of an estimate EnergyEstimatedPackage. Dynamic and idle energy. */
 static void print_xml(const struct passthrough_record *record)
 {
-	(void)puts("<metrics>");
-	for (size_t i = 0; i < record->zone_count; i++) {
-		const struct passthrough_zone *zone = &record->zones[i];
-		const char *kind = zone_kind_name(zone->kind);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-		(void)printf("<metric type='real64' context='vm' unit='J'><name>Energy%s%c%s"
-			     "</name><value>",
-			     zone->quality == QUALITY_MEASURED ? "Consumed" : "Estimated",
-			     kind[0] - 'a' + 'A', kind + 1);
-		print_joules(zone->dynamic_uj + zone->idle_uj);
-		(void)puts("</value></metric>");
-	}
-	(void)puts("</metrics>");
+	passthrough_xml_write(record, &text);
+	if (strbuf_error(&text) == 0)
+		(void)fputs(text.data, stdout);
 }
 
 static void print_text(const struct passthrough_record *record)

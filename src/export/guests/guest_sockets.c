@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "export/guests/guest_dialogue.h"
 #include "net/http_unix.h"
 
 #define TEND_NS (5 * NSEC_PER_SEC)
@@ -236,9 +237,8 @@ static int connect_to(const char *path)
 	return TAKE_FD(fd);
 }
 
-/* The stream to the listener that @fd is connected to; NULL: it is not the machine's. */
-static struct guest_stream *take_listener(struct guest_sockets *sockets, struct guest *guest,
-					  int fd)
+/* Returns true if @fd is connected to a listener of the machine, else it is closed. */
+static bool is_of_machine(struct guest_sockets *sockets, const struct guest *guest, int fd)
 {
 	struct ucred peer = { 0 };
 
@@ -246,30 +246,67 @@ static struct guest_stream *take_listener(struct guest_sockets *sockets, struct 
 	    (!is_hypervisor(guest, &peer) && !vm_users_have(sockets->users, peer.uid))) {
 		guest_count(&sockets->counts.unknown_peers, 1);
 		(void)close(fd);
-		return NULL;
+		return false;
 	}
-	return guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts);
+	return true;
 }
 
-/* QEMU listens at the ports that libvirt knows, until the machine ends. */
+/* The stream to the listener that @fd is connected to; NULL: it is not the machine's. */
+static struct guest_stream *take_listener(struct guest_sockets *sockets, struct guest *guest,
+					  int fd)
+{
+	return is_of_machine(sockets, guest, fd)
+		       ? guest_stream_open(sockets->epoll_fd, fd, guest, &sockets->counts)
+		       : NULL;
+}
+
+/*
+ * A descriptor that is connected to a port where QEMU listens until the machine ends; -1: none.
+ */
+static int connect_port(struct guest_sockets *sockets, const char *path)
+{
+	char text[160];
+	int fd = connect_to(path);
+
+	if (fd < 0 && fd != -EAGAIN && fd != -ENOENT && fd != -ECONNREFUSED) {
+		(void)snprintf(text, sizeof(text), "cannot connect to %.90s: %s", path,
+			       strerrordesc_np(-fd));
+		note_error(sockets, fd, text);
+	}
+	return MAX(fd, -1);
+}
+
+/* The port that libvirt knows. */
 static void tend_channel(struct guest_sockets *sockets, struct guest *guest)
 {
 	struct guest_doors *doors = guest->doors;
 	const char *path = guest->process.energy_socket;
-	char text[160];
 	int fd;
 
 	if (!path[0] || strcmp(path, doors->serial.path) == 0 ||
 	    is_connected(guest, doors->channel))
 		return;
-	fd = connect_to(path);
-	if (fd >= 0) {
+	fd = connect_port(sockets, path);
+	if (fd >= 0)
 		doors->channel = take_listener(sockets, guest, fd);
-	} else if (fd != -EAGAIN && fd != -ENOENT && fd != -ECONNREFUSED) {
-		(void)snprintf(text, sizeof(text), "cannot connect to %.90s: %s", path,
-			       strerrordesc_np(-fd));
-		note_error(sockets, fd, text);
+}
+
+/* The port of vhostmd, where libvirt has it, or in the directory of sockets. */
+static void tend_dialogue(struct guest_sockets *sockets, struct guest *guest)
+{
+	const char *path = guest->process.vhostmd_socket;
+	char own[HTTP_UNIX_PATH_MAX + 1];
+	int fd, len;
+
+	if (guest->dialogue)
+		return;
+	if (!path[0] && sockets->folder[0]) {
+		len = snprintf(own, sizeof(own), "%s/%s.vhostmd", sockets->folder, guest->key);
+		path = len > 0 && (size_t)len < sizeof(own) ? own : "";
 	}
+	fd = path[0] ? connect_port(sockets, path) : -1;
+	if (fd >= 0 && is_of_machine(sockets, guest, fd))
+		(void)guest_dialogue_open(sockets->epoll_fd, fd, guest, &sockets->counts);
 }
 
 /* The descriptor of a socket of another process at the door's path; -1: there is none. */
@@ -312,6 +349,7 @@ void guest_sockets_tend(struct guest_sockets *sockets, struct guest *guest, uint
 			(void)close(fd); /* another program serves it */
 	}
 	tend_channel(sockets, guest);
+	tend_dialogue(sockets, guest);
 }
 
 /* ---- connections ---- */

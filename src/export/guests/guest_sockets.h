@@ -5,6 +5,7 @@
  *   UUID.sock         virtio-serial. QEMU listens there, and this program connects, or, with
  *                     reconnect=, QEMU connects to this program. Whichever is there first listens;
  *                     QEMU replaces a socket of this program's, which then connects.
+ *   UUID.vhostmd      the port org.github.vhostmd.1 (guest_dialogue.h): QEMU listens there.
  *   ID.vsock_PORT     guests of Firecracker and Cloud Hypervisor, whose device has the socket
  *                     ID.vsock: a guest's connection to the host's port PORT arrives here.
  *

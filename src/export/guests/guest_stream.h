@@ -7,7 +7,7 @@
  * GUEST_INPUT_MAX bytes in an interval is not read from until the next one.
  *
  * All descriptors are nonblocking, in one epoll instance, and used by one thread. The data of an
- * event is a struct guest_watch, the first member of a stream or a listener.
+ * event is a struct guest_watch, the first member of a stream, a dialogue or a listener.
  */
 #pragma once
 
@@ -24,6 +24,7 @@ enum guest_watch_kind {
 	GUEST_WATCH_VSOCK, /* the listener of all guests */
 	GUEST_WATCH_DOOR,  /* a listener of one guest */
 	GUEST_WATCH_STREAM,
+	GUEST_WATCH_DIALOGUE, /* guest_dialogue.h */
 };
 
 struct guest_watch {
@@ -37,6 +38,7 @@ struct guest_counts {
 	uint64_t records;
 	uint64_t dropped;       /* records that a guest did not read in time */
 	uint64_t unknown_peers; /* closed at once */
+	uint64_t ignored;       /* lines of a guest that are no request */
 	uint64_t refused;       /* beyond the limits of a guest */
 	uint64_t errors;        /* a socket or file could not be made, connected or written */
 };

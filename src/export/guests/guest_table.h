@@ -33,6 +33,7 @@
 #define GUEST_STREAMS  4  /* connections at a time */
 #define GUEST_CONNECTS 8  /* new ones in an interval */
 
+struct guest_dialogue;
 struct guest_doors;
 struct guest_stream;
 
@@ -54,6 +55,7 @@ struct guest {
 	size_t record_size; /* 0: none yet */
 	uint8_t record[PASSTHROUGH_RECORD_MAX];
 	struct guest_stream *streams[GUEST_STREAMS]; /* guest_stream.h */
+	struct guest_dialogue *dialogue;             /* guest_dialogue.h; NULL: none */
 	uint32_t connects_left;
 	struct guest_doors *doors; /* guest_sockets.h */
 };

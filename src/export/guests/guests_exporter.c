@@ -23,6 +23,7 @@
 #include "base/macro.h"
 #include "base/thread.h"
 #include "export/guests/guest_account.h"
+#include "export/guests/guest_dialogue.h"
 #include "export/guests/guest_folder.h"
 #include "export/guests/guest_libvirt.h"
 #include "export/guests/guest_sockets.h"
@@ -57,15 +58,22 @@ struct guests {
 
 /* ---- one snapshot ---- */
 
-static void end_guest(void *userdata, struct guest *guest)
+static void disconnect(struct guest *guest)
 {
-	struct guests *guests = userdata;
-
 	for (size_t i = 0; i < ARRAY_SIZE(guest->streams); i++) {
 		if (guest->streams[i])
 			guest_stream_close(guest->streams[i]);
 	}
+	if (guest->dialogue)
+		guest_dialogue_close(guest->dialogue);
 	guest_sockets_end(guest);
+}
+
+static void end_guest(void *userdata, struct guest *guest)
+{
+	struct guests *guests = userdata;
+
+	disconnect(guest);
 	guest_folder_end(&guests->folder, guest);
 }
 
@@ -107,6 +115,8 @@ static void report_to_guests(struct guests *guests, const struct snapshot *snaps
 		unpaired += guest->process.pid == 0 && !guest->has_ended;
 		if (guest_account_next(guest, snapshot, &guests->account, boottime_ns, &record))
 			send_record(guests, guest, &record);
+		if (guest->dialogue)
+			(void)guest_dialogue_begin(guest->dialogue);
 		if (guests->sockets.folder[0] || guests->libvirt.folder[0])
 			guest_sockets_tend(&guests->sockets, guest, now_ns);
 	}
@@ -178,6 +188,9 @@ static bool handle(struct guests *guests, const struct epoll_event *event)
 	case GUEST_WATCH_STREAM:
 		(void)guest_stream_handle((void *)watch, event->events);
 		break;
+	case GUEST_WATCH_DIALOGUE:
+		(void)guest_dialogue_handle((void *)watch, event->events);
+		break;
 	}
 	return true;
 }
@@ -205,15 +218,8 @@ static void *serve(void *userdata)
 
 static void close_all(struct guests *guests)
 {
-	for (size_t i = 0; i < guests->table.count; i++) {
-		struct guest *guest = guests->table.guests[i];
-
-		for (size_t j = 0; j < ARRAY_SIZE(guest->streams); j++) {
-			if (guest->streams[j])
-				guest_stream_close(guest->streams[j]);
-		}
-		guest_sockets_end(guest);
-	}
+	for (size_t i = 0; i < guests->table.count; i++)
+		disconnect(guests->table.guests[i]);
 	guest_table_release(&guests->table);
 	guest_libvirt_release(&guests->libvirt);
 	guest_vsock_close(&guests->vsock);
@@ -393,8 +399,9 @@ static const struct option rows[] = {
 	  OPTION_MEMBER(struct passthrough_options, libvirt), .default_text = "", .metavar = "DIR",
 	  .may_be_empty = true, .check = check_folder,
 	  .help = "Directory in which libvirt keeps the state of its virtual machines, "
-		  "/run/libvirt/qemu. Kepler connects to their ports named io.kepler.energy.0, and "
-		  "finds vsock addresses that no command line shows. Empty: none." },
+		  "/run/libvirt/qemu. Kepler connects to their ports named io.kepler.energy.0 and "
+		  "org.github.vhostmd.1, and finds vsock addresses that no command line shows. "
+		  "Empty: none." },
 	{ "passthrough.idle", NULL, OPTION_BOOL, OPTION_MEMBER(struct passthrough_options, idle),
 	  .default_text = "false",
 	  .help = "Report to virtual machines their part of the idle energy as well, if idle.share "
@@ -483,6 +490,13 @@ static const struct health_metric metrics[] = {
 	  .variant_label = "channel",
 	  .variants = BY_CHANNEL(connected),
 	  .help = "Connections to virtual machines." },
+	{ .name = "kepler_exporter_passthrough_requests_ignored",
+	  .type = FAMILY_COUNTER,
+	  .variant_label = "channel",
+	  .variants = BY_CHANNEL(ignored),
+	  .help = "Lines that virtual machines sent to their port org.github.vhostmd.1 and that "
+		  "are "
+		  "no request for their metrics." },
 	{ .name = "kepler_exporter_passthrough_records",
 	  .type = FAMILY_COUNTER,
 	  .variant_label = "channel",

@@ -90,7 +90,7 @@ def burn(seconds):
 
 def guest_main(what, path):
     listener = stream = None
-    if what == "listens":
+    if what in ("listens", "asks"):
         listener = socket.socket(socket.AF_UNIX)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)  # as QEMU does
@@ -113,6 +113,13 @@ def guest_main(what, path):
             with contextlib.suppress(BlockingIOError):
                 stream.send(os.urandom(65536))
             stream.setblocking(True)
+        if what == "asks":
+            stream.sendall(b"GET /metrics/JSON\n\nGET /metrics/XML\n\n")
+            answer = b""
+            while not answer.endswith(b"\n\n"):
+                answer += stream.recv(65536)
+            print("answer", answer.hex(), flush=True)
+            time.sleep(0.3)
         if what in ("listens", "connects", "garbage") and not reader.read(0.05):
             print("closed", flush=True)
             return
@@ -213,6 +220,21 @@ def check_command(machine, exporter, folder):
     assert ask(f"--uuid={uuid.uuid4()}").returncode == 1
 
 
+def check_answers(machine, exporter, folder):
+    """A guest that asks as a client of vhostmd does gets what kepler vm-energy --xml prints of its own machine."""
+    def answers():
+        return [bytes.fromhex(line[1]).decode() for line in machine.lines() if line[0] == "answer"]
+    printed, deadline = set(), time.monotonic() + 60
+    while not printed & set(answers()):
+        assert time.monotonic() < deadline, (printed, answers(), exporter.output()[-2000:])
+        printed.add(subprocess.run([KEPLER, "vm-energy", f"--passthrough.dir={folder}/guests", "--xml", f"--uuid={machine.uuid}"],
+                                   capture_output=True, text=True, check=False).stdout + "\n")
+    metric = ElementTree.fromstring(answers()[-1]).find("metric")
+    assert metric.attrib == {"type": "real64", "context": "vm", "unit": "J"} and float(metric.find("value").text) > 0, answers()
+    count = len(answers())  # before each of them, another line was sent
+    assert health(exporter.intervals(2), "requests_ignored_total") >= count
+
+
 def check_stranger(machine, exporter):
     before = health(exporter.scrape(), "unknown_peers_total")
     with socket.socket(socket.AF_UNIX) as stranger:
@@ -234,13 +256,14 @@ def check_end(machine, exporter, folder):
 
 
 def run(folder, machines, exporter):
-    listens, connects, deaf, garbage, hybrid = machines
+    listens, connects, deaf, garbage, hybrid, asks = machines
     for machine in (listens, connects, garbage, hybrid):
         check_records(machine, exporter)
     check_folder(listens, exporter, folder)
+    check_answers(asks, exporter, folder)
     check_stranger(connects, exporter)
     metrics = exporter.intervals(2)
-    assert health(metrics, "connections") == 5, metrics.text
+    assert health(metrics, "connections") == 6, metrics.text
     assert health(metrics, "records_dropped_total") >= 3  # of the one that never reads
     assert int(metrics.value("kepler_exporter_passthrough_guests")) >= 5  # others may run here as well
     assert not metrics.imbalance_uj()
@@ -258,6 +281,8 @@ def main():
         machines = [Machine(folder, what) for what in ("listens", "connects", "deaf", "garbage")]
         own = str(uuid.uuid4())
         machines.append(Machine(folder, "connects", folder / "sockets" / f"{own}.vsock_{PORT}", own, "firecracker"))
+        own = str(uuid.uuid4())
+        machines.append(Machine(folder, "asks", folder / "sockets" / f"{own}.vhostmd", own))
         for machine in machines:
             stack.callback(machine.stop)
         zone = rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=45)
