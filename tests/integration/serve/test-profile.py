@@ -110,6 +110,21 @@ def functions_have_the_energy_of_their_time():
     assert any(frames[-3:] == ["main", "large"] or frames[-2:] == ["main", "large"] for frames, _ in found), found
 
 
+def three_functions_have_their_shares():
+    """Each within 4 % of its share of the CPU time, by the program's own clock, after 30 s."""
+    text = PROGRAM.replace("WORK(small, ^=)", "WORK(small, ^=)\nWORK(medium, -=)").replace(
+        "large(0.075); small(0.025);", "large(0.05); medium(0.03); small(0.02);")
+    shares = {"large": 0.5, "medium": 0.3, "small": 0.2}
+    with plant() as sensors, program(text=text) as path:
+        out = path.parent / "out.folded"
+        profile(f"--host.sysfs={sensors.mount}", "--frequency=999", f"--output={out}", "--", path, "30", status=7)
+        found = stacks(out.read_text())
+    total = sum(energy_of(name, found) for name in shares)
+    errors = {name: energy_of(name, found) / total / share - 1 for name, share in shares.items()}
+    print("  " + ", ".join(f"{name} {error:+.2%}" for name, error in errors.items()))
+    assert all(abs(error) <= 0.04 for error in errors.values()), errors
+
+
 def the_machine_adds_up():
     with plant() as sensors, program() as path:
         burner = subprocess.Popen([path, "1000"])
@@ -258,4 +273,5 @@ def what_is_wrong_is_reported():
 
 run_tests([functions_have_the_energy_of_their_time, the_machine_adds_up, a_containers_processes_alone,
            a_pods_processes_alone, stacks_without_frame_pointers_are_counted,
-           functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported])
+           functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported] +
+          ([three_functions_have_their_shares] if os.environ.get("KEPLER_LONG_TESTS") else []))
