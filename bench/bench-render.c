@@ -2,8 +2,8 @@
 /*
  * The cost of a scrape. CPU of rendering (first of a snapshot, warm label cache), of gzip, and of
  * answering again over loopback, for about SERIES series (argument, default 10,000), and with all
- * counters of work where "counters" is the second argument. Medians of RUNS; the answer's figure is
- * the CPU of the server's thread alone.
+ * counters of work where "counters" is the second argument, or 300 containers where it is "owners".
+ * Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -17,6 +17,8 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "export/gzip_body.h"
+#include "export/otlp/otlp_attributes.h"
+#include "export/otlp/otlp_sink.h"
 #include "export/prometheus.h"
 #include "export/text_sink.h"
 #include "tests/unit/export/fixture.h"
@@ -106,6 +108,39 @@ static void bench_gzip(const struct snapshot *snapshot)
 	label_cache_free(cache);
 }
 
+/* A request to a receiver of OTLP: rendered for all @levels, then compressed. */
+static void bench_otlp(const struct snapshot *snapshot, unsigned levels, const char *what)
+{
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT, gzip = STRBUF_INIT;
+	struct otlp_target target = { .version = "1", .instance = "node" };
+	struct catalog_view view = { .snapshot = snapshot, .levels = levels };
+	struct otlp_memory memory = { 0 };
+	struct label_cache *cache;
+	uint64_t points = 0;
+	double us[RUNS];
+
+	otlp_attribute_add(&target.resource, 0x0a, &(struct label_pair){ "host.name", "node", 0 });
+	if (label_cache_new(otlp_row_form, NAMES_BIT(NAMES_OPENTELEMETRY), &cache) < 0)
+		exit(1);
+	for (int i = -3; i < RUNS; i++) {
+		double begin = cpu_us();
+
+		if (label_cache_view(cache, snapshot, view.rows) < 0 ||
+		    otlp_render(&target, &view, &memory, &body, &points) < 0 ||
+		    gzip_body(body.data, body.len, &gzip) < 0)
+			exit(1);
+		otlp_memory_deliver(&memory);
+		if (i >= 0)
+			us[i] = cpu_us() - begin;
+	}
+	printf("%s: %llu points, %zu bytes, %zu compressed\n", what, (unsigned long long)points,
+	       body.len, gzip.len);
+	report(what, us, RUNS);
+	strbuf_release(&target.resource);
+	otlp_memory_release(&memory);
+	label_cache_free(cache);
+}
+
 static double process_cpu_us(void)
 {
 	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e3;
@@ -182,11 +217,15 @@ int main(int argc, char **argv)
 				       .counters = counting ? SIGNALS_COUNTERS : 0 };
 	struct fixture fixture;
 
+	if (argc > 2 && strcmp(argv[2], "owners") == 0)
+		shape.containers = 300;
 	fixture_make(&fixture, &shape);
 	bench_render(&fixture.snapshot, EXPOSITION_TEXT, "render text");
 	bench_render(&fixture.snapshot, EXPOSITION_OPENMETRICS, "render OpenMetrics");
 	bench_render(&fixture.snapshot, EXPOSITION_PROTOBUF, "render protobuf");
 	bench_gzip(&fixture.snapshot);
+	bench_otlp(&fixture.snapshot, LEVEL_BIT(LEVEL_CONTAINER), "OTLP of containers, gzip");
+	bench_otlp(&fixture.snapshot, LEVEL_BIT(LEVEL_PROCESS), "OTLP of processes, gzip");
 	bench_server(&fixture.snapshot);
 	fixture_release(&fixture);
 	return 0;
