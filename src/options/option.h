@@ -60,6 +60,7 @@ struct option {
 	bool only_flag;       /* of one call: neither in the file nor in the environment */
 	const char *bare;     /* value of the flag alone; NULL: the next word, or true */
 	const char *known_as; /* elsewhere ("port"), for "did you mean", or NULL */
+	const char *also; /* another flag, which other programs have ("web.config.file"), or NULL */
 };
 
 /*

@@ -97,7 +97,10 @@ bool option_is_same(const struct option_set *set, size_t index, const struct opt
 size_t option_find(const struct option_set *set, const char *name)
 {
 	for (size_t i = 0; i < option_count(set); i++) {
-		if (strcmp(option_at(set, i)->name, name) == 0)
+		const struct option *option = option_at(set, i);
+
+		if (strcmp(option->name, name) == 0 ||
+		    (option->also && strcmp(option->also, name) == 0))
 			return i;
 	}
 	return OPTION_NONE;
