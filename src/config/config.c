@@ -579,6 +579,7 @@ int config_copy(const struct config *config, struct config *ret)
 void config_release(struct config *config)
 {
 	http_auth_free(TAKE_PTR(config->auth));
+	web_security_unref(TAKE_PTR(config->web_security));
 	options_release(&config_options, &config->options);
 }
 

@@ -113,10 +113,13 @@ struct config {
 	struct config_metrics metrics;
 	struct config_record record;
 	struct web_values web;
-	bool allow_fast_updates;      /* --web.allow-fast-updates=false */
-	struct http_auth *auth;       /* the tokens in --web.token-file; read by reload.h alone */
-	struct local_options local;   /* --local.… */
-	struct rates_options rates;   /* --price.…, --carbon.…, --site.… */
+	bool allow_fast_updates; /* --web.allow-fast-updates=false */
+	struct http_auth *auth;  /* the tokens in --web.token-file; read by reload.h alone */
+	/* From --web.config-file, or NULL; read as the tokens are, and by web_watch.h. */
+	struct web_security *web_security;
+	bool has_web_tls;           /* that has TLS; known even when the server has taken it over */
+	struct local_options local; /* --local.… */
+	struct rates_options rates; /* --price.…, --carbon.…, --site.… */
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;
 };

@@ -64,9 +64,7 @@ const struct import_row import_rows[] = {
 	NONE("exporter.mcp.transport", "*", MCP),
 	NONE("exporter.mcp.httpPath", "*", MCP),
 	COPY("web.listenAddresses", "web.listen-address"),
-	NONE("web.configFile", "",
-	     "TLS and passwords are for a proxy before Kepler, which serves it through "
-	     "web.listen-address: [\"unix:PATH\"]"),
+	COPY("web.configFile", "web.config-file"),
 	NONE("debug.pprof.enabled", "false",
 	     "there is no Go runtime; the program's own cost is served as kepler_exporter_…"),
 	WORDS("kube.enabled", "kube.pods", "false=off true=",

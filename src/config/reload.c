@@ -43,6 +43,9 @@ static int load(const struct option_args *args, struct config **ret, struct diag
 		return r;
 	if (*config->web.token_file)
 		r = http_auth_open(config->web.token_file, &config->auth, diag);
+	if (r == 0)
+		r = web_options_open_security(&config->web, &config->web_security, diag);
+	config->has_web_tls = config->web_security && config->web_security->tls;
 	if (r < 0)
 		config_release(config);
 	else

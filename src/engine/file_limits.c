@@ -124,6 +124,24 @@ static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 	add(paths, access->token_file);
 }
 
+/* Its errors are reported where it is used. */
+static void add_web_config(struct limits_job *job, struct web_security **security,
+			   struct landlock_paths *paths)
+{
+	const char *path = job->config.web.config_file;
+	struct diag unused = { "" };
+
+	if (!*path || !may_touch(job, path) || web_security_open(path, security, &unused) < 0)
+		return;
+	for (size_t i = 0; i < (*security)->files.count; i++)
+		add(paths, (*security)->files.list[i].path);
+}
+
+static void unref_security(struct web_security **security)
+{
+	web_security_unref(*security);
+}
+
 static void add_options(const struct config *config, struct landlock_paths *paths)
 {
 	const char *file;
@@ -131,6 +149,7 @@ static void add_options(const struct config *config, struct landlock_paths *path
 		config->options.file,     config->host.sysfs,           config->host.procfs,
 		config->host.cgroupfs,    config->kube.kubelet_ca_file, config->model_ca_file,
 		config->model_token_file, config->model_public_key,     config->web.token_file,
+		config->web.config_file,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
@@ -162,12 +181,14 @@ static void job_run(struct offload_job *base)
 	struct limits_job *job = (struct limits_job *)base;
 	const char *state_dir = job->config.host.state_dir;
 	CLEANUP(kube_access_release) struct kube_access access = { 0 };
+	CLEANUP(unref_security) struct web_security *security = NULL;
 	struct landlock_paths paths = { 0 };
 	const char *folder;
 
 	add_options(&job->config, &paths);
 	add_meters(job, &paths);
 	add_kubeconfig(job, &access, &paths);
+	add_web_config(job, &security, &paths);
 	/*
 	 * It could not be created later. An error now occurs again, and is reported, when it is
 	 * used.

@@ -126,6 +126,7 @@ static int start_exporters(struct monitor *monitor)
 	program.stats = monitor->stats;
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
+	web_watch_follow(&monitor->web_watch, monitor->config->web_security);
 	r = exporters_start(&monitor->exporters, exporter_table, &program, &diag);
 	if (r == 0)
 		r = exporters_start(&monitor->exporters, push_exporters, &program, &diag);
@@ -146,6 +147,7 @@ static void open_jobs(struct monitor *monitor)
 	if (r < 0)
 		log_warn("the configuration cannot be reloaded and state cannot be kept: %s",
 			 strerrordesc_np(-r));
+	monitor->web_watch.pool = monitor->jobs;
 	monitor->reload = (struct reload){ .pool = monitor->jobs,
 					   .args = &monitor->args,
 					   .counts.last_succeeded = true };
@@ -394,6 +396,7 @@ void monitor_finish(struct monitor *monitor)
 {
 	exporters_stop(&monitor->exporters);
 	name_finder_close(&monitor->name_finder);
+	web_watch_close(&monitor->web_watch);
 	reload_close(&monitor->reload);
 	model_sources_watch(&monitor->session.sources.model_sources, NULL);
 	close_state(monitor);

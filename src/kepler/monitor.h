@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "config/config.h"
 #include "config/reload.h"
+#include "config/web_watch.h"
 #include "engine/loop_steps.h"
 #include "engine/session.h"
 #include "export/exporter.h"
@@ -48,6 +49,7 @@ struct monitor {
 	struct notify *notify;
 	struct offload *jobs; /* NULL: there was no descriptor for it */
 	struct reload reload;
+	struct web_watch web_watch;
 	struct idle_state_keeper idle_state;
 	struct schedule schedule;
 	int meters_fd; /* readable once the meters of the next interval are read; -1: not used */

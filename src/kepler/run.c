@@ -6,6 +6,7 @@
  */
 #include "kepler/run.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,31 @@ static void refuse_reload(struct monitor *monitor, const struct diag *diag)
 	notify_ready(monitor->notify, "reload refused");
 }
 
+static void refuse_web(struct monitor *monitor, const struct diag *diag)
+{
+	reload_count(&monitor->reload, false);
+	log_error("web configuration refused, keeping the old one: %s", diag->text);
+}
+
+/* A server cannot begin or cease to use TLS. */
+static int check_tls(const struct config *old, bool fresh, struct diag *diag)
+{
+	if (old->has_web_tls == fresh)
+		return 0;
+	return diag_set(diag, -EINVAL, "%s: tls_server_config was %s, which needs a restart",
+			old->web.config_file, fresh ? "added" : "removed");
+}
+
+/* The file stays the one of the start, even if the new configuration names another. */
+static int check_security(const struct config *old, struct config *fresh, struct diag *diag)
+{
+	if (strcmp(old->web.config_file, fresh->web.config_file) != 0) {
+		web_security_unref(TAKE_PTR(fresh->web_security));
+		fresh->has_web_tls = old->has_web_tls;
+	}
+	return check_tls(old, fresh->has_web_tls, diag);
+}
+
 /* Takes ownership of @fresh, and uses only the options that may change while running. */
 static void apply_config(struct monitor *monitor, struct config *fresh)
 {
@@ -66,7 +92,8 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	char fixed[512];
 
 	/* The addresses stay as they are, even if the new configuration has others. */
-	if (config_check_interval(fresh, config_reachable_address(old), &diag) < 0) {
+	if (config_check_interval(fresh, config_reachable_address(old), &diag) < 0 ||
+	    check_security(old, fresh, &diag) < 0) {
 		refuse_reload(monitor, &diag);
 		config_release(fresh);
 		free(fresh);
@@ -81,6 +108,8 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	monitor->steps.interval_ns = fresh->monitor.interval_ns;
 	log_setup(fresh->log.level, fresh->log.format);
 	session_reconfigure(&monitor->session, fresh);
+	if (fresh->web_security)
+		web_watch_follow(&monitor->web_watch, fresh->web_security);
 	exporters_reconfigure(&monitor->exporters, fresh);
 	monitor->config = fresh;
 	config_release(old);
@@ -89,6 +118,25 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	schedule_set_interval(&monitor->schedule, now_ns, fresh->monitor.interval_ns);
 	log_info("configuration reloaded");
 	notify_ready(monitor->notify, monitor->meters.source);
+}
+
+/* The web configuration alone was read again; takes @security over. */
+static void apply_security(struct monitor *monitor, struct web_security *security)
+{
+	struct config *config = monitor->config;
+	struct diag diag = { "" };
+
+	if (check_tls(config, security->tls, &diag) < 0) {
+		web_security_unref(security);
+		refuse_web(monitor, &diag);
+		return;
+	}
+	web_watch_follow(&monitor->web_watch, security);
+	web_security_unref(config->web_security);
+	config->web_security = security;
+	exporters_reconfigure(&monitor->exporters, config);
+	reload_count(&monitor->reload, !config->web_security); /* else the server has not got it */
+	log_info("web configuration read again: %s", config->web.config_file);
 }
 
 static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
@@ -134,13 +182,29 @@ static void take_job(struct monitor *monitor, struct offload_job *job)
 	follow_reload(monitor, loaded, config, &diag);
 }
 
+static bool take_web_job(struct monitor *monitor, struct offload_job *job)
+{
+	struct web_security *security = NULL;
+	struct diag diag = { "" };
+	bool mine;
+	enum web_watch_outcome outcome =
+		web_watch_take(&monitor->web_watch, job, &mine, &security, &diag);
+
+	if (outcome == WEB_WATCH_LOADED)
+		apply_security(monitor, security);
+	else if (outcome == WEB_WATCH_FAILED)
+		refuse_web(monitor, &diag);
+	return mine;
+}
+
 /* Jobs off the loop's thread that have ended, or take too long. */
 static void take_jobs(struct monitor *monitor)
 {
 	struct offload_job *job;
 
 	while (monitor->jobs && (job = offload_take(monitor->jobs))) {
-		if (!model_sources_take(&monitor->session.sources.model_sources, job))
+		if (!take_web_job(monitor, job) &&
+		    !model_sources_take(&monitor->session.sources.model_sources, job))
 			take_job(monitor, job);
 	}
 }
@@ -150,6 +214,7 @@ static void look_after_jobs(struct monitor *monitor, uint64_t now_ns)
 	struct diag diag = { "" };
 
 	follow_reload(monitor, reload_turn(&monitor->reload, now_ns, &diag), NULL, &diag);
+	web_watch_turn(&monitor->web_watch, monitor->config, now_ns);
 	monitor_note_state(monitor, idle_state_turn(&monitor->idle_state, now_ns, &diag), &diag);
 }
 

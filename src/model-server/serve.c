@@ -186,7 +186,7 @@ static int start(void *userdata, struct diag *diag)
 	r = web_options_start(&config->web, &options, &serving->server, diag);
 	if (r < 0)
 		return r;
-	web_options_say_addresses(&config->web, serving->server);
+	web_options_say_addresses(serving->server);
 	(void)pthread_mutex_lock(&api->lock);
 	api->server = serving->server;
 	(void)pthread_mutex_unlock(&api->lock);

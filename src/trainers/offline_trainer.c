@@ -215,7 +215,7 @@ static int start(void *userdata, struct diag *diag)
 	memcpy(trainer->routes, routes, sizeof(routes));
 	r = web_options_start(&config->web, &options, &trainer->server, diag);
 	if (r == 0)
-		web_options_say_addresses(&config->web, trainer->server);
+		web_options_say_addresses(trainer->server);
 	return r;
 }
 

@@ -495,7 +495,7 @@ static int start(void *userdata, struct diag *diag)
 	renew_page(online);
 	r = web_options_start(&config->web, &options, &online->server, diag);
 	if (r == 0)
-		web_options_say_addresses(&config->web, online->server);
+		web_options_say_addresses(online->server);
 	return r;
 }
 

@@ -312,6 +312,28 @@ static const struct family exporter[] = {
 	  OF_HTTP, HTTP(misdirected), L_NONE,
 	  "HTTP requests refused with status 421 because their Host header does not name this "
 	  "machine; web.allowed-hosts allows more names.", NULL },
+	{ "kepler_exporter_http_unauthorized_requests", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(unauthorized), L_NONE,
+	  "HTTP requests refused with status 401: without a valid token or password.", NULL },
+	{ "kepler_exporter_http_limited_requests", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(limited), L_NONE,
+	  "HTTP requests refused with status 429, because of rate_limit in the web configuration.",
+	  NULL },
+	{ "kepler_exporter_http_client_certificates_refused", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(certificates_refused), L_NONE,
+	  "TLS handshakes that ended because the client's certificate was missing, not valid or "
+	  "without an allowed name.", NULL },
+	{ "kepler_exporter_http_password_comparisons", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(password_comparisons), L_NONE,
+	  "Passwords that were compared with a bcrypt hash, once for each user and password; later "
+	  "requests use the result.", NULL },
+	{ "kepler_exporter_http_wrong_passwords", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(passwords_wrong), L_NONE,
+	  "Comparisons of passwords that failed: a wrong password, or an unknown user.", NULL },
+	{ "kepler_exporter_http_passwords_not_compared", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(passwords_busy), L_NONE,
+	  "HTTP requests answered with status 503, because too many others waited for the "
+	  "comparison of their passwords.", NULL },
 	{ "kepler_exporter_http_sent_bytes", COUNTER, "bytes", BOTH,
 	  OF_HTTP, HTTP(bytes_sent), L_NONE,
 	  "Bytes of response bodies sent.", NULL },

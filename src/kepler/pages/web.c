@@ -23,7 +23,7 @@ struct web {
 	struct pages pages;
 	struct name_finder *found_names;
 	struct http_server *server;
-	bool tls;
+	bool has_security;
 	char *names[OWN_NAMES + WEB_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
 	struct http_own_names own;
@@ -70,6 +70,7 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 		.routes = web->pages.routes,
 		.route_count = PAGES_ROUTES,
 		.auth = config->auth,
+		.security = config->web_security,
 	};
 	struct start_request request = { &options, web, diag, 0 };
 	int r = web_options_apply(&config->web, &options, diag);
@@ -81,9 +82,14 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 		return diag->text[0] ? r
 				     : diag_set(diag, r, "cannot start a thread: %s",
 						strerrordesc_np(-r));
-	if (request.result == 0)
-		config->auth = NULL; /* the server's now */
-	return request.result;
+	if (request.result < 0)
+		return request.result;
+	if (config->web_security && config->web_security->remark[0])
+		log_warn("%s: %s", config->web.config_file, config->web_security->remark);
+	web->has_security = config->web_security;
+	config->auth = NULL; /* the server's now */
+	config->web_security = NULL;
+	return 0;
 }
 
 static void stop(void *exporter)
@@ -105,9 +111,9 @@ static void describe(const void *exporter, char *buf, size_t size)
 
 	(void)http_server_address(web->server, 0, address, sizeof(address));
 	(void)snprintf(buf, size,
-		       http_unix_path(address) ? "%s"
-		       : web->tls              ? "https://%s/metrics"
-					       : "http://%s/metrics",
+		       http_unix_path(address)            ? "%s"
+		       : http_server_has_tls(web->server) ? "https://%s/metrics"
+							  : "http://%s/metrics",
 		       address);
 }
 
@@ -120,7 +126,6 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	if (!web)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	web->found_names = program->names;
-	web->tls = *config->web.certificate;
 	r = pages_init(&web->pages, program, NULL);
 	if (r < 0)
 		(void)diag_set(diag, r, "out of memory");
@@ -136,12 +141,27 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	return 0;
 }
 
+/* Errors in the file were found when it was read; here only a thread may be missing. */
+static void take_security(struct web *web, struct config *config)
+{
+	struct diag diag = { "" };
+
+	if (config->web_security->remark[0])
+		log_warn("%s: %s", config->web.config_file, config->web_security->remark);
+	if (http_server_set_security(web->server, config->web_security, &diag) == 0)
+		config->web_security = NULL; /* the server's now */
+	else
+		log_error("%s: %s; the earlier one is kept", config->web.config_file, diag.text);
+}
+
 static void reconfigure(void *exporter, struct config *config)
 {
 	struct web *web = exporter;
 
 	if (config->auth)
 		http_server_set_auth(web->server, TAKE_PTR(config->auth));
+	if (config->web_security && web->has_security)
+		take_security(web, config);
 	pages_reconfigure(&web->pages, config);
 }
 

@@ -32,6 +32,7 @@ struct header {
 	const char *value;
 };
 
+/* The first ones may have another value in a web configuration: web_header_names[]. */
 static const struct header every_answer[] = {
 	{ MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff" },
 	{ "X-Frame-Options", "DENY" },
@@ -266,15 +267,39 @@ static void add_file_name(struct MHD_Response *wrapped, const char *file_name)
 	add_header(wrapped, MHD_HTTP_HEADER_CONTENT_DISPOSITION, value);
 }
 
-static void add_headers(struct MHD_Response *wrapped, const struct http_response *response,
-			bool close, bool post)
+/* The value that the web configuration has for a header, or NULL. */
+static const char *configured(const struct web_config *config, const char *name)
 {
+	for (size_t i = 0; config && i < WEB_HEADER_COUNT; i++) {
+		if (strcmp(web_header_names[i], name) == 0)
+			return config->headers[i];
+	}
+	return NULL;
+}
+
+static void add_protection(struct MHD_Response *wrapped, const struct web_config *config,
+			   const char *policy)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(every_answer); i++) {
+		if (!configured(config, every_answer[i].name))
+			add_header(wrapped, every_answer[i].name, every_answer[i].value);
+	}
+	if (!configured(config, "Content-Security-Policy"))
+		add_header(wrapped, "Content-Security-Policy", policy ? policy : POLICY_DEFAULT);
+	for (size_t i = 0; config && i < WEB_HEADER_COUNT; i++) {
+		if (config->headers[i])
+			add_header(wrapped, web_header_names[i], config->headers[i]);
+	}
+}
+
+static void add_headers(struct http_answerer *answerer, struct MHD_Response *wrapped,
+			const struct http_response *response, bool close, bool post)
+{
+	struct web_security *security = http_gate_security(&answerer->gate);
 	char seconds[16];
 
-	for (size_t i = 0; i < ARRAY_SIZE(every_answer); i++)
-		add_header(wrapped, every_answer[i].name, every_answer[i].value);
-	add_header(wrapped, "Content-Security-Policy",
-		   response->policy ? response->policy : POLICY_DEFAULT);
+	add_protection(wrapped, security ? security->config : NULL, response->policy);
+	web_security_unref(security);
 	if (response->content_type)
 		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
 	if (response->content_encoding)
@@ -286,7 +311,8 @@ static void add_headers(struct MHD_Response *wrapped, const struct http_response
 	if (response->file_name)
 		add_file_name(wrapped, response->file_name);
 	if (response->status == MHD_HTTP_UNAUTHORIZED)
-		add_header(wrapped, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+		add_header(wrapped, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+			   http_gate_schemes(&answerer->gate));
 	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		add_header(wrapped, MHD_HTTP_HEADER_ALLOW, post ? "POST" : "GET, HEAD");
 	if (response->retry_after_s) {
@@ -312,7 +338,7 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 
 	if (!wrapped)
 		return MHD_NO;
-	add_headers(wrapped, response, close, route && route->post_max);
+	add_headers(answerer, wrapped, response, close, route && route->post_max);
 	connection->answer_len = head ? 0 : response->len;
 	http_connections_begin_answer(answerer->connections, connection, response->owner,
 				      page && response->release && response->status == MHD_HTTP_OK,
@@ -390,27 +416,71 @@ static bool upload_is_unfit(const struct http_upload *upload, struct http_respon
 	return response->status != HTTP_ASK_AGAIN;
 }
 
-/* A path without a route needs a token, too: routes are not to be found by guessing. */
-static bool is_admitted(struct http_answerer *answerer, struct MHD_Connection *mhd,
-			const struct http_route *route)
+/*
+ * The answer to a request that is not admitted; HTTP_ASK_AGAIN: it is. A path without a route needs
+ * a token, too: routes are not to be found by guessing.
+ */
+static void refuse(struct http_answerer *answerer, enum http_verdict verdict,
+		   struct http_response *response)
 {
-	bool admitted = route && route->is_open;
+	switch (verdict) {
+	case HTTP_UNAUTHORIZED:
+		http_count(&answerer->stats.unauthorized, 1);
+		static_answer(response, MHD_HTTP_UNAUTHORIZED,
+			      "401: a token (Authorization: Bearer TOKEN) or a user with a "
+			      "password is required\n");
+		break;
+	case HTTP_LIMITED:
+		http_count(&answerer->stats.limited, 1);
+		static_answer(response, MHD_HTTP_TOO_MANY_REQUESTS,
+			      "429: too many requests; rate_limit in the web configuration is the "
+			      "limit on those of all clients\n");
+		response->retry_after_s = 1;
+		break;
+	case HTTP_CROWDED:
+	case HTTP_UNDECIDED:
+		static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "503: too many requests wait for the check of their password or "
+			      "token, try again\n");
+		response->retry_after_s = 1;
+		break;
+	case HTTP_ADMITTED:
+		break;
+	}
+}
 
-	(void)pthread_mutex_lock(&answerer->auth_lock);
-	admitted = admitted || !answerer->auth ||
-		   http_auth_admits(answerer->auth,
-				    header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION));
-	(void)pthread_mutex_unlock(&answerer->auth_lock);
-	return admitted;
+/*
+ * The verdict on a request after its headers have come. If it cannot be given at once, the
+ * request is suspended, and this is called again: *waits. Only a quarter of the connections may
+ * wait for that.
+ */
+static enum http_verdict admit(struct http_answerer *answerer, struct MHD_Connection *mhd,
+			       struct http_connection *connection, const struct http_route *route,
+			       bool *waits)
+{
+	struct http_connections *connections = answerer->connections;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	enum http_verdict verdict =
+		http_gate_ask(&answerer->gate, mhd, connection, route && route->is_open, now_ns);
+
+	*waits = verdict == HTTP_UNDECIDED &&
+		 http_connections_held(connections) < (connections->max + 3) / 4 &&
+		 http_connections_hold(connections, connection, mhd, HTTP_GATE_HOLD_NS, now_ns);
+	if (*waits)
+		MHD_suspend_connection(mhd);
+	else
+		http_connections_admit(connections, connection, now_ns);
+	return verdict;
 }
 
 /* The request's headers are here, its end is not. */
 static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				     struct http_connection *connection, const char *target,
-				     const char *method)
+				     const char *method, bool *waits)
 {
 	const char *host;
 	size_t host_len;
+	enum http_verdict verdict;
 	const struct http_route *route =
 		find_route(answerer, http_target_path(target, &host, &host_len));
 	const union MHD_ConnectionInfo *header =
@@ -419,10 +489,11 @@ static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_
 
 	if (header && header->header_size > HTTP_HEADER_MAX)
 		return refuse_headers(answerer, connection);
-	if (!is_admitted(answerer, mhd, route)) {
-		http_count(&answerer->stats.unauthorized, 1);
-		static_answer(&response, MHD_HTTP_UNAUTHORIZED,
-			      "401: a token is required: Authorization: Bearer TOKEN\n");
+	verdict = admit(answerer, mhd, connection, route, waits);
+	if (*waits)
+		return MHD_YES;
+	if (verdict != HTTP_ADMITTED) {
+		refuse(answerer, verdict, &response);
 	} else if (route && route->post_max) {
 		if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
 			return begin_upload(answerer, mhd, connection, route);
@@ -535,13 +606,18 @@ enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const
 {
 	struct http_answerer *answerer = cls;
 	struct http_connection *connection = connection_of(mhd);
+	bool waits = false;
 
 	(void)version;
 	if (!connection)
 		return MHD_NO;
-	if (!*request_state) { /* the headers have arrived; the next call is at the end */
-		*request_state = connection;
-		return begin_request(answerer, mhd, connection, url, method);
+	if (!*request_state) {
+		/* The headers have arrived; the next call is at the end, unless it has to wait. */
+		enum MHD_Result result =
+			begin_request(answerer, mhd, connection, url, method, &waits);
+
+		*request_state = waits ? NULL : connection;
+		return result;
 	}
 	if (*upload_data_size) {
 		if (connection->upload)
@@ -569,6 +645,31 @@ void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request
 	http_connections_end_answer(answerer->connections, connection, clock_ns(CLOCK_MONOTONIC));
 }
 
+/*
+ * The newest credentials are for each new connection. Without them the library has none: such a
+ * connection is of no use, and closed.
+ */
+static void set_up_handshake(struct http_answerer *answerer, struct MHD_Connection *mhd,
+			     struct http_connection *connection, int fd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	struct web_security *security = http_gate_security(&answerer->gate);
+
+	if (security && !security->tls)
+		web_security_unref(TAKE_PTR(security));
+	if (!security && answerer->own_credentials)
+		return;
+	if (!security || !connection ||
+	    web_tls_attach(security->tls, info ? info->tls_session : NULL,
+			   &answerer->stats.certificates_refused) < 0) {
+		web_security_unref(security);
+		(void)shutdown(fd, SHUT_RDWR); /* fails only when the peer has gone */
+		return;
+	}
+	connection->security = security;
+}
+
 void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket_state,
 			    enum MHD_ConnectionNotificationCode what)
 {
@@ -587,10 +688,14 @@ void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket
 						  clock_ns(CLOCK_MONOTONIC));
 		*socket_state = connection;
 		http_count(&answerer->stats.connections_total, 1);
+		if (answerer->tls)
+			set_up_handshake(answerer, mhd, connection, fd);
 		return;
 	}
-	if (connection)
+	if (connection) {
+		web_security_unref(TAKE_PTR(connection->security));
 		http_connections_remove(answerer->connections, connection);
+	}
 	*socket_state = NULL;
 }
 

@@ -12,8 +12,8 @@
 
 #include <microhttpd.h>
 
-#include "net/server/http_auth.h"
 #include "net/server/http_connections.h"
+#include "net/server/http_gate.h"
 #include "net/server/http_handler.h"
 #include "net/server/http_host.h"
 #include "net/server/http_refused.h"
@@ -22,11 +22,11 @@ struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
-	pthread_mutex_t auth_lock;
-	struct http_auth *auth;      /* owned, under the lock; NULL: no tokens */
+	struct http_gate gate;       /* which requests are admitted */
 	struct http_hosts hosts;     /* borrowed: which hosts requests may name */
 	unsigned busy_connections;   /* from this many on, answers close theirs */
 	bool tls;                    /* only the library may send */
+	bool own_credentials;        /* it has a certificate of its own for that */
 	unsigned bodies, max_bodies; /* of requests, that are kept now */
 	uint64_t turn;               /* of the server's loop */
 	struct http_stats stats;     /* by atomic operations only */

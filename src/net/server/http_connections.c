@@ -463,6 +463,17 @@ bool http_connections_hold(struct http_connections *connections, struct http_con
 	return may;
 }
 
+void http_connections_admit(struct http_connections *connections,
+			    struct http_connection *connection, uint64_t now_ns)
+{
+	if (!connection->held_ns)
+		return; /* as mostly */
+	pthread_mutex_lock(&connections->lock);
+	connection->held_ns = 0;
+	connection->since_ns = now_ns;
+	pthread_mutex_unlock(&connections->lock);
+}
+
 void *http_connections_take_held(struct http_connections *connections)
 {
 	void *handle = NULL;

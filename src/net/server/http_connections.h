@@ -70,6 +70,7 @@ struct http_connection {
 	uint64_t held_ns;      /* since when it waits, from the first time on; 0: not at all */
 	void *upload;          /* the body of its request (http_upload.h), or NULL */
 	uint64_t ticket;       /* what the handler keeps with a request that waits */
+	void *security;        /* the server's, of its handshake */
 };
 
 struct http_connections {
@@ -130,6 +131,12 @@ unsigned http_connections_cut_silent(struct http_connections *connections, uint6
  */
 bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
 			   void *handle, uint64_t hold_ns, uint64_t now_ns);
+/*
+ * It no longer waits to be admitted: from now on it has the usual time to arrive as a whole, and
+ * may be held again.
+ */
+void http_connections_admit(struct http_connections *connections,
+			    struct http_connection *connection, uint64_t now_ns);
 /* The handle of a request that was held and is no longer; NULL when none is. */
 void *http_connections_take_held(struct http_connections *connections);
 /*

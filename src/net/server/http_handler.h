@@ -108,6 +108,12 @@ struct http_stats {
 	uint64_t connections_total;
 	uint64_t bytes_sent;
 	uint64_t accept_errors; /* connections could not be accepted: descriptors, memory */
-	uint64_t unauthorized;  /* requests without a valid token: 401 */
-	uint64_t misdirected;   /* requests whose Host does not name this machine: 421 */
+	uint64_t unauthorized;  /* requests without a valid token or password: 401 */
+	uint64_t limited;       /* requests beyond the limit on all of them: 429 */
+	/* TLS: certificates of clients that were refused; no connection came about. */
+	uint64_t certificates_refused;
+	uint64_t password_comparisons; /* with a hash, each some hundredths of a second */
+	uint64_t passwords_wrong;      /* of these */
+	uint64_t passwords_busy;       /* requests that were not compared: too many waited */
+	uint64_t misdirected;          /* requests whose Host does not name this machine: 421 */
 };

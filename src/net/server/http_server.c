@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gnutls/abstract.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -276,6 +277,31 @@ static int open_listeners(struct http_server *server, const struct http_options 
 	return 0;
 }
 
+static bool has_web_tls(const struct http_options *options)
+{
+	return options->security && options->security->tls;
+}
+
+/*
+ * The library's own certificate where each connection gets one of the web configuration: none, so
+ * that a connection that got none has no handshake.
+ */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *request,
+			  int request_count, const gnutls_pk_algorithm_t *algorithms,
+			  int algorithm_count, gnutls_pcert_st **pcert, unsigned *pcert_count,
+			  gnutls_privkey_t *key)
+{
+	(void)session;
+	(void)request;
+	(void)request_count;
+	(void)algorithms;
+	(void)algorithm_count;
+	(void)pcert;
+	(void)pcert_count;
+	(void)key;
+	return -1;
+}
+
 static int start_daemon(struct http_server *server, const struct http_options *options)
 {
 	struct http_answerer *answerer = &server->answerer;
@@ -286,7 +312,12 @@ static int start_daemon(struct http_server *server, const struct http_options *o
 		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned tls_flag = options->tls_certificate ? MHD_USE_TLS : 0;
+	struct MHD_OptionItem web_tls[] = {
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned tls_flag = answerer->tls ? MHD_USE_TLS : 0;
 
 	MHD_set_panic_func(panic_from_library, NULL);
 	errno = 0;
@@ -303,7 +334,10 @@ static int start_daemon(struct http_server *server, const struct http_options *o
 		MHD_OPTION_NOTIFY_COMPLETED, http_answer_completed, answerer,
 		MHD_OPTION_NOTIFY_CONNECTION, http_answer_connection, answerer,
 		MHD_OPTION_UNESCAPE_CALLBACK, http_answer_no_unescape, NULL, MHD_OPTION_ARRAY,
-		tls_flag ? tls : &tls[ARRAY_SIZE(tls) - 1], MHD_OPTION_END);
+		has_web_tls(options) ? web_tls
+		: tls_flag           ? tls
+				     : &tls[ARRAY_SIZE(tls) - 1],
+		MHD_OPTION_END);
 	return server->daemon ? 0 : errno ? -errno : -ENOMEM;
 }
 
@@ -335,6 +369,21 @@ static int start_thread(struct http_server *server)
 	return r;
 }
 
+/* The tokens are taken over, and another reference to the web configuration is. */
+static int open_gate(struct http_server *server, const struct http_options *options,
+		     struct diag *diag)
+{
+	struct http_gate *gate = &server->answerer.gate;
+	struct web_security *security = web_security_ref(options->security);
+	int r = http_gate_set_security(gate, security, diag);
+
+	if (r < 0)
+		web_security_unref(security);
+	else
+		gate->tokens = options->auth;
+	return r;
+}
+
 static void stop_and_clear(struct http_server **server)
 {
 	http_server_stop(*server);
@@ -360,10 +409,11 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.route_count = options->route_count,
 		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
-		.tls = options->tls_certificate,
-		.auth_lock = PTHREAD_MUTEX_INITIALIZER,
+		.tls = options->tls_certificate || has_web_tls(options),
+		.own_credentials = options->tls_certificate,
 		.max_bodies = options->max_bodies ? options->max_bodies : max,
 	};
+	http_gate_init(&server->answerer.gate);
 	if (!http_listen_is_open(options->listen, options->listen_count))
 		server->answerer.hosts.own = NULL;
 	http_refused_init(&server->answerer.refused);
@@ -373,10 +423,14 @@ int http_server_start(const struct http_options *options, struct http_server **r
 	if (r == 0)
 		r = start_watching(server);
 	if (r == 0) {
-		server->answerer.auth = options->auth;
+		r = open_gate(server, options, diag);
+		if (r < 0)
+			return r;
 		r = start_thread(server);
 		if (r < 0)
-			server->answerer.auth = NULL; /* it is not taken over */
+			server->answerer.gate.tokens = NULL; /* it is not taken over */
+		else
+			web_security_unref(options->security);
 	}
 	if (r == -EMFILE || r == -ENFILE)
 		return diag_set(diag, r,
@@ -404,7 +458,7 @@ void http_server_stop(struct http_server *server)
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
 	http_connections_release(&server->connections);
-	http_auth_free(server->answerer.auth);
+	http_gate_release(&server->answerer.gate);
 	while (give_spare(server))
 		;
 	if (server->epoll_fd >= 0)
@@ -421,15 +475,26 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
 	return http_listen_address(&server->listeners[index], buf, size);
 }
 
+bool http_server_has_tls(const struct http_server *server)
+{
+	return server->answerer.tls;
+}
+
 void http_server_set_auth(struct http_server *server, struct http_auth *auth)
 {
-	struct http_auth *old;
+	http_gate_set_tokens(&server->answerer.gate, auth);
+}
 
-	(void)pthread_mutex_lock(&server->answerer.auth_lock);
-	old = server->answerer.auth;
-	server->answerer.auth = auth;
-	(void)pthread_mutex_unlock(&server->answerer.auth_lock);
-	http_auth_free(old);
+int http_server_set_security(struct http_server *server, struct web_security *security,
+			     struct diag *diag)
+{
+	bool tls = security->tls,
+	     has_tls = server->answerer.tls && !server->answerer.own_credentials;
+
+	if (tls != has_tls)
+		return diag_set(diag, -EINVAL, "tls_server_config was %s, which needs a restart",
+				tls ? "added" : "removed");
+	return http_gate_set_security(&server->answerer.gate, security, diag);
 }
 
 void http_server_sweep(struct http_server *server, uint64_t now_ns)
@@ -451,8 +516,15 @@ const char *http_server_take_refused(struct http_server *server)
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret)
 {
 	const struct http_stats *stats = &server->answerer.stats;
+	const struct http_basic_stats passwords = http_gate_password_stats(&server->answerer.gate);
 
 	*ret = (struct http_stats){
+		.password_comparisons = passwords.comparisons,
+		.passwords_wrong = passwords.wrong,
+		.passwords_busy = passwords.busy,
+		.limited = __atomic_load_n(&stats->limited, __ATOMIC_RELAXED),
+		.certificates_refused =
+			__atomic_load_n(&stats->certificates_refused, __ATOMIC_RELAXED),
 		.connections = http_connections_used(&server->connections),
 		.connections_total = __atomic_load_n(&stats->connections_total, __ATOMIC_RELAXED),
 		.unauthorized = __atomic_load_n(&stats->unauthorized, __ATOMIC_RELAXED),

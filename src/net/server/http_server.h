@@ -19,6 +19,7 @@
 #include "net/server/http_auth.h"
 #include "net/server/http_handler.h"
 #include "net/server/http_host.h"
+#include "net/web/web_security.h"
 
 struct http_options {
 	/* "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses), "unix:/run/kepler.sock" */
@@ -41,6 +42,11 @@ struct http_options {
 	 * server that has started takes it over.
 	 */
 	struct http_auth *auth;
+	/*
+	 * The web configuration, or NULL. A server that has started takes the
+	 * reference over. If it has TLS, the certificate and key above are NULL.
+	 */
+	struct web_security *security;
 };
 
 struct http_server;
@@ -54,8 +60,15 @@ int http_server_start(const struct http_options *options, struct http_server **r
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
 /* "127.0.0.1:28282" or "unix:PATH" of listener @index, terminated; 0 or -ERANGE. */
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
+bool http_server_has_tls(const struct http_server *server);
 /* Replaces its tokens by @auth, which is taken over. On any thread. */
 void http_server_set_auth(struct http_server *server, struct http_auth *auth);
+/*
+ * Replaces its web configuration, and takes the reference over if this succeeds. On any thread. 0,
+ * or -errno with a diagnosis: the earlier one stays. Whether it has TLS cannot change.
+ */
+int http_server_set_security(struct http_server *server, struct web_security *security,
+			     struct diag *diag);
 /*
  * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread
  * does so by itself four times a second while a peer is connected; others may, from any thread.

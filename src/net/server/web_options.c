@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/secret_file.h"
+#include "net/server/crypt_library.h"
 #include "net/server/http_listen.h"
 
 #define PEM_MAX     (1U << 20)
@@ -53,6 +54,11 @@ const struct option web_rows_of_options[WEB_OPTION_COUNT] = {
 		  "request "
 		  "must send one of the tokens (Authorization: Bearer TOKEN), except for health "
 		  "checks (/healthz and /readyz). SIGHUP makes the server read the file again." },
+	{ "web.config-file", "web.configFile", OPTION_STRING, OWN(config_file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true, .also = "web.config.file",
+	  .help = "File in the format of Prometheus' exporters (--web.config.file): TLS with "
+		  "certificates of clients, users with bcrypt passwords, headers, a limit on "
+		  "requests. SIGHUP makes the server read it again." },
 };
 
 int web_options_check(const struct web_values *values, struct diag *diag)
@@ -61,6 +67,33 @@ int web_options_check(const struct web_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL,
 				"web.tls-certificate, web.tls-key: must be given together");
 	return 0;
+}
+
+/* Both would say the same; which of them was meant cannot be known. */
+static int check_overlap(const struct web_values *values, const struct web_security *security,
+			 struct diag *diag)
+{
+	if (security->tls && *values->certificate)
+		return diag_set(diag, -EINVAL,
+				"web.tls-certificate: %.200s has a tls_server_config as well; "
+				"remove one of them",
+				values->config_file);
+	return 0;
+}
+
+int web_options_open_security(const struct web_values *values, struct web_security **ret,
+			      struct diag *diag)
+{
+	struct web_security *security = NULL;
+	int r = *values->config_file ? web_security_open(values->config_file, &security, diag) : 0;
+
+	if (r == 0 && security)
+		r = check_overlap(values, security, diag);
+	if (r < 0)
+		web_security_unref(security);
+	else
+		*ret = security;
+	return r;
 }
 
 int web_options_read_pem(const char *path, bool secret, char **ret, struct diag *diag)
@@ -86,6 +119,18 @@ static struct http_hosts names_of_host(const struct web_values *values)
 				    values->allowed_hosts_count, &own };
 }
 
+/* Users may come later, when a program that has confined itself can load no library any more. */
+static int load_crypt(const struct web_values *values, const struct web_security *security,
+		      struct diag *diag)
+{
+	struct diag why = { "" };
+	int r = crypt_library_load(&why);
+
+	if (r < 0 && security->config->user_count)
+		return diag_set(diag, r, "%s: basic_auth_users: %s", values->config_file, why.text);
+	return 0;
+}
+
 int web_options_apply(const struct web_values *values, struct http_options *options,
 		      struct diag *diag)
 {
@@ -99,6 +144,10 @@ int web_options_apply(const struct web_values *values, struct http_options *opti
 		r = web_options_read_pem(values->key, true, &key, diag);
 	if (r == 0 && *values->token_file && !options->auth)
 		r = http_auth_open(values->token_file, &options->auth, diag);
+	if (r == 0 && !options->security)
+		r = web_options_open_security(values, &options->security, diag);
+	if (r == 0 && options->security)
+		r = load_crypt(values, options->security, diag);
 	if (r < 0)
 		return r;
 	options->listen = (const char *const *)values->listen;
@@ -126,8 +175,12 @@ int web_options_start(const struct web_values *values, const struct http_options
 
 	if (r == 0)
 		r = http_server_start(&all, ret, diag);
-	if (r < 0)
+	if (r == 0 && all.security && all.security->remark[0])
+		log_warn("%s: %s", values->config_file, all.security->remark);
+	if (r < 0) {
 		http_auth_free(all.auth);
+		web_security_unref(all.security);
+	}
 	web_options_release(&all);
 	return r;
 }
@@ -135,18 +188,29 @@ int web_options_start(const struct web_values *values, const struct http_options
 int web_options_reload(const struct web_values *values, struct http_server *server,
 		       struct diag *diag)
 {
+	struct web_security *security = NULL;
 	struct http_auth *auth = NULL;
 	int r = *values->token_file ? http_auth_open(values->token_file, &auth, diag) : 0;
 
+	if (r == 0)
+		r = web_options_open_security(values, &security, diag);
+	if (r == 0 && security)
+		r = http_server_set_security(server, security, diag);
+	if (r < 0) {
+		web_security_unref(security);
+		http_auth_free(auth);
+		return r;
+	}
 	if (auth)
 		http_server_set_auth(server, auth);
-	return r;
+	return 0;
 }
 
-void web_options_say_addresses(const struct web_values *values, const struct http_server *server)
+void web_options_say_addresses(const struct http_server *server)
 {
 	char address[128];
 
 	for (size_t i = 0; http_server_address(server, i, address, sizeof(address)) == 0; i++)
-		log_info("listening on %s%s", address, *values->certificate ? " with TLS" : "");
+		log_info("listening on %s%s", address,
+			 http_server_has_tls(server) ? " with TLS" : "");
 }

@@ -15,7 +15,7 @@
 #include "net/server/http_server.h"
 #include "options/option.h"
 
-#define WEB_OPTION_COUNT 5
+#define WEB_OPTION_COUNT 6
 #define WEB_LISTEN_MAX   8
 #define WEB_HOSTS_MAX    64
 
@@ -24,7 +24,7 @@ struct web_values {
 	size_t listen_count;
 	char *allowed_hosts[WEB_HOSTS_MAX];
 	size_t allowed_hosts_count;
-	char *socket_mode, *certificate, *key, *token_file;
+	char *socket_mode, *certificate, *key, *token_file, *config_file;
 	uint32_t max_connections;
 };
 
@@ -57,6 +57,12 @@ extern const struct option web_rows_of_options[WEB_OPTION_COUNT];
 /* Checks that the values go together: 0 or -EINVAL with a diagnosis. */
 int web_options_check(const struct web_values *values, struct diag *diag);
 /*
+ * Reads the file of web.config-file, and those that it names, in *ret: a reference, or NULL if the
+ * option is not set. They must not set what other options set. 0 or -errno with a diagnosis.
+ */
+int web_options_open_security(const struct web_values *values, struct web_security **ret,
+			      struct diag *diag);
+/*
  * The text of a PEM file, given in *ret; a @secret one only its owner may read. 0 or -errno with a
  * diagnosis.
  */
@@ -74,8 +80,11 @@ void web_options_release(struct http_options *options);
 /* Starts a server with @options, completed as above. 0 or -errno with a diagnosis. */
 int web_options_start(const struct web_values *values, const struct http_options *options,
 		      struct http_server **ret, struct diag *diag);
-/* Reads the tokens again; on failure the earlier ones stay valid. 0 or -errno with a diagnosis. */
+/*
+ * Reads the tokens and the web configuration again; on failure the earlier ones stay valid. 0 or
+ * -errno with a diagnosis.
+ */
 int web_options_reload(const struct web_values *values, struct http_server *server,
 		       struct diag *diag);
 /* Logs where the server listens. */
-void web_options_say_addresses(const struct web_values *values, const struct http_server *server);
+void web_options_say_addresses(const struct http_server *server);

@@ -70,6 +70,7 @@ static const struct translation translations[] = {
 	{ "exporter.stdout.enabled", "true", "table", "always" },
 	{ "exporter.stdout.enabled", "false", "table", "never" },
 	{ "web.listenAddresses", "[\":28282\"]", "web.listen-address", ":28282" },
+	{ "web.configFile", "/etc/kepler/web.yml", "web.config-file", "/etc/kepler/web.yml" },
 	{ "kube.enabled", "false", "kube.pods", "off" },
 	{ "kube.enabled", "true", "kube.pods", "auto" },
 	{ "kube.config", "/k", "kube.kubeconfig", "/k" },
