@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "net/http_header.h"
 
 /* Gets decoded bytes as they arrive; a result other than 0 ends the request with that error. */
 typedef int http_body_fn(void *userdata, const char *bytes, size_t len);
@@ -57,11 +58,6 @@ struct http_client_options {
 };
 
 enum http_method { HTTP_GET, HTTP_POST, HTTP_DELETE };
-
-/* A header of a request. Names of secrets (http_header_is_secret()) go over https:// only. */
-struct http_header {
-	const char *name, *value;
-};
 
 struct http_request_options {
 	const char *url;           /* http:// or https:// */

@@ -7,10 +7,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/diag.h"
 #include "net/curl_library.h"
-#include "net/http_client.h"
+#include "net/http_header.h"
 
 /* True if @token can be the value of a header, or is NULL (there is no token). */
 bool http_header_is_token(const char *token);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The meaning of an answer to pushed data, and the time at which the same data may be sent again.
- * Pure: random bits are passed in. Rules: Prometheus remote write 1.0 and 2.0, "Retries & Backoff"; OTLP, "Failures".
+ * Pure: random bits are passed in. Rules: Prometheus remote write 1.0 and 2.0, "Retries & Backoff";
+ * OTLP, "Failures".
  *
  * Delays begin at first_ms and double up to max_ms; each is shortened by chance to at least its
  * half, so that a thousand senders that failed together do not return together. A time that the
