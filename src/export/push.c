@@ -4,8 +4,11 @@
 #include "export/file/file_exporter.h"
 #include "export/guests/guests_exporter.h"
 #include "export/otlp/otlp_exporter.h"
+#include "export/remote-write/remote_write.h"
 
-const struct exporter_ops *const push_exporters[] = { &file_exporter, &guests_exporter, &otlp_exporter, NULL };
+const struct exporter_ops *const push_exporters[] = { &file_exporter, &guests_exporter,
+						      &otlp_exporter, &remote_write_exporter,
+						      NULL };
 
 const struct option_section *push_options_at(size_t index)
 {

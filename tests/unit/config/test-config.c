@@ -292,13 +292,14 @@ static void unreloadable(void **state)
 /* A value that the option takes and that is not its default; false when the list has none. */
 static bool set_other(size_t index, struct config *config, const struct config *defaults)
 {
-	static const char *const texts[] = {
-		"/elsewhere", "false",      "true",    "1m",     "333",    "2MiB",          ":9",
-		"off",        "both",       "kubelet", "merged", "always", "a/power1=dram", "hwmon",
-		"basic",      "https://a",  "holder",  "cycles", "on",     "dram",          "0.5",
-		"beside",     "own",        "3=vm",    "1uJ",    "EUR",    "delta",         "gzip",
-		"process",    "socks5h://a"
-	};
+	static const char *const texts[] = { "/elsewhere",    "false",       "true",   "1m",
+					     "333",           "2MiB",        ":9",     "off",
+					     "both",          "kubelet",     "merged", "always",
+					     "a/power1=dram", "hwmon",       "basic",  "https://a",
+					     "holder",        "cycles",      "on",     "dram",
+					     "0.5",           "beside",      "own",    "3=vm",
+					     "1uJ",           "EUR",         "delta",  "gzip",
+					     "process",       "socks5h://a", "a=b",    "1.0" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A snapshot made by hand, as messages, which are read back. */
+#include "export/remote-write/write_sink.h"
+
+#include "export/catalog/catalog_walk.h"
+#include "export/remote-write/write_ended.h"
+#include "export/remote-write/write_reader.h"
+#include "tests/unit/export/fixture.h"
+#include "tests/unit/unit.h"
+
+#define TIME_MS 1700000000123
+
+static const struct label_pair externals[] = { { "Zone", "z", false }, { "mode", "mine", false } };
+static const struct write_sink_options all = { .externals = externals, .external_count = 2 };
+
+struct taking {
+	struct write_ended *ended; /* NULL: nothing is kept */
+	struct strbuf messages[8];
+	size_t count;
+};
+
+static int take(void *userdata, const struct write_batch *batch)
+{
+	struct taking *taking = userdata;
+
+	assert_int_equal(write_batch_finish(batch, &taking->messages[taking->count++]), 0);
+	return taking->ended ? write_ended_keep(taking->ended, batch) : 0;
+}
+
+static void taking_release(struct taking *taking)
+{
+	for (size_t i = 0; i < taking->count; i++)
+		strbuf_release(&taking->messages[i]);
+	taking->count = 0;
+}
+
+static void walk(struct write_sink *sink, struct label_cache *labels,
+		 const struct snapshot *snapshot, int64_t time_ms)
+{
+	struct catalog_view view = { .snapshot = snapshot };
+
+	assert_int_equal(label_cache_view(labels, snapshot, view.rows), 0);
+	write_sink_begin(sink, time_ms);
+	catalog_walk(&view, SCHEMA_BOTH, &sink->sink);
+	assert_int_equal(write_sink_finish(sink), 0);
+}
+
+static bool is_text(const struct write_reader *reader, uint32_t ref, const char *text)
+{
+	return reader->symbols[ref].len == strlen(text) &&
+	       memcmp(reader->symbols[ref].at, text, strlen(text)) == 0;
+}
+
+/* The value of a label, or 0, which is "". */
+static uint32_t label_of(const struct write_reader *reader, const struct write_reading *series,
+			 const char *name)
+{
+	for (size_t i = 0; i < series->label_count; i++) {
+		if (is_text(reader, series->refs[2 * i], name))
+			return series->refs[2 * i + 1];
+	}
+	return 0;
+}
+
+static void assert_sorted(const struct write_reader *reader, const struct write_reading *series)
+{
+	for (size_t i = 1; i < series->label_count; i++) {
+		const struct protobuf *a = &reader->symbols[series->refs[2 * i - 2]];
+		const struct protobuf *b = &reader->symbols[series->refs[2 * i]];
+		int r = memcmp(a->at, b->at, a->len < b->len ? a->len : b->len);
+
+		assert_true(r < 0 || (r == 0 && a->len < b->len));
+		assert_int_not_equal(b->len, 0);
+	}
+}
+
+static void every_series_is_whole(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	struct write_reading series;
+	struct taking taking = { 0 };
+	struct label_cache *labels;
+	struct write_sink sink;
+	struct fixture fixture;
+	unsigned count = 0, births = 0, own_modes = 0, buckets = 0;
+
+	fixture_node(&fixture);
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	walk(&sink, labels, &fixture.snapshot, TIME_MS);
+	assert_int_equal(taking.count, 1);
+	assert_int_equal(
+		write_reader_open(&reader, taking.messages[0].data, taking.messages[0].len), 0);
+	while (write_reader_next(&reader, &series) > 0) {
+		assert_sorted(&reader, &series);
+		assert_int_equal(series.time_ms, TIME_MS);
+		assert_int_not_equal(series.type, 0);
+		assert_int_not_equal(series.help, 0);
+		assert_true(is_text(&reader, label_of(&reader, &series, "Zone"), "z"));
+		own_modes += !is_text(&reader, label_of(&reader, &series, "mode"), "mine");
+		assert_int_not_equal(label_of(&reader, &series, "__name__"), 0);
+		births += series.start_ms != 0;
+		assert_true(series.start_ms == 0 || series.type == WRITE_TYPE_COUNTER ||
+			    series.type == WRITE_TYPE_HISTOGRAM);
+		buckets += label_of(&reader, &series, "le") != 0;
+		count++;
+	}
+	assert_true(count > 100 && births > 20 && own_modes > 20 && buckets > 2);
+	write_sink_release(&sink);
+	label_cache_free(labels);
+	taking_release(&taking);
+	fixture_release(&fixture);
+}
+
+static void globs_choose_families(void **state)
+{
+	char keep[] = "kepler_node_*", drop[] = "*_dram_*";
+	char *keeps[] = { keep }, *drops[] = { drop };
+	const struct write_sink_options options = {
+		.keep = keeps, .keep_count = 1, .drop = drops, .drop_count = 1
+	};
+
+	assert_true(write_family_is_kept(&options, "kepler_node_package_joules_total"));
+	assert_false(write_family_is_kept(&options, "kepler_node_dram_joules_total"));
+	assert_false(write_family_is_kept(&options, "kepler_container_joules_total"));
+	assert_true(write_family_is_kept(&all, "kepler_container_joules_total"));
+}
+
+static void a_series_that_is_gone_gets_one_marker(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	struct write_ended ended = { 0 };
+	struct write_reading series;
+	struct taking taking = { .ended = &ended };
+	struct label_cache *labels;
+	struct write_sink sink;
+	struct fixture fixture;
+	unsigned marks = 0;
+
+	fixture_node(&fixture);
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	for (int round = 0; round < 3; round++) {
+		if (round == 1) /* the last process is gone */
+			fixture.snapshot.level[LEVEL_PROCESS].count--;
+		taking_release(&taking);
+		taking.ended = &ended;
+		walk(&sink, labels, &fixture.snapshot, TIME_MS + round);
+		taking.ended = NULL;
+		assert_int_equal(write_ended_mark(&ended, &sink), 0);
+		assert_int_equal(write_sink_finish(&sink), 0);
+		write_ended_next(&ended);
+		assert_int_equal(taking.count, round == 1 ? 2 : 1);
+		if (round != 1)
+			continue;
+		assert_int_equal(
+			write_reader_open(&reader, taking.messages[1].data, taking.messages[1].len),
+			0);
+		while (write_reader_next(&reader, &series) > 0) {
+			assert_int_equal(series.value_bits, WRITE_STALE_BITS);
+			assert_int_equal(series.time_ms, TIME_MS + 1);
+			assert_int_not_equal(label_of(&reader, &series, "pid"), 0);
+			assert_sorted(&reader, &series);
+			marks++;
+		}
+	}
+	assert_true(marks > 1);
+	write_sink_release(&sink);
+	write_ended_release(&ended);
+	label_cache_free(labels);
+	taking_release(&taking);
+	fixture_release(&fixture);
+}
+
+/* prometheus.WriteRequest, by hand: a="b", a value and a time; with the family's metadata. */
+static void version_1_has_labels_in_full(void **state)
+{
+	static const char wanted[] = "\x1a\xa1\x80\x80\x80\x00" /* metadata, 33 bytes */
+				     "\x08\x01\x12\x01"
+				     "n\x22\x02"
+				     "H.\x2a\x00";
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	CLEANUP(strbuf_release)
+	struct strbuf message = STRBUF_INIT, metadata = STRBUF_INIT, one = STRBUF_INIT;
+	struct write_labels labels = { .count = 0 };
+	struct write_batch batch;
+	struct write_series series = { .value_bits = 1, .time_ms = 300 };
+
+	write_batch_init(&batch);
+	write_labels_add(&batch, &labels, "a", "b", 1);
+	write_labels_add(&batch, &labels, "__name__", "n", 1);
+	write_labels_add(&batch, &labels, "a", "c", 1); /* there is one */
+	write_labels_add(&batch, &labels, "e", "", 0);  /* it would be empty */
+	assert_int_equal(labels.count, 2);
+	write_metadata(&metadata, WRITE_TYPE_COUNTER, write_batch_symbol(&batch, "H.", 2), 0);
+	series.labels = labels.labels;
+	series.label_count = labels.count;
+	series.metadata = metadata.data;
+	series.metadata_len = metadata.len;
+	write_batch_add(&batch, &series);
+	assert_int_equal(write_batch_finish(&batch, &message), 0);
+	assert_int_equal(write_reader_open(&reader, message.data, message.len), 0);
+	assert_int_equal(write_convert_to_1(&reader, 10, 1000, &one), 1);
+	assert_int_equal(write_convert_to_1(&reader, 10, 10000, &one), 0);
+	assert_true(one.len > sizeof(wanted));
+	assert_memory_equal(one.data + 6, wanted + 6, sizeof(wanted) - 7);
+	assert_memory_equal(one.data + one.len - 12, "\x09\x01\0\0\0\0\0\0\0\x10\xac\x02", 12);
+	write_batch_release(&batch);
+}
+
+static void damaged_messages_are_refused(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} cases[] = {
+		{ "", 0 },                                          /* no symbol */
+		{ "\x22\x05x", 3 },                                 /* cut */
+		{ "\x22\x00\x2a\x04\x0a\x02\x01\x00", 8 },          /* no such symbol */
+		{ "\x22\x00\x2a\x03\x0a\x01\x00", 7 },              /* a name without a value */
+		{ "\x22\x00\x2a\x00", 4 },                          /* no labels */
+		{ "\x22\x00\x2a\x04\x0a\x02\xff\xff", 8 },          /* a reference that is cut */
+		{ "\x22\x00\x2a\x06\x0a\x02\x00\x00\x2a\x00", 10 }, /* no name */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+		int r = write_reader_open(&reader, cases[i].bytes, cases[i].len);
+
+		if (r == 0)
+			r = write_convert_to_1(&reader, 10, 1000, &out);
+		assert_int_equal(r, -EPROTO);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_series_is_whole),
+		cmocka_unit_test(globs_choose_families),
+		cmocka_unit_test(a_series_that_is_gone_gets_one_marker),
+		cmocka_unit_test(version_1_has_labels_in_full),
+		cmocka_unit_test(damaged_messages_are_refused),
+	};
+
+	return unit_run(tests);
+}
