@@ -188,7 +188,7 @@ static const char *given(const struct otlp_environment *environment, const char 
 
 static void add(struct strbuf *out, const char *name, const char *value)
 {
-	if (value[0])
+	if (value && value[0])
 		otlp_attribute_add(out, RESOURCE_FIELD, &(struct label_pair){ name, value, false });
 }
 
