@@ -22,10 +22,10 @@
 
 /* "UUID" is replaced by the machine's, if that can be read. */
 #define LIBVIRT                                                                                    \
-	"libvirt, on the host: write <channel type='unix'><source mode='connect' "                 \
-	"path='/run/kepler-guests/UUID.sock'><reconnect enabled='yes' timeout='10'/></source>"     \
-	"<target type='virtio' name='io.kepler.energy.0'/></channel> to channel.xml, run virsh "   \
-	"attach-device DOMAIN channel.xml --live --config, and start Kepler there with "           \
+	"libvirt, on the host: write <channel type='unix'><source mode='bind' "                    \
+	"path='/run/kepler-guests/UUID.sock'/><target type='virtio' "                              \
+	"name='io.kepler.energy.0'/></channel> to channel.xml, run virsh attach-device DOMAIN "    \
+	"channel.xml --live --config, and start Kepler there with "                                \
 	"--passthrough.sockets=/run/kepler-guests"
 #define PROXMOX                                                                                    \
 	"Proxmox, on the host: add to /etc/pve/qemu-server/VMID.conf the line args: -chardev "     \

@@ -185,8 +185,9 @@ static int make_row(struct write_sink *sink, struct write_view *view, uint32_t r
 	add_form(&sink->batch, &labels, view->texts[row].text, view->texts[row].len);
 	if (ARRAY_RESERVE(view->labels, view->label_size, view->label_count + labels.count) < 0)
 		return -ENOMEM;
-	memcpy(view->labels + view->label_count, labels.labels,
-	       labels.count * sizeof(*labels.labels));
+	if (labels.count) /* else there may be no array yet */
+		memcpy(view->labels + view->label_count, labels.labels,
+		       labels.count * sizeof(*labels.labels));
 	view->begins[row] = view->label_count;
 	view->counts[row] = (uint32_t)labels.count;
 	view->hashes[row] = labels.hash;

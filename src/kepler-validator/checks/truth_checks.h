@@ -9,8 +9,8 @@
 #include "kepler-validator/checks/observation.h"
 
 /*
- * Sets truth_zone.doubt of each zone and device, and adds a result truth/ZONE for each zone that has
- * one, and truth/size if meters were left out. 0, -ENOMEM or -ENOSPC.
+ * Sets truth_zone.doubt of each zone and device, and adds a result truth/ZONE for each zone that
+ * has one, and truth/size if meters were left out. 0, -ENOMEM or -ENOSPC.
  */
 int check_truth(struct observation *observation, struct result_list *ret);
 /* A verdict by a doubtful truth becomes "inconclusive", with the reason. */

@@ -299,7 +299,8 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "holder",        "cycles",      "on",     "dram",
 					     "0.5",           "beside",      "own",    "3=vm",
 					     "1uJ",           "EUR",         "delta",  "gzip",
-					     "process",       "socks5h://a", "a=b",    "1.0" };
+					     "process",       "socks5h://a", "a=b",    "1.0",
+					     "csv",           "2m",          "5" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

@@ -10,8 +10,10 @@
 
 #define TIME_MS 1700000000123
 
-static const struct label_pair externals[] = { { "Zone", "z", false }, { "mode", "mine", false } };
-static const struct write_sink_options all = { .externals = externals, .external_count = 2 };
+static const struct label_pair externals[] = { { "Zone", "z", false },
+					       { "container_name", "mine", false },
+					       { "mode", "mine", false } };
+static const struct write_sink_options all = { .externals = externals, .external_count = 3 };
 
 struct taking {
 	struct write_ended *ended; /* NULL: nothing is kept */
@@ -82,7 +84,7 @@ static void every_series_is_whole(void **state)
 	struct label_cache *labels;
 	struct write_sink sink;
 	struct fixture fixture;
-	unsigned count = 0, births = 0, own_modes = 0, buckets = 0;
+	unsigned count = 0, births = 0, own_modes = 0, own_names = 0, buckets = 0;
 
 	fixture_node(&fixture);
 	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
@@ -100,6 +102,8 @@ static void every_series_is_whole(void **state)
 		assert_int_not_equal(series.help, 0);
 		assert_true(is_text(&reader, label_of(&reader, &series, "Zone"), "z"));
 		own_modes += !is_text(&reader, label_of(&reader, &series, "mode"), "mine");
+		own_names +=
+			!is_text(&reader, label_of(&reader, &series, "container_name"), "mine");
 		assert_int_not_equal(label_of(&reader, &series, "__name__"), 0);
 		births += series.start_ms != 0;
 		assert_true(series.start_ms == 0 || series.type == WRITE_TYPE_COUNTER ||
@@ -107,7 +111,8 @@ static void every_series_is_whole(void **state)
 		buckets += label_of(&reader, &series, "le") != 0;
 		count++;
 	}
-	assert_true(count > 100 && births > 20 && own_modes > 20 && buckets > 2);
+	assert_true(count > 100 && births > 20 && own_modes > 20 && own_names > 2);
+	assert_true(buckets > 2);
 	write_sink_release(&sink);
 	label_cache_free(labels);
 	taking_release(&taking);
