@@ -51,12 +51,14 @@ static void add_device(struct strbuf *out, const struct snapshot *snapshot, uint
 static void add_finding(struct strbuf *out, const struct snapshot *snapshot,
 			const struct unused_finding *finding, uint64_t now_ns)
 {
+	uint64_t seconds = (now_ns - finding->since_ns) / NSEC_PER_SEC;
+
 	json_begin_item(out);
 	json_add_text(out, "kind", kinds[finding->kind]);
 	json_add_text(out, "owner", finding->owner);
 	json_add_text(out, "namespace", finding->namespace);
 	json_add_text(out, "pod", finding->pod);
-	json_add_number(out, "seconds", (double)((now_ns - finding->since_ns) / NSEC_PER_SEC));
+	json_add_number(out, "seconds", (double)seconds);
 	if (finding->kind == UNUSED_GPU)
 		add_device(out, snapshot, finding->device);
 	else
@@ -68,6 +70,7 @@ int unused_page(struct unused *unused, const struct snapshot *snapshot, uint64_t
 		uint64_t now_ns, struct strbuf *out)
 {
 	struct unused_finding *findings;
+	uint64_t least_s = least_ns / NSEC_PER_SEC;
 	uint32_t left_out;
 	size_t count;
 
@@ -80,7 +83,7 @@ int unused_page(struct unused *unused, const struct snapshot *snapshot, uint64_t
 	strbuf_add_char(out, '{');
 	json_add_number(out, "time", (double)snapshot->realtime_ms / 1e3);
 	json_add_text(out, "node", snapshot->node.node_name);
-	json_add_number(out, "least_seconds", (double)(least_ns / NSEC_PER_SEC));
+	json_add_number(out, "least_seconds", (double)least_s);
 	strbuf_addf(out, ",\"left_out\":%u", left_out);
 	json_add_key(out, "findings");
 	strbuf_add_char(out, '[');

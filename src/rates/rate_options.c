@@ -74,6 +74,13 @@ static int check_schedule(const char *text, struct diag *diag)
 	return r;
 }
 
+static int check_file(const char *text, struct diag *diag)
+{
+	return !*text || *text == '/'
+		       ? 0
+		       : diag_set(diag, -EINVAL, "must be an absolute path, not \"%.80s\"", text);
+}
+
 static int check_path(const char *text, struct diag *diag)
 {
 	return *text ? rate_path_check(text, diag) : 0;
@@ -124,7 +131,7 @@ static const struct option rows[] = {
 		  "(TZ): \"mon-fri 07:00-20:00 0.34; sat,sun 0.24; 0.21\". The first entry "
 		  "that applies counts; where none does, price.per-kwh." },
 	{ "price.file", NULL, OPTION_STRING, OPTION_MEMBER(struct rates_options, price.feed.file),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .check = check_file,
 	  .help = "File with the price: a number, or lines TIME,PRICE as in "
 		  "2026-11-29T13:00:00Z,0.31. It is read again every minute." },
 	{ "price.url", NULL, OPTION_STRING, OPTION_MEMBER(struct rates_options, price.feed.url),
@@ -144,11 +151,11 @@ static const struct option rows[] = {
 	  .help = "CA certificates for price.url, in PEM. Empty: the system's." },
 	{ "price.refresh", NULL, OPTION_DURATION,
 	  OPTION_MEMBER(struct rates_options, price.feed.refresh_ns), .default_text = "15m",
-	  OPTION_RANGE(60 * NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC),
+	  .metavar = "DURATION", OPTION_RANGE(60 * NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC),
 	  .help = "Time between two requests to price.url." },
 	{ "price.max-age", NULL, OPTION_DURATION,
 	  OPTION_MEMBER(struct rates_options, price.feed.max_age_ns), .default_text = "3h",
-	  OPTION_RANGE(60 * NSEC_PER_SEC, 7 * 24 * 3600 * NSEC_PER_SEC),
+	  .metavar = "DURATION", OPTION_RANGE(60 * NSEC_PER_SEC, 7 * 24 * 3600 * NSEC_PER_SEC),
 	  .help = "Age after which a price of the file or the URL is no longer shown." },
 	{ "carbon.intensity", NULL, OPTION_STRING,
 	  OPTION_MEMBER(struct rates_options, carbon.intensity), .default_text = "",
@@ -161,7 +168,7 @@ static const struct option rows[] = {
 	  .help = "Kind of the intensity, for the label kind: average, marginal, lifecycle. "
 		  "Empty: average, or what the feed is known for." },
 	{ "carbon.file", NULL, OPTION_STRING, OPTION_MEMBER(struct rates_options, carbon.feed.file),
-	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .check = check_file,
 	  .help = "File with the intensity: a number, or lines TIME,GRAMS as in "
 		  "2026-11-29T13:00:00Z,312.5, which may be a forecast. It is read again every "
 		  "minute." },
@@ -184,11 +191,11 @@ static const struct option rows[] = {
 	  .help = "CA certificates for carbon.url, in PEM. Empty: the system's." },
 	{ "carbon.refresh", NULL, OPTION_DURATION,
 	  OPTION_MEMBER(struct rates_options, carbon.feed.refresh_ns), .default_text = "15m",
-	  OPTION_RANGE(60 * NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC),
+	  .metavar = "DURATION", OPTION_RANGE(60 * NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC),
 	  .help = "Time between two requests to carbon.url." },
 	{ "carbon.max-age", NULL, OPTION_DURATION,
 	  OPTION_MEMBER(struct rates_options, carbon.feed.max_age_ns), .default_text = "3h",
-	  OPTION_RANGE(60 * NSEC_PER_SEC, 7 * 24 * 3600 * NSEC_PER_SEC),
+	  .metavar = "DURATION", OPTION_RANGE(60 * NSEC_PER_SEC, 7 * 24 * 3600 * NSEC_PER_SEC),
 	  .help = "Age after which an intensity of the file or the URL is no longer shown." },
 	{ "carbon.embodied", NULL, OPTION_STRING,
 	  OPTION_MEMBER(struct rates_options, carbon.embodied), .default_text = "",

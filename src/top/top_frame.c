@@ -74,22 +74,28 @@ struct grid {
 	unsigned width[COLUMNS];
 };
 
+/* Is there anything to show in it? */
+static bool has_column(const struct top_state *state, const struct top_style *style,
+		       enum column column)
+{
+	if (column == COLUMN_PID || column == COLUMN_OWNER)
+		return state->view == LEVEL_PROCESS;
+	if (column == COLUMN_COST)
+		return now_rates_have_price(&state->reading.rates);
+	if (column == COLUMN_CARBON)
+		return now_rates_have_carbon(&state->reading.rates);
+	return column != COLUMN_SPARK || style->is_screen;
+}
+
 static struct grid choose_columns(const struct top_state *state, const struct top_style *style)
 {
 	struct grid grid = { { 0 } };
 	unsigned taken = 0, command = COMMAND_WIDTH;
 
 	for (enum column column = 0; column < COLUMNS; column++) {
-		bool fits = state->columns >= column_info[column].from;
+		bool fits = state->columns >= column_info[column].from &&
+			    has_column(state, style, column);
 
-		if (column == COLUMN_PID || column == COLUMN_OWNER)
-			fits = fits && state->view == LEVEL_PROCESS;
-		if (column == COLUMN_SPARK)
-			fits = fits && style->is_screen;
-		if (column == COLUMN_COST)
-			fits = fits && now_rates_have_price(&state->reading.rates);
-		if (column == COLUMN_CARBON)
-			fits = fits && now_rates_have_carbon(&state->reading.rates);
 		grid.width[column] = fits ? column_info[column].width : 0;
 		taken += grid.width[column];
 	}

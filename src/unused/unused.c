@@ -142,16 +142,19 @@ static void look_at_devices(struct unused *unused, const struct books *books, ui
 	const struct device_parties *devices = &books->devices;
 	const struct ledger *ledger = books->ledger;
 
-	for (size_t i = 0; i < devices->count + devices->allocation_count; i++) {
-		const struct device_entry *entry = i < devices->count ? &devices->entries[i] : NULL;
-		const struct device_allocation *its =
-			entry ? NULL : &devices->allocations[i - devices->count];
-		const struct ledger_container *holder =
-			holder_of(ledger, entry ? entry->party.container : its->container);
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct device_entry *entry = &devices->entries[i];
+		const struct ledger_container *holder = holder_of(ledger, entry->party.container);
 
-		if (holder && (!entry || entry->held))
-			(void)take_row(unused, UNUSED_GPU, entry ? entry->device : its->device,
-				       holder, now_ns);
+		if (holder && entry->held)
+			(void)take_row(unused, UNUSED_GPU, entry->device, holder, now_ns);
+	}
+	for (size_t i = 0; i < devices->allocation_count; i++) {
+		const struct device_allocation *allocation = &devices->allocations[i];
+		const struct ledger_container *holder = holder_of(ledger, allocation->container);
+
+		if (holder)
+			(void)take_row(unused, UNUSED_GPU, allocation->device, holder, now_ns);
 	}
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct device_entry *entry = &devices->entries[i];

@@ -140,7 +140,7 @@ static int read_path(struct reader *reader, const yaml_node_t *node, const char 
 	CLEANUP_FREE char *text = NULL;
 	int r = read_text(reader, node, path, &text);
 
-	if (r < 0)
+	if (r < 0 || !text)
 		return r;
 	free(*ret);
 	*ret = NULL;

@@ -66,6 +66,11 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 				       (unsigned)(random_u64(seed) % 100));
 		if (option->check(buf, &diag) < 0) /* the address of a virtual machine */
 			(void)snprintf(buf, size, "%u=web", 3 + (unsigned)(random_u64(seed) % 99));
+		if (option->check(buf, &diag) < 0) /* a label */
+			(void)snprintf(buf, size, "label%u=web", (unsigned)(random_u64(seed) % 99));
+		if (option->check(buf, &diag) < 0) /* a receiver */
+			(void)snprintf(buf, size, "https://node-%u.example/",
+				       (unsigned)(random_u64(seed) % 99));
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");

@@ -140,5 +140,5 @@ int main(void)
 		cmocka_unit_test(faults_of_a_file_have_their_line),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -43,5 +43,5 @@ int main(void)
 		cmocka_unit_test(pounds_become_grams),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

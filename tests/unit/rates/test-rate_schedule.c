@@ -106,5 +106,5 @@ int main(void)
 		cmocka_unit_test(faults_name_the_entry),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

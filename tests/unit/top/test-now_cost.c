@@ -79,5 +79,5 @@ int main(void)
 		cmocka_unit_test(columns_appear_with_their_rate),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }
