@@ -39,6 +39,7 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 	uint64_t number = between(seed, option->min, option->max);
 	double real = (double)number * ((double)(random_u64(seed) % 1000000) / 1e6);
 	size_t choices = 0, len;
+	unsigned kib;
 	struct diag diag = { 0 };
 
 	real = real < (double)option->min ? (double)option->min : real;
@@ -71,6 +72,8 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 		if (option->check(buf, &diag) < 0) /* a receiver */
 			(void)snprintf(buf, size, "https://node-%u.example/",
 				       (unsigned)(random_u64(seed) % 99));
+		if (option->check(buf, &diag) < 0) /* a level */
+			(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "pod" : "process");
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");
@@ -87,7 +90,10 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 		(void)snprintf(buf, size, "%llu", (unsigned long long)number);
 		break;
 	case OPTION_SIZE:
-		(void)snprintf(buf, size, "%uKiB", 64U << (random_u64(seed) % 11));
+		do
+			kib = 64U << (random_u64(seed) % 16);
+		while (kib < option->min || kib > option->max);
+		(void)snprintf(buf, size, "%uKiB", kib);
 		break;
 	case OPTION_MICRO:
 		(void)snprintf(buf, size, "%s", digits);
