@@ -41,7 +41,7 @@ struct file_writer {
 	struct rotated_file file;
 	struct label_cache *labels;
 	struct strbuf block;
-	uint64_t block_lines;
+	uint64_t block_lines, sequence; /* of the snapshot in the block */
 	bool is_csv, is_failing;
 	struct file_counts counts; /* atomic */
 	int stop_fd;
@@ -54,6 +54,7 @@ static void count(uint64_t *counter, uint64_t more)
 	(void)__atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
 }
 
+/* 1; 0: that snapshot was rendered before, as on a machine that is too busy for its interval. */
 static int render(struct file_writer *writer, const struct snapshot *snapshot)
 {
 	struct catalog_view view = {
@@ -61,17 +62,22 @@ static int render(struct file_writer *writer, const struct snapshot *snapshot)
 		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
 	};
 	struct line_sink lines;
-	int r = label_cache_view(writer->labels, snapshot, view.rows);
+	int r;
 
+	if (snapshot->sequence == writer->sequence)
+		return 0;
+	r = label_cache_view(writer->labels, snapshot, view.rows);
 	if (r < 0)
 		return r;
+	writer->sequence = snapshot->sequence;
 	strbuf_reset(&writer->block);
 	line_sink_init(&lines, writer->is_csv, snapshot->realtime_ms, &writer->block);
 	lines.keep = (const char *const *)writer->options->keep;
 	lines.keep_count = writer->options->keep_count;
 	catalog_walk(&view, writer->schemas, &lines.sink);
 	writer->block_lines = lines.lines;
-	return strbuf_error(&writer->block);
+	r = strbuf_error(&writer->block);
+	return r < 0 ? r : 1;
 }
 
 static void write_block(struct file_writer *writer)
@@ -102,7 +108,7 @@ static bool write_newest(struct file_writer *writer)
 	snapshot_put(writer->holder, snapshot);
 	if (r < 0)
 		count(&writer->counts.errors, 1);
-	else
+	else if (r > 0)
 		write_block(writer);
 	return true;
 }
