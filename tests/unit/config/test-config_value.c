@@ -33,6 +33,34 @@ static void random_text(uint64_t *seed, char *buf, size_t size)
 				      pieces[random_u64(seed) % ARRAY_SIZE(pieces)]);
 }
 
+/* An item of a list that has a check: one of the forms that such lists have. */
+static void random_item(const struct option *option, uint64_t *seed, char *buf, size_t size)
+{
+	struct diag diag = { 0 };
+
+	if (!option->check) {
+		random_text(seed, buf, size);
+		return;
+	}
+	(void)snprintf(buf, size, "10.0.0.%u:%u", (unsigned)(random_u64(seed) % 255),
+		       (unsigned)(random_u64(seed) % 65536));
+	if (option->check(buf, &diag) < 0) /* no address: a name */
+		(void)snprintf(buf, size, "node-%u.example.org",
+			       (unsigned)(random_u64(seed) % 1000));
+	if (option->check(buf, &diag) < 0) /* neither: a rule of hwmon */
+		(void)snprintf(buf, size, "ina226@1-00%u/power1=platform",
+			       (unsigned)(random_u64(seed) % 100));
+	if (option->check(buf, &diag) < 0) /* the address of a virtual machine */
+		(void)snprintf(buf, size, "%u=web", 3 + (unsigned)(random_u64(seed) % 99));
+	if (option->check(buf, &diag) < 0) /* a label */
+		(void)snprintf(buf, size, "label%u=web", (unsigned)(random_u64(seed) % 99));
+	if (option->check(buf, &diag) < 0) /* a receiver */
+		(void)snprintf(buf, size, "https://node-%u.example/",
+			       (unsigned)(random_u64(seed) % 99));
+	if (option->check(buf, &diag) < 0) /* a level */
+		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "pod" : "process");
+}
+
 static void random_value(const struct option *option, uint64_t *seed, char *buf, size_t size)
 {
 	char digits[FORMAT_DOUBLE_MAX + 1];
@@ -40,7 +68,6 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 	double real = (double)number * ((double)(random_u64(seed) % 1000000) / 1e6);
 	size_t choices = 0, len;
 	unsigned kib;
-	struct diag diag = { 0 };
 
 	real = real < (double)option->min ? (double)option->min : real;
 	len = format_double(digits, real);
@@ -53,27 +80,7 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 			random_text(seed, buf, size);
 		break;
 	case OPTION_STRINGS:
-		if (!option->check) {
-			random_text(seed, buf, size);
-			break;
-		}
-		(void)snprintf(buf, size, "10.0.0.%u:%u", (unsigned)(random_u64(seed) % 255),
-			       (unsigned)(random_u64(seed) % 65536));
-		if (option->check(buf, &diag) < 0) /* no address: a name */
-			(void)snprintf(buf, size, "node-%u.example.org",
-				       (unsigned)(random_u64(seed) % 1000));
-		if (option->check(buf, &diag) < 0) /* neither: a rule of hwmon */
-			(void)snprintf(buf, size, "ina226@1-00%u/power1=platform",
-				       (unsigned)(random_u64(seed) % 100));
-		if (option->check(buf, &diag) < 0) /* the address of a virtual machine */
-			(void)snprintf(buf, size, "%u=web", 3 + (unsigned)(random_u64(seed) % 99));
-		if (option->check(buf, &diag) < 0) /* a label */
-			(void)snprintf(buf, size, "label%u=web", (unsigned)(random_u64(seed) % 99));
-		if (option->check(buf, &diag) < 0) /* a receiver */
-			(void)snprintf(buf, size, "https://node-%u.example/",
-				       (unsigned)(random_u64(seed) % 99));
-		if (option->check(buf, &diag) < 0) /* a level */
-			(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "pod" : "process");
+		random_item(option, seed, buf, size);
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");
