@@ -158,6 +158,8 @@ static void add_options(const struct config *config, struct landlock_paths *path
 		add(paths, config->model_files[i]);
 	for (size_t i = 0; (file = push_file_at(&config->push, i)); i++)
 		add(paths, file);
+	for (size_t i = 0; (file = rates_file_at(&config->rates, i)); i++)
+		add(paths, file);
 }
 
 static void add_writable(struct limits_job *job, const char *folder, struct landlock_paths *paths)

@@ -217,6 +217,16 @@ const struct option_section *rates_options_at(size_t index)
 	return index < ARRAY_SIZE(sections) ? &sections[index] : NULL;
 }
 
+const char *rates_file_at(const struct rates_options *options, size_t index)
+{
+	const struct rate_feed_options *price = &options->price.feed,
+				       *carbon = &options->carbon.feed;
+	const char *const files[] = { price->file,  price->key_file,  price->ca_file,
+				      carbon->file, carbon->key_file, carbon->ca_file };
+
+	return index < ARRAY_SIZE(files) ? files[index] : NULL;
+}
+
 static int check_feed(const struct rate_feed_options *feed, const char *name, struct diag *diag)
 {
 	if (*feed->file && *feed->url)

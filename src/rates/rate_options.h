@@ -41,5 +41,7 @@ struct rates_options {
 };
 
 const struct option_section *rates_options_at(size_t index);
+/* The @index-th file that is read, "" if it is not used; NULL after the last. */
+const char *rates_file_at(const struct rates_options *options, size_t index);
 /* 0, or -EINVAL with a diagnosis: values that exclude each other. */
 int rates_options_check(const struct rates_options *options, struct diag *diag);

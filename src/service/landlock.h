@@ -15,7 +15,7 @@
 
 #include "base/diag.h"
 
-#define LANDLOCK_PATHS_MAX   40
+#define LANDLOCK_PATHS_MAX   96
 #define LANDLOCK_DEVICES_MAX 32
 
 struct landlock_paths {

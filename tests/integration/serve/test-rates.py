@@ -16,7 +16,7 @@ import urllib.request
 import jsonschema
 
 from certificates import Authority
-from rig import ROOT, Exporter, run_tests
+from rig import ROOT, Exporter, need_root, run_tests, skip
 
 SCHEMA = json.loads((ROOT / "docs/now.schema.json").read_text())
 PRICE, CARBON = "kepler_energy_price_per_kilowatt_hour", "kepler_grid_carbon_intensity_grams_per_kilowatt_hour"
@@ -116,6 +116,19 @@ def a_table_and_its_age():
             assert rates["carbon_grams_per_kwh"] is None, rates
 
 
+def a_file_may_be_in_a_private_place():
+    """Landlock keeps the exporter out of /root, but for the files that options name, and those that replace them."""
+    need_root()
+    with tempfile.TemporaryDirectory(dir="/root") as folder:
+        file = pathlib.Path(folder, "carbon")
+        file.write_text("77\n")
+        with Exporter(f"--carbon.file={file}") as exporter:
+            series, _ = wait_for(exporter, lambda series: series.get('kepler_exporter_rate_feed_reads_total{feed="carbon"}'))
+            assert series.get(CARBON + '{kind="average",source="file"}') == 77, exporter.output()
+            if not exporter.scrape().value("kepler_exporter_landlock_abi"):
+                skip("the kernel has no Landlock")
+
+
 def feeds_over_http():
     def answers(path, _):
         if path.startswith("/api/v1/query?"):
@@ -151,4 +164,5 @@ def keys_go_over_tls():
                 assert key not in log and "a token is only sent over https" in log, log
 
 
-run_tests([unset_is_absent, numbers_and_reload, a_table_and_its_age, feeds_over_http, keys_go_over_tls])
+run_tests([unset_is_absent, numbers_and_reload, a_table_and_its_age, a_file_may_be_in_a_private_place, feeds_over_http,
+           keys_go_over_tls])
