@@ -22,7 +22,8 @@ int unused_query_read(const struct http_request *request, uint64_t *ret_least_ns
 
 	if (text &&
 	    (parse_u64(text, strlen(text), &seconds) < 0 || seconds < 1 || seconds > SECONDS_MAX))
-		return diag_set(diag, -EINVAL, "seconds: want a number of 1 to %d, not \"%.40s\"",
+		return diag_set(diag, -EINVAL,
+				"seconds: must be a number from 1 to %d, not \"%.40s\"",
 				SECONDS_MAX, text);
 	*ret_least_ns = seconds * NSEC_PER_SEC;
 	return 0;

@@ -118,7 +118,7 @@ static int start_exporters(struct monitor *monitor)
 	program.history = monitor->history;
 	r = unused_new(&monitor->unused);
 	if (r < 0)
-		return log_error_errno(r, "cannot set up the list of what is not used");
+		return log_error_errno(r, "cannot set up the list of unused resources");
 	program.unused = monitor->unused;
 	r = stat_desk_new(&monitor->stats);
 	if (r < 0)

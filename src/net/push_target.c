@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An answer counts from its status on. A body that is too long or is cut ends the connection, not
- * the message: else a receiver that lies about its length would get the same data for ever.
+ * the message: else a receiver that states a wrong length would get the same data for ever.
  */
 #include "net/push_target.h"
 
@@ -107,7 +107,8 @@ int push_target_check_url(const char *text, struct diag *diag)
 		return diag_set(diag, -EINVAL, "must begin with http://HOST or https://HOST");
 	if (http_url_has_user(text))
 		return diag_set(diag, -EINVAL,
-				"must not contain a user or password: other options are for these");
+				"must not contain a user or password: use the options user and "
+				"password-file");
 	return 0;
 }
 

@@ -83,8 +83,8 @@ static int find_value(const char *text, size_t len, const char *path, json_t **r
 
 	*ret_root = json_loadb(text, len, JSON_DECODE_ANY, &error);
 	if (!*ret_root)
-		return diag_set(diag, -EINVAL, "the answer is no JSON: line %d: %.100s", error.line,
-				error.text);
+		return diag_set(diag, -EINVAL, "the answer is not JSON: line %d: %.100s",
+				error.line, error.text);
 	*ret = *ret_root;
 	while (*left) {
 		if (!next_step(&left, step))
@@ -212,5 +212,5 @@ int rate_answer_file(const char *text, int64_t now_s, struct rate_reading *ret, 
 			found = true;
 		}
 	}
-	return found ? 0 : diag_set(diag, -ENODATA, "has no value for now");
+	return found ? 0 : diag_set(diag, -ENODATA, "has no line whose time is now or earlier");
 }

@@ -136,7 +136,7 @@ static const struct option rows[] = {
 		  "2026-11-29T13:00:00Z,0.31. It is read again every minute." },
 	{ "price.url", NULL, OPTION_STRING, OPTION_MEMBER(struct rates_options, price.feed.url),
 	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_url,
-	  .help = "URL that answers the price as JSON, for instance a query of a Prometheus." },
+	  .help = "URL that returns the price as JSON, for instance a query to Prometheus." },
 	{ "price.path", NULL, OPTION_STRING, OPTION_MEMBER(struct rates_options, price.feed.path),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true, .check = check_path,
 	  .help = "Place of the price in the answer: keys and indexes separated by dots. "
@@ -230,7 +230,8 @@ const char *rates_file_at(const struct rates_options *options, size_t index)
 static int check_feed(const struct rate_feed_options *feed, const char *name, struct diag *diag)
 {
 	if (*feed->file && *feed->url)
-		return diag_set(diag, -EINVAL, "%s.file, %s.url: only one can be given", name,
+		return diag_set(diag, -EINVAL,
+				"%s.file and %s.url exclude each other: remove one of them", name,
 				name);
 	if (*feed->url && !*feed->path && !rate_provider_of(feed->url)->path)
 		return diag_set(diag, -EINVAL,

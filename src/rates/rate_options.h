@@ -16,7 +16,7 @@
 #define RATE_CURRENCY_LEN  3
 #define RATE_KIND_MAX      16
 
-/* A file or a URL that has one rate; the URL counts if both are given. */
+/* A file or a URL that has one rate; at most one of them may be given. */
 struct rate_feed_options {
 	char *file;
 	char *url, *path, *key_file, *ca_file;

@@ -194,7 +194,8 @@ static void take_reading(struct rates *rates, enum rate rate, const struct rate_
 		       result < 0 ? diag->text : "");
 	pthread_mutex_unlock(&rates->lock);
 	if (result < 0 && !had_failed)
-		log_warn("the %s feed cannot be read, and its last value counts for %s.max-age: %s",
+		log_warn("the %s feed cannot be read; its last value counts until it is older than "
+			 "%s.max-age: %s",
 			 feed_names[rate], feed_names[rate], diag->text);
 	else if (result == 0 && had_failed)
 		log_info("the %s feed can be read again", feed_names[rate]);

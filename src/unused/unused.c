@@ -136,7 +136,7 @@ static const struct ledger_container *holder_of(const struct ledger *ledger, uin
 	return row->row.used ? row : NULL;
 }
 
-/* Who holds what, and then who used it: a container may do both by several processes. */
+/* First the holders, then the users: a container may be both, through several processes. */
 static void look_at_devices(struct unused *unused, const struct books *books, uint64_t now_ns)
 {
 	const struct device_parties *devices = &books->devices;

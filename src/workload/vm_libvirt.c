@@ -110,7 +110,7 @@ static void take_uuid(const struct xml_scan *scan, struct reading *reading)
 
 	if (vm->uuid[0] || !xml_scan_text(scan, vm->uuid, sizeof(vm->uuid)) ||
 	    !uuid_parse(vm->uuid, strlen(vm->uuid), &uuid))
-		reading->fault = "the UUID is not one";
+		reading->fault = "the UUID is not valid";
 	for (char *c = vm->uuid; *c; c++)
 		*c = ascii_lower(*c);
 }

@@ -252,11 +252,12 @@ static const struct option options_rows[] = {
 	  .help = "File to which the metrics are written, a line for each series. Empty: none." },
 	{ "file.format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "auto",
 	  .metavar = "FORMAT",
-	  .help = "Form of the lines: json, an object a line; csv; auto: csv if the name of the "
+	  .help = "Format of the lines. json: one object per line; csv; auto: csv if the name of "
+		  "the "
 		  "file ends with .csv, else json." },
 	{ "file.interval", NULL, OPTION_DURATION, OWN(interval_ns),
 	  OPTION_RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "1m",
-	  .metavar = "DURATION", .help = "Time between two writings." },
+	  .metavar = "DURATION", .help = "Time between two snapshots in the file." },
 	{ "file.max-size", NULL, OPTION_SIZE, OWN(max_bytes), OPTION_RANGE(64, 2048 * 1024),
 	  .default_text = "64MiB", .metavar = "SIZE",
 	  .help = "Size at which the file is rotated: FILE becomes FILE.1, FILE.1 becomes "

@@ -159,12 +159,14 @@ static bool take_snapshot(struct otlp *otlp)
 
 /* ---- answers ---- */
 
-static void report_failure(struct otlp *otlp, const char *why)
+static void report_failure(struct otlp *otlp, const char *why, enum http_outcome outcome)
 {
-	if (!otlp->is_failing)
-		log_warn("otlp.endpoint: %s; retrying, and counting in "
-			 "kepler_exporter_send_retries_total",
+	if (!otlp->is_failing && outcome == HTTP_REFUSED)
+		log_warn("otlp.endpoint: %s; the data are dropped, not sent again: check the URL "
+			 "and the credentials (kepler_exporter_send_dropped_samples_total)",
 			 why);
+	else if (!otlp->is_failing)
+		log_warn("otlp.endpoint: %s; retrying (kepler_exporter_send_retries_total)", why);
 	otlp->is_failing = true;
 }
 
@@ -254,7 +256,7 @@ static uint64_t send_request(struct otlp *otlp)
 	(void)snprintf(why, sizeof(why), "%s", diag.text);
 	if (r == 0)
 		describe_answer(otlp, why, sizeof(why));
-	report_failure(otlp, why);
+	report_failure(otlp, why, outcome);
 	if (outcome == HTTP_REFUSED) {
 		drop(otlp, &otlp->counts->refused);
 		return 0;

@@ -39,7 +39,7 @@ struct remote_write {
 	const struct page_options *pages;
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
-	/* Labels of every series: the user's, and job and instance unless he has named them. */
+	/* Labels of every series: the configured ones, and job and instance unless these are configured. */
 	struct label_pair externals[REMOTE_WRITE_LABELS_MAX + 2];
 	char *external_texts[REMOTE_WRITE_LABELS_MAX];
 	char instance[64];

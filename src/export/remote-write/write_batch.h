@@ -2,7 +2,7 @@
 /*
  * One message io.prometheus.write.v2.Request that grows by series: symbols, each text once, and
  * series that refer to them. It is also the form in which series wait in the queue, whatever the
- * receiver understands (write_convert.h).
+ * receiver understands (write_reader.h).
  */
 #pragma once
 

@@ -106,7 +106,7 @@ static void remark_on_end(struct web_security *security)
 	int days = web_tls_days_left(security->tls, (int64_t)time(NULL));
 
 	if (days < 0)
-		remark(security, "the certificate has expired, so that clients refuse it");
+		remark(security, "the certificate has expired, so clients refuse it: renew it");
 }
 
 static int load_tls(struct web_security *security, const char *name, struct diag *diag)
@@ -134,7 +134,7 @@ static int load_tls(struct web_security *security, const char *name, struct diag
 				config->cert.line, config->cert.column, why.text);
 	remark_on_end(security);
 	if (config->asks_http2)
-		remark(security, "http2: true is not supported, so that connections use HTTP/1.1");
+		remark(security, "http2: true is not supported; connections use HTTP/1.1");
 	return 0;
 }
 
