@@ -93,9 +93,7 @@ int push_target_check_proxy(const char *text, struct diag *diag)
 {
 	return !*text || has_prefix(text, "http://") || has_prefix(text, "socks5h://")
 		       ? 0
-		       : diag_set(diag, -EINVAL,
-				  "must be http://HOST:PORT or socks5h://HOST:PORT, not \"%.*s\"",
-				  http_url_site_len(text), text);
+		       : diag_set(diag, -EINVAL, "must be http://HOST:PORT or socks5h://HOST:PORT");
 }
 
 int push_target_check_url(const char *text, struct diag *diag)

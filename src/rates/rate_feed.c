@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/macro.h"
@@ -148,12 +149,16 @@ static int read_file(const struct rate_feed *feed, int64_t now_s, struct rate_re
 {
 	CLEANUP_FREE char *text = NULL;
 	struct diag cause = { "" };
+	struct stat st;
 	size_t len;
 	int r = read_file_alloc(feed->options->file, FILE_MAX, &text, &len);
 
 	if (r < 0)
 		return diag_set(diag, r, "%s: %s", feed->options->file, strerrordesc_np(-r));
 	r = rate_answer_file(text, now_s, ret, &cause);
+	/* A number alone holds from when it was written on: whatever writes it may have ended. */
+	if (r == 0 && ret->since_s == INT64_MIN && stat(feed->options->file, &st) == 0)
+		ret->since_s = st.st_mtim.tv_sec < now_s ? st.st_mtim.tv_sec : now_s;
 	return r < 0 ? diag_set(diag, r, "%s: %s", feed->options->file, cause.text) : 0;
 }
 

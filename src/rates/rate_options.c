@@ -104,13 +104,13 @@ static int check_url(const char *text, struct diag *diag)
 	http_url_split(text, &parts);
 	if (strncasecmp(text, "http://", 7) != 0 && !http_url_is_https(text))
 		return diag_set(diag, -EINVAL, "must begin with http:// or https://");
-	if (parts.host_len == 0)
-		return diag_set(diag, -EINVAL, "must have a host, not \"%.*s\"",
-				http_url_site_len(text), text);
 	if (http_url_has_user(text))
 		return diag_set(diag, -EINVAL,
 				"must have no user or password: other users can read options; "
 				"put a key into a file");
+	if (parts.host_len == 0)
+		return diag_set(diag, -EINVAL, "must have a host, not \"%.*s\"",
+				http_url_site_len(text), text);
 	return 0;
 }
 

@@ -34,7 +34,8 @@ struct file_counts {
 };
 
 struct file_writer {
-	const struct file_options *options; /* borrowed */
+	/* A copy: a reload frees the struct of the configuration, not what it points to. */
+	struct file_options options;
 	struct snapshot_holder *holder;
 	unsigned schemas;
 	void (*start_thread)(void);
@@ -72,8 +73,8 @@ static int render(struct file_writer *writer, const struct snapshot *snapshot)
 	writer->sequence = snapshot->sequence;
 	strbuf_reset(&writer->block);
 	line_sink_init(&lines, writer->is_csv, snapshot->realtime_ms, &writer->block);
-	lines.keep = (const char *const *)writer->options->keep;
-	lines.keep_count = writer->options->keep_count;
+	lines.keep = (const char *const *)writer->options.keep;
+	lines.keep_count = writer->options.keep_count;
 	catalog_walk(&view, writer->schemas, &lines.sink);
 	writer->block_lines = lines.lines;
 	r = strbuf_error(&writer->block);
@@ -92,7 +93,7 @@ static void write_block(struct file_writer *writer)
 	if (r < 0 && !writer->is_failing)
 		log_warn("file.path: %s; trying again at each file.interval", diag.text);
 	else if (r == 0 && writer->is_failing)
-		log_info("file.path: %s is written again", writer->options->path);
+		log_info("file.path: %s is written again", writer->options.path);
 	writer->is_failing = r < 0;
 }
 
@@ -123,7 +124,7 @@ static void *serve(void *userdata)
 	writer->start_thread();
 	while (poll(&stop, 1, wait_ms) <= 0) {
 		uint64_t wait_ns =
-			write_newest(writer) ? writer->options->interval_ns : NO_SNAPSHOT_NS;
+			write_newest(writer) ? writer->options.interval_ns : NO_SNAPSHOT_NS;
 
 		wait_ms = (int)(wait_ns / NSEC_PER_MSEC);
 	}
@@ -203,7 +204,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	if (!writer)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	*writer = (struct file_writer){
-		.options = options,
+		.options = *options,
 		.holder = program->holder,
 		.schemas = (unsigned)program->pages->schema,
 		.start_thread = program->start_thread,
@@ -227,7 +228,7 @@ static void describe(const void *exporter, char *buf, size_t size)
 {
 	const struct file_writer *writer = exporter;
 
-	(void)snprintf(buf, size, "%s", writer->options->path);
+	(void)snprintf(buf, size, "%s", writer->options.path);
 }
 
 /* ---- options and health ---- */

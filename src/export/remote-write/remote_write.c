@@ -34,9 +34,10 @@
 #define STACK_BYTES (512 * 1024)
 
 struct remote_write {
-	const struct remote_write_options *options;
+	/* A copy: a reload frees the struct of the configuration, not what it points to. */
+	struct remote_write_options options;
 	struct snapshot_holder *holder;
-	const struct page_options *pages;
+	unsigned schemas;
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
 	/* Labels of every series: the configured ones, and job and instance unless these are configured. */
@@ -91,7 +92,7 @@ static int walk(struct remote_write *self, const struct snapshot *snapshot)
 			       snapshot->node.node_name);
 	write_sink_begin(&self->sink, snapshot->realtime_ms);
 	self->is_marking = false;
-	catalog_walk(&view, self->pages->schema, &self->sink.sink);
+	catalog_walk(&view, self->schemas, &self->sink.sink);
 	r = write_sink_finish(&self->sink);
 	self->is_marking = true;
 	if (r == 0)
@@ -133,9 +134,9 @@ static bool is_due(struct remote_write *self)
 
 	if (now_ns < self->due_ns)
 		return false;
-	self->due_ns += self->options->interval_ns;
+	self->due_ns += self->options.interval_ns;
 	if (self->due_ns <= now_ns)
-		self->due_ns = now_ns + self->options->interval_ns;
+		self->due_ns = now_ns + self->options.interval_ns;
 	return true;
 }
 
@@ -212,8 +213,8 @@ static void add_external(struct remote_write *self, const char *name, const char
 
 static int take_externals(struct remote_write *self)
 {
-	for (size_t i = 0; i < self->options->label_count; i++) {
-		char *text = strdup(self->options->labels[i]), *equals;
+	for (size_t i = 0; i < self->options.label_count; i++) {
+		char *text = strdup(self->options.labels[i]), *equals;
 
 		if (!text)
 			return -ENOMEM;
@@ -238,7 +239,7 @@ static void queue_folder(const struct remote_write_options *options, const char 
 static int start_sender(struct remote_write *self, const struct exporter_program *program,
 			const char *url, struct diag *diag)
 {
-	const struct remote_write_options *options = self->options;
+	const struct remote_write_options *options = &self->options;
 	char folder[4096];
 	const struct write_queue_options queue_options = {
 		.folder = options->queue_dir[0] ? folder : NULL,
@@ -279,14 +280,14 @@ static int start_all(struct remote_write *self, const struct exporter_program *p
 	if (self->stop_fd < 0 || self->wake_fd < 0)
 		return diag_set(diag, -EMFILE, "remote write: no descriptor is left");
 	(void)snappy_block_load();
-	for (size_t i = 0; r == 0 && i < self->options->url_count; i++)
-		r = start_sender(self, program, self->options->urls[i], diag);
+	for (size_t i = 0; r == 0 && i < self->options.url_count; i++)
+		r = start_sender(self, program, self->options.urls[i], diag);
 	if (r < 0)
 		return r;
 	/* Nodes that start together do not send together. */
 	(void)!getrandom(&chance, sizeof(chance), GRND_NONBLOCK);
 	self->due_ns = clock_ns(CLOCK_MONOTONIC) +
-		       muldiv_u64(self->options->interval_ns, chance, UINT32_MAX);
+		       muldiv_u64(self->options.interval_ns, chance, UINT32_MAX);
 	r = thread_start(&self->thread, STACK_BYTES, serve, self);
 	self->is_running = r == 0;
 	return r < 0 ? diag_set(diag, r, "remote write: cannot start a thread: %s",
@@ -304,16 +305,16 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	self = calloc(1, sizeof(*self));
 	if (!self)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	self->options = &program->push->remote_write;
+	self->options = program->push->remote_write;
 	self->holder = program->holder;
-	self->pages = program->pages;
+	self->schemas = (unsigned)program->pages->schema;
 	self->start_thread = program->start_thread;
 	self->stop_fd = self->wake_fd = -1;
 	self->sink_options = (struct write_sink_options){
-		.keep = self->options->keep,
-		.drop = self->options->drop,
-		.keep_count = self->options->keep_count,
-		.drop_count = self->options->drop_count,
+		.keep = self->options.keep,
+		.drop = self->options.drop,
+		.keep_count = self->options.keep_count,
+		.drop_count = self->options.drop_count,
 		.externals = self->externals,
 	};
 	write_sink_init(&self->sink, &self->sink_options);

@@ -64,7 +64,8 @@ static void take_name(struct write_segments *segments, const char *name)
 	uint64_t number = strtoull(name, NULL, 16);
 
 	segment_name(number, wanted);
-	if (strcmp(name, wanted) != 0 || fstatat(segments->folder_fd, name, &st, 0) < 0 ||
+	if (strcmp(name, wanted) != 0 ||
+	    fstatat(segments->folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return;
 	if (segments->count == WRITE_SEGMENTS_MAX) {
@@ -183,8 +184,8 @@ static int read_record(struct write_segments *segments, struct strbuf *message,
 	int r = open_oldest(segments);
 
 	if (r < 0)
-		return r == -ENOENT ? -EBADMSG
-				    : r; /* it was removed; or there are too many open files */
+		/* With too many open files or no memory, later; what cannot be opened is lost. */
+		return r == -EMFILE || r == -ENFILE || r == -ENOMEM ? r : -EBADMSG;
 	if (read_head(segments, segments->offset, ret) < 0)
 		return -EBADMSG;
 	if (!strbuf_reserve(message, ret->len))

@@ -662,8 +662,10 @@ static int read_users(struct reader *reader, const yaml_node_t *node, const char
 	size_t count;
 	int r = 0;
 
+	/* Without a user nothing would be asked for: a file that is half written must not open all. */
 	if (is_null(node))
-		return 0;
+		return fail_at(reader, node, path,
+			       "has no user, so nothing would be asked for; remove the key");
 	if (node->type != YAML_MAPPING_NODE)
 		return fail_at(reader, node, path, "must be a mapping of names to bcrypt hashes");
 	count = (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);

@@ -127,6 +127,10 @@ def a_file_may_be_in_a_private_place():
             assert series.get(CARBON + '{kind="average",source="file"}') == 77, exporter.output()
             if not exporter.scrape().value("kepler_exporter_landlock_abi"):
                 skip("the kernel has no Landlock")
+        os.utime(file, (time.time() - 4 * 3600,) * 2)  # nothing writes it any more
+        with Exporter(f"--carbon.file={file}") as exporter:
+            series, _ = wait_for(exporter, lambda series: series.get('kepler_exporter_rate_feed_reads_total{feed="carbon"}'))
+            assert not of_rates(series) and series[UP + '{feed="carbon"}'] == 0, of_rates(series)
 
 
 def feeds_over_http():

@@ -68,7 +68,7 @@ static void all_of_the_format(void **state)
 
 static void what_is_left_out_has_the_formats_defaults(void **state)
 {
-	struct web_config *config = parsed(TLS "basic_auth_users:\nhttp_server_config:\n");
+	struct web_config *config = parsed(TLS "http_server_config:\n");
 
 	assert_string_equal(config->priority, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 					      ":%SERVER_PRECEDENCE");
@@ -153,6 +153,7 @@ static void unfit_tls_is_refused(void **state)
 static void unfit_users_are_refused(void **state)
 {
 	assert_refused("basic_auth_users: {}\n", "has no user");
+	assert_refused(TLS "basic_auth_users:\n", "has no user");
 	assert_refused("basic_auth_users: {a: secret}\n", "w:1:23: basic_auth_users.a: must be");
 	assert_refused("basic_auth_users: {a: $2x$10$abcdefghijklmnopqrstuu"
 		       "D7glF7JkEDexTpZG9m5tiAZ7VOyjUiO}\n",

@@ -36,8 +36,8 @@ static void other_values_are_refused(void **state)
 	static const struct {
 		const char *text, *path, *words;
 	} faults[] = {
-		{ "", "a", "no JSON" },
-		{ "{\"a\":1", "a", "no JSON" },
+		{ "", "a", "not JSON" },
+		{ "{\"a\":1", "a", "not JSON" },
 		{ "{\"a\":null}", "a", "no number at a" },
 		{ "{\"a\":\"\"}", "a", "no number at a" },
 		{ "{\"a\":\"NaN\"}", "a", "no number at a" },
