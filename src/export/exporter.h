@@ -33,9 +33,10 @@ struct snapshot_holder;
 struct unused;
 
 /*
- * The services that the program offers to its exporters. All of it is borrowed. The services outlive
- * them; structs of options (@config, @push, @pages) last until the next reload, so that a part of one
- * that is kept has to be copied. Strings of options that need a restart live as long as the program.
+ * The services that the program offers to its exporters. All of it is borrowed. The services
+ * outlive them; structs of options (@config, @push, @pages) last until the next reload, so that a
+ * part of one that is kept has to be copied. Strings of options that need a restart live as long
+ * as the program.
  */
 struct exporter_program {
 	struct config *config; /* its secrets may be taken over */

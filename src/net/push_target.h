@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A receiver to which data are pushed by HTTP: the credentials of this program, the way by which it is
- * reached, and one message with its answer. Secrets are in files, which are read for each message,
- * so that a token that is renewed counts at once. They are sent over https only, unless the
- * receiver is on this machine. Messages themselves are not secret.
+ * A receiver to which data are pushed by HTTP: the credentials of this program, the way by which
+ * it is reached, and one message with its answer. Secrets are in files, which are read for each
+ * message, so that a token that is renewed counts at once. They are sent over https only, unless
+ * the receiver is on this machine. Messages themselves are not secret.
  */
 #pragma once
 

@@ -160,6 +160,18 @@ static void add_number(struct strbuf *out, double value, int decimals, unsigned 
 	add_right(out, text, width);
 }
 
+/* A number that follows from the power: "~" marks it if that is estimated. */
+static void add_follow_up(struct strbuf *out, double value, bool is_estimated, unsigned width)
+{
+	char text[48];
+
+	if (isfinite(value))
+		(void)snprintf(text, sizeof(text), "%s%.2f", is_estimated ? "~" : "", value);
+	else
+		(void)snprintf(text, sizeof(text), "–");
+	add_right(out, text, width);
+}
+
 static void add_watts(struct strbuf *out, double watts, bool is_estimated, unsigned width)
 {
 	char text[WATTS_TEXT_MAX], marked[WATTS_TEXT_MAX + 4];
@@ -251,13 +263,14 @@ static void add_cells(struct strbuf *out, const struct top_state *state, const s
 		add_right(out, text, grid->width[COLUMN_JOULES]);
 	}
 	if (grid->width[COLUMN_MONTH])
-		add_number(out, line->watts * HOURS_A_MONTH / 1000, 2, grid->width[COLUMN_MONTH]);
+		add_follow_up(out, line->watts * HOURS_A_MONTH / 1000, reading->is_estimated,
+			      grid->width[COLUMN_MONTH]);
 	if (grid->width[COLUMN_COST])
-		add_number(out, now_cost_a_month(&reading->rates, line->watts), 2,
-			   grid->width[COLUMN_COST]);
+		add_follow_up(out, now_cost_a_month(&reading->rates, line->watts),
+			      reading->is_estimated, grid->width[COLUMN_COST]);
 	if (grid->width[COLUMN_CARBON])
-		add_number(out, now_carbon_an_hour(&reading->rates, line->watts), 2,
-			   grid->width[COLUMN_CARBON]);
+		add_follow_up(out, now_carbon_an_hour(&reading->rates, line->watts),
+			      reading->is_estimated, grid->width[COLUMN_CARBON]);
 	if (grid->width[COLUMN_SPARK])
 		add_spark(out, state, line);
 }

@@ -136,6 +136,19 @@ static const struct ledger_container *holder_of(const struct ledger *ledger, uin
 	return row->row.used ? row : NULL;
 }
 
+/*
+ * Time of users that are not known may be any holder's: then none of the device is found unused.
+ */
+static void forgive_device(struct unused *unused, uint32_t device, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < unused->count; i++) {
+		struct unused_finding *finding = &unused->rows[i].finding;
+
+		if (finding->kind == UNUSED_GPU && finding->device == device)
+			finding->since_ns = now_ns;
+	}
+}
+
 /* First the holders, then the users: a container may be both, through several processes. */
 static void look_at_devices(struct unused *unused, const struct books *books, uint64_t now_ns)
 {
@@ -166,6 +179,10 @@ static void look_at_devices(struct unused *unused, const struct books *books, ui
 
 		if (row)
 			row->finding.since_ns = now_ns;
+	}
+	for (uint32_t device = 0; device < DEVICES_MAX; device++) {
+		if (devices->unseen_ns[device] || devices->dropped_ns[device])
+			forgive_device(unused, device, now_ns);
 	}
 }
 

@@ -86,10 +86,13 @@ static void read_domain(struct guest_libvirt *libvirt, int folder_fd, struct gue
 	domain->vm = (struct vm_libvirt){ 0 };
 	if (len == -ENOENT)
 		return;
-	if (len < 0)
+	if (len < 0) {
 		note_error(libvirt, (int)len, domain->name, strerrordesc_np((int)-len));
-	else if (vm_libvirt_parse(text, (size_t)len, &domain->vm, &diag) < 0)
+		domain->inode = 0; /* the same file is read again at the next look */
+		libvirt->has_failed = true;
+	} else if (vm_libvirt_parse(text, (size_t)len, &domain->vm, &diag) < 0) {
 		note_error(libvirt, -EINVAL, domain->name, diag.text);
+	}
 }
 
 /* True: its file is new, or was replaced. */
@@ -173,11 +176,17 @@ bool guest_libvirt_look(struct guest_libvirt *libvirt, const struct timespec *no
 		/* Without libvirt, as before its first start, there are no machines of its own. */
 		if (errno != ENOENT)
 			note_error(libvirt, -errno, "", strerrordesc_np(errno));
+		libvirt->changed = (struct timespec){ 0 };
 		return drop_unlisted(libvirt);
 	}
 	libvirt->changed =
 		now->tv_sec - st.st_mtim.tv_sec >= SETTLED_S ? st.st_mtim : (struct timespec){ 0 };
-	return read_folder(libvirt, folder);
+	libvirt->has_failed = false;
+	bool has_changed = read_folder(libvirt, folder);
+	/* Neither a chmod of a file nor a free descriptor changes the folder's time. */
+	if (libvirt->has_failed)
+		libvirt->changed = (struct timespec){ 0 };
+	return has_changed;
 }
 
 static const struct vm_libvirt *find_process(const struct guest_libvirt *libvirt,
@@ -202,6 +211,7 @@ void guest_libvirt_complete(const struct guest_libvirt *libvirt, struct guest_pr
 		if (!vm)
 			continue;
 		process->vsock_cid = vm->vsock_cid;
+		process->is_known_to_libvirt = true;
 		memcpy(process->energy_socket, vm->energy_socket, sizeof(vm->energy_socket));
 		memcpy(process->vhostmd_socket, vm->vhostmd_socket, sizeof(vm->vhostmd_socket));
 	}

@@ -34,6 +34,7 @@ struct guest_libvirt {
 	struct guest_domain *domains;
 	size_t count, size;
 	struct timespec changed; /* the directory, when it was read; 0: it has to be read */
+	bool has_failed;         /* in this look: a file could not be read */
 	int told;                /* the error that was logged last, -errno */
 	uint64_t errors;         /* cumulative: the directory, or a file, could not be read */
 	uint64_t known;          /* machines; other threads read both */

@@ -21,8 +21,9 @@ struct guest_process {
 	uint64_t start_ns; /* BOOTTIME */
 	uid_t uid;
 	gid_t gid;
-	char uuid[37];      /* lower case; "" none */
-	uint32_t vsock_cid; /* 0: none */
+	char uuid[37];            /* lower case; "" none */
+	uint32_t vsock_cid;       /* 0: none */
+	bool is_known_to_libvirt; /* its address and sockets are those in libvirt's state */
 	/* The container around it, as the label container_id has it; "": none. */
 	char container[IDENTITY_NAME_MAX];
 	/* guest_libvirt.h; "": none. */

@@ -309,18 +309,35 @@ void guest_table_pair(struct guest_table *table, const struct snapshot *snapshot
 	pair_claimed(table, snapshot, processes, count);
 }
 
+/*
+ * Any process can have any address on its command line. It is believed of those that libvirt knows
+ * or whose user runs virtual machines.
+ */
+static bool has_certain_cid(const struct guest_table *table, const struct guest_process *process)
+{
+	return process->is_known_to_libvirt ||
+	       (!process->container[0] && vm_users_have(&table->users, process->uid));
+}
+
 struct guest *guest_table_find_cid(const struct guest_table *table, uint32_t cid)
 {
-	struct guest *found = NULL;
+	struct guest *certain = NULL, *contained = NULL;
+	size_t certain_count = 0, contained_count = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct guest *guest = table->guests[i];
 
 		if (!guest->process.pid || guest->process.vsock_cid != cid)
 			continue;
-		if (found)
-			return NULL;
-		found = guest;
+		if (has_certain_cid(table, &guest->process)) {
+			certain = guest;
+			certain_count++;
+		} else if (guest->process.container[0]) {
+			contained = guest;
+			contained_count++;
+		}
 	}
-	return found;
+	if (certain_count)
+		return certain_count == 1 ? certain : NULL;
+	return contained_count == 1 ? contained : NULL;
 }

@@ -84,8 +84,9 @@ bool guest_table_update(struct guest_table *table, const struct snapshot *snapsh
 void guest_table_pair(struct guest_table *table, const struct snapshot *snapshot,
 		      const struct guest_process *processes, size_t count);
 /*
- * The guest at a vsock address; NULL: none, or several. The kernel gives an address to one machine,
- * so then one of them has it on its command line and has lost the device.
+ * The guest at a vsock address; NULL: none, or several. Guests that libvirt knows, or whose process
+ * has a user that runs virtual machines, come before those in containers (KubeVirt), which can have
+ * any address on their command line; other processes are not believed at all.
  */
 struct guest *guest_table_find_cid(const struct guest_table *table, uint32_t cid);
 /* The guest whose id is @id; NULL: none. */

@@ -40,7 +40,7 @@ struct remote_write {
 	unsigned schemas;
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
-	/* Labels of every series: the configured ones, and job and instance unless these are configured. */
+	/* Labels of every series: the configured ones; job and instance, unless configured. */
 	struct label_pair externals[REMOTE_WRITE_LABELS_MAX + 2];
 	char *external_texts[REMOTE_WRITE_LABELS_MAX];
 	char instance[64];

@@ -662,7 +662,7 @@ static int read_users(struct reader *reader, const yaml_node_t *node, const char
 	size_t count;
 	int r = 0;
 
-	/* Without a user nothing would be asked for: a file that is half written must not open all. */
+	/* A file that is half written must not open everything. */
 	if (is_null(node))
 		return fail_at(reader, node, path,
 			       "has no user, so nothing would be asked for; remove the key");

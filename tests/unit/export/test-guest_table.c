@@ -252,6 +252,32 @@ static void an_address_of_two_is_of_none(void **state)
 	guest_table_release(&table);
 }
 
+/* Any process can name itself like a hypervisor, with any address on its command line. */
+static void a_user_cannot_take_an_address_from_another_machine(void **state)
+{
+	static const char own[] = UUID_A "@1000";
+	struct guest_process processes[] = { process_of(7, USER, UUID_A),
+					     process_of(8, 0, UUID_B) };
+	struct stage stage = { 0 };
+	struct guest_table table;
+
+	init(&table);
+	add(&stage, LEVEL_VM, own, 0);
+	add(&stage, LEVEL_VM, UUID_B, 0);
+	(void)guest_table_update(&table, &stage.snapshot, count_end, NULL);
+	processes[0].vsock_cid = processes[1].vsock_cid = 3;
+	guest_table_pair(&table, &stage.snapshot, processes, 2);
+	assert_int_equal(pid_of(&table, own), 7);
+	assert_ptr_equal(guest_table_find_cid(&table, 3), guest_table_find_id(&table, UUID_B));
+	processes[1].vsock_cid = 0; /* the machine's own address is not known */
+	guest_table_pair(&table, &stage.snapshot, processes, 2);
+	assert_null(guest_table_find_cid(&table, 3));
+	processes[0].is_known_to_libvirt = true; /* of a session of this user */
+	guest_table_pair(&table, &stage.snapshot, processes, 2);
+	assert_ptr_equal(guest_table_find_cid(&table, 3), guest_table_find_id(&table, own));
+	guest_table_release(&table);
+}
+
 /* KubeVirt's machines, whose processes may have no rows of their own. */
 static void the_row_of_the_container_has_the_machine(void **state)
 {
@@ -289,6 +315,7 @@ int main(void)
 		cmocka_unit_test(suffixes_decide_between_claims),
 		cmocka_unit_test(the_row_of_the_process_is_decisive),
 		cmocka_unit_test(an_address_of_two_is_of_none),
+		cmocka_unit_test(a_user_cannot_take_an_address_from_another_machine),
 		cmocka_unit_test(the_row_of_the_container_has_the_machine),
 	};
 

@@ -68,6 +68,10 @@ static void columns_appear_with_their_rate(void **state)
 	assert_int_equal(top_frame_draw(&top, &plain, &frame), 0);
 	assert_non_null(strstr(frame.data, "  EUR/MONTH   G CO2/H"));
 	assert_non_null(strstr(frame.data, "      32.87     60.00"));
+	top.reading.is_estimated = true;
+	strbuf_reset(&frame);
+	assert_int_equal(top_frame_draw(&top, &plain, &frame), 0);
+	assert_non_null(strstr(frame.data, "     ~73.05     ~32.87    ~60.00"));
 	top_state_release(&top);
 }
 

@@ -133,6 +133,27 @@ static void a_gpu_is_found_that_is_held_without_use(void **state)
 	tear_down(&machine);
 }
 
+/* As of a driver that reports that the device is busy, and by no process. */
+static void a_gpu_with_unknown_users_is_not_called_unused(void **state)
+{
+	struct machine machine;
+
+	set_up(&machine);
+	for (unsigned minute = 0; minute <= 12; minute++) {
+		uint32_t container;
+
+		begin(&machine);
+		container = run(&machine, "train", 0, SECOND_NS);
+		assert_int_equal(device_parties_add(&machine.books.devices, 3, LEDGER_NONE,
+						    container, 0, DEVICE_WHOLE),
+				 0);
+		device_parties_add_unseen(&machine.books.devices, 3, SECOND_NS);
+		look(&machine, 10 * MINUTE_NS);
+		assert_int_equal(machine.count, 0);
+	}
+	tear_down(&machine);
+}
+
 static void users_that_hold_nothing_are_not_found(void **state)
 {
 	struct machine machine;
@@ -176,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_reservation_without_work_is_found),
 		cmocka_unit_test(without_a_known_size_nothing_is_found),
 		cmocka_unit_test(a_gpu_is_found_that_is_held_without_use),
+		cmocka_unit_test(a_gpu_with_unknown_users_is_not_called_unused),
 		cmocka_unit_test(users_that_hold_nothing_are_not_found),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 	};
