@@ -539,12 +539,10 @@ static struct timespec after(uint64_t patience_ns)
 
 void model_fetch_stop(struct model_fetch *fetch)
 {
-	struct timespec end = after(STOP_PATIENCE_NS);
-
 	if (!fetch)
 		return;
 	(void)eventfd_write(fetch->stop_fd, 1);
-	if (pthread_clockjoin_np(fetch->thread, NULL, CLOCK_MONOTONIC, &end) == 0)
+	if (thread_join_within(fetch->thread, STOP_PATIENCE_NS) == 0)
 		release(fetch);
 }
 

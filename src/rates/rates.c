@@ -332,13 +332,9 @@ void rates_stop(struct rates *rates)
 	if (!rates)
 		return;
 	if (rates->has_thread) {
-		uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-		struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC),
-					(long)(end_ns % NSEC_PER_SEC) };
-
 		(void)eventfd_write(rates->cancel_fd, 1);
-		if (pthread_clockjoin_np(rates->thread, NULL, CLOCK_MONOTONIC, &end) != 0)
-			return; /* a file hangs, and the thread keeps what it uses */
+		if (thread_join_within(rates->thread, PATIENCE_NS) < 0)
+			return; /* a file hangs */
 	}
 	free_rates(rates);
 }

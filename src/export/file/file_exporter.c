@@ -13,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,8 +25,8 @@
 #include "export/push_options.h"
 #include "snapshot/snapshot_holder.h"
 
-#define STOP_PATIENCE_S 1
-#define NO_SNAPSHOT_NS  (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
+#define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
+#define NO_SNAPSHOT_NS   (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
 
 struct file_counts {
 	uint64_t written, lines, errors, rotations;
@@ -146,14 +145,11 @@ static void free_writer(struct file_writer *writer)
 static void stop(void *exporter)
 {
 	struct file_writer *writer = exporter;
-	struct timespec end;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += STOP_PATIENCE_S;
 	if (writer->is_running) {
 		(void)eventfd_write(writer->stop_fd, 1);
-		if (pthread_clockjoin_np(writer->thread, NULL, CLOCK_MONOTONIC, &end) != 0)
-			return; /* the disk hangs, and the thread keeps what it uses */
+		if (thread_join_within(writer->thread, STOP_PATIENCE_NS) < 0)
+			return; /* the disk hangs */
 	}
 	free_writer(writer);
 }
@@ -235,8 +231,13 @@ static void describe(const void *exporter, char *buf, size_t size)
 
 static int check_path(const char *text, struct diag *diag)
 {
-	if (*text && (*text != '/' || text[strlen(text) - 1] == '/'))
-		return diag_set(diag, -EINVAL, "must be the absolute path of a file, not \"%.80s\"",
+	const char *slash = strrchr(text, '/');
+
+	/* Kepler may write into its folder: that must not be the root. */
+	if (*text && (*text != '/' || slash == text || !slash[1]))
+		return diag_set(diag, -EINVAL,
+				"must be the absolute path of a file, in a folder below /, not "
+				"\"%.80s\"",
 				text);
 	return 0;
 }

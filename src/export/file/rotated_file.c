@@ -61,8 +61,9 @@ int rotated_file_open(struct rotated_file *file, struct diag *diag)
 	struct stat st;
 	int r = 0;
 
-	file->fd = open(file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-			0640);
+	file->fd = open(
+		file->path,
+		O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0640);
 	if (file->fd < 0)
 		return fail(file, -errno, "cannot be opened", diag);
 	if (fstat(file->fd, &st) < 0)

@@ -23,8 +23,8 @@ struct rotated_file {
 };
 
 /*
- * Opens or makes the file; what it contains stays, and an incomplete line at its end is cut off. 0,
- * or -errno with a diagnosis.
+ * Opens or makes the file, which must not be a symbolic link; what it contains stays, and an
+ * incomplete line at its end is cut off. 0, or -errno with a diagnosis.
  */
 int rotated_file_open(struct rotated_file *file, struct diag *diag);
 void rotated_file_close(struct rotated_file *file);

@@ -39,12 +39,13 @@
 #include "service/needs.h"
 #include "service/privileges.h"
 
-#define STACK_BYTES    (512 * 1024) /* libcurl's and GnuTLS' calls */
-#define REQUEST_MAX    (64U << 20)  /* before compression: the limit of receivers */
-#define FIRST_RETRY_MS 1000
-#define MAX_RETRY_MS   30000
-#define NO_SNAPSHOT_NS (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
-#define PACE_CLIENT    0x6f746c70            /* a number that no client of the web server has */
+#define STACK_BYTES      (512 * 1024) /* libcurl's and GnuTLS' calls */
+#define REQUEST_MAX      (64U << 20)  /* before compression: the limit of receivers */
+#define FIRST_RETRY_MS   1000
+#define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
+#define MAX_RETRY_MS     30000
+#define NO_SNAPSHOT_NS   (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
+#define PACE_CLIENT      0x6f746c70            /* a number that no client of the web server has */
 
 /* The request that is on its way, or waits to be sent again. */
 struct request {
@@ -327,7 +328,8 @@ static void stop(void *exporter)
 
 	if (otlp->is_running) {
 		(void)!write(otlp->stop_fd, &one, sizeof(one));
-		(void)pthread_join(otlp->thread, NULL);
+		if (thread_join_within(otlp->thread, STOP_PATIENCE_NS) < 0)
+			return; /* a file with a secret or a certificate hangs */
 	}
 	close_all(otlp);
 }

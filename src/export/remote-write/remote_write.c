@@ -31,7 +31,8 @@
 #include "net/http_client.h"
 #include "service/needs.h"
 
-#define STACK_BYTES (512 * 1024)
+#define STACK_BYTES      (512 * 1024)
+#define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
 
 struct remote_write {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
@@ -176,13 +177,18 @@ static void stop(void *exporter)
 {
 	struct remote_write *self = exporter;
 	const uint64_t one = 1;
+	bool has_ended = true;
 
-	if (self->is_running) {
-		(void)!write(self->stop_fd, &one, sizeof(one));
-		(void)pthread_join(self->thread, NULL);
-	}
+	(void)!write(self->stop_fd, &one, sizeof(one));
 	for (size_t i = 0; i < self->sender_count; i++)
-		write_sender_stop(self->senders[i]);
+		write_sender_ask_to_stop(self->senders[i]);
+	if (self->is_running)
+		has_ended = thread_join_within(self->thread, STOP_PATIENCE_NS) == 0;
+	/* Without the first thread, nothing is put into the queues that senders free. */
+	for (size_t i = 0; has_ended && i < self->sender_count; i++)
+		has_ended = write_sender_stop(self->senders[i], STOP_PATIENCE_NS) == 0;
+	if (!has_ended)
+		return; /* the disk of the queue hangs, or a file with a secret */
 	write_sink_release(&self->sink);
 	write_ended_release(&self->ended);
 	strbuf_release(&self->message);

@@ -327,11 +327,18 @@ struct write_queue *write_sender_queue(const struct write_sender *sender)
 	return sender->given.queue;
 }
 
-void write_sender_stop(struct write_sender *sender)
+void write_sender_ask_to_stop(struct write_sender *sender)
 {
 	const uint64_t one = 1;
 
 	(void)!write(sender->stop_fd, &one, sizeof(one));
-	(void)pthread_join(sender->thread, NULL);
-	release(sender);
+}
+
+int write_sender_stop(struct write_sender *sender, uint64_t patience_ns)
+{
+	int r = thread_join_within(sender->thread, patience_ns);
+
+	if (r == 0)
+		release(sender);
+	return r;
 }

@@ -31,5 +31,7 @@ struct write_sender_options {
 int write_sender_start(const struct write_sender_options *options, struct write_sender **ret,
 		       struct diag *diag);
 struct write_queue *write_sender_queue(const struct write_sender *sender);
-/* Ends a request that is under way. What waits on disk stays there. */
-void write_sender_stop(struct write_sender *sender);
+/* Ends a request that is under way. */
+void write_sender_ask_to_stop(struct write_sender *sender);
+/* After that. What waits on disk stays there. 0, or -ETIMEDOUT: see thread_join_within(). */
+int write_sender_stop(struct write_sender *sender, uint64_t patience_ns);
