@@ -96,7 +96,9 @@ bool option_is_same(const struct option_set *set, size_t index, const struct opt
 
 size_t option_find(const struct option_set *set, const char *name)
 {
-	for (size_t i = 0; i < option_count(set); i++) {
+	size_t count = option_count(set);
+
+	for (size_t i = 0; i < count; i++) {
 		const struct option *option = option_at(set, i);
 
 		if (strcmp(option->name, name) == 0 ||
@@ -126,9 +128,10 @@ static bool kebab_case(char *buf, size_t size, const char *path)
 
 size_t option_find_key(const struct option_set *set, const char *path)
 {
+	size_t count = option_count(set);
 	char kebab[OPTION_NAME_MAX];
 
-	for (size_t i = 0; i < option_count(set); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (option_at(set, i)->alias && strcmp(option_at(set, i)->alias, path) == 0)
 			return i;
 	}
@@ -137,9 +140,9 @@ size_t option_find_key(const struct option_set *set, const char *path)
 
 bool option_is_section(const struct option_set *set, const char *path)
 {
-	size_t len = strlen(path);
+	size_t len = strlen(path), count = option_count(set);
 
-	for (size_t i = 0; i < option_count(set); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (strncmp(option_at(set, i)->name, path, len) == 0 &&
 		    option_at(set, i)->name[len] == '.')
 			return len > 0;

@@ -4,7 +4,7 @@
 #include "config/config.h"
 #include "tests/unit/unit.h"
 
-#define CASES 2000
+#define CASES 400
 
 static uint64_t random_u64(uint64_t *seed)
 {
