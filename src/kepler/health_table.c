@@ -7,7 +7,7 @@
 #include "engine/series_health.h"
 #include "estimate/model_health.h"
 #include "export/push.h"
-#include "export/send_board.h"
+#include "export/send/send_board.h"
 #include "kepler/monitor.h"
 #include "meter/passthrough/passthrough_health.h"
 #include "rates/rates.h"

@@ -19,7 +19,7 @@
 #include "engine/session.h"
 #include "export/exporter.h"
 #include "export/scrape_pace.h"
-#include "export/send_board.h"
+#include "export/send/send_board.h"
 #include "history/history.h"
 #include "kepler/health_table.h"
 #include "kepler/idle_state.h"

@@ -32,7 +32,7 @@
 #include "export/otlp/otlp_sink.h"
 #include "export/push_options.h"
 #include "export/scrape_pace.h"
-#include "export/send_board.h"
+#include "export/send/send_board.h"
 #include "net/http_retry.h"
 #include "net/http_url.h"
 #include "options/version.h"

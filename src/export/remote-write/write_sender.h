@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "export/remote-write/remote_write_options.h"
 #include "export/remote-write/write_queue.h"
-#include "export/send_board.h"
+#include "export/send/send_board.h"
 
 #define WRITE_SLICE_SERIES 2000 /* of one request by 1.0 */
 #define WRITE_SLICE_BYTES  (1024 * 1024)

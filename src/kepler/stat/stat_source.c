@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "engine/session.h"
 #include "host/proc.h"
-#include "kepler/local_client.h"
+#include "net/local_client.h"
 #include "stat/process_trees.h"
 #include "stat/tree_page.h"
 
@@ -74,7 +74,7 @@ int stat_source_open(const struct config *config, bool may_measure, struct stat_
 	source->config = config;
 	source->tree = NO_TREE;
 	source->session = (struct session)SESSION_INIT;
-	r = local_client_open(config, "kepler-stat", &source->client, &of_exporter);
+	r = local_client_open(config->local.socket, "kepler-stat", &source->client, &of_exporter);
 	if (r < 0 && !may_measure)
 		r = local_client_refused(&of_exporter, "stat", diag);
 	else if (r < 0)

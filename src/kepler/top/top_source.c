@@ -10,8 +10,8 @@
 #include "engine/session.h"
 #include "export/now_page.h"
 #include "host/user_names.h"
-#include "kepler/local_client.h"
 #include "kepler/top/top_past.h"
+#include "net/local_client.h"
 
 _Static_assert((int)TOP_BY_WATTS == (int)NOW_BY_WATTS && (int)TOP_BY_NAME == (int)NOW_BY_NAME,
 	       "orders are those of the page");
@@ -116,7 +116,7 @@ int top_source_open(const struct config *config, bool may_measure, struct top_so
 		return diag_set(diag, -ENOMEM, "out of memory");
 	source->config = config;
 	source->session = (struct session)SESSION_INIT;
-	r = local_client_open(config, "kepler-top", &source->client, &of_exporter);
+	r = local_client_open(config->local.socket, "kepler-top", &source->client, &of_exporter);
 	if (r < 0 && !may_measure)
 		r = local_client_refused(&of_exporter, "top", diag);
 	else if (r < 0)

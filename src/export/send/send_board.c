@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/send_board.h"
+#include "export/send/send_board.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,16 +4,15 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "config/config.h"
 
 struct local_client;
 
 /*
- * 0 where an exporter answers at local.socket, whatever it answers; or -errno with a diagnosis. A
- * hanging one counts, because it may come back.
+ * 0 where an exporter answers at @socket (local.socket, borrowed), whatever it answers; or -errno
+ * with a diagnosis. A hanging one counts, because it may come back.
  */
-int local_client_open(const struct config *config, const char *user_agent,
-		      struct local_client **ret, struct diag *diag);
+int local_client_open(const char *socket, const char *user_agent, struct local_client **ret,
+		      struct diag *diag);
 void local_client_close(struct local_client *client); /* NULL is fine */
 /*
  * The body of @target, of @max_bytes at most, in @ret. 0: the status is 200 or, with @ret_status,

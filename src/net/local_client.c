@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/local_client.h"
+#include "net/local_client.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define HEALTH_MAX 8192
 
 struct local_client {
-	const char *socket; /* the configuration's */
+	const char *socket; /* borrowed */
 	struct http_client *http;
 };
 
@@ -89,10 +89,9 @@ static int open_client(const char *socket, const char *user_agent, struct local_
 	return r == -EAGAIN ? 0 : r;
 }
 
-int local_client_open(const struct config *config, const char *user_agent,
-		      struct local_client **ret, struct diag *diag)
+int local_client_open(const char *socket, const char *user_agent, struct local_client **ret,
+		      struct diag *diag)
 {
-	const char *socket = config->local.socket;
 	struct local_client *client;
 	int r;
 
