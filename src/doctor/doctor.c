@@ -18,7 +18,6 @@
 #include "base/terminal.h"
 #include "doctor/doctor_energy.h"
 #include "doctor/doctor_guest.h"
-#include "doctor/doctor_otlp.h"
 #include "doctor/doctor_owners.h"
 #include "doctor/doctor_processes.h"
 #include "doctor/doctor_report.h"
@@ -26,6 +25,9 @@
 #include "doctor/doctor_shares.h"
 #include "doctor/doctor_vms.h"
 #include "doctor/doctor_web.h"
+#include "doctor/peers/doctor_otlp.h"
+#include "doctor/peers/doctor_rates.h"
+#include "doctor/peers/doctor_receivers.h"
 #include "engine/session.h"
 #include "export/now_page.h"
 #include "meter/external/external.h"
@@ -241,6 +243,8 @@ static void examine_session(struct findings *findings, struct session *session,
 	doctor_examine_service(findings, config, &sources->host);
 	doctor_examine_web(findings, config, finder);
 	doctor_examine_otlp(findings, config);
+	doctor_examine_receivers(findings, config);
+	doctor_examine_rates(findings, config, session->rates);
 	examine_users(findings, session);
 }
 

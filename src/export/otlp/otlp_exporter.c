@@ -79,6 +79,11 @@ static const char *variable(const char *name)
 	return getenv(name);
 }
 
+static int64_t now_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
+}
+
 /* ---- a request ---- */
 
 static void set_waiting(struct otlp *otlp, uint64_t bytes, int64_t since_ms)
@@ -169,6 +174,7 @@ static void report_failure(struct otlp *otlp, const char *why, enum http_outcome
 	else if (!otlp->is_failing)
 		log_warn("otlp.endpoint: %s; retrying (kepler_exporter_send_retries_total)", why);
 	otlp->is_failing = true;
+	send_failed(otlp->counts, why, now_ms());
 }
 
 static void report_success(struct otlp *otlp)
@@ -190,14 +196,16 @@ static void take_success(struct otlp *otlp)
 	if (!otlp->answer.is_cut)
 		(void)otlp_answer_read_success(body->data, body->len, &answer); /* else empty */
 	answer.rejected = MIN(answer.rejected, request->points);
+	if (answer.rejected)
+		send_failed(otlp->counts, answer.message[0] ? answer.message : "no reason given",
+			    now_ms());
 	if (answer.rejected || answer.message[0])
 		log_warn("otlp.endpoint: the receiver rejected %llu of %llu data points: %s",
 			 (unsigned long long)answer.rejected, (unsigned long long)request->points,
 			 answer.message[0] ? answer.message : "no reason given");
 	send_count(&otlp->counts->sent, request->points - answer.rejected);
 	send_count(&otlp->counts->rejected, answer.rejected);
-	__atomic_store_n(&otlp->counts->last_success_ms,
-			 (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC), __ATOMIC_RELAXED);
+	__atomic_store_n(&otlp->counts->last_success_ms, now_ms(), __ATOMIC_RELAXED);
 	otlp_memory_deliver(&otlp->memory);
 	if (!otlp->settings.is_delta)
 		scrape_pace_note(otlp->pace, PACE_CLIENT, now_ns, request->snapshot_ns);
@@ -380,7 +388,7 @@ static int enter(struct otlp *otlp, struct send_board *board, struct diag *diag)
 	otlp->counts = send_board_add(board, otlp->settings.url);
 	if (!otlp->counts)
 		return diag_set(diag, -ENOSPC, "otlp: more than %d receivers", SEND_RECEIVERS_MAX);
-	(void)snprintf(otlp->counts->protocol, sizeof(otlp->counts->protocol), "OTLP");
+	send_speaks(otlp->counts, "OTLP");
 	return 0;
 }
 

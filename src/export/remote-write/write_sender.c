@@ -18,6 +18,7 @@
 #include "base/thread.h"
 #include "export/remote-write/snappy_block.h"
 #include "export/remote-write/write_reader.h"
+#include "export/remote-write/write_request.h"
 #include "net/http_retry.h"
 
 #define STACK_BYTES (512 * 1024)
@@ -62,14 +63,22 @@ static void take_header(void *userdata, const char *name, size_t name_len, const
 					      strncasecmp(name, written[i], name_len) == 0;
 }
 
-static void notice(struct write_sender *sender, const char *what, const char *why)
+/* A failure: the board has it, and the log from time to time. */
+static void notice(struct write_sender *sender, const char *why)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
+	send_failed(sender->given.counts, why, now_ms());
 	if (now_ns < sender->notice_ns)
 		return;
 	sender->notice_ns = now_ns + NOTICE_NS;
-	log_warn("%s: %s%s%s", sender->given.counts->receiver, what, *why ? ": " : "", why);
+	log_warn("%s: remote write: %s", sender->given.counts->receiver, why);
+}
+
+static void set_version(struct write_sender *sender, bool is_version_1)
+{
+	sender->is_version_1 = is_version_1;
+	send_speaks(sender->given.counts, is_version_1 ? "remote write 1.0" : "remote write 2.0");
 }
 
 static enum result judge(struct write_sender *sender)
@@ -78,7 +87,7 @@ static enum result judge(struct write_sender *sender)
 	enum http_outcome outcome = http_retry_outcome(status, HTTP_RETRY_ALL_5XX);
 	bool may_fall_back =
 		sender->given.options->protocol == REMOTE_WRITE_AUTO && !sender->is_version_1;
-	char why[200], what[64];
+	char text[SEND_ERROR_MAX], why[SEND_ERROR_MAX + 32];
 
 	if (may_fall_back && (status == 415 || (status == 400 && !sender->has_understood_2) ||
 			      (outcome == HTTP_ACCEPTED && !sender->has_written_header)))
@@ -87,21 +96,17 @@ static enum result judge(struct write_sender *sender)
 		sender->has_understood_2 |= !sender->is_version_1;
 		return RESULT_DONE;
 	}
-	push_answer_text(&sender->answer, why, sizeof(why));
-	(void)snprintf(what, sizeof(what), "remote write: HTTP %d", status);
-	notice(sender, what, why);
+	push_answer_text(&sender->answer, text, sizeof(text));
+	(void)snprintf(why, sizeof(why), "HTTP %d%s%s", status, text[0] ? ": " : "", text);
+	notice(sender, why);
 	return outcome == HTTP_LATER ? RESULT_LATER : RESULT_REFUSED;
 }
 
 static enum result send_block(struct write_sender *sender, const struct strbuf *content)
 {
-	const struct http_header version = { "X-Prometheus-Remote-Write-Version",
-					     sender->is_version_1 ? "0.1.0" : "2.0.0" };
+	const struct http_header version = write_request_version(sender->is_version_1);
 	struct push_message message = {
-		.content_type = sender->is_version_1
-					? "application/x-protobuf"
-					: "application/x-protobuf;proto=io.prometheus.write.v2."
-					  "Request",
+		.content_type = write_request_type(sender->is_version_1),
 		.content_encoding = "snappy",
 		.headers = &version,
 		.header_count = 1,
@@ -124,7 +129,7 @@ static enum result send_block(struct write_sender *sender, const struct strbuf *
 		return judge(sender);
 	if (r == -ECANCELED)
 		return RESULT_STOP;
-	notice(sender, "remote write", diag.text);
+	notice(sender, diag.text);
 	return RESULT_LATER;
 }
 
@@ -206,7 +211,7 @@ static enum result send_message(struct write_sender *sender, uint32_t series)
 		count_result(sender, result, series);
 		if (result != RESULT_VERSION_1)
 			return result;
-		sender->is_version_1 = true;
+		set_version(sender, true);
 		log_info("%s: does not understand remote write 2.0 (HTTP %d): sending 1.0",
 			 sender->given.counts->receiver, sender->answer.status);
 	}
@@ -302,7 +307,7 @@ int write_sender_start(const struct write_sender_options *options, struct write_
 		return diag_set(diag, -ENOMEM, "out of memory");
 	}
 	sender->given = *options;
-	sender->is_version_1 = options->options->protocol == REMOTE_WRITE_1;
+	set_version(sender, options->options->protocol == REMOTE_WRITE_1);
 	sender->retry = (struct http_retry){ .first_ms = FIRST_MS, .max_ms = LONGEST_MS };
 	sender->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (sender->stop_fd < 0)

@@ -15,10 +15,34 @@ struct send_receiver *send_board_add(struct send_board *board, const char *url)
 
 	if (board->count == SEND_RECEIVERS_MAX)
 		return NULL;
-	receiver = &board->receivers[board->count++];
+	receiver = &board->receivers[board->count];
 	(void)snprintf(receiver->receiver, sizeof(receiver->receiver), "%.*s",
 		       (int)strcspn(url, "?#"), url);
+	(void)pthread_mutex_init(&receiver->lock, NULL); /* cannot fail with default attributes */
+	__atomic_store_n(&board->count, board->count + 1, __ATOMIC_RELEASE);
 	return receiver;
+}
+
+void send_speaks(struct send_receiver *receiver, const char *protocol)
+{
+	(void)pthread_mutex_lock(&receiver->lock);
+	(void)snprintf(receiver->words.protocol, sizeof(receiver->words.protocol), "%s", protocol);
+	(void)pthread_mutex_unlock(&receiver->lock);
+}
+
+void send_failed(struct send_receiver *receiver, const char *why, int64_t now_ms)
+{
+	(void)pthread_mutex_lock(&receiver->lock);
+	(void)snprintf(receiver->words.error, sizeof(receiver->words.error), "%s", why);
+	receiver->words.error_ms = now_ms;
+	(void)pthread_mutex_unlock(&receiver->lock);
+}
+
+void send_words_of(struct send_receiver *receiver, struct send_words *ret)
+{
+	(void)pthread_mutex_lock(&receiver->lock);
+	*ret = receiver->words;
+	(void)pthread_mutex_unlock(&receiver->lock);
 }
 
 struct shown {
@@ -64,10 +88,10 @@ static bool fill(const void *owner, void *ret)
 	struct send_health *health = ret;
 	int64_t now_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
 
-	health->count = (uint32_t)board->count;
-	for (size_t i = 0; i < board->count; i++)
+	health->count = (uint32_t)send_board_count(board);
+	for (size_t i = 0; i < health->count; i++)
 		show(&board->receivers[i], now_ms, &health->receivers[i]);
-	return board->count > 0;
+	return health->count > 0;
 }
 
 #define OF(member) HEALTH_VALUE(struct shown, member)

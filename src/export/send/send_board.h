@@ -5,16 +5,26 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/health.h"
 
 #define SEND_RECEIVERS_MAX 8
+#define SEND_ERROR_MAX     200
+
+/* Texts about a receiver. */
+struct send_words {
+	char protocol[24];          /* "remote write 2.0", "OTLP" */
+	char error[SEND_ERROR_MAX]; /* why a request failed, the last time; "": none has */
+	int64_t error_ms;           /* when, realtime */
+};
 
 struct send_receiver {
 	char receiver[128]; /* its URL, without query */
-	char protocol[24];  /* "remote write 2.0" */
+	pthread_mutex_t lock;
+	struct send_words words; /* under the lock */
 	/* The rest is atomic. Samples that the receiver took; requests that are sent again. */
 	uint64_t sent, retries;
 	/* Samples that are lost. */
@@ -30,11 +40,21 @@ struct send_receiver {
 /* All zero at first. */
 struct send_board {
 	struct send_receiver receivers[SEND_RECEIVERS_MAX];
-	size_t count;
+	size_t count; /* send_board_count() */
 };
 
+/* Receivers below it are complete; from any thread. */
+static inline size_t send_board_count(const struct send_board *board)
+{
+	return __atomic_load_n(&board->count, __ATOMIC_ACQUIRE);
+}
 /* A new receiver, which belongs to the board; NULL: there are too many. */
 struct send_receiver *send_board_add(struct send_board *board, const char *url);
+
+void send_speaks(struct send_receiver *receiver, const char *protocol);
+/* A request has failed at @now_ms, or a part of its data. The reason is cut to size. */
+void send_failed(struct send_receiver *receiver, const char *why, int64_t now_ms);
+void send_words_of(struct send_receiver *receiver, struct send_words *ret);
 
 static inline void send_count(uint64_t *counter, uint64_t more)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/strbuf.h"
 #include "explain/explain_desk.h"
 #include "explain/explain_page.h"
@@ -16,6 +17,7 @@
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
+#include "export/send/receivers_page.h"
 #include "export/unused_page.h"
 #include "host/user_names.h"
 #include "kepler/pages/stat_route.h"
@@ -359,6 +361,22 @@ static void handle_findings(void *userdata, const struct http_request *request,
 	snapshot_put(pages->holder, snapshot);
 }
 
+static void handle_receivers(void *userdata, const struct http_request *request,
+			     struct http_response *response)
+{
+	const struct pages *pages = userdata;
+	struct strbuf *page;
+
+	if (!is_shown_all(pages, request, response))
+		return;
+	page = calloc(1, sizeof(*page));
+	answer_made(request, response, page,
+		    page ? receivers_page(pages->sends,
+					  (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC), page)
+			 : -ENOMEM,
+		    RECEIVERS_PAGE_TYPE);
+}
+
 static void set_routes(struct pages *pages)
 {
 	const struct http_route routes[PAGES_ROUTES] = {
@@ -373,6 +391,7 @@ static void set_routes(struct pages *pages)
 		{ NOW_PAGE_PATH, handle_now, pages },
 		{ HISTORY_PAGE_PATH, handle_history, pages },
 		{ UNUSED_PAGE_PATH, handle_findings, pages },
+		{ RECEIVERS_PAGE_PATH, handle_receivers, pages, .local_only = true },
 		{ STAT_PAGE_PATH, handle_stat, pages, .spare = true, .local_only = true },
 	};
 
@@ -389,6 +408,7 @@ int pages_init(struct pages *pages, const struct exporter_program *program,
 		.history = program->history,
 		.unused = program->unused,
 		.stats = program->stats,
+		.sends = program->sends,
 		.pace = program->pace,
 		.viewing = viewing,
 		.interval_ns = program->config->monitor.interval_ns,

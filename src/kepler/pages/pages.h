@@ -2,9 +2,9 @@
 /*
  * The pages of the exporter, as routes of an HTTP server: /, /metrics, /healthz, /readyz,
  * /api/v1/now (now_page.h), /api/v1/history (history_page.h), /api/v1/findings (unused_page.h), and
- * for peers on this machine
- * /explain/WHAT and, always as JSON, /api/v1/explain/WHAT (explain_page.h). Over a Unix socket
- * there is /api/v1/stat, too (stat_route.h). Each server that has them has a struct of its own.
+ * for peers on this machine /api/v1/receivers (receivers_page.h), /explain/WHAT and, as JSON,
+ * /api/v1/explain/WHAT (explain_page.h). Over a Unix socket there is /api/v1/stat, too
+ * (stat_route.h). Each server that has them has a struct of its own.
  *
  * /healthz reports whether the loop turns (heartbeat.h); while it does not, /metrics answers 503
  * instead of old values. /readyz reports whether there is a snapshot younger than three intervals.
@@ -20,7 +20,7 @@
 #include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
-#define PAGES_ROUTES 10
+#define PAGES_ROUTES 11
 
 struct pages {
 	struct http_route routes[PAGES_ROUTES];
@@ -32,6 +32,7 @@ struct pages {
 	struct history *history;
 	struct unused *unused;
 	struct stat_desk *stats;
+	struct send_board *sends;
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
 	struct viewer_times times; /* of users that see a part */

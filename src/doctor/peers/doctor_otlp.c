@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "doctor/doctor_otlp.h"
+#include "doctor/peers/doctor_otlp.h"
 
 #include "export/otlp/otlp_probe.h"
 
