@@ -9,6 +9,7 @@
 #define CLASSIC_END "_joules_total"
 #define CURRENT_END "_cpu_joules_total"
 #define ACTIVE_END  "_cpu_active_joules_total"
+#define RETIRED_END "_cpu_retired_joules_total"
 #define CPU_END     "_bpf_cpu_time_ms_total"
 #define SECONDS_END "_cpu_seconds_total"
 #define GPU_END     "_gpu_joules_total"
@@ -161,6 +162,25 @@ static bool find_kepler(const struct page_series *series, struct energy_metric *
 	return !strchr(ret->zone, '_') && *page_label(series, "mode");
 }
 
+/*
+ * Kepler in C, under the current names alone: the active energy that rows do not show, or not yet.
+ */
+static bool find_current_rest(const struct page_series *series, const char *rest,
+			      struct energy_metric *ret)
+{
+	const char *mode = page_label(series, "mode");
+
+	if (rest && *page_label(series, "zone") && strcmp(rest, RETIRED_END) == 0) {
+		ret->part = ENERGY_GONE;
+		return true;
+	}
+	if (strcmp(mode, "dynamic") != 0)
+		return false;
+	if (strcmp(series->name, "kepler_pending_joules") == 0)
+		return find_pending(series, ret);
+	return rest && ret->level == ENERGY_NODE && find_kepler_rest(series, rest, ret);
+}
+
 static bool find_current(const struct page_series *series, struct energy_metric *ret)
 {
 	const char *rest = take_level(series->name, &ret->level);
@@ -175,9 +195,12 @@ static bool find_current(const struct page_series *series, struct energy_metric 
 		set_zone(ret, "gpu", 3);
 		return true;
 	}
+	if (*zone)
+		set_zone(ret, zone, strlen(zone));
+	if (find_current_rest(series, rest, ret))
+		return true;
 	if (!rest || !*zone)
 		return false;
-	set_zone(ret, zone, strlen(zone));
 	if (ret->level == ENERGY_NODE && strcmp(rest, ACTIVE_END) == 0)
 		ret->level = ENERGY_NODE_ACTIVE;
 	else if (strcmp(rest, CURRENT_END) != 0)

@@ -247,11 +247,16 @@ static void begin_page(struct exporter *exporter, double now_s)
 	state->span_s = exporter->pages > 0 ? now_s - state->asked_s : 0;
 }
 
-/* The rows of a level, with those that are gone, are the node's energy to the µJ. */
+/*
+ * The rows of a level, with those that are gone, are the node's energy to the µJ. Under the current
+ * names alone they are its active energy.
+ */
 static void check_balance(struct exporter *exporter, const struct exporter_zone *zone,
 			  enum energy_level level)
 {
-	const struct exporter_sum *sum = &zone->sums[level], *node = &zone->sums[ENERGY_NODE];
+	bool is_active = exporter->state->names == EXPORTER_KEPLER;
+	const struct exporter_sum *sum = &zone->sums[level];
+	const struct exporter_sum *node = &zone->sums[is_active ? ENERGY_NODE_ACTIVE : ENERGY_NODE];
 	int64_t difference = sum->page_micro + zone->unattributed_micro - node->page_micro;
 
 	if (node->rows == 0 || sum->rows == 0)
@@ -261,9 +266,10 @@ static void check_balance(struct exporter *exporter, const struct exporter_zone 
 		exporter_fault_note(&exporter->imbalance,
 				    "zone %s: all of level %s, with what is unattributed, is %+.6f "
 				    "J beside the "
-				    "node's %.6f J",
+				    "node's %.6f J%s",
 				    zone->name, energy_level_name(level), (double)difference / 1e6,
-				    (double)node->page_micro / 1e6);
+				    (double)node->page_micro / 1e6,
+				    is_active ? " of active energy" : "");
 }
 
 static void check_balances(struct exporter *exporter)
@@ -359,7 +365,7 @@ static int end_page(struct exporter *exporter, double now_s, double came_s)
 	struct exporter_state *state = exporter->state;
 	int r = 0;
 
-	if (exporter->kind == EXPORTER_KEPLER_C && state->names != EXPORTER_KEPLER)
+	if (exporter->kind == EXPORTER_KEPLER_C)
 		check_balances(exporter);
 	process_rows_end(&exporter->processes);
 	note_levels(exporter, now_s);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of an exporter's pages: how much each of them has grown by since the page before. */
+/*
+ * The rows of an exporter's pages: how much each of them has grown by since the page before.
+ *
+ * A row is a name with its labels. Kepler (from 0.10 on) changes the label "state" of a counter
+ * from "running" to "terminated" once its owner has ended: the counter goes on as another series,
+ * and is followed as one, so that its energy is not counted again.
+ */
 #pragma once
 
 #include <stdbool.h>

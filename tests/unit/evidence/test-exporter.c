@@ -144,6 +144,93 @@ static void a_counter_with_a_later_start_begins_again(void **state)
 			 3) < 1e-9);
 }
 
+/* A page of Kepler from 0.10 on, with a process' state and energy; NULL: it has none. */
+static void take_current(struct exporter *exporter, double time_s, double node, const char *state,
+			 double joules, const char *more)
+{
+	char page[1024], process[256] = "";
+
+	if (state)
+		(void)snprintf(process, sizeof(process),
+			       "kepler_process_cpu_joules_total{comm=\"kv-load\",pid=\"7\","
+			       "state=\"%s\",zone=\"package\"} %.6f\n",
+			       state, joules);
+	(void)snprintf(page, sizeof(page),
+		       "# TYPE kepler_node_cpu_joules_total counter\n"
+		       "kepler_node_cpu_joules_total{zone=\"package\"} %.6f\n"
+		       "# TYPE kepler_node_cpu_active_joules_total counter\n"
+		       "kepler_node_cpu_active_joules_total{zone=\"package\"} %.6f\n"
+		       "# TYPE kepler_process_cpu_joules_total counter\n"
+		       "%s%s",
+		       2 * node, node, process, more);
+	take(exporter, time_s, page);
+}
+
+/* The counter goes on under another label; what it had by then is not energy again. */
+static void a_state_that_changes_adds_no_energy(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const struct {
+		const char *state;
+		double joules;
+	} lives[] = { { "running", 100 },    { "running", 110 }, { "terminated", 113 },
+		      { "terminated", 113 }, { "running", 4 },   { "running", 6 },
+		      { "terminated", 7 },   { NULL, 0 },        { "running", 50 } };
+	/* 10 + 3, then another process with 4 + 2 + 1, then a third with 50. */
+	const double all = 70;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++)
+		take_current(exporter, 100 + (double)i, (double)(1 + i), lives[i].state,
+			     lives[i].joules, "");
+	const struct exporter_sum *sum =
+		&exporter_find_zone(exporter, "package")->sums[ENERGY_PROCESS];
+	assert_true(fabs(sum->joules - all) < 1e-9);
+	assert_true(fabs(sum->mine - all) < 1e-9);
+	assert_int_equal(exporter->kind, EXPORTER_KEPLER);
+	assert_int_equal(exporter->decrease.count + exporter->imbalance.count, 0);
+}
+
+/* The pid is used again at once: the ended process and the new one are on the same pages. */
+static void an_ended_process_is_not_the_new_one(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const char *const ended = "kepler_process_cpu_joules_total{pid=\"7\",zone=\"package"
+					 "\",state=\"terminated\",comm=\"kv-load\"} 113\n";
+	static const char *const fresh = "kepler_process_cpu_joules_total{pid=\"7\",zone=\"package"
+					 "\",state=\"running\",comm=\"kv-load\"} 5\n";
+
+	take_current(exporter, 100, 1, "running", 100, "");
+	take_current(exporter, 101, 2, "terminated", 113, fresh);
+	take_current(exporter, 102, 3, "running", 8, ended);
+	assert_true(fabs(exporter_find_zone(exporter, "package")->sums[ENERGY_PROCESS].joules -
+			 (13 + 5 + 3)) < 1e-9);
+	assert_int_equal(exporter->decrease.count, 0);
+}
+
+/* Under the current names alone, all that has active energy sums to the node's, to the µJ. */
+static void current_names_balance(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const char *const rest =
+		"# TYPE kepler_process_cpu_retired_joules_total counter\n"
+		"kepler_process_cpu_retired_joules_total{zone=\"package\"} 2\n"
+		"kepler_pending_joules{level=\"process\",mode=\"dynamic\",zone=\"package\"} 3\n"
+		"kepler_pending_joules{level=\"process\",mode=\"idle\",zone=\"package\"} 64\n"
+		"# TYPE kepler_node_unattributed_joules_total counter\n"
+		"kepler_node_unattributed_joules_total{mode=\"dynamic\",zone=\"package\"} 5\n"
+		"kepler_node_unattributed_joules_total{mode=\"idle\",zone=\"package\"} 32\n"
+		"kepler_exporter_snapshot_timestamp_seconds 100\n";
+
+	take_current(exporter, 100.1, 20, "running", 10, rest);
+	assert_int_equal(exporter->kind, EXPORTER_KEPLER_C);
+	assert_int_equal(exporter->balances_checked, 1);
+	assert_int_equal(exporter->imbalance.count + exporter->type.count, 0);
+	take_current(exporter, 101.1, 20, "running", 10.000001, rest);
+	assert_int_equal(exporter->imbalance.count, 1);
+	assert_non_null(strstr(exporter->imbalance.example, "+0.000001 J"));
+	assert_non_null(strstr(exporter->imbalance.example, "of active energy"));
+}
+
 static void labels_have_no_order(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -248,6 +335,9 @@ int main(void)
 		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(a_counter_with_a_later_start_begins_again),
+		cmocka_unit_test(a_state_that_changes_adds_no_energy),
+		cmocka_unit_test(an_ended_process_is_not_the_new_one),
+		cmocka_unit_test(current_names_balance),
 		cmocka_unit_test(labels_have_no_order),
 		cmocka_unit_test(a_power_that_is_the_same_is_not_new),
 		cmocka_unit_test(a_page_without_energy_is_refused),
