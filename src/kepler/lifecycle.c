@@ -230,7 +230,8 @@ void monitor_run_interval(struct monitor *monitor)
 	stat_desk_take(monitor->stats);
 	r = session_run_interval(&monitor->session);
 	stat_desk_give(monitor->stats,
-		       ledger_layout(interval_engine_books(monitor->session.engine)->ledger));
+		       ledger_layout(interval_engine_books(monitor->session.engine)->ledger),
+		       monitor->session.rates);
 	monitor_follow_stats(monitor);
 	monitor_enter_step(monitor, STEP_SELF);
 	if (r < 0)

@@ -12,6 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/num.h"
+#include "rates/rates.h"
 #include "stat/tree_page.h"
 
 enum slot_state {
@@ -277,7 +280,8 @@ void stat_desk_take(struct stat_desk *desk)
 	pthread_mutex_unlock(&desk->lock);
 }
 
-static void give(struct stat_desk *desk, struct slot *slot, const struct layout *layout)
+static void give(struct stat_desk *desk, struct slot *slot, const struct layout *layout,
+		 const struct rate_values *rates)
 {
 	const struct process_tree *tree = process_trees_at(desk->trees, (uint32_t)slot->tree);
 
@@ -285,19 +289,23 @@ static void give(struct stat_desk *desk, struct slot *slot, const struct layout 
 	if (slot->state != SLOT_TAKEN)
 		return;
 	strbuf_release(&slot->page);
-	(void)tree_page(desk->trees, (uint32_t)slot->tree, layout, !slot->client.is_trusted,
+	(void)tree_page(desk->trees, (uint32_t)slot->tree, layout, rates, !slot->client.is_trusted,
 			&slot->page); /* no memory: the page has failed */
 	slot->state = SLOT_ANSWERED;
 }
 
-void stat_desk_give(struct stat_desk *desk, const struct layout *layout)
+void stat_desk_give(struct stat_desk *desk, const struct layout *layout, struct rates *rates)
 {
+	struct rates_health now;
+
 	if (!has_used(desk))
 		return;
+	if (rates)
+		rates_at(rates, (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC), &now);
 	pthread_mutex_lock(&desk->lock);
 	for (size_t i = 0; i < STAT_CLIENTS_MAX; i++) {
 		if (desk->slots[i].state > SLOT_BEGINS)
-			give(desk, &desk->slots[i], layout);
+			give(desk, &desk->slots[i], layout, rates ? &now.now : NULL);
 	}
 	pthread_mutex_unlock(&desk->lock);
 }

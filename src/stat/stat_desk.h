@@ -21,6 +21,7 @@
 #define STAT_CLIENTS_OF_USERS 12
 #define STAT_CLIENTS_OF_USER  4
 
+struct rates;
 struct stat_desk;
 
 /* 0 or -errno. */
@@ -72,5 +73,5 @@ struct process_trees *stat_desk_trees(const struct stat_desk *desk);
 bool stat_desk_turn(struct stat_desk *desk, uint64_t now_ns);
 /* An interval begins, which answers what has been asked so far ... */
 void stat_desk_take(struct stat_desk *desk);
-/* ... and has been booked. @layout: the ledger's. */
-void stat_desk_give(struct stat_desk *desk, const struct layout *layout);
+/* ... and has been booked. @layout: the ledger's; @rates: NULL: none is configured. */
+void stat_desk_give(struct stat_desk *desk, const struct layout *layout, struct rates *rates);

@@ -2,6 +2,7 @@
 #include "stat/stat_reading.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,13 @@
 static double number(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
+}
+
+static double known(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
 static uint32_t integer(const json_t *object, const char *key)
@@ -99,6 +107,15 @@ static void read_left(const json_t *array, struct stat_reading *ret)
 	}
 }
 
+static void read_rates(const json_t *rates, struct stat_rates *ret)
+{
+	ret->price_per_kwh = known(rates, "price_per_kwh");
+	COPY_TEXT(rates, "currency", ret->currency);
+	ret->carbon_g_per_kwh = known(rates, "carbon_grams_per_kwh");
+	COPY_TEXT(rates, "carbon_kind", ret->carbon_kind);
+	ret->pue = known(rates, "pue");
+}
+
 int stat_reading_parse(const char *text, size_t len, struct stat_reading *ret, struct diag *diag)
 {
 	json_error_t error;
@@ -123,6 +140,7 @@ int stat_reading_parse(const char *text, size_t len, struct stat_reading *ret, s
 	read_zones(zones, ret);
 	read_commands(json_object_get(root, "commands"), ret);
 	read_left(json_object_get(root, "left"), ret);
+	read_rates(json_object_get(root, "rates"), &ret->rates);
 	json_decref(root);
 	return 0;
 }

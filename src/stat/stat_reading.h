@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "stat/stat_cost.h"
 
 #define STAT_PAGE_PATH    "/api/v1/stat"
 #define STAT_ZONES_MAX    64
@@ -48,6 +49,7 @@ struct stat_reading {
 	struct stat_left left[STAT_LEFT_MAX];
 	size_t left_named;
 	uint32_t left_count; /* all that still run */
+	struct stat_rates rates;
 };
 
 /* 0, or -EINVAL with a diagnosis; @ret is written on success only. */

@@ -123,6 +123,7 @@ static void take_mean(struct stat_runs *runs, const struct stat_result *result)
 	average_parts(mean, reading, runs->count);
 	mean->processes = reading->processes;
 	mean->short_processes = reading->short_processes;
+	mean->rates = reading->rates;
 	mean->missed += reading->missed;
 	mean->left_count = reading->left_count;
 	mean->left_named = reading->left_named;

@@ -146,6 +146,8 @@ void stat_text(const struct stat_result *result, struct strbuf *out)
 	stat_add_clean(out, result->command);
 	strbuf_add_str(out, "':\n\n");
 	add_total(out, result);
+	stat_cost_text(&result->reading.rates, stat_result_joules(result),
+		       stat_reading_is_estimated(&result->reading), out);
 	add_zones(out, result);
 	strbuf_add_char(out, '\n');
 	add_work(out, result);
@@ -241,6 +243,7 @@ void stat_json_members(const struct stat_result *result, struct strbuf *out)
 		    "\"missing_cpu_seconds\":%.6f,\"overhead_seconds\":%.6f",
 		    result->reading.processes, result->reading.short_processes,
 		    result->reading.missed, result->missing_seconds, result->overhead_seconds);
+	stat_cost_json(&result->reading.rates, stat_result_joules(result), out);
 	if (result->budget_joules > 0)
 		strbuf_addf(out, ",\n \"budget_joules\":%.6f,\"budget\":\"%s\"",
 			    result->budget_joules, stat_result_is_over(result) ? "over" : "within");
@@ -277,6 +280,7 @@ void stat_markdown(const struct stat_result *result, struct strbuf *out)
 	if (error > 0)
 		strbuf_addf(out, " ± %.1f %%", 100 * per(error, joules));
 	strbuf_addf(out, "%s |\n", stat_reading_is_estimated(reading) ? ", estimated" : "");
+	stat_cost_markdown(&reading->rates, joules, stat_reading_is_estimated(reading), out);
 	for (size_t i = 0; i < reading->zone_count; i++) {
 		const struct stat_zone *zone = &reading->zones[i];
 

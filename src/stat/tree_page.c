@@ -2,6 +2,7 @@
 #include "stat/tree_page.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "base/num.h"
 
@@ -83,8 +84,26 @@ static void add_left(struct strbuf *out, const struct process_trees *trees, uint
 	strbuf_add_char(out, ']');
 }
 
+/* A rate that is not known has no key. */
+static void add_rate(struct strbuf *out, const char *key, double rate)
+{
+	if (isfinite(rate))
+		strbuf_addf(out, "\"%s\":%.9g,", key, rate);
+}
+
+static void add_rates(struct strbuf *out, const struct rate_values *rates)
+{
+	strbuf_add_str(out, ",\"rates\":{");
+	add_rate(out, "price_per_kwh", rates->price_per_kwh);
+	add_rate(out, "carbon_grams_per_kwh", rates->carbon_g_per_kwh);
+	add_rate(out, "pue", rates->pue);
+	strbuf_addf(out, "\"currency\":\"%s\",\"carbon_kind\":\"", rates->currency);
+	strbuf_add_json(out, rates->carbon_kind);
+	strbuf_add_str(out, "\"}");
+}
+
 int tree_page(const struct process_trees *trees, uint32_t tree, const struct layout *layout,
-	      bool is_coarse, struct strbuf *out)
+	      const struct rate_values *rates, bool is_coarse, struct strbuf *out)
 {
 	const struct process_tree *of = process_trees_at(trees, tree);
 
@@ -99,6 +118,8 @@ int tree_page(const struct process_trees *trees, uint32_t tree, const struct lay
 	strbuf_add_char(out, ']');
 	add_commands(out, of, is_coarse);
 	add_left(out, trees, tree);
+	if (rates)
+		add_rates(out, rates);
 	strbuf_add_str(out, "}\n");
 	return strbuf_error(out);
 }

@@ -179,9 +179,13 @@ void stat_source_measure(struct stat_source *source)
 static int make_page(const struct stat_source *source, struct strbuf *out)
 {
 	const struct books *books = interval_engine_books(source->session.engine);
+	struct rates *rates = source->session.rates;
+	struct rates_health now;
 
-	return tree_page(source->trees, (uint32_t)source->tree, ledger_layout(books->ledger), false,
-			 out);
+	if (rates)
+		rates_at(rates, (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC), &now);
+	return tree_page(source->trees, (uint32_t)source->tree, ledger_layout(books->ledger),
+			 rates ? &now.now : NULL, false, out);
 }
 
 int stat_source_read(struct stat_source *source, struct stat_reading *ret, struct diag *diag)

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -232,6 +233,27 @@ def an_exporter_measures_for_root():
         running.intervals(2)  # each response is balanced
 
 
+def a_cost_follows_from_the_rates_of_who_measures():
+    rates = ["--price.per-kwh=0.36", "--price.currency=EUR", "--carbon.intensity=360", "--site.pue=1.5"]
+    with plant() as sensors:
+        sysfs = f"--host.sysfs={sensors.mount}"
+        with exporter(sysfs, *rates) as (socket, _):
+            over_the_socket = result(socket, "--", LOAD, "burn", "1")
+        for got in over_the_socket, result("--local.socket=", sysfs, *rates, "--", LOAD, "burn", "1"):
+            kwh = got["joules"] * 1.5 / 3.6e6
+            assert got["joules"] > 1 and not got["estimated"] and got["pue"] == 1.5, got
+            assert got["cost"]["currency"] == "EUR" and got["cost"]["per_kwh"] == 0.36, got["cost"]
+            assert abs(got["cost"]["amount"] / (kwh * 0.36) - 1) < 1e-6, (got["cost"], got["joules"])
+            assert got["carbon"]["kind"] == "average" and abs(got["carbon"]["grams"] / (kwh * 360) - 1) < 1e-6, got["carbon"]
+        unset = result("--local.socket=", sysfs, "--price.currency=EUR", "--", "true")
+        assert not {"cost", "carbon", "pue"} & set(unset), unset
+    estimated = stat("--local.socket=", *rates, "--", LOAD, "burn", "1").stderr
+    assert re.search(r"^ +~[0-9.e-]+ EUR   cost .*# at 0.36 EUR/kWh, PUE 1.5$", estimated, re.M), estimated
+    assert re.search(r"^ +~[0-9.e-]+ g     CO2e .*# at 360 g/kWh \(average\), PUE 1.5$", estimated, re.M), estimated
+    table = stat("--local.socket=", *rates, "--markdown", "--", "true").stderr
+    assert "| cost, at 0.36 EUR/kWh, PUE 1.5 | ~" in table and " g |" in table, table
+
+
 def a_user_measures_its_own_command():
     with plant() as sensors, tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
@@ -291,6 +313,7 @@ TESTS = [
     without_bpf_it_says_what_to_do,
     an_exporter_that_ends_is_reported,
     an_exporter_measures_for_root,
+    a_cost_follows_from_the_rates_of_who_measures,
     a_user_measures_its_own_command,
     a_killed_client_leaves_no_tree,
     short_children_beside_competitors_are_counted_exactly,

@@ -47,12 +47,12 @@ static void a_reading_begins_after_its_request(void **state)
 	begin(desk, &root);
 	stat_desk_take(desk);
 	assert_int_equal(stat_desk_read(desk, &root, &page), -EAGAIN);
-	stat_desk_give(desk, &no_accounts);
+	stat_desk_give(desk, &no_accounts, NULL);
 	assert_int_equal(stat_desk_read(desk, &root, &page), -EAGAIN);
 	assert_true(stat_desk_turn(desk, 20));
 	stat_desk_take(desk);
 	assert_int_equal(stat_desk_read(desk, &root, &page), -EAGAIN);
-	stat_desk_give(desk, &no_accounts);
+	stat_desk_give(desk, &no_accounts, NULL);
 	assert_false(stat_desk_turn(desk, 30));
 	assert_int_equal(stat_desk_read(desk, &root, &page), 0);
 	assert_non_null(strstr(page.data, "\"zones\":[]"));
@@ -71,7 +71,7 @@ static void a_user_cannot_ask_for_an_interval(void **state)
 	assert_false(is_woken(desk));
 	assert_false(stat_desk_turn(desk, 20));
 	stat_desk_take(desk);
-	stat_desk_give(desk, &no_accounts);
+	stat_desk_give(desk, &no_accounts, NULL);
 	assert_int_equal(stat_desk_read(desk, &user, &page), 0);
 	strbuf_release(&page);
 	stat_desk_free(desk);

@@ -105,6 +105,74 @@ static void json_has_the_documented_keys(void **state)
 	strbuf_release(&json);
 }
 
+/* 90.5 J with a PUE of 2 are 50.28 mWh. */
+static void money_and_carbon_follow_from_the_rates(void **state)
+{
+	struct stat_result of = result();
+	struct strbuf text = text_of(&of, stat_text);
+
+	assert_null(strstr(text.data, "cost"));
+	assert_null(strstr(text.data, "CO2e"));
+	strbuf_release(&text);
+	of.reading.rates = (struct stat_rates){ 400, "EUR", 3600, "average", 2 };
+	text = text_of(&of, stat_text);
+	assert_non_null(strstr(text.data,
+			       "\n          0.020111 EUR   cost                     # at "
+			       "400 EUR/kWh, PUE 2\n"));
+	assert_non_null(strstr(text.data,
+			       "\n          0.181000 g     CO2e                     # at "
+			       "3600 g/kWh (average), PUE 2\n"));
+	strbuf_release(&text);
+	text = text_of(&of, stat_json_members);
+	assert_non_null(strstr(text.data, "\"cost\":{\"amount\":0.0201111111,\"currency\":"
+					  "\"EUR\",\"per_kwh\":400}"));
+	assert_non_null(strstr(text.data, "\"carbon\":{\"grams\":0.181,\"grams_per_kwh\":3600,"
+					  "\"kind\":\"average\"}"));
+	assert_non_null(strstr(text.data, "\"pue\":2"));
+	strbuf_release(&text);
+	text = text_of(&of, stat_markdown);
+	assert_non_null(strstr(text.data, "| cost, at 400 EUR/kWh, PUE 2 | 0.020111 EUR |\n"));
+	assert_non_null(strstr(text.data, "| 0.181000 g |\n"));
+	strbuf_release(&text);
+}
+
+static void a_cost_of_an_estimate_is_marked(void **state)
+{
+	struct stat_result of = result();
+	struct strbuf text;
+
+	of.reading.zones[0].is_estimated = true;
+	of.reading.rates = (struct stat_rates){ -0.02, "EUR", NAN, "average", NAN };
+	text = text_of(&of, stat_text);
+	assert_non_null(strstr(text.data, " ~-5.028e-07 EUR   cost                     # at -0.02 "
+					  "EUR/kWh\n"));
+	assert_null(strstr(text.data, "CO2e"));
+	strbuf_release(&text);
+	text = text_of(&of, stat_markdown);
+	assert_non_null(strstr(text.data, "| ~-5.028e-07 EUR |\n"));
+	strbuf_release(&text);
+	text = text_of(&of, stat_json_members);
+	assert_null(strstr(text.data, "carbon"));
+	assert_null(strstr(text.data, "pue"));
+	strbuf_release(&text);
+}
+
+static void rates_are_read_from_the_answer(void **state)
+{
+	static const char with_rates[] =
+		"{\"zones\":[],\"rates\":{\"price_per_kwh\":0.31,\"currency\":\"EUR\","
+		"\"carbon_kind\":\"marginal\"}}";
+	struct stat_reading reading;
+	struct diag diag = { "" };
+
+	assert_int_equal(stat_reading_parse(with_rates, strlen(with_rates), &reading, &diag), 0);
+	assert_true(fabs(stat_cost_money(&reading.rates, 3.6e6) - 0.31) < 1e-12);
+	assert_true(isnan(stat_cost_grams(&reading.rates, 3.6e6)));
+	assert_int_equal(stat_reading_parse(answer, strlen(answer), &reading, &diag), 0);
+	assert_true(isnan(stat_cost_money(&reading.rates, 3.6e6)));
+	assert_true(isnan(stat_cost_grams(&reading.rates, 3.6e6)));
+}
+
 static void a_budget_is_kept_or_not(void **state)
 {
 	struct stat_result of = result();
@@ -155,6 +223,9 @@ int main(void)
 		cmocka_unit_test(lines_begin_with_value_unit_and_name),
 		cmocka_unit_test(no_name_commands_the_terminal),
 		cmocka_unit_test(json_has_the_documented_keys),
+		cmocka_unit_test(money_and_carbon_follow_from_the_rates),
+		cmocka_unit_test(a_cost_of_an_estimate_is_marked),
+		cmocka_unit_test(rates_are_read_from_the_answer),
 		cmocka_unit_test(a_budget_is_kept_or_not),
 		cmocka_unit_test(missing_time_is_reported),
 		cmocka_unit_test(other_answers_are_refused),
