@@ -8,13 +8,9 @@ Containers are plain cgroups with the paths that Kubernetes makes (no runtime is
 each with three processes, or 20 of which two are active; their names come from bundles like containerd's. CPU is the exporter's
 own CPU clock read from outside, medians with the smallest and the largest value.
 """
-import contextlib
-import json
-import os
 import pathlib
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -22,6 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/rig"))
 import containers  # noqa: E402
+from pods import Pods  # noqa: E402
 from rig import BUILD, Exporter, Sensors, rapl_zone  # noqa: E402
 
 QUICK = "quick" in sys.argv[1:]
@@ -29,8 +26,6 @@ WINDOWS = 3
 WINDOW_SECONDS = 5 if QUICK else 15
 SETTLE_SECONDS = 8 if QUICK else 20
 SIZES = [(100, 3), (1000, 3)] if QUICK else [(10, 3), (100, 3), (500, 3), (1000, 3), (1000, 20)]  # containers × processes
-ACTIVE = 2  # in each container
-PER_POD = 4
 ZONES = rapl_zone("intel-rapl:0", "package-0", 45) + rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")
 
 
@@ -47,59 +42,6 @@ def row(what, values, unit, digits=3):
 def status_mb(pid, key):
     text = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(rf"^{key}:\s+(\d+) kB", text, re.M)[1]) / 1024
-
-
-class Cluster:
-    """Many containers of a few processes each."""
-    tasks = pathlib.Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io")
-
-    def __init__(self, count, processes):
-        self.cgroups, self.loads = [], []
-        self.roots = [root for root, controllers in containers.hierarchies() if "cpuset" not in (controllers or [])]
-        self.tasks.mkdir(parents=True, exist_ok=True)
-        pod = None
-        for number in range(count):
-            if number % PER_POD == 0:
-                pod = containers.new_pod(f"bench-{number // PER_POD}")
-            self.add(number, pod, processes)
-
-    def add(self, number, pod, processes):
-        container_id = containers.new_id()
-        cgroup = f"{containers.pod_parent(pod['uid'], 'systemd')}/cri-containerd-{container_id}.scope"
-        bundle = self.tasks / container_id
-        bundle.mkdir()
-        notes = containers.cri_annotations(f"c{number}", pod)
-        (bundle / "config.json").write_text(json.dumps({"ociVersion": "1.0.2", "annotations": notes}))
-        self.cgroups.append((cgroup, bundle))
-        for root in self.roots:
-            (root / cgroup.lstrip("/")).mkdir(parents=True, exist_ok=True)
-
-        def join():
-            for root in self.roots:
-                with contextlib.suppress(OSError):
-                    (root / cgroup.lstrip("/") / "cgroup.procs").write_text(str(os.getpid()))
-
-        # A sleeping parent and its children that run for some microseconds every second; the rest only sleeps.
-        self.start(join, "ring", ACTIVE)
-        if processes > 1 + ACTIVE:
-            self.start(join, "idle", processes - ACTIVE - 2)
-
-    def start(self, join, mode, children):
-        self.loads.append(subprocess.Popen([BUILD / "tests/lab/load", mode, str(children)], preexec_fn=join,
-                                           stdout=subprocess.DEVNULL))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        for load in self.loads:
-            load.send_signal(signal.SIGKILL)  # its children die with it
-        for load in self.loads:
-            load.wait()
-        time.sleep(1)
-        for cgroup, bundle in self.cgroups:
-            containers.remove_cgroup(cgroup)
-            shutil.rmtree(bundle)
 
 
 def named(metrics):
@@ -164,7 +106,7 @@ def main():
     print("| figure | median | range |\n|---|---|---|")
     with Sensors(ZONES) as sensors:
         for count, processes in SIZES:
-            with Cluster(count, processes):
+            with Pods(count, processes):
                 steady(sensors, count, processes)
 
 
