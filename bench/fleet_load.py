@@ -3,14 +3,17 @@
 """What a fleet costs a database: many nodes made of one recorded page, scraped by a real server. The measurements behind
 docs/fleet.md. By hand.
 
-    bench/fleet_load.py PAGE [--server=prometheus|agent|victoria|disk] [--nodes=40,120] [--interval=10] [--seconds=90] [--json=FILE]
+    bench/fleet_load.py PAGE [--server=prometheus|agent|victoria|disk|history] [--nodes=40,120] [--interval=10] [--seconds=90]
+                        [--json=FILE]
 
 PAGE is what bench/fleet_node.py --page has kept. Each node has its own names of pods and ids of containers; all rows use energy and
 CPU time in each interval, with noise, which is the worst that compression can meet. Targets are on loopback. A server that takes
 more than --limit-mb is ended. Printed for each number of nodes: series, memory a series, CPU time and bytes a sample. "agent" is a
-Prometheus in agent mode whose remote write is counted and thrown away; "disk" makes the block of two hours of one node.
+Prometheus in agent mode whose remote write is counted and thrown away; "disk" makes the block of two hours of one
+node, "history" a day of its energy as Parquet and in ClickHouse.
 """
 import argparse
+import csv
 import hashlib
 import http.server
 import json
@@ -249,10 +252,50 @@ def disk(options, template, step=30, hours=2):
     keep(options, "prometheus", disk_bytes_a_sample=round(everything / samples, 2))
 
 
+def history(template, step=300, hours=24):
+    """Bytes a sample of a day of one node's energy: the file that Kepler writes, Parquet by DuckDB, and a table of ClickHouse."""
+    import duckdb  # of PyPI, as chdb: only this part needs them
+    from chdb import session
+    node, begin = Node(template, 1), 1_700_000_000 // 86400 * 86400
+    sql = pathlib.Path(__file__).resolve().parents[1] / "deploy/fleet"
+    with tempfile.TemporaryDirectory(prefix="kepler-fleet-") as folder:
+        os.makedirs(f"{folder}/metrics/node-1")
+        os.chdir(folder)
+        with open("metrics/node-1/metrics.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["time", "name", "labels", "value"])
+            for second in range(0, hours * 3600, step):
+                stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(begin + second))
+                for name, labels, value in filter(None, map(energy, node.page(step).splitlines())):
+                    writer.writerow([stamp, name, labels, value])
+        duckdb.execute((sql / "history.sql").read_text())
+        samples = duckdb.execute("SELECT count(*) FROM read_parquet('history/*/*.parquet')").fetchone()[0]
+        clickhouse = session.Session()
+        for statement in re.sub("^--.*$", "", (sql / "clickhouse.sql").read_text(), flags=re.M).split(";"):
+            if statement.strip():
+                clickhouse.query(statement)
+        clickhouse.query("OPTIMIZE TABLE kepler_points FINAL")
+        table = float(str(clickhouse.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE table = 'kepler_points' AND active")))
+        parquet = sum(path.stat().st_size for path in pathlib.Path("history").rglob("*.parquet"))
+        sizes = [os.path.getsize("metrics/node-1/metrics.csv"), parquet, table]
+        os.chdir("/")
+    print(f"| {samples} samples of a day, every {step} s | " +
+          " | ".join(f"{what} {size / samples:.1f} bytes a sample"
+                     for what, size in zip(("CSV", "Parquet", "ClickHouse"), sizes)) + " |")
+
+
+def energy(line):
+    """(name, labels as JSON, value) of a line of energy of all levels but processes; else None."""
+    match = SAMPLE.match(line)
+    if not match or not match[1].endswith("_joules_total") or match[1].startswith("kepler_process_"):
+        return None
+    return match[1], json.dumps(dict(re.findall(r'(\w+)="([^"]*)"', match[2] or "")), separators=(",", ":")), match[3]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("--server", choices=("prometheus", "agent", "victoria", "disk"), default="prometheus")
+    parser.add_argument("--server", choices=("prometheus", "agent", "victoria", "disk", "history"), default="prometheus")
     parser.add_argument("--nodes", default="40,120")
     parser.add_argument("--interval", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=90)
@@ -260,6 +303,9 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="the file that gets the figures, such as deploy/fleet/measured.json")
     options = parser.parse_args()
     template = Template(options.page.read_text())
+    if options.server == "history":
+        history(template)
+        return
     if options.server == "disk":
         disk(options, template)
         return
