@@ -67,6 +67,9 @@ static const struct option_choice schemas[] = {
 static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
+static const struct option_choice web_auths[] = { { "none", WEB_AUTH_NONE },
+						  { "kubernetes", WEB_AUTH_KUBERNETES },
+						  { 0 } };
 static const struct option_choice settles[] = { { "auto", -1 /* SETTLE_AUTO */ }, { 0 } };
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
@@ -325,6 +328,23 @@ static const struct option web_rows[] = {
 		  "The finer the readings, the more they reveal about what runs here." },
 };
 
+static const struct option web_auth_rows[] = {
+	{ "web.auth", NULL, OPTION_ENUM, FIELD(config, web_auth), .choices = web_auths,
+	  .default_text = "none", .metavar = "WHO",
+	  .help = "kubernetes: let the API server decide which bearer tokens are valid "
+		  "(TokenReview), and whether their owner may get the requested path as a "
+		  "non-resource URL, or, with ?namespace=NAME, the pods of that namespace "
+		  "(SubjectAccessReview). Every request needs a token then, except for health "
+		  "checks; users and tokens of files are admitted as well. Kepler's account needs "
+		  "the "
+		  "ClusterRole system:auth-delegator." },
+	{ "web.auth-audience", NULL, OPTION_STRING, FIELD(config, web_auth_audience),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "Audience that tokens must be for with web.auth=kubernetes. Empty: the audience "
+		  "of "
+		  "the API server, for which Kubernetes issues tokens by default." },
+};
+
 static const struct option table_rows[] = {
 	{ "table", NULL, OPTION_ENUM, FIELD(config, table), .choices = table_modes,
 	  .default_text = "auto", .metavar = "WHEN",
@@ -375,6 +395,7 @@ static const struct option_section sections[] = {
 	{ .more = push_options_at, .offset = offsetof(struct config, push) },
 	{ web_rows, ARRAY_SIZE(web_rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct config, web) },
+	{ web_auth_rows, ARRAY_SIZE(web_auth_rows), 0 },
 	MORE(local_options_at, local),
 	MORE(rates_options_at, rates),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
@@ -486,6 +507,11 @@ bool config_wants_kubernetes(const struct config *config)
 	return config->kube.source != KUBE_OFF;
 }
 
+bool config_uses_api_server(const struct config *config)
+{
+	return config_wants_kubernetes(config) || config->web_auth == WEB_AUTH_KUBERNETES;
+}
+
 struct meter_options config_meter_options(const struct config *config)
 {
 	struct meter_options options = config->meter;
@@ -532,7 +558,7 @@ unsigned config_needs(const struct config *config)
 	needs |= push_needs(&config->push);
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
-	if (config_wants_kubernetes(config))
+	if (config_uses_api_server(config))
 		needs |= NEED_CLIENTS;
 	if (config->model_url[0] || rates_use_network(&config->rates))
 		needs |= NEED_CLIENTS;

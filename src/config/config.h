@@ -37,6 +37,7 @@
 /* For publisher_options.settle_ns: what scrapes say, each interval (export/scrape_pace.h). */
 #define SETTLE_AUTO UINT64_MAX
 
+enum config_web_auth { WEB_AUTH_NONE, WEB_AUTH_KUBERNETES };
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 enum config_counters { COUNTERS_AUTO, COUNTERS_OFF };
@@ -113,8 +114,10 @@ struct config {
 	struct config_metrics metrics;
 	struct config_record record;
 	struct web_values web;
-	bool allow_fast_updates; /* --web.allow-fast-updates=false */
-	struct http_auth *auth;  /* the tokens in --web.token-file; read by reload.h alone */
+	bool allow_fast_updates;       /* --web.allow-fast-updates=false */
+	enum config_web_auth web_auth; /* --web.auth=none: a third party that knows tokens */
+	char *web_auth_audience;       /* --web.auth-audience */
+	struct http_auth *auth;        /* the tokens in --web.token-file; read by reload.h alone */
 	/* From --web.config-file, or NULL; read as the tokens are, and by web_watch.h. */
 	struct web_security *web_security;
 	bool has_web_tls;           /* that has TLS; known even when the server has taken it over */
@@ -152,6 +155,8 @@ int config_check(const struct option_values *values, struct diag *diag);
 
 /* Does the configuration (and the environment) ask for Kubernetes? */
 bool config_wants_kubernetes(const struct config *config);
+/* Does it ask the API server for anything? */
+bool config_uses_api_server(const struct config *config);
 /*
  * The kubelet's socket that is to be asked which containers hold devices, or NULL: that would
  * decide nothing, or it is not there. Looks for its directory.

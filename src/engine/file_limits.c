@@ -111,7 +111,7 @@ static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 	const struct kube_options *kube = &job->config.kube;
 	struct diag unused = { "" };
 
-	if (!config_wants_kubernetes(&job->config) || !kube->kubeconfig[0] ||
+	if (!config_uses_api_server(&job->config) || !kube->kubeconfig[0] ||
 	    !may_touch(job, kube->kubeconfig))
 		return;
 	add(paths, kube->kubeconfig);

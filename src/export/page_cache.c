@@ -18,6 +18,7 @@
 
 #include "base/macro.h"
 #include "export/gzip_body.h"
+#include "export/namespace_view.h"
 
 enum encoding { ENCODING_IDENTITY, ENCODING_GZIP, ENCODING_COUNT };
 
@@ -258,6 +259,86 @@ static void answer_later(struct http_response *response, const char *text)
 					    .body = text,
 					    .len = strlen(text),
 					    .retry_after_s = 1 };
+}
+
+static void free_body(void *owner)
+{
+	struct strbuf *body = owner;
+
+	strbuf_release(body);
+	free(body);
+}
+
+/* Under the lock, which the label cache needs. */
+static int render_namespace(struct page_cache *cache, const struct snapshot *snapshot,
+			    size_t format, const char *name, struct strbuf *out)
+{
+	struct namespace_view memory = { 0 };
+	struct catalog_view view = {
+		.snapshot = snapshot,
+		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
+	};
+	int r = label_cache_view(cache->labels[labels_of(cache, format)], snapshot, view.rows);
+
+	if (r == 0)
+		r = namespace_view_restrict(&view, name, &memory);
+	if (r == 0)
+		r = cache->formats->formats[format].render(&view, &cache->options, out);
+	namespace_view_release(&memory);
+	return r;
+}
+
+/* NULL: no memory. */
+static struct strbuf *make_namespace(struct page_cache *cache, const struct snapshot *snapshot,
+				     size_t format, const char *name, bool gzip)
+{
+	struct strbuf *body = calloc(1, sizeof(*body));
+	struct strbuf packed = STRBUF_INIT;
+	int r;
+
+	if (!body)
+		return NULL;
+	pthread_mutex_lock(&cache->lock);
+	r = render_namespace(cache, snapshot, format, name, body);
+	pthread_mutex_unlock(&cache->lock);
+	if (r == 0 && gzip) {
+		r = gzip_body(body->data ? body->data : "", body->len, &packed);
+		strbuf_release(body);
+		*body = packed;
+	}
+	if (r == 0)
+		return body;
+	free_body(body);
+	return NULL;
+}
+
+void page_cache_handle_namespace(struct page_cache *cache, const char *name,
+				 const struct http_request *request, struct http_response *response)
+{
+	const char *content_type;
+	size_t format = cache->formats->negotiate(request->accept, &content_type);
+	const struct snapshot *snapshot = snapshot_get(cache->holder);
+	struct strbuf *body;
+
+	if (!snapshot) {
+		answer_later(response, "no reading yet\n");
+		return;
+	}
+	body = make_namespace(cache, snapshot, format, name, request->accepts_gzip);
+	snapshot_put(cache->holder, snapshot);
+	if (!body) {
+		answer_later(response, "out of memory\n");
+		return;
+	}
+	*response = (struct http_response){
+		.status = 200,
+		.content_type = content_type,
+		.content_encoding = request->accepts_gzip ? "gzip" : NULL,
+		.body = body->data ? body->data : "",
+		.len = body->len,
+		.release = free_body,
+		.owner = body,
+	};
 }
 
 void page_cache_handle_metrics(void *userdata, const struct http_request *request,

@@ -25,6 +25,7 @@
 #include "net/http_url.h"
 #include "net/server/http_address.h"
 #include "net/server/http_listen.h"
+#include "net/server/web_options.h"
 #include "options/program.h"
 
 #define CONNECT_MS   2000
@@ -258,6 +259,35 @@ static int ask_all(const struct explain_config *explain, struct question *questi
 	return status;
 }
 
+/* Does the server need a password, a client's certificate or an account, which no option has? */
+static bool needs_more(const struct config *config, const struct web_security *security)
+{
+	const struct web_config *web = security ? security->config : NULL;
+
+	if (web && (web->client_auth == WEB_CLIENT_ANY || web->client_auth == WEB_CLIENT_VERIFY))
+		return true;
+	return !*config->web.token_file &&
+	       (config->web_auth != WEB_AUTH_NONE || (web && web->user_count));
+}
+
+/* The kernel says there which user asks; see docs/security.md. */
+static int ask_local_socket(const struct explain_config *explain, struct question *question)
+{
+	char address[HTTP_UNIX_PATH_MAX + sizeof(HTTP_UNIX_PREFIX)];
+
+	(void)snprintf(address, sizeof(address), HTTP_UNIX_PREFIX "%s",
+		       explain->config.local.socket);
+	question->tls = false;
+	question->token = NULL;
+	if (*explain->config.local.socket && ask_at(question, address) == 0)
+		return tell(question);
+	(void)fprintf(stderr,
+		      "kepler: %s; the exporter's web server needs a password, a certificate or an "
+		      "account, so that only its local socket can be asked (--local.socket)\n",
+		      *explain->config.local.socket ? question->diag.text : "no local.socket");
+	return EXPLAIN_EXIT_UNREACHABLE;
+}
+
 static int explain(const struct explain_config *explain, const char *target)
 {
 	const struct web_values *web = &explain->config.web;
@@ -265,6 +295,7 @@ static int explain(const struct explain_config *explain, const char *target)
 				     .tls = *web->certificate,
 				     .json = explain->json,
 				     .body = STRBUF_INIT };
+	struct web_security *security = NULL;
 	struct http_auth *auth = NULL;
 	int status = EXPLAIN_EXIT_UNREACHABLE;
 
@@ -273,9 +304,15 @@ static int explain(const struct explain_config *explain, const char *target)
 			      question.diag.text);
 		return status;
 	}
+	if (web_options_open_security(web, &security, &question.diag) < 0)
+		(void)fprintf(stderr, "kepler: the web configuration cannot be read: %s\n",
+			      question.diag.text);
 	question.token = auth ? http_auth_token(auth) : NULL;
-	status = ask_all(explain, &question);
+	question.tls = question.tls || (security && security->tls);
+	status = needs_more(&explain->config, security) ? ask_local_socket(explain, &question)
+							: ask_all(explain, &question);
 	strbuf_release(&question.body);
+	web_security_unref(security);
 	http_auth_free(auth);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include "export/push.h"
 #include "export/send/send_board.h"
 #include "kepler/monitor.h"
+#include "kepler/pages/web.h"
 #include "meter/passthrough/passthrough_health.h"
 #include "rates/rates.h"
 #include "workload/identity_health.h"
@@ -74,6 +75,8 @@ const struct health_part *health_table_part(size_t index)
 	if (index < ARRAY_SIZE(table))
 		return table[index].part;
 	index -= ARRAY_SIZE(table);
+	if (index-- == 0)
+		return web_exporter.health;
 	for (size_t i = 0; push_exporters[i]; i++) {
 		if (push_exporters[i]->health && index-- == 0)
 			return push_exporters[i]->health;

@@ -125,6 +125,7 @@ static void apply_security(struct monitor *monitor, struct web_security *securit
 {
 	struct config *config = monitor->config;
 	struct diag diag = { "" };
+	bool is_used;
 
 	if (check_tls(config, security->tls, &diag) < 0) {
 		web_security_unref(security);
@@ -135,8 +136,11 @@ static void apply_security(struct monitor *monitor, struct web_security *securit
 	web_security_unref(config->web_security);
 	config->web_security = security;
 	exporters_reconfigure(&monitor->exporters, config);
-	reload_count(&monitor->reload, !config->web_security); /* else the server has not got it */
-	log_info("web configuration read again: %s", config->web.config_file);
+	/* Otherwise the server has refused it and has logged why. */
+	is_used = !config->web_security;
+	reload_count(&monitor->reload, is_used);
+	if (is_used)
+		log_info("web configuration read again: %s", config->web.config_file);
 }
 
 static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,

@@ -19,12 +19,12 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/thread.h"
+#include "kube/kube_account.h"
 #include "kube/kube_state.h"
 
-#define DEFAULT_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
-#define DEFAULT_MAX_POD_BYTES  (2U << 20)
-#define DEFAULT_MAX_PODS       20000
-#define THREAD_STACK_BYTES     (1U << 20)
+#define DEFAULT_MAX_POD_BYTES (2U << 20)
+#define DEFAULT_MAX_PODS      20000
+#define THREAD_STACK_BYTES    (1U << 20)
 
 static int copy_text(const char *text, char **ret)
 {
@@ -98,22 +98,13 @@ static int set_kubelet_url(struct kube *kube, const char *given)
 
 static int set_access(struct kube *kube, const struct kube_options *options, struct diag *diag)
 {
-	const char *dir =
-		options->in_cluster_dir ? options->in_cluster_dir : DEFAULT_IN_CLUSTER_DIR;
-	const char *host = from_environment("KUBERNETES_SERVICE_HOST");
+	struct diag why = { "" };
+	int r = kube_account_find(options->kubeconfig, options->context, options->in_cluster_dir,
+				  &kube->access, &why);
 
-	if (said(options->kubeconfig))
-		return kube_access_from_kubeconfig(options->kubeconfig, said(options->context),
-						   &kube->access, diag);
-	if (host || access(dir, F_OK) == 0)
-		return kube_access_in_cluster(dir, host,
-					      from_environment("KUBERNETES_SERVICE_PORT"),
-					      &kube->access, diag);
-	if (kube->source == KUBE_KUBELET || said(options->kubelet_url))
+	if (r == -EDESTADDRREQ && (kube->source == KUBE_KUBELET || said(options->kubelet_url)))
 		return 0;
-	return diag_set(diag, -EDESTADDRREQ,
-			"no API server: not in a pod (KUBERNETES_SERVICE_HOST is not set), and no "
-			"kubeconfig given");
+	return r < 0 ? diag_set(diag, r, "%s", why.text) : 0;
 }
 
 static int make_clients(struct kube *kube, struct diag *diag)

@@ -2,7 +2,8 @@
 """An API server and a kubelet of pods only, that can be told to misbehave: what a real one does seldom or never on demand.
 
 Speaks list (limit, continue, resourceVersion=0), watch (bookmarks, timeoutSeconds, 410 in both forms), gzip and /pods, over TLS.
-A test sets `fault`, a function of (request, kind) with kind "list", "watch" or "kubelet": True means that it has answered itself.
+A test sets `fault`, a function of (request, kind) with kind "list", "watch", "kubelet" or "review": True means that it has
+answered itself. `review`, a function of (kind, spec), decides token and access reviews: the status of the answer.
 """
 import errno
 import gzip
@@ -77,6 +78,19 @@ class Request(http.server.BaseHTTPRequestHandler):
             fake.serve_watch(self)
         else:
             fake.serve_list(self)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fake = self.server.fake
+        fake.log.append((time.monotonic(), "review", body, self.headers.get("Authorization")))
+        if fake.fault and fake.fault(self, "review"):
+            return
+        if fake.token and self.headers.get("Authorization") != f"Bearer {fake.token}":
+            self.fail(401, "Unauthorized")
+        elif fake.review:
+            self.answer_json({**body, "status": fake.review(body["kind"], body["spec"])})
+        else:
+            self.fail(403, "Forbidden")
 
     def answer(self, code, body, headers=()):
         self.send_response(code)
@@ -159,6 +173,7 @@ class FakeKubernetes:
         self.pods, self.events, self.version, self.oldest = {}, [], 100, 0
         self.changed = threading.Condition()
         self.log, self.connections = [], []
+        self.review = None
         self.fault, self.bookmark_s, self.cache_ignores_limit, self.gone_as_status = None, 0, True, False
         self.listener, self.port = None, free_port()  # where it goes down, and comes up again
         self.up()

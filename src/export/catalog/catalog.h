@@ -175,6 +175,7 @@ struct catalog_view {
 	const struct http_stats *http; /* may be NULL */
 	struct row_view rows[LEVEL_COUNT][2];
 	int64_t start_ms; /* realtime of the program's start: when its own counters were born */
+	bool rows_only;   /* nothing of the node, its zones or the program */
 	unsigned levels; /* LEVEL_BIT() of those whose rows and pending energy are walked; 0: all */
 };
 

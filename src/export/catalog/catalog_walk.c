@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/macro.h"
 #include "export/catalog/catalog_counters.h"
 #include "export/catalog/catalog_labels.h"
 #include "export/catalog/health_walk.h"
@@ -635,6 +636,21 @@ static void walk_counters(struct walk *walk, unsigned schemas)
 	}
 }
 
+/* A family that has nothing but rows of levels. Others have to be named here to count as such. */
+static bool has_rows_alone(const struct family *family)
+{
+	static const enum family_of kinds[] = {
+		OF_ROWS,     OF_ROWS_DEVICES,  OF_ROW_TOTALS,       OF_RETIRED, OF_RETIRED_DEVICES,
+		OF_ROWS_CPU, OF_ROWS_COUNTERS, OF_RETIRED_COUNTERS, OF_PODS,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (family->of == kinds[i])
+			return true;
+	}
+	return false;
+}
+
 void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink)
 {
 	struct walk walk = {
@@ -654,7 +670,7 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		enum family_each each = family_each(family);
 
 		walk.at.family = family;
-		if (!(family->schemas & schemas))
+		if (!(family->schemas & schemas) || (view->rows_only && !has_rows_alone(family)))
 			continue;
 		if (each == EACH_ZONE)
 			walk_kinds(&walk);
@@ -663,6 +679,6 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		else
 			begin_family(&walk, "");
 	}
-	if (!is_opentelemetry)
+	if (!is_opentelemetry && !view->rows_only)
 		health_walk(view, sink);
 }

@@ -14,6 +14,7 @@
 #include "export/gzip_body.h"
 #include "export/history_page.h"
 #include "export/landing_page.h"
+#include "export/namespace_view.h"
 #include "export/now_page.h"
 #include "export/prometheus.h"
 #include "export/scrape_pace.h"
@@ -81,6 +82,19 @@ static void handle_healthz(void *userdata, const struct http_request *request,
 		answer_hung(response, &state);
 }
 
+/* The rows of one namespace alone, which are made for this request. */
+static void answer_namespace(struct pages *pages, const struct http_request *request,
+			     struct http_response *response)
+{
+	if (namespace_view_is_name(request->namespace))
+		page_cache_handle_namespace(pages->metrics, request->namespace, request, response);
+	else
+		answer_text(
+			response, 400,
+			"400: namespace: must be the name of a namespace of Kubernetes; system, "
+			"kernel and unknown are Kepler's words for what is in none\n");
+}
+
 /* A page of metrics, which counts as a scrape, unless its body was not wanted. */
 static void answer_metrics(struct pages *pages, const struct http_request *request,
 			   struct http_response *response, uint64_t now_ns)
@@ -89,7 +103,10 @@ static void answer_metrics(struct pages *pages, const struct http_request *reque
 	uint64_t shown_ns = snapshot ? snapshot->monotonic_ns : 0;
 
 	snapshot_put(pages->holder, snapshot); /* the page shows this one or a newer one */
-	page_cache_handle_metrics(pages->metrics, request, response);
+	if (request->namespace)
+		answer_namespace(pages, request, response);
+	else
+		page_cache_handle_metrics(pages->metrics, request, response);
 	if (response->status == 200 && !request->head)
 		scrape_pace_note(pages->pace, request->client, now_ns, shown_ns);
 }
@@ -381,7 +398,7 @@ static void set_routes(struct pages *pages)
 {
 	const struct http_route routes[PAGES_ROUTES] = {
 		{ "/", handle_root, pages },
-		{ "/metrics", handle_metrics, pages },
+		{ "/metrics", handle_metrics, pages, .by_namespace = true },
 		{ "/healthz", handle_healthz, pages, .spare = true, .is_open = true },
 		{ "/readyz", handle_readyz, pages, .spare = true, .is_open = true },
 		{ EXPLAIN_PATH, handle_explain, pages, .spare = true, .prefix = true,

@@ -11,8 +11,11 @@
 #include "config/config.h"
 #include "config/own_names.h"
 #include "kepler/pages/pages.h"
+#include "kube/review/kube_review.h"
 #include "net/http_unix.h"
+#include "net/server/http_listen.h"
 #include "net/server/http_server.h"
+#include "net/server/http_vsock.h"
 #include "net/server/web_options.h"
 #include "service/name_finder.h"
 #include "service/privileges.h"
@@ -20,10 +23,13 @@
 #define STARVED_EVERY (60 * NSEC_PER_SEC)
 
 struct web {
+	struct kube_review *review; /* NULL: the API server is not asked; first, for its health */
+	char review_error[256];     /* that was logged; "" it answers */
 	struct pages pages;
 	struct name_finder *found_names;
 	struct http_server *server;
 	bool has_security;
+	bool has_users;                         /* the web configuration in force */
 	char *names[OWN_NAMES + WEB_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
 	struct http_own_names own;
@@ -31,16 +37,39 @@ struct web {
 };
 
 struct start_request {
-	const struct http_options *options;
+	struct http_options *options;
+	const struct config *config;
 	struct web *web;
 	struct diag *diag;
 	int result;
 };
 
+static int start_review(const struct start_request *request)
+{
+	const struct config *config = request->config;
+	const struct kube_review_options options = { .kube = &config->kube,
+						     .audience = config->web_auth_audience };
+	struct diag why = { "" };
+	int r;
+
+	if (config->web_auth != WEB_AUTH_KUBERNETES)
+		return 0;
+	r = kube_review_start(&options, &request->web->review, &why);
+	if (r < 0)
+		return diag_set(request->diag, r, "web.auth: %s", why.text);
+	request->options->reviewer =
+		(struct http_reviewer){ kube_review_ask, request->web->review };
+	return 0;
+}
+
+/* Neither the server's thread nor the one that asks about its clients holds capabilities. */
 static void start_listening(void *userdata)
 {
 	struct start_request *request = userdata;
 
+	request->result = start_review(request);
+	if (request->result < 0)
+		return;
 	request->result = http_server_start(request->options, &request->web->server, request->diag);
 }
 
@@ -72,7 +101,7 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 		.auth = config->auth,
 		.security = config->web_security,
 	};
-	struct start_request request = { &options, web, diag, 0 };
+	struct start_request request = { &options, config, web, diag, 0 };
 	int r = web_options_apply(&config->web, &options, diag);
 
 	if (r == 0)
@@ -87,6 +116,7 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 	if (config->web_security && config->web_security->remark[0])
 		log_warn("%s: %s", config->web.config_file, config->web_security->remark);
 	web->has_security = config->web_security;
+	web->has_users = web->has_security && config->web_security->config->user_count;
 	config->auth = NULL; /* the server's now */
 	config->web_security = NULL;
 	return 0;
@@ -97,6 +127,7 @@ static void stop(void *exporter)
 	struct web *web = exporter;
 
 	http_server_stop(web->server);
+	kube_review_stop(web->review);
 	pages_release(&web->pages);
 	for (size_t i = 0; i < web->name_count; i++)
 		free(web->names[i]);
@@ -111,10 +142,19 @@ static void describe(const void *exporter, char *buf, size_t size)
 
 	(void)http_server_address(web->server, 0, address, sizeof(address));
 	(void)snprintf(buf, size,
-		       http_unix_path(address)            ? "%s"
-		       : http_server_has_tls(web->server) ? "https://%s/metrics"
-							  : "http://%s/metrics",
+		       http_unix_path(address) || http_vsock_is(address) ? "%s"
+		       : http_server_has_tls(web->server)                ? "https://%s/metrics"
+									 : "http://%s/metrics",
 		       address);
+}
+
+/* Tokens of accounts are worth more than what this server shows. */
+static void warn_clear_text(const struct web *web, const struct config *config)
+{
+	if (web->review && !http_server_has_tls(web->server) &&
+	    http_listen_is_open((const char *const *)config->web.listen, config->web.listen_count))
+		log_warn("web.auth: without TLS the tokens of clients cross the network in clear "
+			 "text; web.tls-certificate or web.config-file sets it up");
 }
 
 static int start(const struct exporter_program *program, void **ret, struct diag *diag)
@@ -137,6 +177,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 		return r;
 	}
 	page_cache_set_http(web->pages.metrics, web->server);
+	warn_clear_text(web, config);
 	*ret = web;
 	return 0;
 }
@@ -145,13 +186,20 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 static void take_security(struct web *web, struct config *config)
 {
 	struct diag diag = { "" };
+	bool has_users = config->web_security->config->user_count;
 
 	if (config->web_security->remark[0])
 		log_warn("%s: %s", config->web.config_file, config->web_security->remark);
-	if (http_server_set_security(web->server, config->web_security, &diag) == 0)
-		config->web_security = NULL; /* the server's now */
-	else
+	if (http_server_set_security(web->server, config->web_security, &diag) < 0) {
 		log_error("%s: %s; the earlier one is kept", config->web.config_file, diag.text);
+		return;
+	}
+	config->web_security = NULL; /* the server's now */
+	if (web->has_users && !has_users && !*config->web.token_file && !web->review)
+		log_warn("%s: basic_auth_users was removed: from now on every client that can "
+			 "connect may read all pages",
+			 config->web.config_file);
+	web->has_users = has_users;
 }
 
 static void reconfigure(void *exporter, struct config *config)
@@ -175,6 +223,26 @@ static void tell_refused(struct web *web)
 			 name, name);
 }
 
+/* Logs whether the API server answers questions about clients, once for each change. */
+static void tell_review(struct web *web)
+{
+	struct kube_review_stats stats;
+
+	if (!web->review)
+		return;
+	kube_review_get_stats(web->review, &stats);
+	if (strcmp(stats.last_error, web->review_error) == 0)
+		return;
+	if (stats.last_error[0])
+		log_warn(
+			"clients of the web server whose tokens are not known yet are refused with "
+			"status 503: %s",
+			stats.last_error);
+	else
+		log_info("the API server decides about clients of the web server again");
+	memcpy(web->review_error, stats.last_error, sizeof(web->review_error));
+}
+
 /* Cuts connections that exceeded their deadline, and logs what requires action. */
 static void turn(void *exporter, uint64_t now_ns)
 {
@@ -186,6 +254,7 @@ static void turn(void *exporter, uint64_t now_ns)
 		(void)http_own_names_add_found(&web->own, name);
 	http_server_sweep(web->server, now_ns);
 	tell_refused(web);
+	tell_review(web);
 	http_server_get_stats(web->server, &stats);
 	if (stats.accept_errors == web->accept_errors ||
 	    (web->starved_ns && now_ns - web->starved_ns < STARVED_EVERY))
@@ -202,4 +271,5 @@ const struct exporter_ops web_exporter = {
 	.turn = turn,
 	.describe = describe,
 	.stop = stop,
+	.health = &kube_review_health_part,
 };

@@ -88,6 +88,23 @@ static const struct http_route *find_route(const struct http_answerer *answerer,
 	return NULL;
 }
 
+/*
+ * The namespace that a request restricts itself to. What the gate decides about and what the
+ * handler shows both come from here.
+ */
+static const char *namespace_of(struct MHD_Connection *mhd, const struct http_route *route)
+{
+	static const char name[] = "namespace";
+	const char *value = NULL;
+	size_t len = 0;
+
+	if (!route || !route->by_namespace ||
+	    MHD_lookup_connection_value_n(mhd, MHD_GET_ARGUMENT_KIND, name, sizeof(name) - 1,
+					  &value, &len) != MHD_YES)
+		return NULL;
+	return value && strlen(value) == len ? value : ""; /* which is the name of none */
+}
+
 /* Products that share an address, and scrapers with different timeouts. */
 static uint64_t client_of(struct MHD_Connection *mhd, const struct http_connection *connection)
 {
@@ -128,6 +145,7 @@ static void ask_handler(const struct http_answerer *answerer, const struct http_
 		.head = head,
 		.client = client_of(mhd, connection),
 		.if_none_match = header_or_empty(mhd, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.namespace = namespace_of(mhd, route),
 		.source = mhd,
 		.turn = answerer->turn,
 		.ticket = &connection->ticket,
@@ -241,7 +259,7 @@ static struct MHD_Response *wrap_body(const struct http_response *response,
 
 	if (!response->release)
 		return MHD_create_response_from_buffer(response->len, body, MHD_RESPMEM_PERSISTENT);
-	if (connection->local && response->len > 0)
+	if (connection->no_tcp && response->len > 0)
 		return wrap_local(response, connection);
 	wrapped = MHD_create_response_from_buffer_with_free_callback_cls(
 		response->len, body, response->release, response->owner);
@@ -437,6 +455,23 @@ static void refuse(struct http_answerer *answerer, enum http_verdict verdict,
 			      "limit on those of all clients\n");
 		response->retry_after_s = 1;
 		break;
+	case HTTP_FORBIDDEN:
+		static_answer(
+			response, MHD_HTTP_FORBIDDEN,
+			"403: the owner of this token may not read this: that takes a role with "
+			"the verb get of the path as a nonResourceURL or, with ?namespace=, the "
+			"verb get of pods in that namespace\n");
+		break;
+	case HTTP_UNREVIEWED:
+		static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "503: the API server of Kubernetes, which decides about tokens, does "
+			      "not respond, try again\n");
+		response->retry_after_s = 2;
+		break;
+	case HTTP_MALFORMED:
+		static_answer(response, MHD_HTTP_BAD_REQUEST,
+			      "400: namespace: must be the name of a namespace of Kubernetes\n");
+		break;
 	case HTTP_CROWDED:
 	case HTTP_UNDECIDED:
 		static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -460,8 +495,15 @@ static enum http_verdict admit(struct http_answerer *answerer, struct MHD_Connec
 {
 	struct http_connections *connections = answerer->connections;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	/* A path that does not exist is as closed as the first page: both answers are alike. */
+	const struct http_question question = {
+		.path = route ? route->path : "/",
+		.namespace = namespace_of(mhd, route),
+		.peer = connection->address,
+	};
 	enum http_verdict verdict =
-		http_gate_ask(&answerer->gate, mhd, connection, route && route->is_open, now_ns);
+		http_gate_ask(&answerer->gate, mhd, connection,
+			      route && route->is_open ? NULL : &question, now_ns);
 
 	*waits = verdict == HTTP_UNDECIDED &&
 		 http_connections_held(connections) < (connections->max + 3) / 4 &&

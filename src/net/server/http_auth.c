@@ -116,17 +116,22 @@ static unsigned differs(const char *token, const char *presented, size_t present
 	return difference;
 }
 
-bool http_auth_admits(const struct http_auth *auth, const char *authorization)
+const char *http_auth_bearer(const char *authorization)
 {
 	static const char scheme[] = "Bearer ";
-	const char *presented;
-	unsigned admitted = 0;
 
 	if (strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
-		return false;
-	presented = authorization + sizeof(scheme) - 1;
-	presented += strspn(presented, " ");
-	for (size_t i = 0; i < auth->count; i++)
+		return NULL;
+	authorization += sizeof(scheme) - 1;
+	return authorization + strspn(authorization, " ");
+}
+
+bool http_auth_admits(const struct http_auth *auth, const char *authorization)
+{
+	const char *presented = http_auth_bearer(authorization);
+	unsigned admitted = 0;
+
+	for (size_t i = 0; presented && i < auth->count; i++)
 		admitted |= !differs(auth->tokens[i], presented, strlen(presented));
 	return admitted;
 }

@@ -27,6 +27,8 @@ int http_auth_open(const char *path, struct http_auth **ret, struct diag *diag);
 void http_auth_free(struct http_auth *auth); /* NULL is fine */
 /* Returns true if the value of a request's Authorization header presents one of the tokens. */
 bool http_auth_admits(const struct http_auth *auth, const char *authorization);
+/* The token in the value of an Authorization header; NULL: it has another scheme. */
+const char *http_auth_bearer(const char *authorization);
 /* The first of the tokens: for a client of the same server on this machine. */
 const char *http_auth_token(const struct http_auth *auth);
 /* As http_auth_open(), from the @text of a file called @name. */

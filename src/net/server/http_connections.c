@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/tcp.h>
+#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@
 #define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
 #define READERS_FEW      8
 #define MEASURE_EVERY_NS (10ULL * 1000000ULL)
-#define SHARES           1024 /* addresses are identified by a hash: equal hashes share a share */
+/* Peers over vsock are told apart by their context ids, which no address is equal to. */
+#define VSOCK_PEERS (1ULL << 63)
+#define SHARES      1024 /* addresses are identified by a hash: equal hashes share a share */
 
 int http_connections_init(struct http_connections *connections, unsigned max)
 {
@@ -63,6 +66,8 @@ uint64_t http_peer(const struct sockaddr *address)
 
 	if (address && address->sa_family == AF_INET)
 		return v4->sin_addr.s_addr;
+	if (address && address->sa_family == AF_VSOCK)
+		return VSOCK_PEERS | ((const struct sockaddr_vm *)(const void *)address)->svm_cid;
 	if (!address || address->sa_family != AF_INET6)
 		return UINT64_MAX;
 	if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
@@ -98,6 +103,8 @@ struct http_connection *http_connections_add(struct http_connections *connection
 		*found = (struct http_connection){
 			.fd = fd,
 			.local = address && address->sa_family == AF_UNIX,
+			.no_tcp = address &&
+				  (address->sa_family == AF_UNIX || address->sa_family == AF_VSOCK),
 			.peer = http_peer(address),
 			.address = http_address(address),
 			.since_ns = now_ns,
@@ -135,7 +142,7 @@ static void bound_unsent(struct http_connection *connection, bool bounded)
 {
 	const int bytes = bounded ? UNSENT_MAX : INT_MAX;
 
-	if (connection->bounded == bounded || connection->local)
+	if (connection->bounded == bounded || connection->no_tcp)
 		return;
 	connection->bounded = bounded;
 	(void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
@@ -203,7 +210,7 @@ static struct tcp_info peer_info(const struct http_connection *connection)
 	socklen_t len = sizeof(info);
 
 	memset(&info, 0, sizeof(info));
-	if (!connection->local)
+	if (!connection->no_tcp)
 		(void)getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
 	return info;
 }
@@ -223,12 +230,12 @@ static bool has_unread(const struct tcp_info *info)
 static void mark_progress(struct http_connection *connection, uint64_t now_ns)
 {
 	const struct tcp_info info = peer_info(connection);
-	uint64_t bytes = connection->local
+	uint64_t bytes = connection->no_tcp
 				 ? __atomic_load_n(&connection->handed_bytes, __ATOMIC_RELAXED)
 				 : info.tcpi_bytes_acked;
 
 	if (bytes < connection->mark_bytes + HTTP_PROGRESS_BYTES &&
-	    (connection->local || !connection->answering || has_unread(&info)))
+	    (connection->no_tcp || !connection->answering || has_unread(&info)))
 		return;
 	connection->mark_bytes = bytes;
 	connection->mark_ns = now_ns;
@@ -334,7 +341,7 @@ static bool was_answered(const struct http_connection *connection)
 	char unread;
 
 	return recv(connection->fd, &unread, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ||
-	       (!connection->local && unsent_ns(&info) < HTTP_PATIENCE_NS);
+	       (!connection->no_tcp && unsent_ns(&info) < HTTP_PATIENCE_NS);
 }
 
 static bool is_silent(const struct http_connection *connection, uint64_t now_ns)

@@ -53,6 +53,7 @@ enum http_cut {
 struct http_connection {
 	int fd;                /* -1: this slot is free */
 	bool local;            /* over a unix socket */
+	bool no_tcp;           /* over that, or vsock: what its peer takes is counted otherwise */
 	bool answering;        /* false: a request is awaited */
 	bool page;             /* what is answered is a page: it counts among the answers */
 	bool cut;              /* shut down, not yet closed */
@@ -63,7 +64,7 @@ struct http_connection {
 	const void *body;      /* owner of the body of the current answer, or NULL */
 	size_t answer_len;     /* bytes of the body of the current answer */
 	uint64_t sent_bytes;   /* of the bodies of all answers before */
-	uint64_t handed_bytes; /* local: of bodies, given to the kernel so far */
+	uint64_t handed_bytes; /* no_tcp: of bodies, given to the kernel so far */
 	uint64_t mark_bytes;   /* what the peer had taken at mark_ns */
 	uint64_t mark_ns;      /* when its last progress was seen */
 	void *held;            /* its request waits for room: the server's handle of it, or NULL */

@@ -102,15 +102,27 @@ static bool is_within_limit(struct http_gate *gate, const struct http_connection
 	       http_rate_admits(&gate->rate, config->rate_interval_ns, config->rate_burst, now_ns);
 }
 
+static enum http_verdict ask_reviewer(const struct http_gate *gate, const char *token,
+				      const struct http_question *question)
+{
+	struct http_question whole = *question;
+
+	whole.token = token;
+	return gate->reviewer.ask(gate->reviewer.userdata, &whole);
+}
+
 /* Under the lock. */
 static enum http_verdict judge(struct http_gate *gate, struct MHD_Connection *mhd,
-			       const struct http_connection *connection)
+			       const struct http_connection *connection,
+			       const struct http_question *question)
 {
 	const char *authorization =
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
 	bool has_users = gate->security && gate->security->config->user_count;
 
-	if (!gate->tokens && !has_users)
+	const char *token = authorization ? http_auth_bearer(authorization) : NULL;
+
+	if (!gate->tokens && !has_users && !gate->reviewer.ask)
 		return HTTP_ADMITTED;
 	if (!authorization)
 		return HTTP_UNAUTHORIZED;
@@ -118,19 +130,21 @@ static enum http_verdict judge(struct http_gate *gate, struct MHD_Connection *mh
 		return HTTP_ADMITTED;
 	if (has_users && strncasecmp(authorization, "Basic ", 6) == 0)
 		return ask_passwords(gate, mhd, connection->address);
+	if (gate->reviewer.ask && token)
+		return ask_reviewer(gate, token, question);
 	return HTTP_UNAUTHORIZED;
 }
 
 enum http_verdict http_gate_ask(struct http_gate *gate, struct MHD_Connection *mhd,
-				const struct http_connection *connection, bool is_open,
-				uint64_t now_ns)
+				const struct http_connection *connection,
+				const struct http_question *question, uint64_t now_ns)
 {
-	enum http_verdict verdict = HTTP_ADMITTED;
+	enum http_verdict verdict;
 
-	if (is_open)
+	if (!question)
 		return HTTP_ADMITTED;
 	(void)pthread_mutex_lock(&gate->lock);
-	verdict = is_within_limit(gate, connection, now_ns) ? judge(gate, mhd, connection)
+	verdict = is_within_limit(gate, connection, now_ns) ? judge(gate, mhd, connection, question)
 							    : HTTP_LIMITED;
 	(void)pthread_mutex_unlock(&gate->lock);
 	return verdict;
@@ -141,7 +155,7 @@ const char *http_gate_schemes(struct http_gate *gate)
 	bool tokens, users;
 
 	(void)pthread_mutex_lock(&gate->lock);
-	tokens = gate->tokens;
+	tokens = gate->tokens || gate->reviewer.ask;
 	users = gate->security && gate->security->config->user_count;
 	(void)pthread_mutex_unlock(&gate->lock);
 	if (tokens && users)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which requests a server admits: by tokens (http_auth.h), users with passwords
- * (http_basic_auth.h), and the limit on requests of a web configuration (web_security.h). One of
- * the tokens or users is enough; without both, all requests are admitted.
+ * (http_basic_auth.h), a third party that knows further tokens (http_review.h), and the limit on
+ * requests of a web configuration (web_security.h). One of the tokens or users is enough; without
+ * any of these, all requests are admitted.
  *
  * The server's thread asks; other threads may replace what is admitted at any time.
  */
@@ -19,24 +20,18 @@
 #include "net/server/http_basic_auth.h"
 #include "net/server/http_connections.h"
 #include "net/server/http_rate.h"
+#include "net/server/http_review.h"
 #include "net/web/web_security.h"
 
 /* The longest that a request waits for the verdict on it. */
 #define HTTP_GATE_HOLD_NS (5ULL * 1000000000ULL)
-
-enum http_verdict {
-	HTTP_ADMITTED,
-	HTTP_UNAUTHORIZED, /* 401 */
-	HTTP_UNDECIDED,    /* ask again */
-	HTTP_CROWDED,      /* 503: too many wait for their verdict */
-	HTTP_LIMITED,      /* 429: beyond the limit on requests */
-};
 
 struct http_gate {
 	pthread_mutex_t lock;
 	struct http_auth *tokens;          /* owned, under the lock; NULL: none */
 	struct web_security *security;     /* a reference, under the lock; NULL: none */
 	struct http_basic_auth *passwords; /* owned, atomic; made with the first users, and kept */
+	struct http_reviewer reviewer;     /* does not change; .ask NULL: none */
 	struct http_rate rate;             /* of the server's thread */
 };
 
@@ -53,12 +48,13 @@ int http_gate_set_security(struct http_gate *gate, struct web_security *security
 /* A reference to the web configuration, or NULL. */
 struct web_security *http_gate_security(struct http_gate *gate);
 /*
- * The verdict on the request of @mhd after its headers have come. @is_open: it needs neither
- * token nor password and counts against no limit, as health checks.
+ * The verdict on the request of @mhd after its headers have come. @question: what it asks for,
+ * without the token; NULL: it needs neither token nor password and counts against no limit, as
+ * health checks.
  */
 enum http_verdict http_gate_ask(struct http_gate *gate, struct MHD_Connection *mhd,
-				const struct http_connection *connection, bool is_open,
-				uint64_t now_ns);
+				const struct http_connection *connection,
+				const struct http_question *question, uint64_t now_ns);
 /* The schemes for WWW-Authenticate: "Basic realm=…", "Bearer", or both. Static. */
 const char *http_gate_schemes(struct http_gate *gate);
 /* All 0 without users. */

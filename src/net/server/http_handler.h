@@ -25,6 +25,11 @@ struct http_request {
 	 */
 	uint64_t client;
 	const char *if_none_match; /* header or "" */
+	/*
+	 * ?namespace= of a route by namespaces, as it was sent, for which the request was admitted:
+	 * it may be shown what belongs to this namespace, and nothing else. NULL: everything.
+	 */
+	const char *namespace;
 	/* The body of a POST request; NULL and 0 for GET. */
 	const char *body;
 	size_t body_len;
@@ -86,11 +91,12 @@ struct http_route {
 	const char *path; /* exact */
 	http_handler *handler;
 	void *userdata;
-	bool spare;      /* small, and answered whatever other peers do: for health probes */
-	bool prefix;     /* all paths that begin with @path, which ends with a slash */
-	bool is_open;    /* needs no token (http_auth.h): for health checks */
-	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
-	size_t post_max; /* takes POST instead of GET, with a body of up to so many bytes; or 0 */
+	bool spare;        /* small, and answered whatever other peers do: for health probes */
+	bool prefix;       /* all paths that begin with @path, which ends with a slash */
+	bool is_open;      /* needs no token (http_auth.h): for health checks */
+	bool by_namespace; /* takes ?namespace= (http_request.namespace) */
+	bool local_only;   /* 403 for peers that are not on this machine (http_peer.h) */
+	size_t post_max;   /* takes POST instead of GET, with a body of up to so many bytes; or 0 */
 	/*
 	 * How long its requests may be answered with HTTP_ASK_AGAIN; 0: HTTP_HOLD_NS, as for pages.
 	 */

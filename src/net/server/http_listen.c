@@ -16,6 +16,7 @@
 
 #include "base/macro.h"
 #include "net/server/http_address.h"
+#include "net/server/http_vsock.h"
 
 union address {
 	struct sockaddr any;
@@ -109,8 +110,12 @@ int http_listen(const char *text, mode_t mode, struct http_listener *ret, struct
 	struct http_listener listener = { .fd = -1 };
 	const char *path = http_unix_path(text);
 
-	listener.fd = path ? http_unix_listen(path, mode, &listener.path_made, diag)
-			   : listen_tcp(text, diag);
+	if (path)
+		listener.fd = http_unix_listen(path, mode, &listener.path_made, diag);
+	else if (http_vsock_is(text))
+		listener.fd = http_vsock_listen(text, diag);
+	else
+		listener.fd = listen_tcp(text, diag);
 	if (listener.fd < 0)
 		return listener.fd;
 	(void)snprintf(listener.path, sizeof(listener.path), "%s", path ? path : "");
@@ -129,8 +134,11 @@ int http_listen_check(const char *text, struct diag *diag)
 {
 	const char *path = http_unix_path(text);
 	char host[256];
+	uint32_t vsock_port;
 	uint16_t port;
 
+	if (http_vsock_is(text))
+		return http_vsock_parse(text, &vsock_port, diag);
 	return path ? http_unix_check(path, diag)
 		    : http_parse_address(text, host, sizeof(host), &port, diag);
 }
@@ -143,6 +151,8 @@ bool http_listen_is_local(const char *text)
 
 	if (http_unix_path(text))
 		return true;
+	if (http_vsock_is(text)) /* the host, or virtual machines on it */
+		return false;
 	if (http_parse_address(text, host, sizeof(host), &port, NULL) < 0 ||
 	    parse_host(host, port, &address) < 0)
 		return false;
@@ -165,8 +175,10 @@ int http_listen_address(const struct http_listener *listener, char *buf, size_t 
 	char host[INET6_ADDRSTRLEN];
 	union address address = { 0 };
 	socklen_t len = sizeof(address);
-	int n;
+	int n = http_vsock_address(listener->fd, buf, size);
 
+	if (n != -EAFNOSUPPORT)
+		return n;
 	if (listener->path[0]) {
 		n = snprintf(buf, size, HTTP_UNIX_PREFIX "%s", listener->path);
 		return n < 0 || (size_t)n >= size ? -ERANGE : 0;

@@ -17,13 +17,14 @@ struct http_listener {
 
 /*
  * 0, or -errno with a diagnosis that names @text. ":PORT" stands for all addresses of all families
- * that the machine has; "unix:PATH" gets @mode.
+ * that the machine has; "unix:PATH" gets @mode; http_vsock.h describes "vsock://:PORT".
  */
 int http_listen(const char *text, mode_t mode, struct http_listener *ret, struct diag *diag);
 /* Closes it and removes what it made. */
 void http_unlisten(const struct http_listener *listener);
 /*
- * "127.0.0.1:28282" or "unix:PATH", terminated. 0, -ERANGE when it does not fit, or -errno.
+ * "127.0.0.1:28282", "unix:PATH" or "vsock://:PORT", terminated. 0, -ERANGE when it does not fit,
+ * or -errno.
  */
 int http_listen_address(const struct http_listener *listener, char *buf, size_t size);
 /* 0 or -EINVAL with a diagnosis: can @text be listened on, as far as its text says? */

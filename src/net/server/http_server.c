@@ -381,6 +381,7 @@ static int open_gate(struct http_server *server, const struct http_options *opti
 		web_security_unref(security);
 	else
 		gate->tokens = options->auth;
+	gate->reviewer = options->reviewer;
 	return r;
 }
 

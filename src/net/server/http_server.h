@@ -19,10 +19,14 @@
 #include "net/server/http_auth.h"
 #include "net/server/http_handler.h"
 #include "net/server/http_host.h"
+#include "net/server/http_review.h"
 #include "net/web/web_security.h"
 
 struct http_options {
-	/* "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses), "unix:/run/kepler.sock" */
+	/*
+	 * "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses), "unix:/run/kepler.sock",
+	 * "vsock://:28282"
+	 */
 	const char *const *listen;
 	size_t listen_count;
 	mode_t socket_mode;              /* of unix sockets, not masked */
@@ -42,6 +46,8 @@ struct http_options {
 	 * server that has started takes it over.
 	 */
 	struct http_auth *auth;
+	/* Decides about further tokens, until the server is stopped; .ask NULL: none. */
+	struct http_reviewer reviewer;
 	/*
 	 * The web configuration, or NULL. A server that has started takes the
 	 * reference over. If it has TLS, the certificate and key above are NULL.

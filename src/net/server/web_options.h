@@ -43,7 +43,8 @@ extern const struct option web_rows_of_options[WEB_OPTION_COUNT];
 			.list_max = WEB_LISTEN_MAX, .default_text = (address),                     \
 			.metavar = "ADDRESS", .check = http_listen_check, .known_as = "port",      \
 			.help = "Address to listen on: HOST:PORT, [IPV6]:PORT, :PORT for all "     \
-				"addresses, or unix:PATH for a socket in an existing directory."   \
+				"addresses, unix:PATH for a socket in an existing directory, or "  \
+				"vsock://:PORT between a virtual machine and its host."            \
 	}
 #define WEB_CONNECTIONS_OPTION(type, number)                                                       \
 	{                                                                                          \

@@ -300,7 +300,8 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "0.5",           "beside",      "own",    "3=vm",
 					     "1uJ",           "EUR",         "delta",  "gzip",
 					     "process",       "socks5h://a", "a=b",    "1.0",
-					     "csv",           "2m",          "5",      "/srv/a" };
+					     "csv",           "2m",          "5",      "/srv/a",
+					     "kubernetes" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

@@ -39,7 +39,7 @@ static struct http_connection *connect_from(struct table *table, uint64_t peer, 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	connection = http_connections_add(&table->connections, pair[0], NULL, now_ns);
 	assert_non_null(connection);
-	connection->local = true;
+	connection->local = connection->no_tcp = true;
 	connection->peer = peer;
 	table->slots[table->count] = connection;
 	table->fds[table->count] = pair[0];
