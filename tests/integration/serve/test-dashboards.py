@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every expression of deploy/grafana and deploy/prometheus in a real Prometheus that scrapes real exporters, one for each schema,
 and one that estimates. No expression has an error; each panel has data, in both schemas, except those that are named here with the
-reason. Expressions of the dashboards that other Keplers have find data, too.
+reason. Expressions of the dashboards that other Keplers have find data, too, and so do those of docs/questions.md.
 
 Its argument `3` takes a Prometheus 3 (tests/lab/prometheus).
 """
@@ -14,7 +14,7 @@ import sys
 
 from dashboard_rig import ESTIMATE, SCHEMAS, Fleet, Prometheus, filled
 from prometheus_rig import prometheus_3
-from rig import ROOT, need_root
+from rig import KEPLER, ROOT, need_root
 from rule_files import families, names_in
 
 FOLDER = ROOT / "deploy/grafana"
@@ -149,6 +149,34 @@ def check_rules(prometheus):
     yield from (f"alert: {alert}" for alert in raised ^ deserved)
 
 
+def check_questions(prometheus, boards):
+    """docs/questions.md: each of the ten has an expression with data, a command that exists, and a panel that does."""
+    titles = {(made["title"].removeprefix("Kepler / "), panel["title"]) for made in boards.values() for panel in made["panels"]}
+    sections = re.split(r"(?m)^## ", (ROOT / "docs/questions.md").read_text())[1:]
+    print(f"{len(sections)} questions")
+    yield from [] if len(sections) == 10 else [f"{len(sections)} questions"]
+    for text in sections:
+        question = text.split("\n")[0]
+        for job in SCHEMAS if "estimate" not in question else [ESTIMATE]:
+            for expr in re.findall(r"(?s)```promql\n(.*?)```", text) or ["absent(a_series) > 1"]:
+                yield from [] if prometheus.query(of_job(expr, job)) else [f"{question} no data in {job}"]
+        for board, panel in re.findall(r"(?m)^Panel: \*(.+?)\*, (.+?)(?:$|\. |, next)", text) or [("no", "panel")]:
+            panel = panel.removesuffix(".")
+            yield from [] if (board, panel) in titles else [f"{question} no panel {board}: {panel}"]
+        for command in re.findall(r"(?m)^    kepler (.+)$", text) or ["none"]:
+            yield from (f"{question} {line}" for line in check_command(command.split()))
+
+
+def check_command(words):
+    """Its help, and that of the options of run, which all commands take, have each option."""
+    pages = [subprocess.run([KEPLER, *page], capture_output=True, text=True, check=False)
+             for page in ([words[0], "--help"], ["help", "all"])]
+    yield from (f"kepler {words[0]}: {page.stderr}" for page in pages if page.returncode)
+    known = {name.replace("[no-]", "") for page in pages for name in re.findall(r"--[\w.\[\]-]+", page.stdout)}
+    before = words[:words.index("--")] if "--" in words else words
+    yield from (f"kepler {words[0]} has no {word}" for word in before if word.startswith("--") and word.split("=")[0] not in known)
+
+
 def check_sums(prometheus):
     """The recorded power is the machine's: its zones in the total, and neither psys nor an estimate in addition; namespaces and the
     unattributed part are the node."""
@@ -180,7 +208,8 @@ def main():
         prometheus = stack.enter_context(Prometheus(fleet, binary))
         for job in (*SCHEMAS, ESTIMATE):
             prometheus.wait(f'count_over_time(kepler_exporter_snapshots_total{{job="{job}"}}[5m]) > 18', 300)
-        wrong = [*check_panels(prometheus, boards), *check_others(prometheus), *check_rules(prometheus), *check_sums(prometheus)]
+        wrong = [*check_panels(prometheus, boards), *check_others(prometheus), *check_questions(prometheus, boards),
+                 *check_rules(prometheus), *check_sums(prometheus)]
         assert not wrong, "\n".join(wrong)
 
 
