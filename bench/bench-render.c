@@ -16,10 +16,16 @@
 #include "attribution/counters.h"
 #include "base/clock.h"
 #include "base/macro.h"
+#include "export/catalog/catalog_walk.h"
 #include "export/gzip_body.h"
 #include "export/otlp/otlp_attributes.h"
 #include "export/otlp/otlp_sink.h"
 #include "export/prometheus.h"
+#include "export/remote-write/snappy_block.h"
+#include "export/remote-write/write_ended.h"
+#include "export/remote-write/write_queue.h"
+#include "export/remote-write/write_reader.h"
+#include "export/remote-write/write_sender.h"
 #include "export/text_sink.h"
 #include "tests/unit/export/fixture.h"
 
@@ -141,6 +147,142 @@ static void bench_otlp(const struct snapshot *snapshot, unsigned levels, const c
 	label_cache_free(cache);
 }
 
+/* Remote write to one receiver, without the network: walk, queue in memory, Snappy. */
+struct write_bench {
+	struct write_sink sink;
+	struct write_ended ended;
+	struct write_queue *queue;
+	struct strbuf message, slice, block;
+	struct write_reader reader;
+	bool is_version_1;
+	size_t bytes, packed, series;
+	double snappy_us;
+};
+
+static int queue_batch(void *userdata, const struct write_batch *batch)
+{
+	struct write_bench *bench = userdata;
+
+	strbuf_reset(&bench->message);
+	if (write_batch_finish(batch, &bench->message) < 0)
+		exit(1);
+	write_queue_put(bench->queue, bench->message.data, bench->message.len, batch->series_count,
+			bench->sink.time_ms);
+	if (write_ended_keep(&bench->ended, batch, &bench->message) < 0)
+		exit(1);
+	bench->series += batch->series_count;
+	return 0;
+}
+
+static void pack(struct write_bench *bench, const struct strbuf *content)
+{
+	double begin = cpu_us();
+
+	strbuf_reset(&bench->block);
+	if (snappy_block(content->data, content->len, &bench->block) < 0)
+		exit(1);
+	bench->snappy_us += cpu_us() - begin;
+	bench->bytes += content->len;
+	bench->packed += bench->block.len;
+}
+
+static void send_queue(struct write_bench *bench)
+{
+	uint32_t series;
+
+	while (write_queue_peek(bench->queue, bench->sink.time_ms, &bench->message, &series) > 0) {
+		if (!bench->is_version_1) {
+			pack(bench, &bench->message);
+		} else {
+			if (write_reader_open(&bench->reader, bench->message.data,
+					      bench->message.len) < 0)
+				exit(1);
+			for (;;) {
+				strbuf_reset(&bench->slice);
+				if (write_convert_to_1(&bench->reader, WRITE_SLICE_SERIES,
+						       WRITE_SLICE_BYTES, &bench->slice) <= 0)
+					break;
+				pack(bench, &bench->slice);
+			}
+		}
+		write_queue_pop(bench->queue);
+	}
+}
+
+static double write_once(struct write_bench *bench, struct label_cache *cache,
+			 const struct snapshot *snapshot, double *ret_walk_us)
+{
+	struct catalog_view view = { .snapshot = snapshot, .start_ms = 1 };
+	double begin = cpu_us();
+
+	bench->bytes = bench->packed = bench->series = 0;
+	bench->snappy_us = 0;
+	if (label_cache_view(cache, snapshot, view.rows) < 0)
+		exit(1);
+	write_sink_begin(&bench->sink, bench->sink.time_ms + 1000);
+	catalog_walk(&view, SCHEMA_CLASSIC, &bench->sink.sink);
+	if (write_sink_finish(&bench->sink) < 0 ||
+	    write_ended_mark(&bench->ended, &bench->sink) < 0)
+		exit(1);
+	write_ended_next(&bench->ended);
+	*ret_walk_us = cpu_us() - begin;
+	send_queue(bench);
+	return cpu_us() - begin;
+}
+
+/* In turns with a scrape, so that both see the same machine. */
+static void bench_remote_write(const struct snapshot *snapshot, bool is_version_1, const char *what)
+{
+	static const struct label_pair externals[] = { { "instance", "node", false },
+						       { "job", "kepler", false } };
+	const struct write_sink_options options = { .externals = externals,
+						    .external_count = ARRAY_SIZE(externals) };
+	const struct write_queue_options queue = { .max_age_ms = 3600000 };
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT, gzip = STRBUF_INIT;
+	struct write_bench bench = { .is_version_1 = is_version_1 };
+	struct label_cache *cache, *text_cache;
+	double us[RUNS], walk_us[RUNS], snappy_us[RUNS], text_us[RUNS];
+
+	write_sink_init(&bench.sink, &options);
+	bench.sink.full = queue_batch;
+	bench.sink.userdata = &bench;
+	if (write_queue_open(&queue, &bench.queue, NULL) < 0 ||
+	    label_cache_new(write_form, NAMES_OF_PAGES, &cache) < 0 ||
+	    label_cache_new(text_labels, NAMES_OF_PAGES, &text_cache) < 0)
+		exit(1);
+	for (int i = -3; i < RUNS; i++) {
+		int at = i < 0 ? 0 : i;
+		double begin = cpu_us();
+
+		strbuf_reset(&body);
+		if (page_render(prometheus_pages.formats, snapshot, NULL, &classic, text_cache,
+				&body) < 0)
+			exit(1);
+		if (gzip_body(body.data, body.len, &gzip) < 0)
+			exit(1);
+		text_us[at] = cpu_us() - begin;
+		us[at] = write_once(&bench, cache, snapshot, &walk_us[at]);
+		snappy_us[at] = bench.snappy_us;
+	}
+	printf("%s: %zu series, %zu bytes, %zu compressed\n", what, bench.series, bench.bytes,
+	       bench.packed);
+	report("  a scrape: text and gzip, in turns", text_us, RUNS);
+	report("  its walk", walk_us, RUNS);
+	report("  its Snappy", snappy_us, RUNS);
+	report("  all of it", us, RUNS);
+	printf("  of a scrape: %.1f %% (walk %.1f %%)\n", us[RUNS / 2] / text_us[RUNS / 2] * 100,
+	       walk_us[RUNS / 2] / text_us[RUNS / 2] * 100);
+	write_sink_release(&bench.sink);
+	write_ended_release(&bench.ended);
+	write_queue_close(bench.queue);
+	strbuf_release(&bench.message);
+	strbuf_release(&bench.slice);
+	write_reader_release(&bench.reader);
+	strbuf_release(&bench.block);
+	label_cache_free(cache);
+	label_cache_free(text_cache);
+}
+
 static double process_cpu_us(void)
 {
 	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e3;
@@ -226,6 +368,8 @@ int main(int argc, char **argv)
 	bench_gzip(&fixture.snapshot);
 	bench_otlp(&fixture.snapshot, LEVEL_BIT(LEVEL_CONTAINER), "OTLP of containers, gzip");
 	bench_otlp(&fixture.snapshot, LEVEL_BIT(LEVEL_PROCESS), "OTLP of processes, gzip");
+	bench_remote_write(&fixture.snapshot, false, "remote write 2.0");
+	bench_remote_write(&fixture.snapshot, true, "remote write 1.0");
 	bench_server(&fixture.snapshot);
 	fixture_release(&fixture);
 	return 0;

@@ -70,11 +70,11 @@ static int take_batch(void *userdata, const struct write_batch *batch)
 
 	strbuf_reset(&self->message);
 	r = write_batch_finish(batch, &self->message);
-	if (r == 0 && !self->is_marking)
-		r = write_ended_keep(&self->ended, batch);
 	for (size_t i = 0; r == 0 && i < self->sender_count; i++)
 		write_queue_put(write_sender_queue(self->senders[i]), self->message.data,
 				self->message.len, batch->series_count, self->sink.time_ms);
+	if (r == 0 && !self->is_marking)
+		r = write_ended_keep(&self->ended, batch, &self->message);
 	return r;
 }
 

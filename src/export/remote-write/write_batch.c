@@ -45,6 +45,12 @@ void write_batch_reset(struct write_batch *batch)
 	(void)write_batch_symbol(batch, "", 0);
 }
 
+void write_batch_next(struct write_batch *batch)
+{
+	strbuf_reset(&batch->series);
+	batch->series_count = 0;
+}
+
 static uint32_t fail(struct write_batch *batch, int err)
 {
 	if (batch->error == 0)
@@ -167,13 +173,28 @@ static char *put_sample(char *at, const struct write_series *series)
 }
 
 #define SAMPLE_SIZE_MAX (2 + PROTOBUF_FIXED64_SIZE + 2 * (1 + PROTOBUF_VARINT_MAX))
-#define REFERENCE_MAX   5 /* bytes */
+
+size_t write_labels_encode(const struct write_label *labels, size_t count,
+			   char ret[WRITE_LABELS_FIELD_MAX])
+{
+	char *at = ret;
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++)
+		len += protobuf_varint_len(labels[i].name) + protobuf_varint_len(labels[i].value);
+	*at++ = PROTOBUF_TAG(WRITE2_LABELS, PROTOBUF_BYTES);
+	at = protobuf_put_varint(at, len);
+	for (size_t i = 0; i < count; i++) {
+		at = protobuf_put_varint(at, labels[i].name);
+		at = protobuf_put_varint(at, labels[i].value);
+	}
+	return (size_t)(at - ret);
+}
 
 void write_batch_add(struct write_batch *batch, const struct write_series *series)
 {
-	char labels[WRITE_LABELS_MAX * 2 * REFERENCE_MAX], sample[SAMPLE_SIZE_MAX];
-	char *at = labels;
-	size_t labels_len, sample_len;
+	char sample[SAMPLE_SIZE_MAX], *at;
+	size_t sample_len = (size_t)(put_sample(sample, series) - sample), len;
 	struct strbuf *out = &batch->series;
 
 	if (batch->error < 0)
@@ -183,22 +204,13 @@ void write_batch_add(struct write_batch *batch, const struct write_series *serie
 		(void)fail(batch, -ENOSPC);
 		return;
 	}
-	for (size_t i = 0; i < series->label_count; i++) {
-		at = protobuf_put_varint(at, series->labels[i].name);
-		at = protobuf_put_varint(at, series->labels[i].value);
-	}
-	labels_len = (size_t)(at - labels);
-	sample_len = (size_t)(put_sample(sample, series) - sample);
-	if (!strbuf_reserve(out, 2 * (1 + PROTOBUF_VARINT_MAX) + labels_len + sample_len +
-					 series->metadata_len))
+	len = series->labels_len + sample_len + series->metadata_len;
+	if (!strbuf_reserve(out, protobuf_field_len(len)))
 		return;
 	at = out->data + out->len;
 	*at++ = PROTOBUF_TAG(WRITE2_SERIES, PROTOBUF_BYTES);
-	at = protobuf_put_varint(at, protobuf_field_len(labels_len) + sample_len +
-					     series->metadata_len);
-	*at++ = PROTOBUF_TAG(WRITE2_LABELS, PROTOBUF_BYTES);
-	at = protobuf_put_varint(at, labels_len);
-	at = protobuf_put_raw(at, labels, labels_len);
+	at = protobuf_put_varint(at, len);
+	at = protobuf_put_raw(at, series->labels, series->labels_len);
 	at = protobuf_put_raw(at, sample, sample_len);
 	if (series->metadata_len)
 		at = protobuf_put_raw(at, series->metadata, series->metadata_len);

@@ -12,11 +12,12 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 
-#define WRITE_LABELS_MAX   64 /* of a series */
-#define WRITE_SERIES_MAX   20000
-#define WRITE_SYMBOLS_MAX  60000
-#define WRITE_MESSAGE_MAX  (4 * 1024 * 1024)
-#define WRITE_MESSAGE_FULL (2 * 1024 * 1024) /* no further series */
+#define WRITE_LABELS_MAX       64 /* of a series */
+#define WRITE_SERIES_MAX       20000
+#define WRITE_SYMBOLS_MAX      60000
+#define WRITE_LABELS_FIELD_MAX (1 + 5 + WRITE_LABELS_MAX * 2 * 5) /* bytes */
+#define WRITE_MESSAGE_MAX      (4 * 1024 * 1024)
+#define WRITE_MESSAGE_FULL     (2 * 1024 * 1024) /* no further series */
 
 /* Request; TimeSeries; Sample; Metadata. */
 #define WRITE2_SYMBOL   4
@@ -70,8 +71,8 @@ struct write_labels {
 };
 
 struct write_series {
-	const struct write_label *labels; /* [label_count], sorted */
-	size_t label_count;
+	const char *labels; /* [labels_len]: the field, by write_labels_encode() */
+	size_t labels_len;
 	uint64_t hash; /* of the labels; 0: the series ends, and is no more */
 	uint64_t value_bits;
 	int64_t time_ms, start_ms; /* start 0: not known */
@@ -83,6 +84,8 @@ void write_batch_init(struct write_batch *batch);
 void write_batch_release(struct write_batch *batch);
 /* Empties it, keeps the memory. */
 void write_batch_reset(struct write_batch *batch);
+/* Removes the series only: references stay valid, and symbols may be in it that none refers to. */
+void write_batch_next(struct write_batch *batch);
 /* The reference of @text. Sets the error if there is no room. */
 uint32_t write_batch_symbol(struct write_batch *batch, const char *text, size_t len);
 /* A label's part of its series' hash. Labels may be added in any order. */
@@ -93,6 +96,9 @@ void write_labels_add(struct write_batch *batch, struct write_labels *labels, co
 /* The order of two names. */
 int write_label_compare(const struct write_batch *batch, const struct write_label *a,
 			const struct write_label *b);
+/* The field with the references of sorted labels. Returns its length. */
+size_t write_labels_encode(const struct write_label *labels, size_t count,
+			   char ret[WRITE_LABELS_FIELD_MAX]);
 void write_batch_add(struct write_batch *batch, const struct write_series *series);
 /* Appends a Metadata field. */
 void write_metadata(struct strbuf *out, enum write_type type, uint32_t help, uint32_t unit);

@@ -26,18 +26,21 @@ void write_ended_release(struct write_ended *ended)
 	*ended = (struct write_ended){ 0 };
 }
 
-int write_ended_keep(struct write_ended *ended, const struct write_batch *batch)
+int write_ended_keep(struct write_ended *ended, const struct write_batch *batch,
+		     struct strbuf *message)
 {
 	struct write_kept *kept = &ended->now[ended->now_count];
+	struct strbuf before;
 
 	if (ended->now_count == WRITE_KEPT_MAX)
 		return -ENOMEM;
-	strbuf_reset(&kept->message);
-	if (write_batch_finish(batch, &kept->message) < 0 ||
-	    ARRAY_RESERVE(kept->hashes, kept->size, batch->series_count) < 0)
+	if (ARRAY_RESERVE(kept->hashes, kept->size, batch->series_count) < 0)
 		return -ENOMEM;
 	memcpy(kept->hashes, batch->hashes, batch->series_count * sizeof(*kept->hashes));
 	kept->count = batch->series_count;
+	before = kept->message;
+	kept->message = *message;
+	*message = before;
 	ended->now_count++;
 	return 0;
 }
@@ -83,8 +86,12 @@ static void add_marker(struct write_sink *sink, const struct write_reader *reade
 {
 	struct write_labels labels = { .count = 0 };
 	struct write_series marker = { .value_bits = WRITE_STALE_BITS, .time_ms = sink->time_ms };
+	char field[WRITE_LABELS_FIELD_MAX];
+
+	struct write_batch *batch;
 
 	write_sink_make_room(sink);
+	batch = &sink->part->batch;
 	for (size_t i = 0; i < series->label_count; i++) {
 		const struct protobuf *name = &reader->symbols[series->refs[2 * i]];
 		const struct protobuf *value = &reader->symbols[series->refs[2 * i + 1]];
@@ -94,16 +101,16 @@ static void add_marker(struct write_sink *sink, const struct write_reader *reade
 			return;
 		memcpy(text, name->at, name->len);
 		text[name->len] = '\0';
-		write_labels_add(&sink->batch, &labels, text, (const char *)value->at, value->len);
+		write_labels_add(batch, &labels, text, (const char *)value->at, value->len);
 	}
-	marker.labels = labels.labels;
-	marker.label_count = labels.count;
-	write_batch_add(&sink->batch, &marker);
+	marker.labels = field;
+	marker.labels_len = write_labels_encode(labels.labels, labels.count, field);
+	write_batch_add(batch, &marker);
 }
 
 static int mark(struct write_ended *ended, const struct write_kept *kept, struct write_sink *sink)
 {
-	struct write_reader reader;
+	struct write_reader reader = { 0 };
 	struct write_reading series;
 	uint32_t first = 0;
 	int r;
@@ -122,10 +129,28 @@ static int mark(struct write_ended *ended, const struct write_kept *kept, struct
 	return r < 0 ? r : 0;
 }
 
+/* The same series in the same order, as in most walks: none has ended. */
+static bool is_as_before(const struct write_ended *ended)
+{
+	if (ended->now_count != ended->last_count)
+		return false;
+	for (size_t i = 0; i < ended->now_count; i++) {
+		const struct write_kept *now = &ended->now[i], *last = &ended->last[i];
+
+		if (now->count != last->count ||
+		    memcmp(now->hashes, last->hashes, now->count * sizeof(*now->hashes)) != 0)
+			return false;
+	}
+	return true;
+}
+
 int write_ended_mark(struct write_ended *ended, struct write_sink *sink)
 {
-	int r = ended->last_count ? fill_set(ended) : 0;
+	int r;
 
+	if (ended->last_count == 0 || is_as_before(ended))
+		return 0;
+	r = fill_set(ended);
 	for (size_t i = 0; r == 0 && i < ended->last_count; i++)
 		r = mark(ended, &ended->last[i], sink);
 	return r;

@@ -25,8 +25,12 @@ struct write_ended {
 };
 
 void write_ended_release(struct write_ended *ended);
-/* Keeps a message of this walk. 0; -ENOMEM: its series will get no marker. */
-int write_ended_keep(struct write_ended *ended, const struct write_batch *batch);
+/*
+ * Keeps @message of this walk, that of @batch, and gives back another one to be overwritten. 0;
+ * -ENOMEM: its series will get no marker.
+ */
+int write_ended_keep(struct write_ended *ended, const struct write_batch *batch,
+		     struct strbuf *message);
 /*
  * After the walk: adds series of the walk before that are not in this one, with markers, to
  * @sink, which may hand over batches that write_ended_keep() must not get. 0 or -ENOMEM.

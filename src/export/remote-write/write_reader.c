@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Metadata of 1.0 belong to families, not series: each family's are written with its first one. */
+/*
+ * Metadata of 1.0 belong to families, not series: each family's are written with its first one. 1.0
+ * repeats each label, so that its messages are four times as large: the bytes of a label are made
+ * once and copied.
+ */
 #include "export/remote-write/write_reader.h"
 
 #include <errno.h>
@@ -23,13 +27,17 @@
 #define METADATA_HELP   PROTOBUF_TAG(4, PROTOBUF_BYTES)
 #define METADATA_UNIT   PROTOBUF_TAG(5, PROTOBUF_BYTES)
 
+#define STEP            16 /* bytes that are copied at once */
+
 int write_reader_open(struct write_reader *reader, const char *message, size_t len)
 {
 	struct protobuf rest = { (const unsigned char *)message, len };
 	struct protobuf_field field;
 	int r;
 
-	*reader = (struct write_reader){ .rest = rest };
+	reader->rest = rest;
+	reader->symbol_count = 0;
+	reader->has_fields = false;
 	while ((r = protobuf_next(&rest, &field)) > 0) {
 		if (field.number != WRITE2_SYMBOL || field.type != PROTOBUF_BYTES)
 			continue;
@@ -46,33 +54,44 @@ int write_reader_open(struct write_reader *reader, const char *message, size_t l
 void write_reader_release(struct write_reader *reader)
 {
 	free(reader->symbols);
+	free(reader->fields);
+	strbuf_release(&reader->texts);
 	*reader = (struct write_reader){ 0 };
 }
 
-static int read_labels(const struct write_reader *reader, struct protobuf packed,
-		       struct write_reading *ret)
+/* The next reference; false: it is cut off, too long, or refers to nothing. */
+static inline bool next_ref(const struct write_reader *reader, struct protobuf *packed,
+			    uint32_t *ret)
 {
+	const unsigned char *end = packed->at + packed->len, *at = packed->at;
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	do {
+		if (at == end || shift > 28)
+			return false;
+		value |= (uint64_t)(*at & 0x7f) << shift;
+		shift += 7;
+	} while (*at++ & 0x80);
+	packed->at = at;
+	packed->len = (size_t)(end - at);
+	*ret = (uint32_t)value;
+	return value < reader->symbol_count;
+}
+
+static int read_labels(const struct write_reader *reader, struct write_reading *series)
+{
+	struct protobuf packed = series->labels;
 	size_t count = 0;
 
 	while (packed.len) {
-		uint64_t value = 0;
-		unsigned shift = 0;
-		unsigned char byte;
-
-		do {
-			if (!packed.len || shift > 28)
-				return -EPROTO;
-			byte = *packed.at++;
-			packed.len--;
-			value |= (uint64_t)(byte & 0x7f) << shift;
-			shift += 7;
-		} while (byte & 0x80);
-		if (value >= reader->symbol_count || count == 2 * WRITE_LABELS_MAX)
+		if (count == 2 * WRITE_LABELS_MAX ||
+		    !next_ref(reader, &packed, &series->refs[count]))
 			return -EPROTO;
-		ret->refs[count++] = (uint32_t)value;
+		count++;
 	}
-	ret->label_count = count / 2;
-	return count % 2 || count == 0 ? -EPROTO : 0;
+	series->label_count = count / 2;
+	return count % 2 || count == 0 ? -EPROTO : 1;
 }
 
 static int read_sample(struct protobuf sample, struct write_reading *ret)
@@ -116,12 +135,18 @@ static int read_series(const struct write_reader *reader, struct protobuf series
 	struct protobuf_field field;
 	int r;
 
-	*ret = (struct write_reading){ .bytes = series };
+	/* The references stay as they are: label_count says how many are valid. */
+	ret->bytes = series;
+	ret->labels = (struct protobuf){ 0 };
+	ret->label_count = 0;
+	ret->value_bits = 0;
+	ret->time_ms = ret->start_ms = 0;
+	ret->type = ret->help = ret->unit = 0;
 	while ((r = protobuf_next(&series, &field)) > 0) {
 		if (field.type != PROTOBUF_BYTES)
 			return -EPROTO;
 		if (field.number == WRITE2_LABELS)
-			r = read_labels(reader, field.bytes, ret);
+			ret->labels = field.bytes;
 		else if (field.number == WRITE2_SAMPLE)
 			r = read_sample(field.bytes, ret);
 		else if (field.number == WRITE2_METADATA)
@@ -129,10 +154,11 @@ static int read_series(const struct write_reader *reader, struct protobuf series
 		if (r < 0)
 			return r;
 	}
-	return r < 0 || ret->label_count == 0 ? -EPROTO : 1;
+	return r < 0 || ret->labels.len == 0 ? -EPROTO : 1;
 }
 
-int write_reader_next(struct write_reader *reader, struct write_reading *ret)
+/* As write_reader_next(), but the labels are not read. */
+static int next_series(struct write_reader *reader, struct write_reading *ret)
 {
 	struct protobuf_field field;
 	int r;
@@ -144,27 +170,121 @@ int write_reader_next(struct write_reader *reader, struct write_reading *ret)
 	return r;
 }
 
+int write_reader_next(struct write_reader *reader, struct write_reading *ret)
+{
+	int r = next_series(reader, ret);
+
+	return r > 0 ? read_labels(reader, ret) : r;
+}
+
 static void add_text(struct strbuf *out, char tag, const struct protobuf *text)
 {
 	protobuf_add_bytes(out, tag, (const char *)text->at, text->len);
 }
 
-static void add_series(const struct write_reader *reader, const struct write_reading *series,
-		       struct strbuf *out)
+static char *put_text(char *at, char tag, const struct protobuf *text)
+{
+	*at++ = tag;
+	at = protobuf_put_varint(at, text->len);
+	return protobuf_put_raw(at, (const char *)text->at, text->len);
+}
+
+static int make_fields(struct write_reader *reader)
+{
+	uint32_t count = reader->symbol_count;
+
+	if (reader->has_fields)
+		return 0;
+	if (count > reader->field_size) {
+		if (ARRAY_RESIZE(reader->fields, count) < 0)
+			return -ENOMEM;
+		reader->field_size = count;
+	}
+	memset(reader->fields, 0, count * sizeof(*reader->fields));
+	reader->has_fields = true;
+	strbuf_reset(&reader->texts);
+	return 0;
+}
+
+/* Appends the field of a label. */
+static int add_label(const struct write_reader *reader, uint32_t name, uint32_t value,
+		     struct strbuf *out)
+{
+	const struct protobuf *one = &reader->symbols[name], *other = &reader->symbols[value];
+	size_t len = protobuf_field_len(one->len) + protobuf_field_len(other->len);
+	char *at;
+
+	if (!strbuf_reserve(out, protobuf_field_len(len) + STEP))
+		return -ENOMEM;
+	at = out->data + out->len;
+	*at++ = SERIES_LABEL;
+	at = protobuf_put_varint(at, len);
+	at = put_text(at, LABEL_NAME, one);
+	at = put_text(at, LABEL_VALUE, other);
+	out->len = (size_t)(at - out->data);
+	return 0;
+}
+
+static int make_field(struct write_reader *reader, uint32_t name, uint32_t value)
+{
+	size_t at = reader->texts.len;
+	int r = add_label(reader, name, value, &reader->texts);
+
+	if (r == 0)
+		reader->fields[value] =
+			(struct write_label_field){ name, (uint32_t)at,
+						    (uint32_t)(reader->texts.len - at) };
+	return r;
+}
+
+/* Labels are short: a call of memcpy() would take longer. Writes up to STEP - 1 bytes more. */
+static inline void copy_steps(char *at, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i += STEP)
+		memcpy(at + i, bytes + i, STEP);
+}
+
+static int add_labels(struct write_reader *reader, struct protobuf packed, struct strbuf *out)
+{
+	uint32_t name, value;
+
+	for (size_t count = 0; packed.len; count++) {
+		const struct write_label_field *field;
+
+		if (count == WRITE_LABELS_MAX || !next_ref(reader, &packed, &name) ||
+		    !next_ref(reader, &packed, &value))
+			return -EPROTO;
+		field = &reader->fields[value];
+		if (!field->len && make_field(reader, name, value) < 0)
+			return -ENOMEM;
+		if (field->name != name) {
+			if (add_label(reader, name, value, out) < 0)
+				return -ENOMEM;
+			continue;
+		}
+		if (out->len + field->len + STEP >= out->size &&
+		    !strbuf_reserve(out, field->len + STEP))
+			return -ENOMEM;
+		copy_steps(out->data + out->len, reader->texts.data + field->at, field->len);
+		out->len += field->len;
+	}
+	return 0;
+}
+
+static int add_series(struct write_reader *reader, const struct write_reading *series,
+		      struct strbuf *out)
 {
 	size_t begin = protobuf_begin_field(out, WRITE1_SERIES), inner;
+	int r = add_labels(reader, series->labels, out);
 
-	for (size_t i = 0; i < series->label_count; i++) {
-		inner = protobuf_begin_field(out, SERIES_LABEL);
-		add_text(out, LABEL_NAME, &reader->symbols[series->refs[2 * i]]);
-		add_text(out, LABEL_VALUE, &reader->symbols[series->refs[2 * i + 1]]);
-		protobuf_end(out, inner);
-	}
+	if (r < 0)
+		return r;
 	inner = protobuf_begin_field(out, SERIES_SAMPLE);
 	protobuf_add_fixed64(out, SAMPLE_VALUE, series->value_bits);
 	protobuf_add_varint(out, SAMPLE_TIME, (uint64_t)series->time_ms);
 	protobuf_end(out, inner);
 	protobuf_end(out, begin);
+	return 0;
 }
 
 static bool is_text(const struct protobuf *text, const char *wanted)
@@ -176,9 +296,13 @@ static bool is_text(const struct protobuf *text, const char *wanted)
 static const struct protobuf *name_of(const struct write_reader *reader,
 				      const struct write_reading *series)
 {
-	for (size_t i = 0; i < series->label_count; i++) {
-		if (is_text(&reader->symbols[series->refs[2 * i]], "__name__"))
-			return &reader->symbols[series->refs[2 * i + 1]];
+	struct protobuf packed = series->labels;
+	uint32_t name, value;
+
+	while (packed.len && next_ref(reader, &packed, &name) &&
+	       next_ref(reader, &packed, &value)) {
+		if (is_text(&reader->symbols[name], "__name__"))
+			return &reader->symbols[value];
 	}
 	return NULL;
 }
@@ -211,15 +335,19 @@ int write_convert_to_1(struct write_reader *reader, uint32_t max_series, size_t 
 	uint32_t count = 0;
 	int r = 0;
 
+	if (make_fields(reader) < 0)
+		return -ENOMEM;
 	while (count < max_series && out->len < max_bytes &&
-	       (r = write_reader_next(reader, &series)) > 0) {
+	       (r = next_series(reader, &series)) > 0) {
 		name = name_of(reader, &series);
 		if (!name)
 			return -EPROTO;
 		if (name != last && series.type)
 			add_metadata(reader, &series, *name, out);
 		last = name;
-		add_series(reader, &series, out);
+		r = add_series(reader, &series, out);
+		if (r < 0)
+			break;
 		count++;
 	}
 	if (r < 0 || strbuf_error(out) < 0)

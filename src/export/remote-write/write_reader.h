@@ -13,9 +13,20 @@
 #include "base/strbuf.h"
 #include "export/remote-write/write_batch.h"
 
+/* A label as a field of 1.0. A text is mostly the value of labels of one name alone. */
+struct write_label_field {
+	uint32_t name;    /* a symbol */
+	uint32_t at, len; /* in the texts; len 0: not made yet */
+};
+
 struct write_reader {
 	struct protobuf *symbols; /* [symbol_count], in the message */
 	uint32_t symbol_count, symbol_size;
+	/* For write_convert_to_1(), of this message: [symbol_count], by value. */
+	struct write_label_field *fields;
+	uint32_t field_size;
+	bool has_fields;
+	struct strbuf texts;
 	struct protobuf rest; /* series that are not read yet, and other fields */
 };
 
@@ -26,9 +37,13 @@ struct write_reading {
 	int64_t time_ms, start_ms;
 	uint32_t type, help, unit; /* 0: none */
 	struct protobuf bytes;     /* all of it */
+	struct protobuf labels;    /* its references, not read */
 };
 
-/* The message is borrowed. 0, -EPROTO or -ENOMEM; write_reader_release() is due in any case. */
+/*
+ * The message is borrowed. The reader is all zero at first, and may be used for one message after
+ * the other. 0, -EPROTO or -ENOMEM; write_reader_release() is due at the end in any case.
+ */
 int write_reader_open(struct write_reader *reader, const char *message, size_t len);
 void write_reader_release(struct write_reader *reader);
 /* The next series, with references that exist. 1; 0 after the last; -EPROTO. */

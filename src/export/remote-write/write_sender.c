@@ -31,6 +31,7 @@ struct write_sender {
 	struct push_target *target;
 	struct push_answer answer;
 	struct strbuf message, slice, block;
+	struct write_reader reader; /* for 1.0 */
 	struct http_retry retry;
 	bool is_version_1, has_understood_2, has_written_header;
 	uint64_t notice_ns; /* when the log may have another line */
@@ -182,13 +183,12 @@ static void count_result(struct write_sender *sender, enum result result, uint64
 
 static enum result send_as_1(struct write_sender *sender)
 {
-	CLEANUP(write_reader_release) struct write_reader reader;
 	enum result result = RESULT_DONE;
-	int count = write_reader_open(&reader, sender->message.data, sender->message.len);
+	int count = write_reader_open(&sender->reader, sender->message.data, sender->message.len);
 
 	while (count >= 0) {
 		strbuf_reset(&sender->slice);
-		count = write_convert_to_1(&reader, WRITE_SLICE_SERIES, WRITE_SLICE_BYTES,
+		count = write_convert_to_1(&sender->reader, WRITE_SLICE_SERIES, WRITE_SLICE_BYTES,
 					   &sender->slice);
 		if (count <= 0)
 			break;
@@ -290,6 +290,7 @@ static void release(struct write_sender *sender)
 	write_queue_close(sender->given.queue);
 	strbuf_release(&sender->message);
 	strbuf_release(&sender->slice);
+	write_reader_release(&sender->reader);
 	strbuf_release(&sender->block);
 	if (sender->stop_fd >= 0)
 		(void)close(sender->stop_fd);

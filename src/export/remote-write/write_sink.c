@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/hash.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/nearest_double.h"
 
-#define NOT_MADE UINT32_MAX
+#define SPARE_SYMBOLS 256
 
 static uint64_t bits_of(double value)
 {
@@ -53,11 +53,16 @@ static enum write_type type_of(enum family_type type)
 	return types[type];
 }
 
+static struct write_batch *batch_of(struct write_sink *sink)
+{
+	return &sink->part->batch;
+}
+
 static void make_metadata(struct write_sink *sink)
 {
 	const struct family *family = sink->family;
-	uint32_t help = write_batch_symbol(&sink->batch, family->help, strlen(family->help));
-	uint32_t unit = write_batch_symbol(&sink->batch, family->unit, strlen(family->unit));
+	uint32_t help = write_batch_symbol(batch_of(sink), family->help, strlen(family->help));
+	uint32_t unit = write_batch_symbol(batch_of(sink), family->unit, strlen(family->unit));
 
 	strbuf_reset(&sink->metadata);
 	write_metadata(&sink->metadata, type_of(family->type), help, unit);
@@ -75,29 +80,49 @@ static void family(struct sink *base, const struct family *family, const char *n
 
 /* ---- batches ---- */
 
-static void forget_rows(struct write_sink *sink)
+/* Goes on with @part, whose symbols are made again if too many of them belong to nothing. */
+static void begin_part(struct write_sink *sink, struct write_part *part, bool keep)
 {
-	for (size_t i = 0; i < sink->view_count; i++)
-		sink->views[i].texts = NULL;
-	sink->view_count = 0;
+	struct write_batch *batch = &part->batch;
+	uint32_t most = part->symbols + part->symbols / 4 + SPARE_SYMBOLS;
+
+	sink->part = part;
+	strbuf_reset(&sink->metadata);
+	if (keep && part->symbols && batch->symbol_count <= most && batch->error == 0 &&
+	    strbuf_error(&batch->symbol_fields) == 0 && strbuf_error(&batch->texts) == 0 &&
+	    strbuf_error(&batch->series) == 0) {
+		write_batch_next(batch);
+		write_rows_begin(&part->rows);
+		return;
+	}
+	write_batch_reset(batch);
+	write_rows_forget(&part->rows);
+	write_rows_begin(&part->rows);
+	part->symbols = 0;
 }
 
 static void hand_over(struct write_sink *sink)
 {
+	struct write_part *part = sink->part;
+	bool is_last = part == &sink->parts[WRITE_PARTS_MAX - 1];
+
 	if (sink->error == 0)
-		sink->error = sink->batch.error;
-	if (sink->error == 0 && sink->batch.series_count)
-		sink->error = sink->full(sink->userdata, &sink->batch);
-	write_batch_reset(&sink->batch);
-	forget_rows(sink);
-	strbuf_reset(&sink->metadata);
+		sink->error = part->batch.error;
+	if (sink->error == 0 && part->batch.series_count)
+		sink->error = sink->full(sink->userdata, &part->batch);
+	if (!part->symbols)
+		part->symbols = part->batch.symbol_count;
+	if (part->batch.series_count)
+		begin_part(sink, is_last ? part : part + 1, !is_last);
 }
 
 void write_sink_make_room(struct write_sink *sink)
 {
-	if (sink->batch.series_count >= WRITE_SERIES_MAX / 2 ||
-	    sink->batch.symbol_count >= WRITE_SYMBOLS_MAX / 2 ||
-	    write_batch_size(&sink->batch) >= WRITE_MESSAGE_FULL)
+	const struct write_batch *batch = batch_of(sink);
+
+	if (batch->series_count >= WRITE_SERIES_MAX / 2 ||
+	    batch->symbol_count >= WRITE_SYMBOLS_MAX / 2 ||
+	    write_batch_size(batch) >= WRITE_MESSAGE_FULL)
 		hand_over(sink);
 }
 
@@ -133,66 +158,15 @@ static void make_tail(struct write_sink *sink, const char *suffix, const struct 
 	ret->count = 0;
 	ret->hash = 0;
 	(void)snprintf(name, sizeof(name), "%s%s", sink->name, suffix);
-	write_labels_add(&sink->batch, ret, "__name__", name, strlen(name));
+	write_labels_add(batch_of(sink), ret, "__name__", name, strlen(name));
 	strbuf_reset(&sink->scratch);
 	write_form(&sink->scratch, labels);
-	add_form(&sink->batch, ret, sink->scratch.data, sink->scratch.len);
+	add_form(batch_of(sink), ret, sink->scratch.data, sink->scratch.len);
 	for (size_t i = 0; i < sink->options->external_count; i++) {
 		const struct label_pair *pair = &sink->options->externals[i];
 
-		write_labels_add(&sink->batch, ret, pair->name, pair->value, strlen(pair->value));
+		write_labels_add(batch_of(sink), ret, pair->name, pair->value, strlen(pair->value));
 	}
-}
-
-static int view_reserve(struct write_view *view, size_t rows)
-{
-	if (rows > view->row_size || !view->begins) {
-		size_t size = rows + rows / 4 + 16;
-
-		if (ARRAY_RESIZE(view->begins, size) < 0 || ARRAY_RESIZE(view->counts, size) < 0 ||
-		    ARRAY_RESIZE(view->hashes, size) < 0)
-			return -ENOMEM;
-		view->row_size = (uint32_t)size;
-	}
-	memset(view->counts, 0xff, rows * sizeof(*view->counts));
-	view->label_count = 0;
-	return 0;
-}
-
-static struct write_view *find_view(struct write_sink *sink, const struct row_text *texts,
-				    size_t rows)
-{
-	struct write_view *view;
-
-	for (size_t i = 0; i < sink->view_count; i++) {
-		if (sink->views[i].texts == texts)
-			return &sink->views[i];
-	}
-	if (sink->view_count == WRITE_VIEWS_MAX)
-		return NULL;
-	view = &sink->views[sink->view_count];
-	if (view_reserve(view, rows) < 0)
-		return NULL;
-	view->texts = texts;
-	sink->view_count++;
-	return view;
-}
-
-static int make_row(struct write_sink *sink, struct write_view *view, uint32_t row)
-{
-	struct write_labels labels = { .count = 0 };
-
-	add_form(&sink->batch, &labels, view->texts[row].text, view->texts[row].len);
-	if (ARRAY_RESERVE(view->labels, view->label_size, view->label_count + labels.count) < 0)
-		return -ENOMEM;
-	if (labels.count) /* else there may be no array yet */
-		memcpy(view->labels + view->label_count, labels.labels,
-		       labels.count * sizeof(*labels.labels));
-	view->begins[row] = view->label_count;
-	view->counts[row] = (uint32_t)labels.count;
-	view->hashes[row] = labels.hash;
-	view->label_count += (uint32_t)labels.count;
-	return 0;
 }
 
 /* Merges a row's labels with the others; at an equal name the row's stay. */
@@ -219,13 +193,13 @@ static void merge(const struct write_batch *batch, const struct write_label *row
 
 /* ---- samples ---- */
 
-static void add_series(struct write_sink *sink, const struct write_labels *labels, uint64_t bits,
-		       int64_t created_ms)
+static void add_series(struct write_sink *sink, const char *labels, size_t len, uint64_t hash,
+		       uint64_t bits, int64_t created_ms)
 {
 	const struct write_series series = {
-		.labels = labels->labels,
-		.label_count = labels->count,
-		.hash = labels->hash ? labels->hash : 1,
+		.labels = labels,
+		.labels_len = len,
+		.hash = hash,
 		.value_bits = bits,
 		.time_ms = sink->time_ms,
 		.start_ms = sink->family->type == FAMILY_COUNTER ||
@@ -236,7 +210,13 @@ static void add_series(struct write_sink *sink, const struct write_labels *label
 		.metadata_len = sink->metadata.len,
 	};
 
-	write_batch_add(&sink->batch, &series);
+	write_batch_add(batch_of(sink), &series);
+}
+
+/* 0 has another meaning. */
+static uint64_t hash_of(const struct write_labels *labels)
+{
+	return labels->hash ? labels->hash : 1;
 }
 
 /* A point of a family, or one of the several that a histogram has. */
@@ -244,19 +224,21 @@ static void add_point(struct write_sink *sink, const struct point *point, const 
 		      const struct label_pair *bound, double value)
 {
 	struct write_labels tail, row = { .count = 0 }, all;
+	char field[WRITE_LABELS_FIELD_MAX];
 
 	write_sink_make_room(sink);
 	if (!sink->metadata.len)
 		make_metadata(sink);
 	make_tail(sink, suffix, &point->labels, &tail);
 	if (bound)
-		write_labels_add(&sink->batch, &tail, bound->name, bound->value,
+		write_labels_add(batch_of(sink), &tail, bound->name, bound->value,
 				 strlen(bound->value));
 	if (point->row)
-		add_form(&sink->batch, &row, point->row->text, point->row->len);
+		add_form(batch_of(sink), &row, point->row->text, point->row->len);
 	all.hash = row.hash + tail.hash;
-	merge(&sink->batch, row.labels, row.count, &tail, &all);
-	add_series(sink, &all, bits_of(value), point->created_ms);
+	merge(batch_of(sink), row.labels, row.count, &tail, &all);
+	add_series(sink, field, write_labels_encode(all.labels, all.count, field), hash_of(&all),
+		   bits_of(value), point->created_ms);
 }
 
 static void add_histogram(struct write_sink *sink, const struct point *point)
@@ -291,16 +273,82 @@ static void point(struct sink *base, const struct point *point)
 		add_point(sink, point, "", NULL, nearest_value(&point->value));
 }
 
-static void add_row(struct write_sink *sink, const struct row_block *block,
-		    const struct write_view *rows, const struct write_labels *tail, uint32_t row)
-{
-	struct write_labels all;
+/* The rows of one family, as far as they are in one part. */
+struct row_run {
+	const struct write_part *part; /* NULL: none has begun */
+	struct write_block *block;     /* NULL: there was no room for one */
+	bool has_tails;
+	struct write_labels tails[2]; /* of rows that live and have ended */
+};
 
-	all.hash = rows->hashes[row] + tail->hash;
-	merge(&sink->batch, rows->labels + rows->begins[row], rows->counts[row], tail, &all);
-	add_series(sink, &all,
+/* Stands for the labels that rows do not have themselves, and for the names of their own. */
+static uint64_t key_of(struct write_sink *sink, const struct row_block *block)
+{
+	const char names = (char)block->names;
+	uint64_t key = hash64_bytes(HASH64_START, &names, 1);
+
+	strbuf_reset(&sink->scratch);
+	for (size_t i = 0; i < ARRAY_SIZE(block->end); i++) {
+		write_form(&sink->scratch, &block->end[i]);
+		strbuf_add(&sink->scratch, "", 1);
+	}
+	key = hash64_bytes(key, sink->scratch.data, sink->scratch.len);
+	return hash64_bytes(key, sink->name, strlen(sink->name));
+}
+
+static void begin_run(struct write_sink *sink, const struct row_block *block, struct row_run *run)
+{
+	run->part = sink->part;
+	run->block = write_rows_block(&sink->part->rows, key_of(sink, block));
+	run->has_tails = false;
+	make_metadata(sink);
+}
+
+static void encode_row(struct write_sink *sink, const struct row_block *block, struct row_run *run,
+		       uint32_t row, char field[WRITE_LABELS_FIELD_MAX], struct write_row *ret)
+{
+	const struct snapshot_row *of = &block->view->rows[row];
+	const struct row_text *text = &block->view->texts[block->names][row];
+	struct write_labels own = { .count = 0 }, all;
+
+	if (!run->has_tails) {
+		make_tail(sink, "", &block->end[0], &run->tails[0]);
+		make_tail(sink, "", &block->end[1], &run->tails[1]);
+		run->has_tails = true;
+	}
+	add_form(batch_of(sink), &own, text->text, text->len);
+	all.hash = own.hash + run->tails[of->ended].hash;
+	merge(batch_of(sink), own.labels, own.count, &run->tails[of->ended], &all);
+	*ret = (struct write_row){ .serial = of->labels->serial,
+				   .hash = hash_of(&all),
+				   .len = (uint16_t)write_labels_encode(all.labels, all.count,
+									field),
+				   .has_ended = of->ended };
+	if (run->block && batch_of(sink)->error == 0)
+		write_block_put(run->block, of->labels->slot, ret, field);
+}
+
+static void add_row(struct write_sink *sink, const struct row_block *block, struct row_run *run,
+		    uint32_t row)
+{
+	const struct snapshot_row *of = &block->view->rows[row];
+	char field[WRITE_LABELS_FIELD_MAX];
+	const struct write_row *found = NULL;
+	const char *labels = field;
+	struct write_row fresh;
+
+	if (run->block)
+		found = write_block_row(run->block, of->labels->slot, of->labels->serial,
+					of->ended);
+	if (found) {
+		labels = run->block->bytes.data + found->at;
+	} else {
+		encode_row(sink, block, run, row, field, &fresh);
+		found = &fresh;
+	}
+	add_series(sink, labels, found->len, found->hash,
 		   bits_of(nearest_scaled(row_block_value(block, row), block->decimals)),
-		   block->view->rows[row].created_ms);
+		   of->created_ms);
 }
 
 static void rows(struct sink *base, const struct row_block *block)
@@ -308,55 +356,42 @@ static void rows(struct sink *base, const struct row_block *block)
 	struct write_sink *sink = (struct write_sink *)base;
 	const struct row_view *view = block->view;
 	const struct row_text *texts = view->texts[block->names];
-	struct write_labels tails[2];
-	struct write_view *found = NULL;
+	struct row_run run;
 
+	run.part = NULL;
 	if (sink->is_dropped)
 		return;
 	for (uint32_t row = 0; row < view->count && sink->error == 0; row++) {
 		if (!texts[row].text)
 			continue; /* hangs on an earlier row */
 		write_sink_make_room(sink);
-		if (!found || found->texts != texts) {
-			found = find_view(sink, texts, view->count);
-			if (!found) {
-				sink->error = -ENOMEM;
-				return;
-			}
-			make_metadata(sink);
-			make_tail(sink, "", &block->end[0], &tails[0]);
-			make_tail(sink, "", &block->end[1], &tails[1]);
-		}
-		if (found->counts[row] == NOT_MADE && make_row(sink, found, row) < 0)
-			sink->error = -ENOMEM;
-		else
-			add_row(sink, block, found, &tails[view->rows[row].ended], row);
+		if (run.part != sink->part || !sink->metadata.len)
+			begin_run(sink, block, &run);
+		add_row(sink, block, &run, row);
 	}
 }
 
 void write_sink_init(struct write_sink *sink, const struct write_sink_options *options)
 {
 	*sink = (struct write_sink){ .sink = { family, point, rows }, .options = options };
-	write_batch_init(&sink->batch);
+	for (size_t i = 0; i < ARRAY_SIZE(sink->parts); i++)
+		write_batch_init(&sink->parts[i].batch);
+	sink->part = sink->parts;
 }
 
 void write_sink_release(struct write_sink *sink)
 {
-	write_batch_release(&sink->batch);
+	for (size_t i = 0; i < ARRAY_SIZE(sink->parts); i++) {
+		write_batch_release(&sink->parts[i].batch);
+		write_rows_release(&sink->parts[i].rows);
+	}
 	strbuf_release(&sink->metadata);
 	strbuf_release(&sink->scratch);
-	for (size_t i = 0; i < ARRAY_SIZE(sink->views); i++) {
-		free(sink->views[i].labels);
-		free(sink->views[i].begins);
-		free(sink->views[i].counts);
-		free(sink->views[i].hashes);
-	}
 }
 
 void write_sink_begin(struct write_sink *sink, int64_t time_ms)
 {
-	write_batch_reset(&sink->batch);
-	forget_rows(sink);
+	begin_part(sink, sink->parts, true);
 	sink->time_ms = time_ms;
 	sink->error = 0;
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sink of remote write: series with their labels, values and starts, as batches. A row's labels
- * become references to symbols once for each batch, not once for each family.
+ * The sink of remote write: series with their labels, values and starts, as batches. Symbols and
+ * the references of a row's labels are kept for the next walk (write_rows.h), so that a walk over
+ * the same rows looks up no text. Symbols that nothing refers to any more are removed, together
+ * with all others, once they are a quarter of the table.
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "export/remote-write/write_batch.h"
+#include "export/remote-write/write_rows.h"
 #include "export/sink.h"
 
 #define WRITE_GLOBS_MAX     32
 #define WRITE_EXTERNALS_MAX 16
-#define WRITE_VIEWS_MAX     (LEVEL_COUNT * 2 * NAMES_COUNT) /* of rows, by level, life and names */
+#define WRITE_PARTS_MAX     16 /* messages of a walk whose symbols are kept; more share the last */
 
 struct write_sink_options {
 	char *const *keep, *const *drop; /* globs of names of families; keep_count 0: all */
@@ -21,29 +24,26 @@ struct write_sink_options {
 	size_t external_count;
 };
 
-/* The references of the rows of one view. */
-struct write_view {
-	const struct row_text *texts; /* its identity */
-	struct write_label *labels;
-	uint64_t *hashes;
-	uint32_t *begins, *counts; /* [rows]; a count of UINT32_MAX: not made yet */
-	uint32_t label_count, label_size, row_size;
+/* A message and what is kept for the same message of the next walk. */
+struct write_part {
+	struct write_batch batch;
+	struct write_rows rows;
+	uint32_t symbols; /* of the first message since its symbols were made; 0: none yet */
 };
 
 struct write_sink {
 	struct sink sink; /* first */
 	const struct write_sink_options *options;
-	struct write_batch batch;
+	struct write_part parts[WRITE_PARTS_MAX];
+	struct write_part *part; /* the present one */
 	int64_t time_ms;
-	/* Called when the batch is full; the sink empties it afterwards. 0 or -errno. */
+	/* Called when a batch is full; the sink begins another one afterwards. 0 or -errno. */
 	int (*full)(void *userdata, const struct write_batch *batch);
 	void *userdata;
 	const struct family *family;
 	char name[FAMILY_NAME_MAX + 16];
 	bool is_dropped;        /* the family */
 	struct strbuf metadata; /* of the family, in this batch */
-	struct write_view views[WRITE_VIEWS_MAX];
-	size_t view_count;
 	struct strbuf scratch;
 	int error; /* 0 or -errno */
 };

@@ -25,8 +25,16 @@ static int take(void *userdata, const struct write_batch *batch)
 {
 	struct taking *taking = userdata;
 
+	struct strbuf message = STRBUF_INIT;
+	int r = 0;
+
 	assert_int_equal(write_batch_finish(batch, &taking->messages[taking->count++]), 0);
-	return taking->ended ? write_ended_keep(taking->ended, batch) : 0;
+	if (taking->ended) {
+		assert_int_equal(write_batch_finish(batch, &message), 0);
+		r = write_ended_keep(taking->ended, batch, &message);
+		strbuf_release(&message);
+	}
+	return r;
 }
 
 static void taking_release(struct taking *taking)
@@ -181,6 +189,129 @@ static void a_series_that_is_gone_gets_one_marker(void **state)
 	fixture_release(&fixture);
 }
 
+/* As 1.0, in which nothing depends on the order of symbols. */
+static void as_1(const struct strbuf *message, struct strbuf *out)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+
+	strbuf_reset(out);
+	assert_int_equal(write_reader_open(&reader, message->data, message->len), 0);
+	assert_true(write_convert_to_1(&reader, WRITE_SERIES_MAX, WRITE_MESSAGE_MAX, out) > 100);
+}
+
+static void walk_with_fresh_sink(const struct snapshot *snapshot, int64_t time_ms,
+				 struct strbuf *out)
+{
+	struct taking taking = { 0 };
+	struct label_cache *labels;
+	struct write_sink sink;
+
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	walk(&sink, labels, snapshot, time_ms);
+	as_1(&taking.messages[0], out);
+	write_sink_release(&sink);
+	label_cache_free(labels);
+	taking_release(&taking);
+}
+
+/* Rows stay, end, go and come back; their labels are kept from the walks before. */
+static void a_later_walk_is_like_a_first_one(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf kept = STRBUF_INIT, fresh = STRBUF_INIT;
+	struct taking taking = { 0 };
+	struct label_cache *labels;
+	struct write_sink sink;
+	struct fixture fixture;
+
+	fixture_node(&fixture);
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	for (int round = 0; round < 5; round++) {
+		struct snapshot_table *table = &fixture.snapshot.level[LEVEL_PROCESS];
+
+		if (round == 2)
+			table->count--;
+		if (round == 3)
+			table->count++;
+		((struct snapshot_row *)(uintptr_t)table->rows)[0].ended = round == 4;
+		walk(&sink, labels, &fixture.snapshot, TIME_MS + round);
+		walk_with_fresh_sink(&fixture.snapshot, TIME_MS + round, &fresh);
+		assert_int_equal(taking.count, 1);
+		as_1(&taking.messages[0], &kept);
+		assert_int_equal(kept.len, fresh.len);
+		assert_memory_equal(kept.data, fresh.data, fresh.len);
+		taking_release(&taking);
+	}
+	write_sink_release(&sink);
+	label_cache_free(labels);
+	fixture_release(&fixture);
+}
+
+/* Symbols that nothing refers to do not gather. */
+static void texts_of_rows_that_are_gone_are_removed(void **state)
+{
+	struct write_batch *batch;
+	struct taking taking = { 0 };
+	struct label_cache *labels;
+	struct write_sink sink;
+	struct fixture fixture;
+	uint32_t first;
+
+	fixture_node(&fixture);
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	batch = &sink.parts[0].batch;
+	walk(&sink, labels, &fixture.snapshot, TIME_MS);
+	first = batch->symbol_count;
+	for (int i = 0; i < 1000; i++) {
+		char text[16];
+		int len = snprintf(text, sizeof(text), "gone %d", i);
+
+		(void)write_batch_symbol(batch, text, (size_t)len);
+	}
+	taking_release(&taking);
+	walk(&sink, labels, &fixture.snapshot, TIME_MS + 1);
+	assert_int_equal(batch->symbol_count, first);
+	write_sink_release(&sink);
+	label_cache_free(labels);
+	taking_release(&taking);
+	fixture_release(&fixture);
+}
+
+/* A text that is the value of two labels has two fields. */
+static void equal_values_keep_their_names(void **state)
+{
+	static const char wanted[] = "\x0a\x06\x0a\x01"
+				     "a\x12\x01"
+				     "x\x0a\x06\x0a\x01"
+				     "b\x12\x01x";
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	CLEANUP(strbuf_release) struct strbuf message = STRBUF_INIT, one = STRBUF_INIT;
+	struct write_labels labels = { .count = 0 };
+	char field[WRITE_LABELS_FIELD_MAX];
+	struct write_series series = { .labels = field, .time_ms = 300 };
+	struct write_batch batch;
+
+	write_batch_init(&batch);
+	write_labels_add(&batch, &labels, "__name__", "n", 1);
+	write_labels_add(&batch, &labels, "a", "x", 1);
+	write_labels_add(&batch, &labels, "b", "x", 1);
+	series.labels_len = write_labels_encode(labels.labels, labels.count, field);
+	write_batch_add(&batch, &series);
+	assert_int_equal(write_batch_finish(&batch, &message), 0);
+	assert_int_equal(write_reader_open(&reader, message.data, message.len), 0);
+	assert_int_equal(write_convert_to_1(&reader, 10, 1000, &one), 1);
+	assert_non_null(memmem(one.data, one.len, wanted, sizeof(wanted) - 1));
+	write_batch_release(&batch);
+}
+
 /* prometheus.WriteRequest, by hand: a="b", a value and a time; with the family's metadata. */
 static void version_1_has_labels_in_full(void **state)
 {
@@ -192,6 +323,7 @@ static void version_1_has_labels_in_full(void **state)
 	CLEANUP(strbuf_release)
 	struct strbuf message = STRBUF_INIT, metadata = STRBUF_INIT, one = STRBUF_INIT;
 	struct write_labels labels = { .count = 0 };
+	char field[WRITE_LABELS_FIELD_MAX];
 	struct write_batch batch;
 	struct write_series series = { .value_bits = 1, .time_ms = 300 };
 
@@ -202,8 +334,8 @@ static void version_1_has_labels_in_full(void **state)
 	write_labels_add(&batch, &labels, "e", "", 0);  /* it would be empty */
 	assert_int_equal(labels.count, 2);
 	write_metadata(&metadata, WRITE_TYPE_COUNTER, write_batch_symbol(&batch, "H.", 2), 0);
-	series.labels = labels.labels;
-	series.label_count = labels.count;
+	series.labels = field;
+	series.labels_len = write_labels_encode(labels.labels, labels.count, field);
 	series.metadata = metadata.data;
 	series.metadata_len = metadata.len;
 	write_batch_add(&batch, &series);
@@ -248,6 +380,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_series_is_whole),
 		cmocka_unit_test(globs_choose_families),
+		cmocka_unit_test(a_later_walk_is_like_a_first_one),
+		cmocka_unit_test(texts_of_rows_that_are_gone_are_removed),
+		cmocka_unit_test(equal_values_keep_their_names),
 		cmocka_unit_test(a_series_that_is_gone_gets_one_marker),
 		cmocka_unit_test(version_1_has_labels_in_full),
 		cmocka_unit_test(damaged_messages_are_refused),
