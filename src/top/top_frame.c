@@ -271,8 +271,6 @@ static void add_cells(struct strbuf *out, const struct top_state *state, const s
 	if (grid->width[COLUMN_CARBON])
 		add_follow_up(out, now_carbon_an_hour(&reading->rates, line->watts),
 			      reading->is_estimated, grid->width[COLUMN_CARBON]);
-	if (grid->width[COLUMN_SPARK])
-		add_spark(out, state, line);
 }
 
 static void end_line(struct strbuf *out, const struct top_style *style)
@@ -298,6 +296,10 @@ static void add_line(struct strbuf *out, const struct top_state *state,
 	else if (line->row->is_other)
 		begin(out, style, DIM);
 	add_cells(out, state, grid, line);
+	if (grid->width[COLUMN_SPARK]) {
+		begin(out, style, PLAIN CYAN); /* as the graph of the node */
+		add_spark(out, state, line);
+	}
 	begin(out, style, PLAIN);
 	end_line(out, style);
 }
