@@ -332,8 +332,8 @@ static const struct option web_auth_rows[] = {
 	{ "web.auth", NULL, OPTION_ENUM, FIELD(config, web_auth), .choices = web_auths,
 	  .default_text = "none", .metavar = "WHO",
 	  .help = "kubernetes: let the API server decide which bearer tokens are valid "
-		  "(TokenReview), and whether their owner may get the requested path as a "
-		  "non-resource URL, or, with ?namespace=NAME, the pods of that namespace "
+		  "(TokenReview), and whether their owner may get the non-resource URL "
+		  "/metrics, for all pages, or, with ?namespace=NAME, the pods of that namespace "
 		  "(SubjectAccessReview). Every request needs a token then, except for health "
 		  "checks; users and tokens of files are admitted as well. Kepler's account needs "
 		  "the "

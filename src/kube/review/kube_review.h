@@ -2,8 +2,8 @@
 /*
  * --web.auth=kubernetes: the API server decides whether the owner of a bearer token may read a
  * page. A TokenReview reports the owner, a SubjectAccessReview whether this account has the verb
- * "get" for the path as a non-resource URL. For the rows of one namespace, it needs "get" for the
- * pods there.
+ * "get" for the non-resource URL "/metrics", which stands for all pages. For the rows of one
+ * namespace, it needs "get" for the pods there.
  *
  * The server's thread never waits: a question without a kept answer is put in a line, from which a
  * thread takes one at a time, each once however many requests ask it. Answers are kept

@@ -459,7 +459,7 @@ static void refuse(struct http_answerer *answerer, enum http_verdict verdict,
 		static_answer(
 			response, MHD_HTTP_FORBIDDEN,
 			"403: the owner of this token may not read this: that takes a role with "
-			"the verb get of the path as a nonResourceURL or, with ?namespace=, the "
+			"the verb get of the nonResourceURL /metrics or, with ?namespace=, the "
 			"verb get of pods in that namespace\n");
 		break;
 	case HTTP_UNREVIEWED:
@@ -495,9 +495,7 @@ static enum http_verdict admit(struct http_answerer *answerer, struct MHD_Connec
 {
 	struct http_connections *connections = answerer->connections;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	/* A path that does not exist is as closed as the first page: both answers are alike. */
 	const struct http_question question = {
-		.path = route ? route->path : "/",
 		.namespace = namespace_of(mhd, route),
 		.peer = connection->address,
 	};

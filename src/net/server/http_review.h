@@ -20,9 +20,7 @@ enum http_verdict {
 
 /* The page that a request asks for. Texts are borrowed. */
 struct http_question {
-	const char *token; /* NULL before the gate has found it */
-	/* The path of the route: "/metrics", with a slash at its end if it is a prefix. */
-	const char *path;
+	const char *token;     /* NULL before the gate has found it */
 	const char *namespace; /* rows of this one only, as the peer sent it; NULL: everything */
 	uint64_t peer;         /* a hash of the address */
 };

@@ -68,29 +68,29 @@ static int close_review(void **state)
 	return 0;
 }
 
-static enum http_verdict ask_from(struct kube_review *review, const char *token, const char *path,
+static enum http_verdict ask_from(struct kube_review *review, const char *token,
 				  const char *namespace, uint64_t peer)
 {
-	const struct http_question question = { token, path, namespace, peer };
+	const struct http_question question = { token, namespace, peer };
 
 	return kube_review_ask(review, &question);
 }
 
 static enum http_verdict ask(struct kube_review *review, const char *token)
 {
-	return ask_from(review, token, "/metrics", NULL, 1);
+	return ask_from(review, token, NULL, 1);
 }
 
 /* As the server does: asks, has the thread find out, and asks again. */
-static enum http_verdict decide(struct kube_review *review, const char *token, const char *path,
+static enum http_verdict decide(struct kube_review *review, const char *token,
 				const char *namespace)
 {
-	enum http_verdict verdict = ask_from(review, token, path, namespace, 1);
+	enum http_verdict verdict = ask_from(review, token, namespace, 1);
 
 	if (verdict != HTTP_UNDECIDED)
 		return verdict;
 	assert_true(kube_review_turn(review));
-	return ask_from(review, token, path, namespace, 1);
+	return ask_from(review, token, namespace, 1);
 }
 
 static struct kube_review_stats stats_of(struct kube_review *review)
@@ -116,31 +116,31 @@ static void the_server_decides_once(void **state)
 	assert_int_equal(stats_of(*state).allowed, 1);
 }
 
-static void each_path_and_namespace_is_decided_by_itself(void **state)
+static void each_namespace_is_decided_by_itself(void **state)
 {
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
-	assert_int_equal(decide(*state, "good", "/", NULL), HTTP_FORBIDDEN);
-	assert_int_equal(decide(*state, "good", "/metrics", "shop"), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	assert_non_null(strstr(lab.last_body, "\"path\":\"/metrics\""));
+	assert_int_equal(decide(*state, "good", "shop"), HTTP_ADMITTED);
 	assert_non_null(strstr(lab.last_body, "\"namespace\":\"shop\""));
 	assert_null(strstr(lab.last_body, "nonResourceAttributes"));
-	assert_int_equal(decide(*state, "good", "/metrics", "bank"), HTTP_FORBIDDEN);
-	assert_int_equal(decide(*state, "poor", "/metrics", NULL), HTTP_FORBIDDEN);
+	assert_int_equal(decide(*state, "good", "bank"), HTTP_FORBIDDEN);
+	assert_int_equal(decide(*state, "poor", NULL), HTTP_FORBIDDEN);
 	assert_int_equal(lab.token_reviews, 2); /* one of each token */
-	assert_int_equal(stats_of(*state).forbidden, 3);
+	assert_int_equal(stats_of(*state).forbidden, 2);
 }
 
 static void what_is_no_token_is_not_asked_about(void **state)
 {
 	assert_int_equal(ask(*state, ""), HTTP_UNAUTHORIZED);
 	assert_int_equal(ask(*state, "a\"b"), HTTP_UNAUTHORIZED);
-	assert_int_equal(ask_from(*state, "good", "/metrics", "", 1), HTTP_MALFORMED);
-	assert_int_equal(ask_from(*state, "good", "/metrics", "a%2fb", 1), HTTP_MALFORMED);
+	assert_int_equal(ask_from(*state, "good", "", 1), HTTP_MALFORMED);
+	assert_int_equal(ask_from(*state, "good", "a%2fb", 1), HTTP_MALFORMED);
 	assert_false(kube_review_turn(*state));
 }
 
 static void a_wrong_token_is_refused_for_half_a_minute(void **state)
 {
-	assert_int_equal(decide(*state, "wrong", "/metrics", NULL), HTTP_UNAUTHORIZED);
+	assert_int_equal(decide(*state, "wrong", NULL), HTTP_UNAUTHORIZED);
 	lab.now_ns += REVIEW_UNKNOWN_NS - 1;
 	assert_int_equal(ask(*state, "wrong"), HTTP_UNAUTHORIZED);
 	assert_int_equal(lab.token_reviews, 1);
@@ -154,10 +154,10 @@ static void answers_end(void **state)
 {
 	uint64_t began_ns = lab.now_ns;
 
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
-	assert_int_equal(decide(*state, "good", "/", NULL), HTTP_FORBIDDEN);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", "bank"), HTTP_FORBIDDEN);
 	lab.now_ns = began_ns + 30 * NSEC_PER_SEC;
-	assert_int_equal(ask_from(*state, "good", "/", NULL, 1), HTTP_UNDECIDED);
+	assert_int_equal(ask_from(*state, "good", "bank", 1), HTTP_UNDECIDED);
 	assert_true(kube_review_turn(*state));
 	assert_int_equal(lab.token_reviews, 1);
 	assert_int_equal(lab.access_reviews, 3);
@@ -168,16 +168,16 @@ static void answers_end(void **state)
 	assert_true(kube_review_turn(*state));
 	assert_int_equal(lab.token_reviews, 2);
 	lab.now_ns = began_ns + 239 * NSEC_PER_SEC;
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
 	lab.now_ns = began_ns + 300 * NSEC_PER_SEC - 1;
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
 	assert_int_equal(lab.token_reviews, 3);
 }
 
 /* While the server is away, kept answers count; other requests are refused, without questions. */
 static void it_fails_closed(void **state)
 {
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
 	lab.failure = -ETIMEDOUT;
 	assert_int_equal(ask(*state, "good2"), HTTP_UNDECIDED);
 	assert_int_equal(ask(*state, "good3"), HTTP_UNDECIDED);
@@ -190,7 +190,7 @@ static void it_fails_closed(void **state)
 	assert_string_equal(stats_of(*state).last_error, "a failure of the test");
 	lab.now_ns += KUBE_REVIEW_RETRY_NS;
 	lab.failure = 0;
-	assert_int_equal(decide(*state, "good2", "/metrics", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good2", NULL), HTTP_ADMITTED);
 	assert_true(stats_of(*state).reachable);
 	assert_string_equal(stats_of(*state).last_error, "");
 	assert_int_equal(stats_of(*state).failed, 1);
@@ -200,7 +200,7 @@ static void it_fails_closed(void **state)
 static void an_unfit_question_is_refused(void **state)
 {
 	lab.failure = -EBADMSG;
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_UNAUTHORIZED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_UNAUTHORIZED);
 	assert_true(stats_of(*state).reachable);
 }
 
@@ -212,17 +212,16 @@ static void the_line_is_bounded(void **state)
 		unsigned peer = i / KUBE_REVIEW_WAITING_PER_PEER;
 
 		(void)snprintf(token, sizeof(token), "good%u", i);
-		assert_int_equal(ask_from(*state, token, "/metrics", NULL, peer), HTTP_UNDECIDED);
+		assert_int_equal(ask_from(*state, token, NULL, peer), HTTP_UNDECIDED);
 		(void)snprintf(token, sizeof(token), "more%u", i);
 		if (i % KUBE_REVIEW_WAITING_PER_PEER == KUBE_REVIEW_WAITING_PER_PEER - 1)
-			assert_int_equal(ask_from(*state, token, "/metrics", NULL, peer),
-					 HTTP_CROWDED);
+			assert_int_equal(ask_from(*state, token, NULL, peer), HTTP_CROWDED);
 	}
-	assert_int_equal(ask_from(*state, "another", "/metrics", NULL, 99), HTTP_CROWDED);
+	assert_int_equal(ask_from(*state, "another", NULL, 99), HTTP_CROWDED);
 	assert_int_equal(stats_of(*state).crowded, 5);
 	while (kube_review_turn(*state))
 		;
-	assert_int_equal(ask_from(*state, "good0", "/metrics", NULL, 99), HTTP_ADMITTED);
+	assert_int_equal(ask_from(*state, "good0", NULL, 99), HTTP_ADMITTED);
 }
 
 /* Guesses push out no right answer, however many. */
@@ -230,12 +229,12 @@ static void guesses_change_nothing(void **state)
 {
 	char token[32];
 
-	assert_int_equal(decide(*state, "good", "/metrics", NULL), HTTP_ADMITTED);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
 	for (unsigned i = 0; i < 5000; i++) {
 		(void)snprintf(token, sizeof(token), "wrong%u", i);
-		assert_int_equal(decide(*state, token, "/metrics", NULL), HTTP_UNAUTHORIZED);
+		assert_int_equal(decide(*state, token, NULL), HTTP_UNAUTHORIZED);
 		(void)snprintf(token, sizeof(token), "n%u", i);
-		assert_int_equal(decide(*state, "poor", "/metrics", token), HTTP_FORBIDDEN);
+		assert_int_equal(decide(*state, "poor", token), HTTP_FORBIDDEN);
 	}
 	assert_int_equal(ask(*state, "good"), HTTP_ADMITTED);
 	assert_int_equal(stats_of(*state).unauthenticated, 5000);
@@ -246,7 +245,7 @@ int main(void)
 #define WITH(test) cmocka_unit_test_setup_teardown(test, open_review, close_review)
 	const struct CMUnitTest tests[] = {
 		WITH(the_server_decides_once),
-		WITH(each_path_and_namespace_is_decided_by_itself),
+		WITH(each_namespace_is_decided_by_itself),
 		WITH(what_is_no_token_is_not_asked_about),
 		WITH(a_wrong_token_is_refused_for_half_a_minute),
 		WITH(answers_end),
