@@ -11,6 +11,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/text/json_scan.h"
 
 #define NUMBER_MAX 64 /* characters of a number, and of a time */
 
@@ -81,6 +82,12 @@ static int find_value(const char *text, size_t len, const char *path, json_t **r
 	const char *left = path;
 	char step[RATE_PATH_MAX];
 
+	if (len > RATE_ANSWER_MAX)
+		return diag_set(diag, -EINVAL, "the answer has %zu bytes, more than %d", len,
+				RATE_ANSWER_MAX);
+	if (json_is_too_deep(text, len))
+		return diag_set(diag, -EINVAL, "the answer is nested more than %d deep",
+				JSON_DEPTH_MAX);
 	*ret_root = json_loadb(text, len, JSON_DECODE_ANY, &error);
 	if (!*ret_root)
 		return diag_set(diag, -EINVAL, "the answer is not JSON: line %d: %.100s",

@@ -17,7 +17,8 @@
 
 #include "base/diag.h"
 
-#define RATE_PATH_MAX 256
+#define RATE_PATH_MAX   256
+#define RATE_ANSWER_MAX (64 * 1024) /* bytes: as values, JSON takes up to 80 times its size */
 
 struct rate_reading {
 	double value;
@@ -26,7 +27,7 @@ struct rate_reading {
 
 /* 0, or -EINVAL: the path can lead nowhere. */
 int rate_path_check(const char *path, struct diag *diag);
-/* 0; -EINVAL with a diagnosis (no JSON, no such key, no finite number); -ENOMEM. */
+/* 0; -EINVAL with a diagnosis: no JSON, too long, too deep, no such key, no number; -ENOMEM. */
 int rate_answer_json(const char *text, size_t len, const char *path, double *ret,
 		     struct diag *diag);
 /* The same for a text, given to the caller; it is a secret that no diagnosis repeats. */

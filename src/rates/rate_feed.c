@@ -13,7 +13,6 @@
 #include "net/http_client.h"
 #include "net/http_url.h"
 
-#define ANSWER_MAX   (1 << 20)
 #define FILE_MAX     (4 << 20)
 #define CONNECT_MS   5000
 #define TIMEOUT_MS   10000
@@ -68,7 +67,7 @@ static int ask(struct rate_feed *feed, struct http_request_options *request, str
 	request->accept = "application/json";
 	request->connect_timeout_ms = CONNECT_MS;
 	request->timeout_ms = TIMEOUT_MS;
-	request->max_bytes = ANSWER_MAX;
+	request->max_bytes = RATE_ANSWER_MAX;
 	r = http_client_get(feed->client, request, add_bytes, answer, &reply, diag);
 	if (r < 0)
 		return r;

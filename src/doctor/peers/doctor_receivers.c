@@ -33,7 +33,6 @@ static const struct {
 	{ "rejected", "rejected" },
 	{ "full", "dropped because the queue was full" },
 	{ "old", "dropped because they were too old" },
-	{ "clock", "dropped because the clock was set back" },
 	{ "damaged", "lost with a damaged file" },
 	{ "replaced", "replaced by newer ones" },
 	{ "too_large", "in requests that were too large" },
@@ -135,6 +134,9 @@ static void add_receiver(struct findings *findings, const json_t *receiver)
 	if (count_of(receiver, "retries") > 0)
 		strbuf_addf(&text, ", %lld requests were sent again",
 			    (long long)count_of(receiver, "retries"));
+	if (count_of(receiver, "clock_steps") > 0)
+		strbuf_addf(&text, ", the clock was set back %lld times",
+			    (long long)count_of(receiver, "clock_steps"));
 	add_waiting(receiver, &text);
 	if (error_s >= 0)
 		strbuf_addf(&text, "; the last failure, %.0f s ago: %.*s", error_s, ERROR_SHOWN,

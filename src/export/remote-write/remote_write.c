@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,6 +29,7 @@
 #include "export/remote-write/snappy_block.h"
 #include "export/remote-write/write_ended.h"
 #include "export/remote-write/write_sender.h"
+#include "export/remote-write/write_turn.h"
 #include "net/http_client.h"
 #include "service/needs.h"
 
@@ -104,24 +106,32 @@ static int walk(struct remote_write *self, const struct snapshot *snapshot)
 	return r;
 }
 
-/* A receiver refuses samples that are not newer than those that it has. */
-static void drop_for_clock(struct remote_write *self)
+/*
+ * Until the clock has caught up, a receiver may refuse samples that are older than those that it
+ * has: whether it does is its decision. Silence would be wrong for one that does not, and endless
+ * after a clock that was wrong by years.
+ */
+static void note_clock(struct remote_write *self, int64_t now_ms)
 {
-	uint64_t series = 0;
-
-	for (size_t i = 0; i < self->ended.last_count; i++)
-		series += self->ended.last[i].count;
+	log_warn("remote write: the clock was set back by %.0f s; receivers may refuse samples "
+		 "until it has caught up",
+		 (double)(self->last_ms - now_ms) / 1e3);
 	for (size_t i = 0; i < self->sender_count; i++)
-		send_count(&self->counts[i]->dropped_clock, series);
+		send_count(&self->counts[i]->clock_steps, 1);
 }
 
 static void take_snapshot(struct remote_write *self, const struct snapshot *snapshot)
 {
 	int r;
 
-	if (snapshot->realtime_ms <= self->last_ms) {
-		drop_for_clock(self);
+	switch (write_turn_of(self->last_ms, snapshot->realtime_ms)) {
+	case WRITE_TURN_NONE:
 		return;
+	case WRITE_TURN_BACK:
+		note_clock(self, snapshot->realtime_ms);
+		break;
+	case WRITE_TURN_NEXT:
+		break;
 	}
 	self->last_ms = snapshot->realtime_ms;
 	r = walk(self, snapshot);
@@ -286,6 +296,9 @@ static int start_all(struct remote_write *self, const struct exporter_program *p
 	if (self->stop_fd < 0 || self->wake_fd < 0)
 		return diag_set(diag, -EMFILE, "remote write: no descriptor is left");
 	(void)snappy_block_load();
+	/* Landlock's rules may have made it already; if it cannot be made, the queues say why. */
+	if (self->options.queue_dir[0])
+		(void)mkdir(self->options.queue_dir, 0755);
 	for (size_t i = 0; r == 0 && i < self->options.url_count; i++)
 		r = start_sender(self, program, self->options.urls[i], diag);
 	if (r < 0)

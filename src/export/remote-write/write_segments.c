@@ -57,6 +57,28 @@ static int by_number(const void *a, const void *b)
 	return (one->number > other->number) - (one->number < other->number);
 }
 
+/* Makes room for @number. False: that one is the oldest, and its file is removed instead. */
+static bool give_up_oldest(struct write_segments *segments, uint64_t number)
+{
+	size_t oldest = 0;
+	char name[NAME_SIZE];
+
+	for (size_t i = 1; i < segments->count; i++) {
+		if (segments->list[i].number < segments->list[oldest].number)
+			oldest = i;
+	}
+	if (segments->list[oldest].number > number) {
+		segment_name(number, name);
+		(void)unlinkat(segments->folder_fd, name, 0);
+		return false;
+	}
+	segment_name(segments->list[oldest].number, name);
+	(void)unlinkat(segments->folder_fd, name, 0);
+	segments->bytes -= segments->list[oldest].size;
+	segments->list[oldest] = segments->list[--segments->count];
+	return true;
+}
+
 static void take_name(struct write_segments *segments, const char *name)
 {
 	char wanted[NAME_SIZE];
@@ -68,13 +90,11 @@ static void take_name(struct write_segments *segments, const char *name)
 	    fstatat(segments->folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return;
-	if (segments->count == WRITE_SEGMENTS_MAX) {
-		(void)unlinkat(segments->folder_fd, name, 0);
+	segments->next_number = MAX(segments->next_number, number + 1);
+	if (segments->count == WRITE_SEGMENTS_MAX && !give_up_oldest(segments, number))
 		return;
-	}
 	segments->list[segments->count++] = (struct write_segment){ number, (uint64_t)st.st_size };
 	segments->bytes += (uint64_t)st.st_size;
-	segments->next_number = MAX(segments->next_number, number + 1);
 }
 
 static int find_segments(struct write_segments *segments)

@@ -15,7 +15,6 @@ static const struct {
 	{ "rejected", offsetof(struct send_receiver, rejected) },
 	{ "full", offsetof(struct send_receiver, dropped_full) },
 	{ "old", offsetof(struct send_receiver, dropped_old) },
-	{ "clock", offsetof(struct send_receiver, dropped_clock) },
 	{ "damaged", offsetof(struct send_receiver, dropped_damaged) },
 	{ "replaced", offsetof(struct send_receiver, dropped_replaced) },
 	{ "too_large", offsetof(struct send_receiver, dropped_large) },
@@ -60,6 +59,7 @@ static void add_receiver(struct strbuf *out, struct send_receiver *receiver, int
 	add_losses(out, receiver);
 	add_count(out, "retries", LOAD(retries));
 	add_count(out, "disk_errors", LOAD(disk_errors));
+	add_count(out, "clock_steps", LOAD(clock_steps));
 	add_count(out, "queue_bytes", LOAD(queue_bytes));
 	add_age(out, "oldest_age_seconds", LOAD(oldest_ms), now_ms);
 	add_age(out, "last_success_age_seconds", LOAD(last_success_ms), now_ms);

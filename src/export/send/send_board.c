@@ -47,7 +47,7 @@ void send_words_of(struct send_receiver *receiver, struct send_words *ret)
 
 struct shown {
 	char receiver[sizeof(((struct send_receiver *)NULL)->receiver)];
-	uint64_t sent, retries, refused, full, old, clock, damaged, disk_errors, queue_bytes,
+	uint64_t sent, retries, refused, full, old, damaged, disk_errors, clock_steps, queue_bytes,
 		status;
 	uint64_t rejected, replaced, large;
 	double age_s, last_success_s;
@@ -70,7 +70,7 @@ static void show(const struct send_receiver *receiver, int64_t now_ms, struct sh
 	ret->refused = LOAD(refused);
 	ret->full = LOAD(dropped_full);
 	ret->old = LOAD(dropped_old);
-	ret->clock = LOAD(dropped_clock);
+	ret->clock_steps = LOAD(clock_steps);
 	ret->damaged = LOAD(dropped_damaged);
 	ret->rejected = LOAD(rejected);
 	ret->replaced = LOAD(dropped_replaced);
@@ -101,9 +101,10 @@ static const struct health_label labels[] = { { "receiver", offsetof(struct show
 					      { NULL, 0 } };
 
 static const struct health_variant reasons[] = {
-	{ "refused", OF(refused) },   { "full", OF(full) },       { "old", OF(old) },
-	{ "clock", OF(clock) },       { "damaged", OF(damaged) }, { "rejected", OF(rejected) },
-	{ "replaced", OF(replaced) }, { "too_large", OF(large) }, { NULL, { 0 } },
+	{ "refused", OF(refused) },   { "full", OF(full) },
+	{ "old", OF(old) },           { "damaged", OF(damaged) },
+	{ "rejected", OF(rejected) }, { "replaced", OF(replaced) },
+	{ "too_large", OF(large) },   { NULL, { 0 } },
 };
 
 static const struct health_metric metrics[] = {
@@ -120,7 +121,7 @@ static const struct health_metric metrics[] = {
 	  .variants = reasons,
 	  .array = EACH,
 	  .help = "Samples that are lost to a receiver: it refused them; its queue was full; they "
-		  "were older than allowed; the clock was set back; a file of the queue was "
+		  "were older than allowed; a file of the queue was "
 		  "damaged (at least this many); it rejected them and accepted the rest of the "
 		  "request; newer values replaced them before it could be reached; the request "
 		  "was too large." },
@@ -136,6 +137,13 @@ static const struct health_metric metrics[] = {
 	  .labels = labels,
 	  .array = EACH,
 	  .help = "Messages that the queue on disk did not take; they wait in memory instead." },
+	{ .name = "kepler_exporter_send_clock_steps",
+	  .type = FAMILY_COUNTER,
+	  .value = OF(clock_steps),
+	  .labels = labels,
+	  .array = EACH,
+	  .help = "Times that the clock was set back between two pushes by remote write. Receivers "
+		  "may refuse samples until it has caught up." },
 	{ .name = "kepler_exporter_send_queue_bytes",
 	  .type = FAMILY_GAUGE,
 	  .unit = "bytes",

@@ -28,9 +28,10 @@ struct send_receiver {
 	/* The rest is atomic. Samples that the receiver took; requests that are sent again. */
 	uint64_t sent, retries;
 	/* Samples that are lost. */
-	uint64_t refused, dropped_full, dropped_old, dropped_clock, dropped_damaged;
+	uint64_t refused, dropped_full, dropped_old, dropped_damaged;
 	uint64_t rejected, dropped_replaced, dropped_large;
 	uint64_t disk_errors;
+	uint64_t clock_steps; /* times that the clock was set back between two pushes */
 	uint64_t queue_bytes;
 	int64_t oldest_ms;       /* of what waits, realtime; 0: nothing does */
 	int64_t last_success_ms; /* realtime; 0: none yet */

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a receiver of remote write may answer: a scripted one takes, refuses, delays and lies."""
+import pathlib
+import tempfile
 import time
 
 from remote_write_rig import STALE, Receiver, number
@@ -147,6 +149,15 @@ def a_receiver_that_lies_costs_nothing():
         assert total(exporter, "retries_total") == 1 and total(exporter, "dropped_samples_total") == 0
 
 
+def a_queue_has_its_directory_without_landlock():
+    with sensors() as tree, tempfile.TemporaryDirectory() as folder, \
+            Receiver(lambda receiver, handler, version, series: handler.answer(503)) as receiver, \
+            exporter_of(tree, receiver, "--security.landlock=false", f"--remote-write.queue-dir={folder}/new") as exporter:
+        wait_for(lambda: total(exporter, "queue_bytes") > 0)
+        assert list(pathlib.Path(folder, "new").glob("*/*.seg")), "nothing is on disk"
+
+
 if __name__ == "__main__":
-    run_tests([version_2_has_starts_and_types, an_old_receiver_gets_version_1, a_receiver_that_is_busy_gets_the_same_again,
-               what_is_refused_is_counted_and_not_sent_again, a_receiver_that_lies_costs_nothing], at_once=3)
+    run_tests([a_queue_has_its_directory_without_landlock, version_2_has_starts_and_types, an_old_receiver_gets_version_1,
+               a_receiver_that_is_busy_gets_the_same_again, what_is_refused_is_counted_and_not_sent_again,
+               a_receiver_that_lies_costs_nothing], at_once=3)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "export/remote-write/snappy_block.h"
+#include "export/remote-write/write_turn.h"
 #include "tests/unit/unit.h"
 
 #define KB      1024
@@ -201,6 +202,47 @@ static void what_is_dropped_while_it_is_sent_is_not_taken_twice(void **state)
 	write_queue_close(queue);
 }
 
+/* Files that an earlier program left, more than are followed: the newest stay. */
+static void of_too_many_files_the_oldest_are_removed(void **state)
+{
+	struct write_queue_state now;
+	struct write_queue *queue;
+	unsigned left = 0;
+	char path[128];
+
+	for (unsigned number = 1; number <= 300; number++) {
+		int fd;
+
+		(void)snprintf(path, sizeof(path), "%s/%016x.seg", folder, number);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		assert_true(fd >= 0 && write(fd, "x", 1) == 1);
+		assert_int_equal(close(fd), 0);
+	}
+	queue = open_queue(16 * KB);
+	write_queue_state(queue, &now);
+	assert_int_equal(now.bytes, 256);
+	for (unsigned number = 1; number <= 300; number++) {
+		(void)snprintf(path, sizeof(path), "%s/%016x.seg", folder, number);
+		if (access(path, F_OK) < 0)
+			continue;
+		assert_true(number > 300 - 256);
+		left++;
+	}
+	assert_int_equal(left, 256);
+	put(queue, 7, KB); /* after these, which are damaged */
+	assert_int_equal(peek(queue, 0), 7);
+	write_queue_close(queue);
+}
+
+static void a_clock_that_is_set_back_does_not_end_the_pushes(void **state)
+{
+	assert_int_equal(write_turn_of(0, 1000), WRITE_TURN_NEXT);
+	assert_int_equal(write_turn_of(1000, 2000), WRITE_TURN_NEXT);
+	assert_int_equal(write_turn_of(2000, 2000), WRITE_TURN_NONE);
+	assert_int_equal(write_turn_of(2000, 1000), WRITE_TURN_BACK);
+	assert_int_equal(write_turn_of(1000, 1500), WRITE_TURN_NEXT); /* in the new order */
+}
+
 static void old_messages_are_not_sent(void **state)
 {
 	struct write_queue *queue = open_queue(1024 * KB);
@@ -279,7 +321,9 @@ int main(void)
 		ON_DISK(only_a_torn_end_is_lost),
 		ON_DISK(beyond_its_size_the_oldest_are_dropped),
 		ON_DISK(what_is_dropped_while_it_is_sent_is_not_taken_twice),
+		ON_DISK(of_too_many_files_the_oldest_are_removed),
 		ON_DISK(old_messages_are_not_sent),
+		cmocka_unit_test(a_clock_that_is_set_back_does_not_end_the_pushes),
 		ON_DISK(a_full_disk_leaves_memory),
 		cmocka_unit_test(memory_alone_is_bounded),
 		cmocka_unit_test(a_block_of_literals_is_what_it_was),

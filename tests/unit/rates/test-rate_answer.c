@@ -61,6 +61,24 @@ static void other_values_are_refused(void **state)
 	}
 }
 
+/* A parser takes many times the size of its text, and recurses. */
+static void long_and_deep_answers_are_refused(void **state)
+{
+	char text[RATE_ANSWER_MAX + 2];
+	struct diag diag = { "" };
+	double value;
+
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "{\"a\":5}", 7);
+	assert_int_equal(rate_answer_json(text, RATE_ANSWER_MAX, "a", &value, &diag), 0);
+	assert_int_equal(rate_answer_json(text, RATE_ANSWER_MAX + 1, "a", &value, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "65537 bytes"));
+	memset(text, '[', 1000);
+	memset(text + 1000, ']', 1000);
+	assert_int_equal(rate_answer_json(text, 2000, "0", &value, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "deep"));
+}
+
 static void paths_are_checked(void **state)
 {
 	static const char *const faults[] = { "", ".", ".a", "a..b", "a." };
@@ -134,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(path_leads_to_a_number_or_a_text_that_is_one),
 		cmocka_unit_test(other_values_are_refused),
+		cmocka_unit_test(long_and_deep_answers_are_refused),
 		cmocka_unit_test(paths_are_checked),
 		cmocka_unit_test(token_is_a_text),
 		cmocka_unit_test(file_is_a_number_or_a_table),
