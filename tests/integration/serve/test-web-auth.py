@@ -194,6 +194,31 @@ def one_namespace_alone():
         assert get(exporter, "token-of-a-developer", "/metrics?namespace=kernel")[0] == 400
 
 
+def confined_in_a_private_place():
+    """A kubeconfig in /root, and the token of Kepler's own account, which is replaced: Landlock and seccomp hold."""
+    with lab() as cluster, tempfile.TemporaryDirectory(dir="/root") as private:
+        config = json.loads(cluster.kubeconfig.read_text())
+        token = pathlib.Path(private, "token")
+        token.touch(0o600)
+        token.write_text("good")
+        config["users"][0]["user"] = {"tokenFile": str(token)}
+        cluster.kubeconfig = pathlib.Path(private, "kubeconfig")
+        cluster.kubeconfig.write_text(json.dumps(config))
+        with cluster.start() as exporter:
+            wait_for(lambda: get(exporter, "token-of-prometheus")[0] == 200, exporter)
+            cluster.api.token = "newer"
+            assert get(exporter, "token-of-a-developer")[0] == 503
+            replacement = pathlib.Path(private, "replacement")
+            replacement.touch(0o600)
+            replacement.write_text("newer")
+            replacement.rename(token)
+            wait_for(lambda: get(exporter, "token-of-a-developer")[0] == 403, exporter)
+            page = Metrics(get(exporter, "token-of-prometheus")[2].decode())
+            assert page.value("kepler_exporter_landlock_abi") > 0, "Landlock is not in force"
+            assert page.value("kepler_exporter_denied_system_calls_total") == 0, exporter.output()
+            assert exporter.stop() == 0
+
+
 def without_the_api_server():
     """What is kept counts while it is away, all else is refused; a server that says nothing keeps no other request waiting."""
     with lab() as cluster, cluster.start() as exporter:
@@ -242,4 +267,4 @@ def without_the_api_server():
         assert exporter.stop() == 0
 
 
-run_tests([the_api_server_decides, one_namespace_alone, without_the_api_server])
+run_tests([the_api_server_decides, one_namespace_alone, confined_in_a_private_place, without_the_api_server])

@@ -159,6 +159,66 @@ def renewal():
             assert "denied" not in exporter.output().lower(), exporter.output()
 
 
+def in_a_private_place():
+    """What the file names in /root is still read after a change, although the exporter is confined: Landlock and seccomp hold."""
+    with tempfile.TemporaryDirectory(dir="/root") as directory:
+        lab = Lab(directory)
+        with lab.start(lab.tls + USERS) as exporter:
+            port = int(exporter.url.rsplit(":", 1)[1])
+            first = ssl.get_server_certificate(("127.0.0.1", port))
+            certificate = pathlib.Path(directory, "lab-server.crt")
+            renewed = Authority(directory, "renewed").sign("server")
+            lab.file.write_text(f"tls_server_config:\n  cert_file: {renewed[0].name}\n  key_file: {renewed[1].name}\n"
+                                + USERS.replace("alice", "carol"))
+            renewed[1].chmod(0o600)
+            wait_for(lambda: ssl.get_server_certificate(("127.0.0.1", port)) != first, exporter)
+            certificate.unlink()
+            context = ssl.create_default_context(cafile=f"{directory}/renewed-ca.crt")
+            wait_for(lambda: exporter.get("/metrics", basic("carol", "right horse"), context=context)[0] == 200, exporter)
+            page = Metrics(exporter.get("/metrics", basic("carol", "right horse"), context=context)[2].decode())
+            assert page.value("kepler_exporter_landlock_abi") > 0, "Landlock is not in force"
+            assert page.value("kepler_exporter_denied_system_calls_total") == 0, exporter.output()
+            assert exporter.output().count("web configuration read again") == 1, exporter.output()
+            assert exporter.stop() == 0
+
+
+def users_that_vanish():
+    """A file that no longer names users opens the server, which is said, unless tokens still protect it."""
+    headers = "http_server_config:\n  headers:\n    X-Frame-Options: deny\n"
+    with tempfile.TemporaryDirectory() as directory:
+        lab = Lab(directory)
+        tokens = pathlib.Path(directory, "tokens")
+        tokens.touch(0o600)
+        tokens.write_text("0123456789abcdef-of-a-test\n")
+        for args, opens in (((), True), ((f"--web.token-file={tokens}",), False)):
+            with lab.start(USERS + headers, *args) as exporter:
+                assert exporter.get("/metrics", {})[0] == 401
+                lab.file.write_text(headers)
+                wait_for(lambda: "web configuration read again" in exporter.output(), exporter)
+                assert ("basic_auth_users was removed: from now on every client" in exporter.output()) == opens, exporter.output()
+                assert exporter.get("/metrics", {})[0] == (200 if opens else 401)
+
+
+def explain_asks_where_it_can():
+    """`kepler explain` speaks TLS as the web configuration says; where that has users, it asks the local socket."""
+    with tempfile.TemporaryDirectory() as directory:
+        lab = Lab(directory)
+        for text, through in ((lab.tls, "--web.listen-address"), (lab.tls + USERS, "--local.socket")):
+            socket_path = f"--local.socket={directory}/kepler.sock"
+            with lab.start(text, socket_path, "--kube.pods=off") as exporter:
+                right = basic("alice", "right horse")
+                wait_for(lambda: exporter.get("/metrics", right, context=lab.context())[0] == 200, exporter)
+                address = exporter.url.removeprefix("https://")
+                asked = [release_binary(), "explain", str(exporter.process.pid), "--config.file=/dev/null", f"--web.config-file={lab.file}",
+                         f"--web.listen-address={address if 'listen' in through else '127.0.0.1:1'}",
+                         socket_path if "socket" in through else "--local.socket="]
+                done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+                assert done.returncode == 0 and "kepler" in done.stdout, (through, done)
+                without = subprocess.run([*asked, "--local.socket="], capture_output=True, text=True, timeout=60, check=False)
+                assert (without.returncode == 0) == ("listen" in through), without
+                assert "socket" not in through or "only its local socket can be asked" in without.stderr, without
+
+
 def refused_at_the_start():
     """A file that is not fit stops the start, with the position."""
     with tempfile.TemporaryDirectory() as directory:
@@ -208,4 +268,5 @@ def half_open_handshakes():
                 peer.close()
 
 
-run_tests([users, posts_wait_too, tls_and_clients, renewal, refused_at_the_start, the_limit, half_open_handshakes])
+run_tests([users, posts_wait_too, tls_and_clients, renewal, in_a_private_place, users_that_vanish, explain_asks_where_it_can,
+           refused_at_the_start, the_limit, half_open_handshakes])
