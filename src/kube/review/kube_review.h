@@ -62,8 +62,8 @@ int kube_review_start(const struct kube_review_options *options, struct kube_rev
 		      struct diag *diag);
 /* Ends a question under way. NULL is fine. No request may be asked about any more. */
 void kube_review_stop(struct kube_review *review);
-/* For http_reviewer.ask; @review: struct kube_review. */
-enum http_verdict kube_review_ask(void *review, const struct http_question *question);
+/* For http_reviewer.ask; @userdata: struct kube_review. */
+enum http_verdict kube_review_ask(void *userdata, const struct http_question *question);
 /* Asks the first question that waits, as the thread does. Returns false if there is none. */
 bool kube_review_turn(struct kube_review *review);
 void kube_review_get_stats(struct kube_review *review, struct kube_review_stats *ret);

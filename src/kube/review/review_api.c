@@ -27,8 +27,11 @@ int review_api_new(const struct kube_options *options, int cancel_fd, struct rev
 		   struct diag *diag)
 {
 	struct review_api *api = calloc(1, sizeof(*api));
-	int r = api ? http_client_load(diag) : diag_set(diag, -ENOMEM, "out of memory");
+	int r;
 
+	if (!api)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	r = http_client_load(diag);
 	if (r < 0) {
 		free(api);
 		return r;

@@ -38,7 +38,7 @@ int http_vsock_listen(const char *text, struct diag *diag)
 {
 	struct sockaddr_vm address = { .svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_ANY };
 	CLEANUP_FD int fd = -1;
-	uint32_t port;
+	uint32_t port = 0;
 	int r = http_vsock_parse(text, &port, diag);
 
 	if (r < 0)

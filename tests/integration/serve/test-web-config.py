@@ -209,7 +209,8 @@ def explain_asks_where_it_can():
                 right = basic("alice", "right horse")
                 wait_for(lambda: exporter.get("/metrics", right, context=lab.context())[0] == 200, exporter)
                 address = exporter.url.removeprefix("https://")
-                asked = [release_binary(), "explain", str(exporter.process.pid), "--config.file=/dev/null", f"--web.config-file={lab.file}",
+                asked = [release_binary(), "explain", str(exporter.process.pid), "--config.file=/dev/null",
+                         f"--web.config-file={lab.file}",
                          f"--web.listen-address={address if 'listen' in through else '127.0.0.1:1'}",
                          socket_path if "socket" in through else "--local.socket="]
                 done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
