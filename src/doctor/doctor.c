@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/terminal.h"
+#include "doctor/cluster/doctor_cluster.h"
 #include "doctor/doctor_energy.h"
 #include "doctor/doctor_guest.h"
 #include "doctor/doctor_owners.h"
@@ -288,31 +289,39 @@ static size_t text_width(void)
 	return columns > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : columns;
 }
 
+/* @status, or 2 if it could not be printed, and the reason was. */
+static int print(const struct strbuf *out, int status)
+{
+	if (strbuf_error(out) < 0)
+		(void)fputs("kepler: out of memory\n", stderr);
+	else if (fwrite(out->data, 1, out->len, stdout) != out->len || fflush(stdout) != 0)
+		(void)fprintf(stderr, "kepler: standard output: %s\n", strerrordesc_np(errno));
+	else
+		return status;
+	return 2;
+}
+
 /* The exit status; 2 if nothing could be printed, and the reason was. */
 static int tell(const struct findings *findings, bool json, bool verbose)
 {
 	const struct findings_view view = { verbose, terminal_wants_colour(STDOUT_FILENO),
 					    text_width() };
-	struct strbuf out = STRBUF_INIT;
-	int status = 2;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	if (findings && json)
+	if (!findings)
+		out.failed = true;
+	else if (json)
 		findings_print_json(findings, &out);
-	else if (findings)
-		findings_print(findings, &view, &out);
-	if (!findings || strbuf_error(&out) < 0)
-		(void)fputs("kepler: out of memory\n", stderr);
-	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-		(void)fprintf(stderr, "kepler: standard output: %s\n", strerrordesc_np(errno));
 	else
-		status = findings_exit_status(findings);
-	strbuf_release(&out);
-	return status;
+		findings_print(findings, &view, &out);
+	return print(&out, findings ? findings_exit_status(findings) : 2);
 }
 
 struct doctor_config {
 	struct config config;
-	bool json, verbose;
+	bool json, verbose, cluster;
+	char *kubeconfig, *context, *api_server;
+	uint64_t cluster_time_ns;
 	char *report; /* "": none */
 	uint64_t report_time_ns;
 };
@@ -323,6 +332,22 @@ static const struct option own_rows[] = {
 	{ "verbose", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, verbose),
 	  .default_text = "false", .only_flag = true,
 	  .help = "Also print findings that are fine, or that cannot be changed on this machine." },
+	SWITCH_FLAG(
+		"cluster", OPTION_MEMBER(struct doctor_config, cluster),
+		"Examine the Keplers of a Kubernetes cluster instead of this machine. Nothing is "
+		"changed there."),
+	TEXT_FLAG("kubeconfig", OPTION_MEMBER(struct doctor_config, kubeconfig), "", "FILE",
+		  "With --cluster: the kubeconfig. Empty: $KUBECONFIG, otherwise ~/.kube/config, "
+		  "otherwise the pod's service account."),
+	TEXT_FLAG("context", OPTION_MEMBER(struct doctor_config, context), "", "NAME",
+		  "With --cluster: the context in the kubeconfig. Empty: its current-context."),
+	TEXT_FLAG("api-server", OPTION_MEMBER(struct doctor_config, api_server), "", "URL",
+		  "With --cluster: the address of kubectl proxy, such as http://127.0.0.1:8001, "
+		  "instead of a kubeconfig."),
+	{ "cluster-time", NULL, OPTION_DURATION,
+	  .offset = offsetof(struct doctor_config, cluster_time_ns), .min = NSEC_PER_SEC,
+	  .max = 3600 * NSEC_PER_SEC, .default_text = "2m", .metavar = "DURATION",
+	  .only_flag = true, .help = "With --cluster: how long it may take." },
 	{ "report", NULL, OPTION_STRING, .offset = offsetof(struct doctor_config, report),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .only_flag = true,
 	  .bare = DOCTOR_REPORT_FILE,
@@ -345,6 +370,11 @@ static int check(const struct option_values *values, struct diag *diag)
 		return diag_set(
 			diag, -EINVAL,
 			"report: goes with neither --json nor --verbose; it has all findings");
+	if (own->report[0] && own->cluster)
+		return diag_set(diag, -EINVAL, "report: is about this machine, without --cluster");
+	if (!own->cluster && (own->kubeconfig[0] || own->context[0] || own->api_server[0]))
+		return diag_set(diag, -EINVAL,
+				"kubeconfig, context and api-server: go with --cluster only");
 	return config_check(values, diag);
 }
 
@@ -380,6 +410,27 @@ static int write_report(const struct doctor_config *doctor)
 	return r < 0 ? 2 : 0;
 }
 
+/* The exit status. */
+static int examine_cluster(const struct doctor_config *doctor)
+{
+	const struct findings_view view = { doctor->verbose, terminal_wants_colour(STDOUT_FILENO),
+					    text_width() };
+	const struct doctor_cluster_options options = {
+		.kubeconfig = doctor->kubeconfig,
+		.context = doctor->context,
+		.api_server = doctor->api_server,
+		.time_ns = doctor->cluster_time_ns,
+	};
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct diag diag = { "" };
+	int status = doctor_cluster(&options, doctor->json, &view, &out, &diag);
+
+	if (status >= 0)
+		return print(&out, status);
+	(void)fprintf(stderr, "kepler: %s\n", diag.text);
+	return 2;
+}
+
 int doctor_main(int argc, char *const *argv, char *const *environ_)
 {
 	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
@@ -389,7 +440,9 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 
 	if (options_load_or_print(&doctor_options, &args, &doctor.config.options, stderr) < 0)
 		return 2;
-	if (doctor.report[0]) {
+	if (doctor.cluster) {
+		status = examine_cluster(&doctor);
+	} else if (doctor.report[0]) {
 		status = write_report(&doctor);
 	} else {
 		findings = doctor_examine(&doctor.config, NULL);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/cluster/cluster_findings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text/cell_text.h"
+
+/* Messages of peers are fit for a terminal and for JSON, also where they were cut. */
+static void make_printable(char *text, size_t size)
+{
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
+
+	(void)cell_text_add(&clean, text, size);
+	(void)snprintf(text, size, "%s", clean.data ? clean.data : "");
+}
+
+static struct cluster_finding *find(struct cluster_findings *findings,
+				    const struct cluster_finding *draft)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		struct cluster_finding *one = &findings->list[i];
+
+		if (strcmp(one->id, draft->id) == 0 && strcmp(one->object, draft->object) == 0 &&
+		    strcmp(one->what, draft->what) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+void cluster_findings_add(struct cluster_findings *findings, const struct cluster_finding *draft,
+			  const char *node)
+{
+	struct cluster_finding *finding = find(findings, draft);
+
+	if (!finding && findings->count == CLUSTER_FINDINGS_MAX) {
+		findings->left_out++;
+		return;
+	}
+	if (!finding) {
+		finding = &findings->list[findings->count++];
+		*finding = *draft;
+		finding->node_count = 0;
+		make_printable(finding->why, sizeof(finding->why));
+	}
+	if (!node)
+		return;
+	if (finding->node_count < FINDING_NODES_MAX)
+		(void)snprintf(finding->nodes[finding->node_count],
+			       sizeof(finding->nodes[finding->node_count]), "%s", node);
+	finding->node_count++;
+}
+
+/* By insertion: there are few, and equal ones keep their order. */
+void cluster_findings_sort(struct cluster_findings *findings)
+{
+	for (size_t i = 1; i < findings->count; i++) {
+		struct cluster_finding moved = findings->list[i];
+		size_t to = i;
+
+		for (; to > 0 && findings->list[to - 1].level < moved.level; to--)
+			findings->list[to] = findings->list[to - 1];
+		findings->list[to] = moved;
+	}
+}
+
+int cluster_findings_exit_status(const struct cluster_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		if (findings->list[i].level >= FINDING_FIX)
+			return 1;
+	}
+	return 0;
+}
