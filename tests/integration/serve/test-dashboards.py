@@ -134,7 +134,6 @@ def check_others(prometheus):
 
 def check_rules(prometheus):
     """All rules evaluate, each one has series, and no alert is raised but the one that this fleet deserves."""
-    prometheus.wait("instance:kepler_cost:sum1d and on (instance) instance:kepler_carbon_grams:sum1d", 90)
     groups = prometheus.get("rules")["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     yield from (f"{rule['name']}: {rule.get('lastError')}" for rule in rules if rule["health"] != "ok")
@@ -207,7 +206,9 @@ def main():
         fleet = Fleet(stack)
         prometheus = stack.enter_context(Prometheus(fleet, binary))
         for job in (*SCHEMAS, ESTIMATE):
-            prometheus.wait(f'count_over_time(kepler_exporter_snapshots_total{{job="{job}"}}[5m]) > 18', 300)
+            prometheus.wait(f'count_over_time(kepler_exporter_snapshots_total{{job="{job}"}}[5m]) > 9', 300)
+        prometheus.wait("instance:kepler_cost:sum1d and on (instance) instance:kepler_carbon_grams:sum1d", 90)
+        prometheus.stop_the_clock(len(fleet.target_of), 120)
         wrong = [*check_panels(prometheus, boards), *check_others(prometheus), *check_questions(prometheus, boards),
                  *check_rules(prometheus), *check_sums(prometheus)]
         assert not wrong, "\n".join(wrong)
