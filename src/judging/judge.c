@@ -15,6 +15,7 @@
 #include "judging/interval.h"
 #include "judging/lag.h"
 #include "judging/pairing.h"
+#include "judging/reading_times.h"
 #include "judging/slope.h"
 
 #define PAIRS_LEAST   8
@@ -25,6 +26,7 @@
 #define PARTS_MOST    10
 #define PART_PAIRS    20   /* of a part at least */
 #define VARIES_BY     0.25 /* of the range */
+#define SWING         0.5  /* of the range of power: a wrong one of so much must show */
 #define LAG_SEARCH    3    /* times the bound, so that a breach is seen as one */
 
 /* Everything that is found out about two series before there is a verdict. */
@@ -52,6 +54,13 @@ static int look_at(const struct result *result, struct judgement *ret)
 	/* Half a step of the finer series cannot be seen. */
 	double step_s = fmin(series_step_s(result->actual), series_step_s(result->predicted));
 	ret->lag_is_too_long = fabs(ret->lag_s) > fmax(most_s, step_s / 2);
+	/* Readings at uncertain times correlate with anything for a while. */
+	if (ret->lag_is_too_long && result->time_error_s > 0 &&
+	    reading_times_explain(result, 0,
+				  result->threshold.max_error + result->threshold.truth_error, 0)) {
+		ret->lag_s = 0;
+		ret->lag_is_too_long = false;
+	}
 	if (r == 0)
 		r = pairs_make(result->actual, result->predicted, 0, SERIES_WINDOWS_MAX,
 			       &ret->plain);
@@ -193,11 +202,11 @@ static double blur_at(const struct series *series, double time_s)
 }
 
 /*
- * Is the error of the phase within its bound once the blur at both of its ends is taken off? There
- * the finer series is cut at the reading times of the coarser one.
+ * Is the error of the phase within its bound once @ret_blur is taken off? At both of its ends the
+ * finer series is cut at the reading times of the coarser one, and these may be uncertain.
  */
 static bool is_blurred(const struct result *result, const struct pairs *pairs,
-		       const struct phase_result *phase)
+		       const struct phase_result *phase, bool by_jitter)
 {
 	bool by_actual = series_step_s(result->actual) >= series_step_s(result->predicted);
 	const struct series *finer = by_actual ? result->predicted : result->actual;
@@ -206,8 +215,12 @@ static bool is_blurred(const struct result *result, const struct pairs *pairs,
 	if (stretch.count == 0)
 		return false;
 	const struct pair *first = &pairs->items[stretch.first], *last = first + stretch.count - 1;
-	double blur = blur_at(finer, first->start_s + shift_s) +
-		      blur_at(finer, last->start_s + last->span_s + shift_s);
+	double end_s = last->start_s + last->span_s;
+	double blur = blur_at(finer, first->start_s + shift_s) + blur_at(finer, end_s + shift_s);
+
+	if (by_jitter)
+		blur += reading_times_energy(result, first->start_s) +
+			reading_times_energy(result, end_s);
 	return fabs(phase->predicted - phase->actual) - blur <=
 	       result->threshold.max_error * fabs(phase->actual);
 }
@@ -416,6 +429,53 @@ static void explain_open(struct result *result, const struct phase_result *open)
 				   open->phase.name, open->ratio_low, open->ratio_high, bound);
 }
 
+/* Would a prediction with a wrong range of power, but the right energy, show in some phase? */
+static bool shows_swing(const struct result *result, const struct fit *fit)
+{
+	double mean = fit->line.mean_actual;
+
+	for (size_t i = 0; i < result->phase_count; i++) {
+		const struct phase_result *phase = &result->phases[i];
+		double length_s = phase->phase.end_s - phase->phase.start_s;
+		double power = phase->actual / length_s;
+		double unknown = result->threshold.max_error + result->threshold.truth_error +
+				 2 * result->time_error_s / length_s;
+
+		if (SWING * fabs(power - mean) > unknown * power)
+			return true;
+	}
+	return false;
+}
+
+/* Only energies decide: all else is within what the times of the readings explain. */
+static void decide_by_energies(struct result *result, const struct judgement *judgement,
+			       const struct phase_result *whole)
+{
+	const struct errors *errors = &result->errors;
+	bool varies = judgement->fit.spread > VARIES_BY * judgement->fit.range;
+
+	result->error = fabs(whole->error);
+	for (size_t i = 0; i < result->phase_count; i++)
+		result->error = fmax(result->error, fabs(result->phases[i].error));
+	if (varies && !shows_swing(result, &judgement->fit))
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "Energies differ by %+.2f %%, but the exporter's readings are "
+				   "known to within ±%.2f s only, and phases are too short to "
+				   "show whether its power follows: %.0f %% of the range remain. "
+				   "A longer --duration is needed.",
+				   100 * whole->error, result->time_error_s, 100 * errors->shape);
+	else
+		result_set_verdict(result, VERDICT_PASS,
+				   "Energies differ by %+.2f %%, in no phase by more than the "
+				   "bound. %.0f %% of the range remain, which times of readings "
+				   "that are known to within ±%.2f s explain in each stretch of "
+				   "time.%s",
+				   100 * whole->error, 100 * errors->shape, result->time_error_s,
+				   varies ? ""
+					  : " The power hardly varies, so a wrong scale with an "
+					    "opposite offset would not show.");
+}
+
 static void decide(struct result *result, const struct judgement *judgement,
 		   const struct phase_result *whole)
 {
@@ -438,7 +498,13 @@ static void decide(struct result *result, const struct judgement *judgement,
 				   errors->unpaired_actual_s, actual_s);
 		return;
 	}
-	if (energies || errors->shape > max_error || judgement->lag_is_too_long) {
+	bool is_explained = !energies && errors->shape > max_error && !judgement->lag_is_too_long &&
+			    result->time_error_s > 0 &&
+			    reading_times_explain(result, judgement->lag_s,
+						  max_error + result->threshold.truth_error,
+						  SMALL * errors->range);
+	if ((energies || errors->shape > max_error || judgement->lag_is_too_long) &&
+	    !is_explained) {
 		result->cause = cause_of(judgement, errors->energy_ratio, energies);
 		explain(result, judgement);
 		if (energies && whole->verdict != VERDICT_FAIL)
@@ -449,6 +515,10 @@ static void decide(struct result *result, const struct judgement *judgement,
 		return;
 	if (open) {
 		explain_open(result, open);
+		return;
+	}
+	if (is_explained) {
+		decide_by_energies(result, judgement, whole);
 		return;
 	}
 	char bound[THRESHOLD_TEXT_MAX];
@@ -472,13 +542,19 @@ static int judge_phases(struct result *result, const struct pairs *pairs, double
 {
 	const struct threshold *threshold = &result->threshold;
 	int r = judge_phase(pairs, range, threshold, 0, whole);
+	if (r == 0 && whole->verdict == VERDICT_FAIL && result->time_error_s > 0 &&
+	    is_blurred(result, pairs, whole, true))
+		whole->verdict = VERDICT_INCONCLUSIVE;
 	for (size_t i = 0; r == 0 && i < result->phase_count; i++) {
 		struct phase_result *phase = &result->phases[i];
 		double length_s = phase->phase.end_s - phase->phase.start_s;
 		r = judge_phase(pairs, range, threshold, (1 - UNPAIRED_MOST) * length_s, phase);
 		if ((!are_given && isnan(phase->error)) ||
-		    (phase->verdict != VERDICT_PASS && is_blurred(result, pairs, phase)))
+		    (phase->verdict != VERDICT_PASS && is_blurred(result, pairs, phase, false)))
 			phase->verdict = VERDICT_NOT_APPLICABLE;
+		else if (phase->verdict == VERDICT_FAIL && result->time_error_s > 0 &&
+			 is_blurred(result, pairs, phase, true))
+			phase->verdict = VERDICT_INCONCLUSIVE;
 	}
 	return r;
 }

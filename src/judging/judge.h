@@ -19,6 +19,13 @@
  * A verdict is "inconclusive" with fewer than 8 pairs, or if more than 10 % of the actual series'
  * time is without a counterpart.
  *
+ * Where the times of the predicted readings are uncertain, what these can explain fails nothing: of
+ * the shape by judging/reading_times.h, of the energy of a phase the most power at each end × the
+ * uncertainty. Such a phase is "inconclusive", as is a run in which a prediction with half or one
+ * and a half times the range of power, and the right energy, might not show. It shows in a phase
+ * whose power differs from the mean if half of that difference is above the bound and twice the
+ * uncertainty / the phase's length, both of its power.
+ *
  * Cause, by the first rule that applies: `lag`, if it is beyond its bound and the two series
  * correlate; `shape`, if they do not (r² < 0.5) or the prediction is constant; `saturation`, or
  * `offset` for a floor, if the prediction is at a limit; `shape`, if energies are right; else

@@ -90,6 +90,11 @@ struct result {
 	enum verdict verdict;
 	enum cause cause;
 	struct threshold threshold;
+	/*
+	 * The times of the predicted readings are known to within ± this, besides a constant delay:
+	 * judging/reading_times.h. 0: exactly.
+	 */
+	double time_error_s;
 	double error; /* what max_error bounds, the worst of it, as a ratio; NAN: none */
 	bool has_errors;
 	struct errors errors;

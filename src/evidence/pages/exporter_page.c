@@ -329,17 +329,21 @@ static int add_samples(struct exporter *exporter, double time_s)
 	return r < 0 ? r : gpu_rows_end(&exporter->gpus, exporter->url, time_s);
 }
 
-static double page_time(const struct exporter *exporter, double now_s, double came_s)
+static double page_time(const struct exporter *exporter, double now_s, double came_s,
+			double *ret_error_s)
 {
 	const struct exporter_state *state = exporter->state;
 	double before_s = exporter->pages > 0 ? state->asked_s : now_s;
 
 	double named_s = state->named_s - exporter->wall_ahead_s;
 
+	*ret_error_s = 0;
 	if (named_s > exporter->last_s && named_s <= came_s)
 		return named_s;
+	*ret_error_s = came_s - now_s;
 	if (exporter_reads_when_asked(exporter->kind))
 		return now_s;
+	*ret_error_s += (now_s - before_s) / 2;
 	return (before_s + now_s) / 2;
 }
 
@@ -372,7 +376,7 @@ static int end_page(struct exporter *exporter, double now_s, double came_s)
 	if (!state->has_grown && exporter->new_pages > 0) {
 		exporter->still_s = fmax(exporter->still_s, now_s - state->changed_s);
 	} else {
-		double time_s = page_time(exporter, now_s, came_s);
+		double error_s, time_s = page_time(exporter, now_s, came_s, &error_s);
 
 		/* Without a time of its own, the first page's numbers are of an unknown age. */
 		if (exporter->new_pages > 0 || !isnan(state->named_s) ||
@@ -380,6 +384,8 @@ static int end_page(struct exporter *exporter, double now_s, double came_s)
 			r = add_samples(exporter, time_s);
 		if (r == 0)
 			r = published_bounds_end(&exporter->bounds, time_s);
+		if (exporter->new_pages > 0)
+			exporter->time_error_s = fmax(exporter->time_error_s, error_s);
 		if (exporter->new_pages++ == 0)
 			exporter->first_s = time_s;
 		exporter->last_s = time_s;

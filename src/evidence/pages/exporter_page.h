@@ -66,6 +66,8 @@ struct exporter {
 	 * given here: set before each page.
 	 */
 	double wall_ahead_s;
+	/* A page with new numbers, besides a constant delay: how far off its time is at most. */
+	double time_error_s;
 	double page_s;         /* when the last page was asked for */
 	double still_s;        /* the longest time over which its pages had the same numbers */
 	char architecture[64]; /* of the processor, as the page reports it; "": it does not */
