@@ -64,6 +64,9 @@ static const struct option_choice model_parts[] = {
 static const struct option_choice schemas[] = {
 	{ "classic", SCHEMA_CLASSIC }, { "current", SCHEMA_CURRENT }, { "both", SCHEMA_BOTH }, { 0 }
 };
+static const struct option_choice processes_shown[] = { { "shown", PROCESSES_SHOWN },
+							{ "hidden", PROCESSES_HIDDEN },
+							{ 0 } };
 static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
@@ -257,6 +260,13 @@ static const struct option pages_rows[] = {
 		  "responses. Prometheus stores each such line as a separate series, which doubles "
 		  "the number of series, unless its feature created-timestamp-zero-ingestion is "
 		  "enabled." },
+	{ "metrics.processes", NULL, OPTION_ENUM, FIELD(page_options, processes),
+	  .choices = processes_shown, .default_text = "shown", .metavar = "HOW", .reloadable = true,
+	  .help = "hidden: no series of processes on pages, in files and in remote write, about "
+		  "half "
+		  "of all series. Containers have all of their energy. kepler top and /explain "
+		  "show "
+		  "processes either way." },
 };
 
 static const struct option publication_rows[] = {

@@ -23,8 +23,8 @@
 	}
 
 #define FAMILIES                                                                                   \
-	"all levels are served; drop families in Prometheus with metric_relabel_configs, and "     \
-	"metrics.process.min-joules limits the processes"
+	"metrics.processes=hidden leaves out the processes; drop other families in Prometheus "    \
+	"with metric_relabel_configs"
 #define UNREAD    "classic Kepler does not use it either"
 #define ALL_ZONES "all zones are read; drop series in Prometheus with metric_relabel_configs"
 #define FAKE                                                                                       \

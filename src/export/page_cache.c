@@ -104,7 +104,8 @@ void page_cache_set_options(struct page_cache *cache, const struct page_options 
 {
 	pthread_mutex_lock(&cache->lock);
 	if (cache->options.schema != options->schema ||
-	    cache->options.created != options->created) {
+	    cache->options.created != options->created ||
+	    cache->options.processes != options->processes) {
 		cache->options = *options;
 		for (size_t i = 0; i < cache->formats->count; i++) {
 			for (size_t j = 0; j < ENCODING_COUNT; j++)
@@ -168,6 +169,13 @@ static void trim(struct strbuf *body)
 	body->failed = false;
 }
 
+unsigned page_levels(const struct page_options *options)
+{
+	unsigned every = (1U << LEVEL_COUNT) - 1;
+
+	return options->processes == PROCESSES_HIDDEN ? every - LEVEL_BIT(LEVEL_PROCESS) : every;
+}
+
 int page_render(const struct page_format *format, const struct snapshot *snapshot,
 		const struct http_stats *http, const struct page_options *options,
 		struct label_cache *labels, struct strbuf *out)
@@ -176,6 +184,7 @@ int page_render(const struct page_format *format, const struct snapshot *snapsho
 		.snapshot = snapshot,
 		.http = http,
 		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
+		.levels = page_levels(options),
 	};
 
 	if (label_cache_view(labels, snapshot, view.rows) < 0)

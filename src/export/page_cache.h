@@ -15,11 +15,17 @@
 
 #define PAGE_FORMATS_MAX 4
 
+enum page_processes { PROCESSES_SHOWN, PROCESSES_HIDDEN };
+
 /* The operator's choices for a page; the rest depends on the request. */
 struct page_options {
 	enum metrics_schema schema;
 	bool created; /* a _created line for each counter, where the format has them */
+	enum page_processes processes;
 };
+
+/* For struct catalog_view: the levels that a page has. */
+unsigned page_levels(const struct page_options *options);
 
 struct page_format {
 	label_form *labels; /* of rows */

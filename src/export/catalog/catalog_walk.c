@@ -237,13 +237,11 @@ static bool has_level(const struct walk *walk, enum level level)
 static void walk_levels(struct walk *walk)
 {
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		if (!has_level(walk, level))
-			continue;
 		walk->at.level = level;
-		if (walk->at.family->of == OF_PENDING)
-			walk_pending(walk);
-		else
+		if (walk->at.family->of != OF_PENDING)
 			walk_struct(walk, &walk->at.view->snapshot->level[level]);
+		else if (has_level(walk, level))
+			walk_pending(walk);
 	}
 }
 
@@ -508,7 +506,7 @@ static void walk_rows(struct walk *walk)
 static void walk_pending_counter(struct walk *walk)
 {
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
-		if (!level_info[level].has_work)
+		if (!level_info[level].has_work || !has_level(walk, level))
 			continue;
 		walk->at.level = level;
 		walk->at.base = walk->at.view->snapshot->level[level].pending;

@@ -36,7 +36,7 @@ struct file_writer {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
 	struct file_options options;
 	struct snapshot_holder *holder;
-	unsigned schemas;
+	unsigned schemas, levels; /* of the pages */
 	void (*start_thread)(void);
 	struct rotated_file file;
 	struct label_cache *labels;
@@ -60,6 +60,7 @@ static int render(struct file_writer *writer, const struct snapshot *snapshot)
 	struct catalog_view view = {
 		.snapshot = snapshot,
 		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
+		.levels = writer->levels,
 	};
 	struct line_sink lines;
 	int r;
@@ -203,6 +204,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 		.options = *options,
 		.holder = program->holder,
 		.schemas = (unsigned)program->pages->schema,
+		.levels = page_levels(program->pages),
 		.start_thread = program->start_thread,
 		.is_csv = wants_csv(options),
 		.file = { .path = options->path,

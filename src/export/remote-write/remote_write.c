@@ -40,7 +40,7 @@ struct remote_write {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
 	struct remote_write_options options;
 	struct snapshot_holder *holder;
-	unsigned schemas;
+	unsigned schemas, levels; /* of the pages */
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
 	/* Labels of every series: the configured ones; job and instance, unless configured. */
@@ -85,6 +85,7 @@ static int walk(struct remote_write *self, const struct snapshot *snapshot)
 	struct catalog_view view = {
 		.snapshot = snapshot,
 		.start_ms = (int64_t)(snapshot->node.start_time_s * 1000),
+		.levels = self->levels,
 	};
 	int r = label_cache_view(self->labels, snapshot, view.rows);
 
@@ -327,6 +328,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	self->options = program->push->remote_write;
 	self->holder = program->holder;
 	self->schemas = (unsigned)program->pages->schema;
+	self->levels = page_levels(program->pages);
 	self->start_thread = program->start_thread;
 	self->stop_fd = self->wake_fd = -1;
 	self->sink_options = (struct write_sink_options){

@@ -64,6 +64,17 @@ def series_of_a_row_are_those_measured():
             assert abs(got - want) < 0.01, (schema, level, got, want, rows[level])
 
 
+def hidden_processes_leave_all_energy_in_containers():
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 40)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.process.min-joules=0",
+                     "--metrics.processes=hidden") as exporter:
+        metrics = exporter.intervals(6)
+        assert exporter.stop() == 0
+    assert not [name for name in metrics.named if name.startswith("kepler_process_")]
+    wrong = {key: error for key, error in metrics.imbalance_uj().items() if "process" not in key}
+    assert not wrong and metrics.sum("kepler_container_joules_total") > 1, wrong
+
+
 def tables_are_what_the_command_prints():
     blocks = re.findall(r"^    deploy/fleet/fleet-cost(.*)\n\n(.*?\n(?:\n\|.*\n(?:\|.*\n)+))", DOC.read_text(), re.MULTILINE)
     assert len(blocks) == 3, blocks
@@ -137,7 +148,8 @@ def rules_add_up_to_the_nodes():
 
 def main():
     containers.enter_own_mounts()
-    run_tests((tables_are_what_the_command_prints, rules_add_up_to_the_nodes, series_of_a_row_are_those_measured))
+    run_tests((tables_are_what_the_command_prints, rules_add_up_to_the_nodes, series_of_a_row_are_those_measured,
+               hidden_processes_leave_all_energy_in_containers))
 
 
 main()

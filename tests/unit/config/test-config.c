@@ -301,7 +301,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "1uJ",           "EUR",         "delta",  "gzip",
 					     "process",       "socks5h://a", "a=b",    "1.0",
 					     "csv",           "2m",          "5",      "/srv/a",
-					     "kubernetes" };
+					     "kubernetes",    "hidden" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

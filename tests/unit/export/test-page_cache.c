@@ -253,6 +253,40 @@ static void created_shows_and_goes_at_once(void **state)
 	fixture_release(&fixture);
 }
 
+static bool shows(struct page_cache *cache, const char *accept, const char *text)
+{
+	struct http_response response = ask(cache, accept, false);
+	bool shown = memmem(response.body, response.len, text, strlen(text));
+
+	give_back(&response);
+	return shown;
+}
+
+/* A reload with --metrics.processes; the pending energy of a level goes with its rows. */
+static void processes_hide_and_show_at_once(void **state)
+{
+	const struct page_options hidden = { .schema = SCHEMA_BOTH, .processes = PROCESSES_HIDDEN };
+	static const char *const formats[] = { "text/plain", "application/openmetrics-text" };
+	struct page_cache *cache;
+	struct fixture fixture;
+
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &both, &cache), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		page_cache_set_options(cache, &both);
+		assert_true(shows(cache, formats[i], "kepler_process_joules_total{"));
+		assert_true(shows(cache, formats[i], "kepler_pending_joules{level=\"process\""));
+		page_cache_set_options(cache, &hidden);
+		assert_false(shows(cache, formats[i], "\nkepler_process_"));
+		assert_false(shows(cache, formats[i], "_joules{level=\"process\""));
+		assert_true(shows(cache, formats[i], "kepler_pending_joules{level=\"container\""));
+		assert_true(shows(cache, formats[i], "kepler_container_joules_total{"));
+	}
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
 struct crowd {
 	struct page_cache *cache;
 	bool stop;
@@ -332,6 +366,7 @@ int main(void)
 		cmocka_unit_test(an_older_snapshot_does_not_come_back),
 		cmocka_unit_test(a_new_schema_shows_at_once),
 		cmocka_unit_test(created_shows_and_goes_at_once),
+		cmocka_unit_test(processes_hide_and_show_at_once),
 		cmocka_unit_test(a_crowd_sees_whole_pages),
 	};
 
