@@ -165,12 +165,12 @@ static void json_put(json_t **value)
 int doctor_receivers_read(struct findings *findings, const char *page, size_t len)
 {
 	CLEANUP(json_put) json_t *root = parse(page, len);
-	const json_t *list = json_object_get(root, "receivers"), *receiver;
-	size_t i;
+	const json_t *list = json_object_get(root, "receivers");
 
 	if (!json_is_array(list))
 		return -EINVAL;
-	json_array_foreach(list, i, receiver) add_receiver(findings, receiver);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		add_receiver(findings, json_array_get(list, i));
 	return 0;
 }
 
@@ -178,12 +178,11 @@ int doctor_receivers_read(struct findings *findings, const char *page, size_t le
 static bool is_on_page(const struct strbuf *page, const char *url)
 {
 	CLEANUP(json_put) json_t *root = page->len ? parse(page->data, page->len) : NULL;
-	const json_t *list = json_object_get(root, "receivers"), *receiver;
-	size_t i, len = strcspn(url, "?#");
+	const json_t *list = json_object_get(root, "receivers");
+	size_t len = strcspn(url, "?#");
 
-	json_array_foreach(list, i, receiver)
-	{
-		const char *known = text_of(receiver, "receiver");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *known = text_of(json_array_get(list, i), "receiver");
 
 		if (strlen(known) == len && strncmp(known, url, len) == 0)
 			return true;

@@ -359,6 +359,8 @@ static void rows(struct sink *base, const struct row_block *block)
 	struct row_run run;
 
 	run.part = NULL;
+	run.block = NULL;
+	run.has_tails = false;
 	if (sink->is_dropped)
 		return;
 	for (uint32_t row = 0; row < view->count && sink->error == 0; row++) {
