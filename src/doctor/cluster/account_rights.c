@@ -54,14 +54,15 @@ static void find_own_user(struct reviewer *reviewer)
 				"SelfSubjectReview"),
 		      &answer);
 	(void)snprintf(reviewer->user, sizeof(reviewer->user), "%.599s",
-		       object ? kube_text(object, "status", "userInfo", "username", NULL) : "?");
+		       object ? kube_text(object, "status", "userInfo", "username", KUBE_END)
+			      : "?");
 	json_decref(object);
 }
 
 /* 1, 0, or -1: unknown. */
 static int read_allowed(json_t *object)
 {
-	const json_t *allowed = kube_at(object, "status", "allowed", NULL);
+	const json_t *allowed = kube_at(object, "status", "allowed", KUBE_END);
 	int answer = json_is_boolean(allowed) ? json_is_true(allowed) : -1;
 
 	json_decref(object);

@@ -114,9 +114,9 @@ static void read_error(struct api_answer *answer)
 {
 	json_t *root =
 		json_parse_bounded(answer->body.data ? answer->body.data : "", answer->body.len);
-	const char *text = kube_text(root, "message", NULL);
+	const char *text = kube_text(root, "message", KUBE_END);
 
-	answer->is_status = strcmp(kube_text(root, "kind", NULL), "Status") == 0;
+	answer->is_status = strcmp(kube_text(root, "kind", KUBE_END), "Status") == 0;
 	if (!*text)
 		text = answer->body.data ? answer->body.data : "";
 	(void)snprintf(answer->error, sizeof(answer->error), "HTTP %d: %.*s", answer->status,
@@ -216,7 +216,7 @@ static int read_end(const struct object_stream *stream, struct strbuf *next)
 {
 	json_t *root = json_parse_bounded(stream->rest.data, stream->rest.len);
 	char escaped[4096];
-	int r = http_url_escape(kube_text(root, "metadata", "continue", NULL), escaped,
+	int r = http_url_escape(kube_text(root, "metadata", "continue", KUBE_END), escaped,
 				sizeof(escaped));
 
 	json_decref(root);

@@ -92,12 +92,12 @@ struct cluster_node *cluster_facts_node(const struct cluster_facts *facts, const
 /* The condition of that type, or NULL. */
 static const json_t *condition(const json_t *object, const char *type)
 {
-	const json_t *conditions = kube_at(object, "status", "conditions", NULL);
+	const json_t *conditions = kube_at(object, "status", "conditions", KUBE_END);
 
 	for (size_t i = 0; i < json_array_size(conditions); i++) {
 		const json_t *one = json_array_get(conditions, i);
 
-		if (strcmp(kube_text(one, "type", NULL), type) == 0)
+		if (strcmp(kube_text(one, "type", KUBE_END), type) == 0)
 			return one;
 	}
 	return NULL;
@@ -105,7 +105,7 @@ static const json_t *condition(const json_t *object, const char *type)
 
 static bool condition_is(const json_t *object, const char *type, const char *status)
 {
-	return strcmp(kube_text(condition(object, type), "status", NULL), status) == 0;
+	return strcmp(kube_text(condition(object, type), "status", KUBE_END), status) == 0;
 }
 
 /* Room for one more at @count, which doubles: 0 or -ENOMEM. */
@@ -124,9 +124,9 @@ static int grow(void **array, size_t count, size_t size)
 
 int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node)
 {
-	const char *name = kube_text(node, "metadata", "name", NULL);
-	json_t *labels = kube_at(node, "metadata", "labels", NULL);
-	const char *system = kube_text(labels, "kubernetes.io/os", NULL);
+	const char *name = kube_text(node, "metadata", "name", KUBE_END);
+	json_t *labels = kube_at(node, "metadata", "labels", KUBE_END);
+	const char *system = kube_text(labels, "kubernetes.io/os", KUBE_END);
 	struct cluster_node *new;
 
 	if (!*name || strlen(name) >= sizeof(new->name))
@@ -142,12 +142,12 @@ int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node)
 		.is_ready = condition_is(node, "Ready", "True"),
 		.is_linux = !*system || strcmp(system, "linux") == 0,
 		.labels = json_incref(labels),
-		.taints = json_incref(kube_at(node, "spec", "taints", NULL)),
+		.taints = json_incref(kube_at(node, "spec", "taints", KUBE_END)),
 		.lease_age_s = (double)NAN,
 	};
 	(void)snprintf(new->name, sizeof(new->name), "%s", name);
 	(void)snprintf(new->kubelet, sizeof(new->kubelet), "%s",
-		       kube_text(node, "status", "nodeInfo", "kubeletVersion", NULL));
+		       kube_text(node, "status", "nodeInfo", "kubeletVersion", KUBE_END));
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static const json_t *container_of(const json_t *containers)
 	for (size_t i = 0; i < json_array_size(containers); i++) {
 		const json_t *one = json_array_get(containers, i);
 
-		if (strcmp(kube_text(one, "name", NULL), "kepler") == 0)
+		if (strcmp(kube_text(one, "name", KUBE_END), "kepler") == 0)
 			return one;
 	}
 	return json_array_get(containers, 0);
@@ -166,9 +166,9 @@ static const json_t *container_of(const json_t *containers)
 /* The value of an option in the container's arguments, else in its environment; "auto". */
 static const char *setting_of(const json_t *container, const char *flag, const char *variable)
 {
-	const json_t *lists[] = { kube_at(container, "command", NULL),
-				  kube_at(container, "args", NULL) };
-	const json_t *env = kube_at(container, "env", NULL);
+	const json_t *lists[] = { kube_at(container, "command", KUBE_END),
+				  kube_at(container, "args", KUBE_END) };
+	const json_t *env = kube_at(container, "env", KUBE_END);
 
 	for (size_t l = 0; l < ARRAY_SIZE(lists); l++) {
 		for (size_t i = 0; i < json_array_size(lists[l]); i++) {
@@ -181,8 +181,8 @@ static const char *setting_of(const json_t *container, const char *flag, const c
 	for (size_t i = 0; i < json_array_size(env); i++) {
 		const json_t *one = json_array_get(env, i);
 
-		if (strcmp(kube_text(one, "name", NULL), variable) == 0)
-			return kube_text(one, "value", NULL);
+		if (strcmp(kube_text(one, "name", KUBE_END), variable) == 0)
+			return kube_text(one, "value", KUBE_END);
 	}
 	return "auto";
 }
@@ -190,29 +190,30 @@ static const char *setting_of(const json_t *container, const char *flag, const c
 /* The port called "metrics" or "http", else the first. */
 static void find_port(struct cluster_daemonset *set, const json_t *container)
 {
-	const json_t *ports = kube_at(container, "ports", NULL), *best = json_array_get(ports, 0);
+	const json_t *ports = kube_at(container, "ports", KUBE_END),
+		     *best = json_array_get(ports, 0);
 
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *one = json_array_get(ports, i);
-		const char *name = kube_text(one, "name", NULL);
+		const char *name = kube_text(one, "name", KUBE_END);
 
 		if (strcmp(name, "metrics") == 0 || strcmp(name, "http") == 0)
 			best = one;
 	}
-	set->port = json_integer_value(kube_at(best, "containerPort", NULL));
-	set->port_name = kube_text(best, "name", NULL);
+	set->port = json_integer_value(kube_at(best, "containerPort", KUBE_END));
+	set->port_name = kube_text(best, "name", KUBE_END);
 	if (!set->port)
 		set->port = 28282;
 }
 
 int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 {
-	json_t *pod = kube_at(daemonset, "spec", "template", "spec", NULL);
-	const json_t *container = container_of(kube_at(pod, "containers", NULL));
+	json_t *pod = kube_at(daemonset, "spec", "template", "spec", KUBE_END);
+	const json_t *container = container_of(kube_at(pod, "containers", KUBE_END));
 	struct cluster_daemonset *new;
 
-	if (!*kube_text(daemonset, "metadata", "name", NULL) ||
-	    !*kube_text(daemonset, "metadata", "namespace", NULL) || !container)
+	if (!*kube_text(daemonset, "metadata", "name", KUBE_END) ||
+	    !*kube_text(daemonset, "metadata", "namespace", KUBE_END) || !container)
 		return 0;
 	if (facts->daemonset_count == CLUSTER_DAEMONSETS_MAX) {
 		facts->daemonsets_left_out++;
@@ -221,17 +222,17 @@ int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 	new = &facts->daemonsets[facts->daemonset_count++];
 	*new = (struct cluster_daemonset){
 		.object = json_incref(daemonset),
-		.ns = kube_text(daemonset, "metadata", "namespace", NULL),
-		.name = kube_text(daemonset, "metadata", "name", NULL),
-		.account = kube_text(pod, "serviceAccountName", NULL),
+		.ns = kube_text(daemonset, "metadata", "namespace", KUBE_END),
+		.name = kube_text(daemonset, "metadata", "name", KUBE_END),
+		.account = kube_text(pod, "serviceAccountName", KUBE_END),
 		.source = setting_of(container, "--kube.pods=", "KEPLER_KUBE_PODS"),
 		.settle = setting_of(container, "--metrics.settle=", "KEPLER_METRICS_SETTLE"),
-		.is_https =
-			strcmp(kube_text(container, "readinessProbe", "httpGet", "scheme", NULL),
-			       "HTTPS") == 0,
-		.labels = kube_at(daemonset, "spec", "template", "metadata", "labels", NULL),
-		.tolerations = kube_at(pod, "tolerations", NULL),
-		.node_selector = kube_at(pod, "nodeSelector", NULL),
+		.is_https = strcmp(kube_text(container, "readinessProbe", "httpGet", "scheme",
+					     KUBE_END),
+				   "HTTPS") == 0,
+		.labels = kube_at(daemonset, "spec", "template", "metadata", "labels", KUBE_END),
+		.tolerations = kube_at(pod, "tolerations", KUBE_END),
+		.node_selector = kube_at(pod, "nodeSelector", KUBE_END),
 	};
 	if (!*new->account)
 		new->account = "default";
@@ -242,38 +243,39 @@ int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 /* The controller makes a pod for a node by its affinity; nodeName comes with the scheduler. */
 static const char *node_of(const json_t *pod)
 {
-	const char *name = kube_text(pod, "spec", "nodeName", NULL);
+	const char *name = kube_text(pod, "spec", "nodeName", KUBE_END);
 	const json_t *terms = kube_at(pod, "spec", "affinity", "nodeAffinity",
 				      "requiredDuringSchedulingIgnoredDuringExecution",
-				      "nodeSelectorTerms", NULL);
+				      "nodeSelectorTerms", KUBE_END);
 	const json_t *field =
-		json_array_get(kube_at(json_array_get(terms, 0), "matchFields", NULL), 0);
-	const char *wanted = json_string_value(json_array_get(kube_at(field, "values", NULL), 0));
+		json_array_get(kube_at(json_array_get(terms, 0), "matchFields", KUBE_END), 0);
+	const char *wanted =
+		json_string_value(json_array_get(kube_at(field, "values", KUBE_END), 0));
 
 	return *name || !wanted ? name : wanted;
 }
 
 static void read_state(struct cluster_pod *new, const json_t *pod)
 {
-	const json_t *status = container_of(kube_at(pod, "status", "containerStatuses", NULL));
-	const json_t *waiting = kube_at(status, "state", "waiting", NULL);
+	const json_t *status = container_of(kube_at(pod, "status", "containerStatuses", KUBE_END));
+	const json_t *waiting = kube_at(status, "state", "waiting", KUBE_END);
 	const json_t *scheduled = condition(pod, "PodScheduled");
-	const char *reason = kube_text(waiting, "reason", NULL);
-	const char *message = kube_text(waiting, "message", NULL);
+	const char *reason = kube_text(waiting, "reason", KUBE_END);
+	const char *message = kube_text(waiting, "message", KUBE_END);
 
-	new->runs = kube_at(status, "state", "running", NULL);
-	new->is_ready = new->runs &&json_is_true(kube_at(status, "ready", NULL));
-	new->restarts = json_integer_value(kube_at(status, "restartCount", NULL));
+	new->runs = kube_at(status, "state", "running", KUBE_END);
+	new->is_ready = new->runs &&json_is_true(kube_at(status, "ready", KUBE_END));
+	new->restarts = json_integer_value(kube_at(status, "restartCount", KUBE_END));
 	(void)snprintf(new->last_end, sizeof(new->last_end), "%s",
-		       kube_text(status, "lastState", "terminated", "reason", NULL));
-	if (strcmp(kube_text(scheduled, "status", NULL), "False") == 0) {
-		reason = kube_text(scheduled, "reason", NULL);
-		message = kube_text(scheduled, "message", NULL);
+		       kube_text(status, "lastState", "terminated", "reason", KUBE_END));
+	if (strcmp(kube_text(scheduled, "status", KUBE_END), "False") == 0) {
+		reason = kube_text(scheduled, "reason", KUBE_END);
+		message = kube_text(scheduled, "message", KUBE_END);
 	}
 	if (!new->runs && !*reason)
-		reason = kube_text(status, "state", "terminated", "reason", NULL);
+		reason = kube_text(status, "state", "terminated", "reason", KUBE_END);
 	if (!new->runs && !*reason)
-		reason = kube_text(pod, "status", "phase", NULL);
+		reason = kube_text(pod, "status", "phase", KUBE_END);
 	if (!new->runs)
 		(void)snprintf(new->reason, sizeof(new->reason), "%s",
 			       *reason ? reason : "Pending");
@@ -282,12 +284,12 @@ static void read_state(struct cluster_pod *new, const json_t *pod)
 
 int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const json_t *pod)
 {
-	const char *name = kube_text(pod, "metadata", "name", NULL);
+	const char *name = kube_text(pod, "metadata", "name", KUBE_END);
 	struct cluster_node *node = cluster_facts_node(facts, node_of(pod));
 	struct cluster_pod *new;
 
 	if (!node || !*name || strlen(name) >= sizeof(new->name) ||
-	    kube_at(pod, "metadata", "deletionTimestamp", NULL))
+	    kube_at(pod, "metadata", "deletionTimestamp", KUBE_END))
 		return 0;
 	if (grow((void **)&node->pods, node->pod_count, sizeof(*new)) < 0)
 		return -ENOMEM;
@@ -301,9 +303,9 @@ int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const 
 void cluster_facts_take_lease(struct cluster_facts *facts, const json_t *lease, double now_s)
 {
 	struct cluster_node *node =
-		cluster_facts_node(facts, kube_text(lease, "metadata", "name", NULL));
+		cluster_facts_node(facts, kube_text(lease, "metadata", "name", KUBE_END));
 
 	if (node)
 		node->lease_age_s =
-			now_s - kube_time_s(kube_text(lease, "spec", "renewTime", NULL));
+			now_s - kube_time_s(kube_text(lease, "spec", "renewTime", KUBE_END));
 }

@@ -120,7 +120,8 @@ struct cluster_node *cluster_facts_node(const struct cluster_facts *facts, const
 
 /* "2026-11-29T13:00:00.000000Z" as seconds since 1970; NaN: another text. */
 double kube_time_s(const char *text);
-/* A text in an object, by a path of keys that ends with NULL; "" if it is not there. */
+#define KUBE_END ((const char *)NULL) /* of a path of keys */
+/* A text in an object, by a path of keys that ends with KUBE_END; "" if it is not there. */
 const char *kube_text(const json_t *object, const char *key, ...) __attribute__((sentinel));
 /* The value there, or NULL. */
 json_t *kube_at(const json_t *object, const char *key, ...) __attribute__((sentinel));

@@ -114,7 +114,7 @@ static int read_version(struct api_client *client, struct cluster_facts *facts, 
 				answer.error);
 	version = json_parse_bounded(answer.body.data ? answer.body.data : "", answer.body.len);
 	(void)snprintf(facts->version, sizeof(facts->version), "%s",
-		       kube_text(version, "gitVersion", NULL));
+		       kube_text(version, "gitVersion", KUBE_END));
 	json_decref(version);
 	facts->clock = answer.clock;
 	return 0;
@@ -123,7 +123,7 @@ static int read_version(struct api_client *client, struct cluster_facts *facts, 
 /* The labels by which a DaemonSet finds its pods, as a query; 0 or -ENOSPC. */
 static int add_selector(const struct cluster_daemonset *set, char *buf, size_t size)
 {
-	json_t *labels = kube_at(set->object, "spec", "selector", "matchLabels", NULL);
+	json_t *labels = kube_at(set->object, "spec", "selector", "matchLabels", KUBE_END);
 	char text[512] = "", *at = text;
 	const char *key;
 	json_t *value;
@@ -172,7 +172,7 @@ static int read_events(struct api_client *client, struct cluster_daemonset *set)
 		       set->ns, set->name);
 	(void)api_list(client, path, keep, events, &answer); /* they are only a help */
 	(void)snprintf(set->create_error, sizeof(set->create_error), "%s",
-		       kube_text(json_array_get(events, 0), "message", NULL));
+		       kube_text(json_array_get(events, 0), "message", KUBE_END));
 	json_decref(events);
 	return 0;
 }

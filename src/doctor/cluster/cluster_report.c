@@ -304,8 +304,8 @@ void cluster_report_json(const struct cluster_facts *facts, const struct cluster
 	root = json_pack("{s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "healthy",
 			 cluster_findings_exit_status(findings) == 0, "server", text(facts->server),
 			 "kubernetes", text(facts->version), "node_count",
-			 (json_int_t)(totals.nodes + facts->nodes_left_out), "measured_nodes",
-			 (json_int_t)totals.measured, "estimated_nodes",
+			 (json_int_t)totals.nodes + (json_int_t)facts->nodes_left_out,
+			 "measured_nodes", (json_int_t)totals.measured, "estimated_nodes",
 			 (json_int_t)totals.estimated, "samples", (json_int_t)totals.samples,
 			 "findings_left_out", (json_int_t)findings->left_out, "findings", list,
 			 "nodes", nodes);

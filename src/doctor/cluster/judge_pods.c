@@ -104,12 +104,12 @@ static void judge_absence(const struct cluster_daemonset *set, const struct clus
 			       "jsonpath={.spec.template.spec.nodeSelector}",
 			       set->ns, set->name);
 	} else if (taint) {
-		const char *value = kube_text(taint, "value", NULL);
+		const char *value = kube_text(taint, "value", KUBE_END);
 
 		(void)snprintf(draft.what, sizeof(draft.what),
 			       "no pod on a node: the taint %.100s%s%.60s:%s is not tolerated",
-			       kube_text(taint, "key", NULL), *value ? "=" : "", value,
-			       kube_text(taint, "effect", NULL));
+			       kube_text(taint, "key", KUBE_END), *value ? "=" : "", value,
+			       kube_text(taint, "effect", KUBE_END));
 		(void)snprintf(draft.command, sizeof(draft.command),
 			       "kubectl -n %s patch daemonset %s --type=merge -p "
 			       "'{\"spec\":{\"template\":{\"spec\":{\"tolerations\":[{\"operator\":"
@@ -200,12 +200,12 @@ static void judge_node(const struct cluster_facts *facts, const struct cluster_n
 
 static void judge_daemonset(const struct cluster_daemonset *set, struct cluster_findings *findings)
 {
-	const json_t *status = kube_at(set->object, "status", NULL);
+	const json_t *status = kube_at(set->object, "status", KUBE_END);
 	long long generation =
-		json_integer_value(kube_at(set->object, "metadata", "generation", NULL));
-	long long observed = json_integer_value(kube_at(status, "observedGeneration", NULL));
-	long long desired = json_integer_value(kube_at(status, "desiredNumberScheduled", NULL));
-	long long updated = json_integer_value(kube_at(status, "updatedNumberScheduled", NULL));
+		json_integer_value(kube_at(set->object, "metadata", "generation", KUBE_END));
+	long long observed = json_integer_value(kube_at(status, "observedGeneration", KUBE_END));
+	long long desired = json_integer_value(kube_at(status, "desiredNumberScheduled", KUBE_END));
+	long long updated = json_integer_value(kube_at(status, "updatedNumberScheduled", KUBE_END));
 	struct cluster_finding draft = { .level = FINDING_FIX };
 
 	name_daemonset(&draft, set);

@@ -41,21 +41,21 @@ struct scrape_judge {
 
 static const char *name_of(const json_t *object)
 {
-	return kube_text(object, "metadata", "name", NULL);
+	return kube_text(object, "metadata", "name", KUBE_END);
 }
 
 static const char *namespace_of(const json_t *object)
 {
-	return kube_text(object, "metadata", "namespace", NULL);
+	return kube_text(object, "metadata", "namespace", KUBE_END);
 }
 
 /* spec.namespaceSelector of a monitor: any, matchNames, or its own namespace. */
 static bool covers_namespace(const json_t *monitor, const char *ns)
 {
-	const json_t *selector = kube_at(monitor, "spec", "namespaceSelector", NULL);
-	const json_t *names = kube_at(selector, "matchNames", NULL);
+	const json_t *selector = kube_at(monitor, "spec", "namespaceSelector", KUBE_END);
+	const json_t *names = kube_at(selector, "matchNames", KUBE_END);
 
-	if (json_is_true(kube_at(selector, "any", NULL)))
+	if (json_is_true(kube_at(selector, "any", KUBE_END)))
 		return true;
 	for (size_t i = 0; i < json_array_size(names); i++) {
 		const char *name = json_string_value(json_array_get(names, i));
@@ -68,7 +68,7 @@ static bool covers_namespace(const json_t *monitor, const char *ns)
 
 static bool has_selector(const json_t *service, const json_t *labels)
 {
-	json_t *selector = kube_at(service, "spec", "selector", NULL);
+	json_t *selector = kube_at(service, "spec", "selector", KUBE_END);
 
 	return json_object_size(selector) > 0 && labels_have(labels, selector);
 }
@@ -83,8 +83,8 @@ static const json_t *service_for(const struct scrape_judge *judge, const json_t 
 
 		if (strcmp(namespace_of(service), judge->set->ns) == 0 &&
 		    has_selector(service, judge->set->labels) &&
-		    label_selector_matches(kube_at(monitor, "spec", "selector", NULL),
-					   kube_at(service, "metadata", "labels", NULL)))
+		    label_selector_matches(kube_at(monitor, "spec", "selector", KUBE_END),
+					   kube_at(service, "metadata", "labels", KUBE_END)))
 			return service;
 	}
 	return NULL;
@@ -97,7 +97,7 @@ static bool selects_daemonset(const struct scrape_judge *judge, const struct mon
 		return false;
 	if (kind->of_services)
 		return service_for(judge, monitor);
-	return label_selector_matches(kube_at(monitor, "spec", "selector", NULL),
+	return label_selector_matches(kube_at(monitor, "spec", "selector", KUBE_END),
 				      judge->set->labels);
 }
 
@@ -107,7 +107,7 @@ static const json_t *labels_of_namespace(const struct cluster_facts *facts, cons
 		const json_t *one = json_array_get(facts->namespaces, i);
 
 		if (strcmp(name_of(one), ns) == 0)
-			return kube_at(one, "metadata", "labels", NULL);
+			return kube_at(one, "metadata", "labels", KUBE_END);
 	}
 	return NULL;
 }
@@ -115,7 +115,7 @@ static const json_t *labels_of_namespace(const struct cluster_facts *facts, cons
 static bool takes_namespace(const struct cluster_facts *facts, const struct monitor_kind *kind,
 			    const json_t *prometheus, const json_t *monitor)
 {
-	const json_t *selector = kube_at(prometheus, "spec", kind->namespace_selector, NULL);
+	const json_t *selector = kube_at(prometheus, "spec", kind->namespace_selector, KUBE_END);
 
 	if (!json_is_object(selector))
 		return strcmp(namespace_of(prometheus), namespace_of(monitor)) == 0;
@@ -221,9 +221,9 @@ static void judge_interval(const struct scrape_judge *judge, const struct monito
 static void judge_sample_limit(const struct scrape_judge *judge, const struct monitor_kind *kind,
 			       const json_t *monitor, const json_t *prometheus)
 {
-	long long limit = json_integer_value(kube_at(monitor, "spec", "sampleLimit", NULL));
+	long long limit = json_integer_value(kube_at(monitor, "spec", "sampleLimit", KUBE_END));
 	long long enforced =
-		json_integer_value(kube_at(prometheus, "spec", "enforcedSampleLimit", NULL));
+		json_integer_value(kube_at(prometheus, "spec", "enforcedSampleLimit", KUBE_END));
 	size_t samples = maxima_of(judge).samples;
 	struct cluster_finding draft = { .level = FINDING_FIX, .id = "sample-limit-exceeded" };
 
@@ -244,15 +244,15 @@ static void judge_sample_limit(const struct scrape_judge *judge, const struct mo
 static bool has_port(const struct scrape_judge *judge, const struct monitor_kind *kind,
 		     const json_t *monitor, const json_t *endpoint)
 {
-	const char *port = kube_text(endpoint, "port", NULL);
-	const json_t *ports = kube_at(service_for(judge, monitor), "spec", "ports", NULL);
+	const char *port = kube_text(endpoint, "port", KUBE_END);
+	const json_t *ports = kube_at(service_for(judge, monitor), "spec", "ports", KUBE_END);
 
 	if (!*port) /* targetPort or portNumber */
 		return true;
 	if (!kind->of_services)
 		return strcmp(port, judge->set->port_name) == 0;
 	for (size_t i = 0; i < json_array_size(ports); i++) {
-		if (strcmp(kube_text(json_array_get(ports, i), "name", NULL), port) == 0)
+		if (strcmp(kube_text(json_array_get(ports, i), "name", KUBE_END), port) == 0)
 			return true;
 	}
 	return false;
@@ -262,7 +262,7 @@ static void judge_endpoint(const struct scrape_judge *judge, const struct monito
 			   const json_t *monitor, const json_t *prometheus, const json_t *endpoint)
 {
 	struct cluster_finding draft = { .level = FINDING_FIX, .id = "monitor-port-missing" };
-	const char *interval = kube_text(endpoint, "interval", NULL);
+	const char *interval = kube_text(endpoint, "interval", KUBE_END);
 	uint64_t interval_ns = DEFAULT_INTERVAL_NS;
 
 	if (!has_port(judge, kind, monitor, endpoint)) {
@@ -271,7 +271,7 @@ static void judge_endpoint(const struct scrape_judge *judge, const struct monito
 		(void)snprintf(draft.what, sizeof(draft.what),
 			       "its endpoint names a port %s, which "
 			       "does not exist",
-			       kube_text(endpoint, "port", NULL));
+			       kube_text(endpoint, "port", KUBE_END));
 		(void)snprintf(draft.why, sizeof(draft.why),
 			       "Prometheus finds no target; the port of Kepler is called %s",
 			       judge->set->port_name);
@@ -279,7 +279,7 @@ static void judge_endpoint(const struct scrape_judge *judge, const struct monito
 		return;
 	}
 	if (!*interval)
-		interval = kube_text(prometheus, "spec", "scrapeInterval", NULL);
+		interval = kube_text(prometheus, "spec", "scrapeInterval", KUBE_END);
 	if (*interval && parse_duration_ns(interval, &interval_ns) < 0)
 		return;
 	judge_interval(judge, kind, monitor, (double)interval_ns / (double)NSEC_PER_SEC);
@@ -288,15 +288,15 @@ static void judge_endpoint(const struct scrape_judge *judge, const struct monito
 static void judge_pair(struct scrape_judge *judge, const struct monitor_kind *kind,
 		       const json_t *monitor, const json_t *prometheus)
 {
-	const json_t *endpoints = kube_at(monitor, "spec", kind->endpoints, NULL);
+	const json_t *endpoints = kube_at(monitor, "spec", kind->endpoints, KUBE_END);
 	struct cluster_finding draft = {
 		.level = FINDING_FIX,
 		.id = "scraped-twice",
 		.why = "its series exist twice, with different labels: sums have all energy twice",
 	};
 
-	if (!label_selector_matches(kube_at(prometheus, "spec", kind->selector, NULL),
-				    kube_at(monitor, "metadata", "labels", NULL)) ||
+	if (!label_selector_matches(kube_at(prometheus, "spec", kind->selector, KUBE_END),
+				    kube_at(monitor, "metadata", "labels", KUBE_END)) ||
 	    !takes_namespace(judge->facts, kind, prometheus, monitor))
 		return;
 	judge->scrapers++;
@@ -335,14 +335,14 @@ static void say_unselected(const struct scrape_judge *judge, const struct monito
 			   const json_t *monitor, const json_t *prometheus)
 {
 	struct cluster_finding draft = { .level = FINDING_FIX, .id = "monitor-not-selected" };
-	const json_t *selector = kube_at(prometheus, "spec", kind->selector, NULL);
-	json_t *pairs = kube_at(selector, "matchLabels", NULL);
+	const json_t *selector = kube_at(prometheus, "spec", kind->selector, KUBE_END);
+	json_t *pairs = kube_at(selector, "matchLabels", KUBE_END);
 	const char *key = json_object_iter_key(json_object_iter(pairs));
-	const char *value = key ? kube_text(pairs, key, NULL) : "";
+	const char *value = key ? kube_text(pairs, key, KUBE_END) : "";
 
 	name_monitor(&draft, kind, monitor);
 	(void)snprintf(draft.what, sizeof(draft.what), "is selected by no Prometheus");
-	if (label_selector_matches(selector, kube_at(monitor, "metadata", "labels", NULL)))
+	if (label_selector_matches(selector, kube_at(monitor, "metadata", "labels", KUBE_END)))
 		(void)snprintf(
 			draft.why, sizeof(draft.why),
 			"nothing is scraped: %s of Prometheus %.60s/%.60s does not select its "

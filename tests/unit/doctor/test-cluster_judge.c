@@ -549,7 +549,7 @@ static void test_report_groups_nodes(void **state)
 	root = json_loads(out.data, 0, NULL);
 	assert_true(json_is_false(json_object_get(root, "healthy")));
 	assert_string_equal(
-		kube_text(json_array_get(json_object_get(root, "findings"), 0), "id", NULL),
+		kube_text(json_array_get(json_object_get(root, "findings"), 0), "id", KUBE_END),
 		"pod-not-ready");
 	assert_int_equal(json_array_size(json_object_get(root, "nodes")), 3);
 	json_decref(root);
