@@ -177,15 +177,16 @@ class Prometheus:
     def query(self, promql):
         return self.get("query", query=promql, **({"time": self.at} if self.at else {}))["result"]
 
-    def stop_the_clock(self, targets, seconds):
-        """From here on queries are of one moment, at which the last scrape of each target had succeeded: on a busy machine one takes
-        too long at times, and then gauges have no value until the next."""
+    def stop_the_clock(self, exporters, seconds):
+        """From here on queries are of one moment, at which the last scrape of each target had succeeded and its page had watts: on
+        a busy machine a scrape or a reading takes too long at times, and then gauges have no value until the next."""
+        parts = ("sum(up)", *(f"count(count by (job) (kepler_{level}_watts))" for level in ("node", "process", "vm")))
         deadline = time.monotonic() + seconds
         while not self.at:
             assert time.monotonic() < deadline, self.query("up")
             moment = time.time()
-            found = self.get("query", query="sum(up)", time=moment)["result"]
-            self.at = moment if found and float(found[0]["value"][1]) == targets else None
+            found = self.get("query", query=" + ".join(parts), time=moment)["result"]
+            self.at = moment if found and float(found[0]["value"][1]) == 4 * exporters + 1 else None
             time.sleep(0.2)
 
     def wait(self, promql, seconds):
