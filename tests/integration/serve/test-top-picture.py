@@ -143,7 +143,8 @@ def a_known_machine_adds_up_on_the_screen():
             text = [plain(line) for line in lines]
             print("\n".join(text))
             assert all(len(line) <= columns for line in text), text
-            shown = {int(line.split()[0]): float(re.search(r"([0-9.]+) W\b", line)[1]) for line in text if re.match(r" +\d+ ", line)}
+            shown = {int(line.split()[0]): float(re.search(r"([0-9.]+) W\b", line)[1])
+                     for line in text if re.match(r" +\d+ ", line)}
             others = [line for line in text if " other" in line or "more" in line]
             node = float(re.search(r"([0-9.]+) W", text[1])[1])
             rest = OTHER + IDLE + UNATTRIBUTED
