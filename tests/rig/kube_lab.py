@@ -19,6 +19,10 @@ LAB = ROOT / "tests/lab/kubernetes"
 API = ("127.0.0.1", 16443)
 IMAGE = "docker.io/lab/busybox:1"
 DEPLOY = ROOT / "deploy/kubernetes"
+# Kinds of an operator and of OpenShift: group, version, whether they are in a namespace.
+OPERATOR = ("monitoring.coreos.com", "v1", True)
+DEFINED = {"PodMonitor": OPERATOR, "ServiceMonitor": OPERATOR, "PrometheusRule": OPERATOR,
+           "SecurityContextConstraints": ("security.openshift.io", "v1", False)}
 
 
 def need_kubernetes():
@@ -34,6 +38,18 @@ def need_kubernetes():
 def script(name, *args):
     done = subprocess.run([LAB / name, *map(str, args)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{name} {args}: {done.stdout}{done.stderr}"
+
+
+def definition(kind):
+    """The definition of one, as far as a server must know it."""
+    group, version, is_namespaced = DEFINED[kind]
+    plural = kind.lower() + ("" if kind.endswith("s") else "s")
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Namespaced" if is_namespaced else "Cluster",
+                     "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": kind + "List"},
+                     "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
 
 
 class Cluster:
@@ -112,6 +128,12 @@ class Cluster:
                               input=given, capture_output=True, text=True, check=False)
         assert fail or done.returncode == 0, f"kubectl {args}: {done.stdout}{done.stderr}"
         return done if fail else done.stdout
+
+    def define_kinds(self):
+        """The server takes objects of other projects' kinds, whatever is in them."""
+        for kind in DEFINED:
+            self.kubectl("apply", "-f", "-", given=json.dumps(definition(kind)))
+            self.wait(lambda kind=kind: self.kubectl("get", kind.lower(), "-A", fail=True).returncode == 0, kind, 30)
 
     def account_token(self, namespace, name):
         status, answer = self.api("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",

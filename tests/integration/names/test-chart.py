@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from chart_values import EVERYTHING, SETS, UPSTREAM
 from helm_rig import CHART, KUSTOMIZATIONS, SERVER, difference, helm, kustomize, need_helm, plain, refused, template, yaml
 from rig import KEPLER, ROOT, run_tests
 
@@ -21,75 +22,17 @@ COMPONENTS = {
     "model-server": {"modelServer": {"enabled": True}},
     "network-policy": {"networkPolicy": {"enabled": True}},
     "nvidia": {"nvidia": {"enabled": True}},
+    "openshift": {"openshift": {"scc": True}},
     "pod-resources": {"podResources": {"enabled": True}},
     "podmonitor": {"podMonitor": {"enabled": True}},
     "redfish": {"redfish": {"enabled": True}},
     "server-before-1.30": {},
     "servicemonitor": {"serviceMonitor": {"enabled": True}},
+    "web-auth": {"web": {"auth": "kubernetes"}},
     "state-on-host": {"state": {"onHost": True}},
 }
 VERSIONS = {"server-before-1.30": "1.29.0"}
 ONLY_KUBELET = {"kubelet-before-1.33"}
-# The form of the values file of upstream's chart, with its defaults (facts).
-UPSTREAM = {
-    "image": {"repository": "registry.example/kepler", "pullPolicy": "IfNotPresent", "tag": ""},
-    "nameOverride": "", "fullnameOverride": "", "namespace": {"create": False, "name": "kepler"},
-    "serviceAccount": {"create": True, "name": "kepler"}, "rbac": {"create": True},
-    "service": {"type": "ClusterIP", "port": 28282, "targetPort": "http", "protocol": "TCP"},
-    "daemonset": {
-        "hostPID": True, "hostUsers": True, "nodeSelector": {}, "affinity": {}, "resources": {}, "startupProbe": {},
-        "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}],
-        "securityContext": {"privileged": True, "runAsNonRoot": False},
-        "livenessProbe": {"httpGet": {"path": "/metrics", "port": "http"}, "initialDelaySeconds": 10, "periodSeconds": 60},
-        "readinessProbe": {"httpGet": {"path": "/probe/readyz", "port": "http"}, "initialDelaySeconds": 5, "periodSeconds": 10},
-        "nvidia": {"driverPath": "/run/nvidia/driver", "nvmlInitImage": {"repository": "busybox", "tag": "1.36.1"}}},
-    "config": {
-        "log": {"level": "debug", "format": "text"}, "host": {"sysfs": "/host/sys", "procfs": "/host/proc"},
-        "monitor": {"interval": "5s", "staleness": "500ms", "maxTerminated": 100, "minTerminatedEnergyThreshold": 10},
-        "cpu": {"preferredMeters": ["rapl", "hwmon"]}, "rapl": {"zones": []},
-        "exporter": {"stdout": {"enabled": False}, "prometheus": {"enabled": True, "debugCollectors": ["go"]}},
-        "web": {"configFile": "", "listenAddresses": [":28282"]}, "debug": {"pprof": {"enabled": False}},
-        "kube": {"enabled": False, "config": "", "nodeName": "", "podInformer": {"mode": "kubelet", "pollInterval": "15s"}},
-        "dev": {"fake-cpu-meter": {"enabled": False, "zones": []}},
-        "experimental": {"platform": {"redfish": {"enabled": False, "configFile": "/etc/kepler/redfish.yaml", "nodeName": ""}},
-                         "hwmon": {"forceEnabled": False, "zones": [], "chipRules": []},
-                         "gpu": {"enabled": False, "idlePower": 0, "dcgmEndpoint": ""}}},
-    "serviceMonitor": {"enabled": True, "interval": "5s", "path": "/metrics", "labels": {"release": "a"}, "annotations": {}},
-    "networkPolicy": {"enabled": True, "ingress": [{"ports": [{"protocol": "TCP", "port": 28282}]}], "egress": []},
-    "labels": {"team": "energy"}, "annotations": {},
-}
-EVERYTHING = {
-    "namespace": {"create": True}, "priorityClass": {"create": True}, "deviceUsers": {"enabled": True}, "nvidia": {"enabled": True},
-    "podResources": {"enabled": True}, "redfish": {"enabled": True}, "hmc": {"enabled": True}, "podMonitor": {"enabled": True},
-    "serviceMonitor": {"enabled": True}, "networkPolicy": {"enabled": True, "egress": [{}]}, "state": {"onHost": True},
-    "modelServer": {"enabled": True, "replicas": 2, "persistence": {"accessMode": "ReadWriteMany", "storageClass": "shared"},
-                    "podDisruptionBudget": {"enabled": True}},
-    "validator": {"enabled": True, "nodeName": "node-1"}, "rules": {"enabled": True}, "dashboards": {"enabled": True},
-    "openshift": {"scc": True}, "rbac": {"nodesProxy": True}, "config": {"kube": {"pods": "kubelet", "pod-labels": ["app"]}},
-}
-SETS = {
-    "defaults": {},
-    "upstream": UPSTREAM,
-    "kubelet": {"config": {"kube": {"pods": "kubelet"}}, "rbac": {"nodesProxy": True}},
-    "no names": {"config": {"kube": {"pods": False}}, "rbac": {"create": False},
-                 "serviceAccount": {"create": False, "name": "own"}},
-    "everything": EVERYTHING,
-    "gpus": {"nvidia": {"enabled": True}, "podResources": {"enabled": True}, "daemonset": {"nodeSelector": {"gpu": "yes"}}},
-    "tls": {"web": {"existingSecret": "web", "tls": True}, "podMonitor": {
-        "enabled": True, "tlsConfig": {"ca": {"secret": {"name": "web", "key": "ca.crt"}}}}, "validator": {"enabled": True}},
-    "registry": {"image": {"repository": "registry.example:5000/a/kepler", "digest": "sha256:" + "0" * 64},
-                 "imagePullSecrets": [{"name": "pull"}], "modelServer": {"enabled": True}, "fullnameOverride": "meter"},
-    "placed": {"daemonset": {
-        "tolerations": [], "priorityClassName": "system-node-critical", "extraArgs": ["--metrics.settle=0s"],
-        "extraEnv": [{"name": "A", "value": "b"}], "extraCapabilities": ["SYS_RESOURCE"], "podAnnotations": {"a": "b"},
-        "extraVolumes": [{"name": "ca", "configMap": {"name": "ca"}}], "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca"}],
-        "securityContext": {"seLinuxOptions": {"type": "spc_t"}},
-        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-            {"matchExpressions": [{"key": "virtual", "operator": "DoesNotExist"}]}]}}}}},
-    "numbers": {"config": {"metrics": {"max-series": 2000000, "schema": "both"}, "monitor": {"max-processes": 1048576},
-                           "web": {"listen-address": ["0.0.0.0:9102"]}}, "service": {"port": 9102}},
-    "model elsewhere": {"modelServer": {"url": "https://models.example/"}},
-}
 REFUSED = [  # (values, words of the message)
     ({"imagee": {}}, "imagee"),
     ({"image": {"repository": "a:1"}}, "/image/repository"),
@@ -242,6 +185,18 @@ def bad_values_are_refused_by_name():
     assert "kubeVersion" in refused({}, version="1.24.0")
 
 
+def examples_for_flux_and_argo_cd_give_a_release():
+    flux = list(yaml.safe_load_all((ROOT / "deploy/gitops/flux.yaml").read_text()))
+    argo = yaml.safe_load((ROOT / "deploy/gitops/argocd.yaml").read_text())["spec"]
+    release = next(each for each in flux if each["kind"] == "HelmRelease")["spec"]
+    assert ROOT / release["chart"]["spec"]["chart"] == ROOT / argo["source"]["path"] == CHART
+    assert release["values"] == argo["source"]["helm"]["valuesObject"]
+    kinds = {each["kind"] for each in template(release["values"])}
+    assert {"DaemonSet", "PodMonitor", "NetworkPolicy"} <= kinds, kinds
+    label = {"pod-security.kubernetes.io/enforce": "privileged"}
+    assert flux[0]["metadata"]["labels"] == argo["syncPolicy"]["managedNamespaceMetadata"]["labels"] == label
+
+
 def rules_and_dashboards_are_the_tree_s():
     """Each file of deploy/prometheus with groups, and of deploy/grafana, is in the chart, unchanged."""
     values = {"rules": {"enabled": True, "kind": "ConfigMap"}, "dashboards": {"enabled": True}}
@@ -263,4 +218,5 @@ def rules_and_dashboards_are_the_tree_s():
 need_helm()
 run_tests([it_lints, each_set_gives_a_configuration_that_kepler_takes, no_set_has_a_privilege_that_is_not_named,
            values_are_followed, a_change_of_the_configuration_starts_new_pods, it_is_the_kustomizations,
-           it_translates_as_config_import_does, bad_values_are_refused_by_name, rules_and_dashboards_are_the_tree_s])
+           it_translates_as_config_import_does, bad_values_are_refused_by_name,
+           examples_for_flux_and_argo_cd_give_a_release, rules_and_dashboards_are_the_tree_s])

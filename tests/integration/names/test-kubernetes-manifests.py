@@ -32,19 +32,6 @@ patches:
     - {{op: add, path: /spec/template/spec/containers/0/env/-, value: {{name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}}}}
     - {{op: add, path: /spec/template/spec/containers/0/env/-, value: {{name: KUBERNETES_SERVICE_PORT, value: "16443"}}}}
 """
-OPERATOR_KINDS = ("PodMonitor", "ServiceMonitor")
-
-
-def definition(kind):
-    """The Prometheus operator's kind, as far as a server must know it to take one."""
-    plural = kind.lower() + "s"
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": plural + ".monitoring.coreos.com"},
-            "spec": {"group": "monitoring.coreos.com", "scope": "Namespaced",
-                     "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": kind + "List"},
-                     "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
-                         "type": "object", "properties": {"spec": {
-                             "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}}}]}}
 
 
 def folder(root, text):
@@ -56,8 +43,7 @@ def folder(root, text):
 
 
 def check_server_takes_all(cluster):
-    for kind in OPERATOR_KINDS:
-        cluster.kubectl("apply", "-f", "-", given=json.dumps(definition(kind)))
+    cluster.define_kinds()
     cluster.kubectl("create", "namespace", "kepler")
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [DEPLOY/overlays/{}]\n"
     plain = [DEPLOY / "overlays/kubelet", DEPLOY / "overlays/apiserver", DEPLOY / "validator"]
