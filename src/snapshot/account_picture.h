@@ -8,8 +8,10 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Time that the deltas of rows in @account took, so that a row's power is delta / time: the mean of
- * its zones' spans, by their energy. 0: not known, since a zone that counts has none, or theirs
+ * Time that the deltas of rows in @account took, both modes added up, so that a row's power is delta
+ * / time: the mean of its zones' spans, by their energy. With it the power of all rows is that of
+ * the zones, if all of their energy is in rows; one mode has a mean of its own, by its energy
+ * (struct snapshot_account). 0: not known, since a zone that counts has none, or theirs
  * differ by more than a tenth, as after a gap. @zones: those of @layout.
  */
 uint64_t account_span_ns(const struct layout *layout, uint32_t account,

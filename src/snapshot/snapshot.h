@@ -124,7 +124,8 @@ struct snapshot_account {
 	uint32_t column[MODE_COUNT]; /* of rows; COLUMN_NONE without rows_have_mode */
 	bool rows_have_mode[MODE_COUNT];
 	uint64_t span_ns; /* time that the rows' deltas took; 0: no power is known */
-	bool lacks_power; /* none is known, though a zone of it draws some */
+	uint64_t mode_span_ns[MODE_COUNT]; /* the same for the energy of one mode */
+	bool lacks_power;                  /* none is known, though a zone of it draws some */
 };
 
 /* A column of rows and, unless it is energy, the node's sum of it. */

@@ -325,7 +325,7 @@ static void walk_account_rows(struct walk *walk)
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
 			walk->columns[0] = account->column[mode];
-			walk->spans_ns[0] = account->span_ns;
+			walk->spans_ns[0] = account->mode_span_ns[mode];
 			if (rows_show(walk, account, mode))
 				put_rows(walk, 1);
 		}
@@ -387,7 +387,7 @@ static double rows_watts(const struct snapshot *snapshot, const struct snapshot_
 		return 0;
 	for (size_t row = 0; row < table->count; row++)
 		energy_uj += table->deltas[row * snapshot->columns + account->column[mode]];
-	return (double)energy_uj * 1e3 / (double)account->span_ns; /* µJ in ns are kW */
+	return (double)energy_uj * 1e3 / (double)account->mode_span_ns[mode]; /* µJ in ns are kW */
 }
 
 /* The same as power; an account that draws no power has no series. */
@@ -432,7 +432,7 @@ static void walk_row_total(struct walk *walk)
 		if (total_of(snapshot, i) != walk->at.zone->total ||
 		    !account->rows_have_mode[mode] || (watts && !account->span_ns))
 			continue;
-		walk->spans_ns[columns] = account->span_ns;
+		walk->spans_ns[columns] = account->mode_span_ns[mode];
 		walk->columns[columns++] = account->column[mode];
 	}
 	if (columns > 0)

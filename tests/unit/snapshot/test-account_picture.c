@@ -89,6 +89,28 @@ static void a_zone_without_a_span_hides_the_sum_while_it_counts(void **state)
 	layout_release(&node.layout);
 }
 
+/*
+ * Each mode has series of its own, so it has a mean of its own: (45 W × 1.00 s + 15 W × 1.08 s) /
+ * 60 W of the dynamic energy, half of each of the idle energy.
+ */
+static void each_mode_has_its_own_mean(void **state)
+{
+	struct snapshot_account accounts[2];
+	struct node node;
+
+	set_up(&node);
+	node.zones[2].span_ns = 1080 * MS;
+	account_pictures(&node.layout, node.zones, accounts);
+	assert_int_equal(accounts[0].mode_span_ns[MODE_DYNAMIC], 1020 * MS);
+	assert_int_equal(accounts[0].mode_span_ns[MODE_IDLE], 1040 * MS);
+	node.zones[2].span_ns = 1200 * MS;
+	account_pictures(&node.layout, node.zones, accounts);
+	assert_int_equal(accounts[0].mode_span_ns[MODE_DYNAMIC], 0);
+	assert_int_equal(accounts[0].mode_span_ns[MODE_IDLE], 0);
+	assert_true(accounts[0].lacks_power);
+	layout_release(&node.layout);
+}
+
 /* A series of a sum is there once one of its zones has it. */
 static void rows_have_what_one_zone_has(void **state)
 {
@@ -115,6 +137,7 @@ int main(void)
 		cmocka_unit_test(a_span_is_the_mean_by_energy),
 		cmocka_unit_test(spans_that_differ_tell_no_power),
 		cmocka_unit_test(a_zone_without_a_span_hides_the_sum_while_it_counts),
+		cmocka_unit_test(each_mode_has_its_own_mean),
 		cmocka_unit_test(rows_have_what_one_zone_has),
 	};
 
