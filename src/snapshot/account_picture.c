@@ -16,7 +16,7 @@ static bool lacks_span(const struct snapshot_zone *zone)
 	return !zone->span_ns && snapshot_zone_draws(zone);
 }
 
-/* The power of @zone in the last interval, in W, of the modes in @modes; 0 while it is not known. */
+/* The power of @zone in the last interval by the @modes, in W; 0 while it is not known. */
 static double power_of(const struct snapshot_zone *zone, unsigned modes)
 {
 	double power = 0;

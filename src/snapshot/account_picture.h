@@ -8,11 +8,11 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Time that the deltas of rows in @account took, both modes added up, so that a row's power is delta
- * / time: the mean of its zones' spans, by their energy. With it the power of all rows is that of
- * the zones, if all of their energy is in rows; one mode has a mean of its own, by its energy
- * (struct snapshot_account). 0: not known, since a zone that counts has none, or theirs
- * differ by more than a tenth, as after a gap. @zones: those of @layout.
+ * Time that the deltas of rows in @account took, both modes added up, so that a row's power is
+ * delta / time: the mean of its zones' spans, by their energy, with which rows that have all energy
+ * of the zones have all of their power. Each mode has a mean of its own (struct snapshot_account).
+ * 0: not known, since a zone that counts has none, or theirs differ by more than a tenth, as after
+ * a gap. @zones: those of @layout.
  */
 uint64_t account_span_ns(const struct layout *layout, uint32_t account,
 			 const struct snapshot_zone *zones);
