@@ -228,5 +228,6 @@ int main(void)
 		cmocka_unit_test(without_a_third_party_that_agrees),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
