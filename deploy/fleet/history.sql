@@ -2,13 +2,14 @@
 -- Metrics of a fleet as Parquet by day, and energy from it. Run by DuckDB in the folder that has metrics/NODE/metrics.csv*, which
 -- kepler run --file.path=…/metrics.csv --file.keep='kepler_*_joules_total' writes on each node (docs/files.md).
 
+-- Each run adds files: a file of a node that is read again, or in part, replaces nothing, and points are counted once (below).
 COPY (
     SELECT regexp_extract(filename, '([^/]+)/[^/]+$', 1) AS node, time, name, labels, value, CAST(CAST(time AS DATE) AS VARCHAR) AS day
     FROM read_csv('metrics/*/metrics.csv*', filename = true, header = true,
                   columns = {'time': 'TIMESTAMP', 'name': 'VARCHAR', 'labels': 'VARCHAR', 'value': 'DOUBLE'})
     WHERE value IS NOT NULL
     ORDER BY node, name, labels, time
-) TO 'history' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day), OVERWRITE_OR_IGNORE);
+) TO 'history' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day), APPEND);
 
 -- What each counter rose by from one point to the next. One that falls has begun again at 0, as PromQL's increase() takes it. The
 -- first point of a series has no increase: its energy before is in no row.
@@ -16,7 +17,7 @@ CREATE OR REPLACE VIEW increases AS
 SELECT node, name, labels, day, time,
        CASE WHEN value >= lag(value) OVER series THEN value - lag(value) OVER series
             WHEN lag(value) OVER series IS NOT NULL THEN value END AS increase
-FROM read_parquet('history/*/*.parquet', hive_partitioning = true)
+FROM (SELECT DISTINCT node, name, labels, day, time, value FROM read_parquet('history/*/*.parquet', hive_partitioning = true))
 WINDOW series AS (PARTITION BY node, name, labels ORDER BY time);
 
 -- Kilowatt-hours of each day by node and namespace, of all containers. A step over midnight counts for the day on which it ends.

@@ -9,7 +9,7 @@
 CREATE OR REPLACE VIEW counters AS
 SELECT node, epoch(time) AS second, name, value,
        value - lag(value) OVER series AS rise, epoch(time) - lag(epoch(time)) OVER series AS seconds
-FROM read_parquet('history/*/*.parquet', hive_partitioning = true)
+FROM (SELECT DISTINCT node, name, labels, time, value FROM read_parquet('history/*/*.parquet', hive_partitioning = true))
 WHERE name IN ('kepler_node_package_joules_total', 'kepler_container_bpf_cpu_time_ms_total', 'kepler_container_cpu_cycles_total',
                'kepler_container_cpu_instructions_total', 'kepler_container_cache_miss_total',
                'kepler_container_bpf_page_cache_hit_total')
@@ -18,6 +18,7 @@ WINDOW series AS (PARTITION BY node, name, labels ORDER BY time);
 CREATE OR REPLACE VIEW steps AS
 SELECT node, second AS timestamp, max(seconds) FILTER (name = 'kepler_node_package_joules_total') AS seconds,
        bool_or(name = 'kepler_node_package_joules_total' AND rise < 0) AS fell,
+       bool_or(name = 'kepler_node_package_joules_total' AND rise > 2000 * seconds) AS implausible,
        sum(rise) FILTER (name = 'kepler_node_package_joules_total') AS joules,
        sum(if(rise < 0, value, rise)) FILTER (name = 'kepler_container_bpf_cpu_time_ms_total') AS bpf_cpu_time_ms,
        sum(if(rise < 0, value, rise)) FILTER (name = 'kepler_container_cpu_cycles_total') AS cpu_cycles,
@@ -31,7 +32,7 @@ COPY (
            cpu_instructions / seconds AS cpu_instructions, cache_miss / seconds AS cache_miss,
            bpf_page_cache_hit / seconds AS bpf_page_cache_hit, joules / seconds AS package_power
     FROM steps
-    WHERE NOT fell AND joules / seconds <= 2000
+    WHERE NOT fell AND NOT implausible
       AND seconds <= 5 * (SELECT median(seconds) FROM steps s WHERE s.node = steps.node)
     ORDER BY node, timestamp
 ) TO 'rows.csv' (HEADER);

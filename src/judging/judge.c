@@ -429,11 +429,16 @@ static void explain_open(struct result *result, const struct phase_result *open)
 				   open->phase.name, open->ratio_low, open->ratio_high, bound);
 }
 
-/* Would a prediction with a wrong range of power, but the right energy, show in some phase? */
+/*
+ * Would a prediction with a wrong range of power, but the right energy, show in some phase? One
+ * phase has nothing to compare with, however long it is: then energy alone is judged.
+ */
 static bool shows_swing(const struct result *result, const struct fit *fit)
 {
 	double mean = fit->line.mean_actual;
 
+	if (result->phase_count <= 1)
+		return true;
 	for (size_t i = 0; i < result->phase_count; i++) {
 		const struct phase_result *phase = &result->phases[i];
 		double length_s = phase->phase.end_s - phase->phase.start_s;
@@ -471,9 +476,10 @@ static void decide_by_energies(struct result *result, const struct judgement *ju
 				   "that are known to within ±%.2f s explain in each stretch of "
 				   "time.%s",
 				   100 * whole->error, 100 * errors->shape, result->time_error_s,
-				   varies ? ""
-					  : " The power hardly varies, so a wrong scale with an "
-					    "opposite offset would not show.");
+				   varies && result->phase_count > 1
+					   ? ""
+					   : " No phase has another power than the rest, so a "
+					     "wrong scale with an opposite offset would not show.");
 }
 
 static void decide(struct result *result, const struct judgement *judgement,
@@ -511,7 +517,8 @@ static void decide(struct result *result, const struct judgement *judgement,
 			name_worst_phase(result);
 		return;
 	}
-	if (slope_judge(&judgement->fit, &judgement->slope, result))
+	/* Differences that the times explain would otherwise count as a wrong slope. */
+	if (!is_explained && slope_judge(&judgement->fit, &judgement->slope, result))
 		return;
 	if (open) {
 		explain_open(result, open);

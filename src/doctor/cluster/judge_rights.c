@@ -2,6 +2,7 @@
 #include "doctor/cluster/judge_rights.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -58,9 +59,7 @@ static void add_missing(const struct cluster_daemonset *set, const char *verb, c
 /* 31 of "v1.31.4"; 0: no such version. */
 static unsigned minor_of(const char *version)
 {
-	unsigned major = 0, minor = 0;
-
-	return sscanf(version, "v%u.%u", &major, &minor) == 2 && major == 1 ? minor : 0;
+	return strncmp(version, "v1.", 3) == 0 ? (unsigned)strtoul(version + 3, NULL, 10) : 0;
 }
 
 static void judge_kubelets(const struct cluster_facts *facts, size_t daemonset,
