@@ -98,6 +98,7 @@ static void average_parts(struct stat_reading *mean, const struct stat_reading *
 		if (zone) {
 			zone->joules += reading->zones[i].joules * part;
 			zone->error_joules += reading->zones[i].error_joules * part;
+			zone->is_late |= reading->zones[i].is_late;
 		}
 	}
 	for (size_t i = 0; i < reading->command_count; i++) {

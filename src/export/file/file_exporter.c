@@ -23,8 +23,10 @@
 #include "export/file/rotated_file.h"
 #include "export/page_cache.h"
 #include "export/push_options.h"
+#include "export/scrape_pace.h"
 #include "snapshot/snapshot_holder.h"
 
+#define PACE_CLIENT      0x66696c65 /* a number that no client of the web server has */
 #define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
 #define NO_SNAPSHOT_NS   (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
 
@@ -36,6 +38,7 @@ struct file_writer {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
 	struct file_options options;
 	struct snapshot_holder *holder;
+	struct scrape_pace *pace; /* so that new series show 0 for as long as an interval */
 	unsigned schemas, levels; /* of the pages */
 	void (*start_thread)(void);
 	struct rotated_file file;
@@ -101,16 +104,20 @@ static void write_block(struct file_writer *writer)
 static bool write_newest(struct file_writer *writer)
 {
 	const struct snapshot *snapshot = snapshot_get(writer->holder);
+	uint64_t shown_ns;
 	int r;
 
 	if (!snapshot)
 		return false;
+	shown_ns = snapshot->monotonic_ns;
 	r = render(writer, snapshot);
 	snapshot_put(writer->holder, snapshot);
 	if (r < 0)
 		count(&writer->counts.errors, 1);
 	else if (r > 0)
 		write_block(writer);
+	if (!writer->is_failing)
+		scrape_pace_note(writer->pace, PACE_CLIENT, clock_ns(CLOCK_MONOTONIC), shown_ns);
 	return true;
 }
 
@@ -203,6 +210,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	*writer = (struct file_writer){
 		.options = *options,
 		.holder = program->holder,
+		.pace = program->pace,
 		.schemas = (unsigned)program->pages->schema,
 		.levels = page_levels(program->pages),
 		.start_thread = program->start_thread,

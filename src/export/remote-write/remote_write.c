@@ -30,16 +30,19 @@
 #include "export/remote-write/write_ended.h"
 #include "export/remote-write/write_sender.h"
 #include "export/remote-write/write_turn.h"
+#include "export/scrape_pace.h"
 #include "net/http_client.h"
 #include "service/needs.h"
 
 #define STACK_BYTES      (512 * 1024)
 #define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
+#define PACE_CLIENT      0x72777269 /* a number that no client of the web server has */
 
 struct remote_write {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
 	struct remote_write_options options;
 	struct snapshot_holder *holder;
+	struct scrape_pace *pace; /* so that new series show 0 for as long as a push takes */
 	unsigned schemas, levels; /* of the pages */
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
@@ -138,6 +141,9 @@ static void take_snapshot(struct remote_write *self, const struct snapshot *snap
 	r = walk(self, snapshot);
 	if (r < 0)
 		log_warn("remote write: a snapshot is not sent: %s", strerrordesc_np(-r));
+	else
+		scrape_pace_note(self->pace, PACE_CLIENT, clock_ns(CLOCK_MONOTONIC),
+				 snapshot->monotonic_ns);
 }
 
 static bool is_due(struct remote_write *self)
@@ -327,6 +333,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 		return diag_set(diag, -ENOMEM, "out of memory");
 	self->options = program->push->remote_write;
 	self->holder = program->holder;
+	self->pace = program->pace;
 	self->schemas = (unsigned)program->pages->schema;
 	self->levels = page_levels(program->pages);
 	self->start_thread = program->start_thread;
