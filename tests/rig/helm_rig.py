@@ -91,6 +91,11 @@ def plain(objects):
         if each["kind"] == "ConfigMap" and "kepler.yaml" in each["data"]:
             each["metadata"]["name"] = "kepler"
             each["data"]["kepler.yaml"] = yaml.safe_load(each["data"]["kepler.yaml"])
+        if each["kind"] == "PersistentVolumeClaim":  # that it outlives a release is of no concern without one
+            for name in ("helm.sh/resource-policy", "argocd.argoproj.io/sync-options"):
+                each["metadata"].get("annotations", {}).pop(name, None)
+            if not each["metadata"].get("annotations"):
+                each["metadata"].pop("annotations", None)
         if each["kind"] == "DaemonSet":
             for volume in each["spec"]["template"]["spec"]["volumes"]:
                 if "configMap" in volume:  # kustomize names it after its content

@@ -103,10 +103,11 @@ def check_release(cluster):
     wanted, kept = (each["spec"]["template"]["spec"]["containers"][0]["securityContext"] for each in (ours, daemon))
     assert not difference(wanted, kept), difference(wanted, kept)
     helm("uninstall", "kepler", *to, "--wait")
-    for where in (("-n", "kepler", "get", "daemonset,deployment,job,service,configmap,podmonitor,networkpolicy,pdb,pvc"),
+    for where in (("-n", "kepler", "get", "daemonset,deployment,job,service,configmap,podmonitor,networkpolicy,pdb"),
                   ("get", "clusterrole,clusterrolebinding,priorityclass,securitycontextconstraints")):
         left = cluster.kubectl(*where, "-l", "app.kubernetes.io/instance=kepler", "-o", "name")
         assert not left.strip(), left
+    assert cluster.kubectl("-n", "kepler", "get", "pvc", "-o", "name").strip() == "persistentvolumeclaim/kepler-models"
 
 
 def names_itself():
