@@ -261,12 +261,10 @@ static const struct option pages_rows[] = {
 		  "the number of series, unless its feature created-timestamp-zero-ingestion is "
 		  "enabled." },
 	{ "metrics.processes", NULL, OPTION_ENUM, FIELD(page_options, processes),
-	  .choices = processes_shown, .default_text = "shown", .metavar = "HOW", .reloadable = true,
+	  .choices = processes_shown, .default_text = "shown", .metavar = "HOW",
 	  .help = "hidden: no series of processes on pages, in files and in remote write, about "
-		  "half "
-		  "of all series. Containers have all of their energy. kepler top and /explain "
-		  "show "
-		  "processes either way." },
+		  "half of all series. Containers have all of their energy. kepler top and "
+		  "/explain show processes either way." },
 };
 
 static const struct option publication_rows[] = {
