@@ -208,6 +208,8 @@ def main():
         for job in (*SCHEMAS, ESTIMATE):
             prometheus.wait(f'count_over_time(kepler_exporter_snapshots_total{{job="{job}"}}[5m]) > 9', 300)
         prometheus.wait("instance:kepler_cost:sum1d and on (instance) instance:kepler_carbon_grams:sum1d", 90)
+        # Alerts are evaluated in a group of their own, perhaps last before there was a series.
+        prometheus.wait(f'count(ALERTS{{alertname="KeplerGpuHeldIdle"}}) == {len(SCHEMAS)}', 120)
         prometheus.stop_the_clock(len(fleet.exporters), 120)
         wrong = [*check_panels(prometheus, boards), *check_others(prometheus), *check_questions(prometheus, boards),
                  *check_rules(prometheus), *check_sums(prometheus)]
