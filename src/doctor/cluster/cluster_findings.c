@@ -7,8 +7,7 @@
 #include "base/macro.h"
 #include "base/text/cell_text.h"
 
-/* Messages of peers are fit for a terminal and for JSON, also where they were cut. */
-static void make_printable(char *text, size_t size)
+void cluster_findings_clean(char *text, size_t size)
 {
 	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
 
@@ -32,17 +31,21 @@ static struct cluster_finding *find(struct cluster_findings *findings,
 void cluster_findings_add(struct cluster_findings *findings, const struct cluster_finding *draft,
 			  const char *node)
 {
-	struct cluster_finding *finding = find(findings, draft);
+	struct cluster_finding clean = *draft, *finding;
 
+	cluster_findings_clean(clean.object, sizeof(clean.object));
+	cluster_findings_clean(clean.what, sizeof(clean.what));
+	cluster_findings_clean(clean.why, sizeof(clean.why));
+	cluster_findings_clean(clean.command, sizeof(clean.command));
+	finding = find(findings, &clean);
 	if (!finding && findings->count == CLUSTER_FINDINGS_MAX) {
 		findings->left_out++;
 		return;
 	}
 	if (!finding) {
 		finding = &findings->list[findings->count++];
-		*finding = *draft;
+		*finding = clean;
 		finding->node_count = 0;
-		make_printable(finding->why, sizeof(finding->why));
 	}
 	if (!node)
 		return;

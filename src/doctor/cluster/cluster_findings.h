@@ -29,6 +29,11 @@ struct cluster_findings {
 };
 
 /*
+ * Texts of others, such as names in monitors and labels of pages, made fit for a terminal and for
+ * JSON, also where they were cut. cluster_findings_add() does so with all texts of a finding.
+ */
+void cluster_findings_clean(char *text, size_t size);
+/*
  * Adds @draft, or only its node @node (NULL: none) if there is a finding with its id, object and
  * text already.
  */

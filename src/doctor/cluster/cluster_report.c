@@ -184,6 +184,7 @@ static void add_nodes(const struct cluster_facts *facts, bool verbose, struct st
 		struct group *group;
 
 		describe(&facts->nodes[i], text);
+		cluster_findings_clean(text, sizeof(text));
 		if (verbose)
 			strbuf_addf(out, "  %s: %s\n", facts->nodes[i].name, text);
 		group = group_of(groups, &count, text);

@@ -306,8 +306,8 @@ static void judge_pair(struct scrape_judge *judge, const struct monitor_kind *ki
 			       "Prometheus %.60s/%.60s scrapes Kepler by %.60s already",
 			       namespace_of(prometheus), name_of(prometheus),
 			       name_of(judge->first_monitor));
-		(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s delete %s %s",
-			       namespace_of(monitor),
+		(void)snprintf(draft.command, sizeof(draft.command),
+			       "kubectl -n %s get %s %s -o yaml", namespace_of(monitor),
 			       kind->of_services ? "servicemonitor" : "podmonitor",
 			       name_of(monitor));
 		cluster_findings_add(judge->findings, &draft, NULL);

@@ -53,7 +53,7 @@ struct kube_review {
 	struct review_table *table;
 	struct waiting waiting[KUBE_REVIEW_WAITING_MAX]; /* the first is the one under way */
 	size_t waiting_count;
-	uint64_t paused_until_ns; /* after a token that is not valid */
+	uint64_t paused_until_ns; /* after a token that is not valid, or a refusal */
 	uint64_t away_until_ns;   /* after a failure */
 	struct kube_review_stats stats;
 };
@@ -180,7 +180,7 @@ static void keep(struct kube_review *review, struct outcome *outcome, uint64_t n
 		review->stats.authenticated += outcome->user != NULL;
 		review->stats.unauthenticated += !outcome->user;
 	}
-	if (outcome->has_token && !outcome->user)
+	if ((outcome->has_token && !outcome->user) || (outcome->has_access && !outcome->allowed))
 		review->paused_until_ns = now_ns + KUBE_REVIEW_PAUSE_NS;
 	if (outcome->has_access) {
 		review_table_put_access(review->table, question->hash, question->scope,

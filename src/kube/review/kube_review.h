@@ -9,8 +9,8 @@
  * thread takes one at a time, each once however many requests ask it. Answers are kept
  * (review_table.h), also while the API server is away. Without a kept answer nothing is shown: the
  * thread asks within 5 s, and after a failure not again for a second, in which all such requests
- * are HTTP_UNREVIEWED. After a token that is not valid the thread pauses, so that guesses cost the
- * API server at most 20 questions a second.
+ * are HTTP_UNREVIEWED. After a token that is not valid, or a refusal, the thread pauses, so that
+ * guesses cost the API server at most 20 questions a second from each node.
  *
  * Tokens are kept only while their question waits, and as their SHA-256 afterwards. No log line,
  * diagnosis or metric has any of them.

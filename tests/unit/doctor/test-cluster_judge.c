@@ -508,6 +508,28 @@ static void test_endpoint_interval_and_limits(void **state)
 	world_free(world);
 }
 
+/* Tenants choose names in monitors, and exporters what is on their pages. */
+static void test_texts_cannot_command_a_terminal(void **state)
+{
+	struct cluster_findings *findings = calloc(1, sizeof(*findings));
+	const struct cluster_finding draft = { .level = FINDING_FIX,
+					       .id = "x",
+					       .object = "PodMonitor a\033]0;b",
+					       .what = "port \033[2J",
+					       .why = "\033[1m",
+					       .command = "kubectl \033[A" };
+
+	assert_non_null(findings);
+	cluster_findings_add(findings, &draft, NULL);
+	cluster_findings_add(findings, &draft, NULL); /* is the same one */
+	assert_int_equal(findings->count, 1);
+	assert_null(strchr(findings->list[0].object, '\033'));
+	assert_null(strchr(findings->list[0].what, '\033'));
+	assert_null(strchr(findings->list[0].why, '\033'));
+	assert_null(strchr(findings->list[0].command, '\033'));
+	free(findings);
+}
+
 static void test_scraped_twice(void **state)
 {
 	struct world *world = world_new();
@@ -610,6 +632,7 @@ int main(void)
 		cmocka_unit_test(test_monitor_that_is_missing),
 		cmocka_unit_test(test_endpoint_interval_and_limits),
 		cmocka_unit_test(test_scraped_twice),
+		cmocka_unit_test(test_texts_cannot_command_a_terminal),
 		cmocka_unit_test(test_report_groups_nodes),
 		cmocka_unit_test(test_findings_are_bounded),
 		cmocka_unit_test(test_times),
