@@ -9,7 +9,7 @@ docs/fleet.md. By hand.
 PAGE is what bench/fleet_node.py --page has kept. Each node has its own names of pods and ids of containers; all rows use energy and
 CPU time in each interval, with noise, which is the worst that compression can meet. Targets are on loopback. A server that takes
 more than --limit-mb is ended. Printed for each number of nodes: series, memory a series, CPU time and bytes a sample. "agent" is a
-Prometheus in agent mode whose remote write is counted and thrown away; "disk" makes the block of two hours of one
+Prometheus in agent mode whose remote write is counted and discarded; "disk" makes the block of two hours of one
 node, "history" a day of its energy as Parquet and in ClickHouse.
 """
 import argparse

@@ -7,7 +7,7 @@
 
 Pods are cgroups as Kubernetes makes them, with a sandbox each, their containers with two active processes; every active process has
 a series of its own. Two simulated sockets of package and dram. Printed: series by level, bytes of a page in each format, CPU time
-of a scrape; bytes and CPU time of a push by remote write (1.0, 2.0) and OTLP (levels), less those of an exporter that nobody reads.
+of a scrape; bytes and CPU time of a push by remote write (1.0, 2.0) and OTLP (levels), less those of an exporter that is not read.
 With --page the text page is kept: bench/fleet_load.py makes other nodes of it.
 """
 import argparse

@@ -146,5 +146,18 @@ def a_torn_line_is_cut_off():
         assert all(name.startswith("kepler_node_") for block in blocks.values() for name, _ in block)
 
 
+def each_reader_of_snapshots_sets_the_time_to_settle():
+    """With --metrics.settle=auto a file and a push count like a scraper: this test is the third of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "kepler.jsonl")
+        with Exporter(f"--file.path={path}", "--file.interval=1s", "--remote-write.url=http://127.0.0.1:9/", "--metrics.settle=auto",
+                      "--remote-write.interval=1s") as exporter:
+            deadline = time.monotonic() + 30
+            while exporter.scrape().value("kepler_exporter_scrape_clients") != 3:
+                assert time.monotonic() < deadline, exporter.page()
+                time.sleep(0.5)
+            assert exporter.stop() == 0
+
+
 run_tests([json_has_what_the_page_has, csv_has_what_the_page_has, it_is_rotated_between_blocks, a_full_disk_costs_blocks_alone,
-           a_torn_line_is_cut_off])
+           a_torn_line_is_cut_off, each_reader_of_snapshots_sets_the_time_to_settle])
