@@ -150,8 +150,8 @@ def each_reader_of_snapshots_sets_the_time_to_settle():
     """With --metrics.settle=auto a file and a push count like a scraper: this test is the third of them."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "kepler.jsonl")
-        with Exporter(f"--file.path={path}", "--file.interval=1s", "--remote-write.url=http://127.0.0.1:9/", "--metrics.settle=auto",
-                      "--remote-write.interval=1s") as exporter:
+        with Exporter(f"--file.path={path}", "--file.interval=1s", "--metrics.settle=auto",
+                      "--remote-write.url=http://127.0.0.1:9/", "--remote-write.interval=1s") as exporter:
             deadline = time.monotonic() + 30
             while exporter.scrape().value("kepler_exporter_scrape_clients") != 3:
                 assert time.monotonic() < deadline, exporter.page()
