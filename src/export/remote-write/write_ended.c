@@ -87,7 +87,6 @@ static void add_marker(struct write_sink *sink, const struct write_reader *reade
 	struct write_labels labels = { .count = 0 };
 	struct write_series marker = { .value_bits = WRITE_STALE_BITS, .time_ms = sink->time_ms };
 	char field[WRITE_LABELS_FIELD_MAX];
-
 	struct write_batch *batch;
 
 	write_sink_make_room(sink);
