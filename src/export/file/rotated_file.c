@@ -65,7 +65,9 @@ int rotated_file_open(struct rotated_file *file, struct diag *diag)
 		file->path,
 		O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0640);
 	if (file->fd < 0)
-		return fail(file, -errno, "cannot be opened", diag);
+		return fail(file, -errno,
+			    errno == ELOOP ? "must not be a symbolic link" : "cannot be opened",
+			    diag);
 	if (fstat(file->fd, &st) < 0)
 		r = -errno;
 	else if (!S_ISREG(st.st_mode))

@@ -10,7 +10,7 @@ import tempfile
 import time
 import urllib.request
 
-from rig import Exporter, Sensors, need_root, rapl_zone, run_tests
+from rig import KEPLER, Exporter, Sensors, need_root, rapl_zone, run_tests
 
 ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
@@ -159,5 +159,17 @@ def each_reader_of_snapshots_sets_the_time_to_settle():
             assert exporter.stop() == 0
 
 
+def a_link_is_not_followed():
+    with tempfile.TemporaryDirectory() as folder:
+        path, other = pathlib.Path(folder, "kepler.jsonl"), pathlib.Path(folder, "other")
+        other.write_text("another's\n")
+        path.symlink_to(other)
+        done = subprocess.run([KEPLER, "run", f"--file.path={path}", "--web.listen-address=127.0.0.1:0", "--local.socket="],
+                              capture_output=True, text=True, check=False, timeout=30)
+        assert done.returncode == 1 and f"{path}: must not be a symbolic link" in done.stderr, done
+        assert other.read_text() == "another's\n"
+
+
 run_tests([json_has_what_the_page_has, csv_has_what_the_page_has, it_is_rotated_between_blocks, a_full_disk_costs_blocks_alone,
-           a_torn_line_is_cut_off, each_reader_of_snapshots_sets_the_time_to_settle])
+           a_torn_line_is_cut_off, each_reader_of_snapshots_sets_the_time_to_settle,
+           a_link_is_not_followed])
