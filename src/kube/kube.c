@@ -21,6 +21,7 @@
 #include "base/thread.h"
 #include "kube/kube_account.h"
 #include "kube/kube_state.h"
+#include "kube/pods/pod_addresses.h"
 
 #define DEFAULT_MAX_POD_BYTES (2U << 20)
 #define DEFAULT_MAX_PODS      20000
@@ -212,6 +213,7 @@ static int prepare(struct kube *kube, const struct kube_options *options, struct
 		return diag_set(diag, -EIO, "no random numbers");
 	pod_table_init(&kube->table, kube->directory, &key,
 		       options->max_pods ? options->max_pods : DEFAULT_MAX_PODS);
+	kube->table.addresses = pod_addresses_ref(options->addresses);
 	if (set_node_name(kube, said(options->node_name)) < 0 ||
 	    set_kubelet_url(kube, said(options->kubelet_url)) < 0 ||
 	    copy_text(said(options->kubelet_ca_file), &kube->kubelet_ca_file) < 0)
@@ -273,6 +275,7 @@ void kube_stop(struct kube *kube)
 	}
 	http_client_free(kube->apiserver_client);
 	http_client_free(kube->kubelet_client);
+	pod_addresses_unref(kube->table.addresses);
 	pod_table_release(&kube->table);
 	pod_labels_release(&kube->labels);
 	kube_access_release(&kube->access);

@@ -18,6 +18,7 @@
 
 struct directory;
 struct kube;
+struct pod_addresses;
 
 enum kube_source { KUBE_OFF, KUBE_AUTO, KUBE_KUBELET, KUBE_APISERVER };
 
@@ -49,9 +50,10 @@ struct kube_options {
 	const char *pod_labels;      /* "app,team": labels and annotations to show; NULL none */
 	const char *pod_resources;   /* not used here: see kube/pods/pod_resources.h */
 	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
-	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
-	uint32_t max_pods;           /* 0: 20,000 */
-	uint64_t interval_ms;        /* see kube_set_interval() */
+	struct pod_addresses *addresses; /* to be kept up to date; it gets a reference; or NULL */
+	uint64_t max_pod_bytes;          /* of one pod's JSON; 0: 2 MiB */
+	uint32_t max_pods;               /* 0: 20,000 */
+	uint64_t interval_ms;            /* see kube_set_interval() */
 	struct kube_timing timing;
 };
 

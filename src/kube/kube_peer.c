@@ -14,6 +14,7 @@
 #include "kube/json_bounded.h"
 #include "kube/kube_state.h"
 #include "kube/object_stream.h"
+#include "kube/pods/pod_addresses.h"
 #include "kube/pods/pod_prune.h"
 #include "net/http_url.h"
 
@@ -152,6 +153,16 @@ int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,
 	return r;
 }
 
+/* Every pod has at least one set of names. */
+static void note_address(struct kube *kube, const struct pod *pod, const json_t *object)
+{
+	struct map_key key = pod_digest(&kube->table.key, pod->uid, strlen(pod->uid));
+
+	if (kube->table.addresses)
+		pod_addresses_put(kube->table.addresses, key,
+				  pod->containers[0].names.text[LABEL_POD_ID], object);
+}
+
 void kube_take_pod(struct kube *kube, const json_t *object, const char *text, size_t len)
 {
 	struct pod pod;
@@ -161,6 +172,8 @@ void kube_take_pod(struct kube *kube, const json_t *object, const char *text, si
 		kube_count_by(kube, &kube->stats.bad_pods, pod.skipped);
 		kube_count_by(kube, &kube->stats.labels_lost, pod.labels->lost);
 		r = pod_table_put(&kube->table, &pod, text, len, clock_ns(CLOCK_BOOTTIME));
+		if (r == 0)
+			note_address(kube, &pod, object);
 		pod_release(&pod);
 	}
 	if (r < 0)

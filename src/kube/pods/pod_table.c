@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "kube/pods/pod_addresses.h"
 
 struct pod_row {
 	struct map_key uid_key, digest;
@@ -104,6 +105,8 @@ static void remove_row(struct pod_table *table, uint32_t index, uint64_t now_ns)
 			directory_remove(table->directory, DIRECTORY_KUBERNETES, row->ids + at,
 					 now_ns);
 	}
+	if (table->addresses)
+		pod_addresses_remove(table->addresses, row->uid_key);
 	(void)map_remove(&table->by_uid, row->uid_key);
 	forget_digest(table, row);
 	free(row->ids);

@@ -17,9 +17,11 @@
 #include "kube/pods/pod_json.h"
 
 struct directory;
+struct pod_addresses;
 
 struct pod_table {
-	struct directory *directory; /* borrowed */
+	struct directory *directory;     /* borrowed */
+	struct pod_addresses *addresses; /* that pods are removed from; borrowed, or NULL */
 	struct pod_digest_key key;
 	struct pod_row *rows; /* packed */
 	uint32_t count, size, limit;
