@@ -407,6 +407,7 @@ static const struct option_section sections[] = {
 	{ web_auth_rows, ARRAY_SIZE(web_auth_rows), 0 },
 	MORE(local_options_at, local),
 	MORE(rates_options_at, rates),
+	MORE(units_options_at, units),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
 	SECTION(security_rows, security),
 };
@@ -494,7 +495,8 @@ int config_check(const struct option_values *values, struct diag *diag)
 				"web.listen-address: must have at least one address");
 	if (web_options_check(&config->web, diag) < 0)
 		return -EINVAL;
-	if (rates_options_check(&config->rates, diag) < 0)
+	if (rates_options_check(&config->rates, diag) < 0 ||
+	    units_options_check(&config->units, diag) < 0)
 		return -EINVAL;
 	return config_check_interval(config, config_reachable_address(config), diag);
 }
@@ -569,7 +571,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_READ_FILES;
 	if (config_uses_api_server(config))
 		needs |= NEED_CLIENTS;
-	if (config->model_url[0] || rates_use_network(&config->rates))
+	if (config->model_url[0] || rates_use_network(&config->rates) || config->units.rule_count)
 		needs |= NEED_CLIENTS;
 	if (config_pod_resources(config))
 		needs |= NEED_CLIENTS | NEED_POD_RESOURCES;

@@ -30,6 +30,7 @@
 #include "rates/rate_options.h"
 #include "runtimes/runtimes.h"
 #include "snapshot/publisher.h"
+#include "units/unit_options.h"
 
 #define CONFIG_MODELS_MAX   4
 #define CONFIG_DEFAULT_FILE "/etc/kepler/kepler.yaml"
@@ -123,6 +124,7 @@ struct config {
 	bool has_web_tls;           /* that has TLS; known even when the server has taken it over */
 	struct local_options local; /* --local.… */
 	struct rates_options rates; /* --price.…, --carbon.…, --site.… */
+	struct units_options units; /* --units.… */
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;
 };

@@ -160,6 +160,8 @@ static void add_options(const struct config *config, struct landlock_paths *path
 		add(paths, file);
 	for (size_t i = 0; (file = rates_file_at(&config->rates, i)); i++)
 		add(paths, file);
+	for (size_t i = 0; (file = units_file_at(&config->units, i)); i++)
+		add(paths, file);
 }
 
 static void add_writable(struct limits_job *job, const char *folder, struct landlock_paths *paths)

@@ -36,6 +36,7 @@
 #include "meter/passthrough/passthrough_counts.h"
 #include "snapshot/zone_picture.h"
 #include "stat/tree_follow.h"
+#include "units/units.h"
 
 #define ANNOUNCE_ROUNDS 16
 
@@ -55,6 +56,7 @@ struct interval_engine {
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot shows about each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
 	struct user_watch users;
+	struct unit_accounts units;
 	struct pass_clock clock;
 	uint64_t elapsed_ns;         /* of the interval; 0: not known */
 	const struct config *config; /* of the last (re)configuration */
@@ -175,6 +177,10 @@ int interval_engine_new(struct sources *sources, const struct interval_peers *pe
 	}
 	if (r == 0)
 		publisher_set_users(engine->publisher, &engine->users.users);
+	if (r == 0 && peers->units) {
+		units_name(peers->units, &engine->units);
+		publisher_set_units(engine->publisher, &engine->units);
+	}
 	if (r < 0) {
 		interval_engine_free(engine);
 		return r;
@@ -188,6 +194,7 @@ void interval_engine_free(struct interval_engine *engine)
 	if (!engine)
 		return;
 	publisher_free(engine->publisher);
+	unit_accounts_release(&engine->units);
 	device_users_release(&engine->device_users);
 	process_users_release(&engine->users.users);
 	books_release(&engine->books);
@@ -498,6 +505,16 @@ static int publish(struct interval_engine *engine, const struct activity *activi
 	return publication.result;
 }
 
+/* Units are counted by the energy that this interval's snapshot has. */
+static void follow_units(struct interval_engine *engine, uint64_t now_ns, int64_t boottime_ms)
+{
+	if (!engine->peers.units)
+		return;
+	ledger_close(engine->books.ledger);
+	units_follow(engine->peers.units, &engine->units, engine->books.ledger, now_ns,
+		     boottime_ms);
+}
+
 int interval_engine_run(struct interval_engine *engine, const struct interval_moment *now,
 			struct snapshot_node *node)
 {
@@ -551,6 +568,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	describe_node(engine, &measured, node);
 	tree_follow(engine->peers.trees, engine->books.ledger, engine->published, &activity,
 		    measured.dt_ns);
+	follow_units(engine, activity.time_ns, now->boottime_ms);
 	published = publish(engine, &activity, now, node);
 	if (pass < 0)
 		return pass;

@@ -26,6 +26,7 @@
 
 struct interval_engine;
 struct record_tap;
+struct units;
 
 /* The parts that an engine serves and queries, in addition to its sources; borrowed. */
 struct interval_peers {
@@ -35,6 +36,7 @@ struct interval_peers {
 	struct explain_desk *desk;   /* the source of questions about rows; NULL: none */
 	struct record_tap *tap;      /* records each interval; NULL: nothing is recorded */
 	struct process_trees *trees; /* of kepler stat; NULL: there are none */
+	struct units *units;         /* of work; NULL: none is counted */
 	/* Called when an interval has been booked, before rows of ended processes are released. */
 	void (*booked)(void *userdata, const struct books *books, uint64_t time_ns);
 	void *booked_userdata;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kube/pods/pod_addresses.h"
 #include "service/privileges.h"
 
 /*
@@ -51,6 +52,7 @@ static void kube_job_free(struct kube_job *job)
 {
 	for (size_t i = 0; i < KUBE_TEXTS; i++)
 		free(job->texts[i]);
+	pod_addresses_unref(job->options.addresses);
 	free(job);
 }
 
@@ -73,7 +75,8 @@ static uint64_t interval_ms(const struct config *config)
 }
 
 /* The job may outlive @config, and so has copies of its texts. */
-static struct kube_job *kube_job_new(const struct config *config, struct directory *directory)
+static struct kube_job *kube_job_new(const struct config *config, struct directory *directory,
+				     struct pod_addresses *addresses)
 {
 	struct kube_job *job = calloc(1, sizeof(*job));
 	const char **texts[KUBE_TEXTS];
@@ -85,6 +88,7 @@ static struct kube_job *kube_job_new(const struct config *config, struct directo
 	job->directory = directory;
 	job->options = config->kube;
 	job->options.interval_ms = interval_ms(config);
+	job->options.addresses = pod_addresses_ref(addresses);
 	texts[0] = &job->options.kubeconfig;
 	texts[1] = &job->options.context;
 	texts[2] = &job->options.node_name;
@@ -118,7 +122,7 @@ static void begin_kubernetes(struct names *names)
 	int r = names->starter ? 0 : offload_new(&bare, &names->starter);
 
 	if (r == 0) {
-		job = kube_job_new(names->config, names->directory);
+		job = kube_job_new(names->config, names->directory, names->addresses);
 		r = job ? offload_submit(names->starter, &job->job) : -ENOMEM;
 	}
 	if (r == 0) {

@@ -43,10 +43,11 @@ struct names {
 	struct kube *kube;         /* NULL: not configured, or not started yet */
 	struct runtimes *runtimes; /* NULL: off, or not started yet */
 	bool wants_kube, wants_runtimes;
-	const struct config *config; /* borrowed; what a reload does not change */
-	struct offload *starter;     /* the thread that starts Kubernetes; NULL: none can be had */
-	struct kube_job *job;        /* under way, or NULL */
-	uint64_t tried_ns;           /* MONOTONIC, the last start of any */
+	struct pod_addresses *addresses; /* that Kubernetes is to keep; borrowed, or NULL */
+	const struct config *config;     /* borrowed; what a reload does not change */
+	struct offload *starter; /* the thread that starts Kubernetes; NULL: none can be had */
+	struct kube_job *job;    /* under way, or NULL */
+	uint64_t tried_ns;       /* MONOTONIC, the last start of any */
 	char kube_error[256], runtimes_error[256]; /* why it was not started; "" none */
 	bool told_kube, told_runtimes;             /* of that error */
 	bool is_away;                              /* Kubernetes, as reported last */

@@ -46,8 +46,16 @@ int session_open_processes(struct session *session, struct diag *diag)
 
 int session_open_meters(struct session *session, struct diag *diag)
 {
-	int r = sources_open_meters(session->config, &session->sources, diag);
+	int r = 0;
 
+	/* Before Kubernetes, which is to keep their pods' addresses. */
+	if (session->config->units.rule_count)
+		r = units_start(&session->config->units, privileges_drop_thread, &session->units,
+				diag);
+	if (r == 0 && session->units)
+		session->sources.names.addresses = units_addresses(session->units);
+	if (r == 0)
+		r = sources_open_meters(session->config, &session->sources, diag);
 	if (r == 0 && rates_are_wanted(&session->config->rates))
 		r = rates_start(&session->config->rates, privileges_drop_thread, &session->rates,
 				diag);
@@ -67,12 +75,14 @@ int session_open_engine(struct session *session, struct diag *diag)
 
 	session->peers.holder = session->holder;
 	session->peers.tap = recorder_tap(&session->recorder);
+	session->peers.units = session->units;
 	r = interval_engine_new(&session->sources, &session->peers, session->config,
 				&session->engine);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the ledger: %s", strerrordesc_np(-r));
 	session->health[0] = (struct health_source){ &rates_health_part, &session->rates };
-	interval_engine_set_health(session->engine, session->health, 1);
+	session->health[1] = (struct health_source){ &units_health_part, &session->units };
+	interval_engine_set_health(session->engine, session->health, 2);
 	return 0;
 }
 
@@ -102,9 +112,10 @@ int session_close(struct session *session, uint64_t patience_ns)
 
 	interval_engine_free(session->engine);
 	r = recorder_close(&session->recorder, patience_ns);
-	(void)snapshot_holder_free(session->holder); /* a thread that hangs keeps it */
+	snapshot_holder_free(session->holder);
 	sources_close(&session->sources);
 	rates_stop(session->rates);
+	units_stop(session->units);
 	device_holders_release(session->holders);
 	self_stats_close(&session->stats);
 	free(session->cpu_list);

@@ -25,6 +25,7 @@
 #include "engine/self_stats.h"
 #include "engine/sources.h"
 #include "rates/rates.h"
+#include "units/units.h"
 
 struct session {
 	const struct config *config;    /* borrowed; of the last reload */
@@ -40,7 +41,8 @@ struct session {
 	struct interval_peers peers; /* holder and tap are the session's own */
 	struct interval_engine *engine;
 	struct rates *rates;            /* NULL: none is configured */
-	struct health_source health[1]; /* of a session without a program around it */
+	struct units *units;            /* NULL: none is configured */
+	struct health_source health[2]; /* of a session without a program around it */
 };
 
 /* The initial state; session_close() may be called before session_begin(). */

@@ -12,6 +12,7 @@
 #include "kepler/pages/web.h"
 #include "meter/passthrough/passthrough_health.h"
 #include "rates/rates.h"
+#include "units/units.h"
 #include "workload/identity_health.h"
 
 static const void *activity_of(const struct monitor *monitor)
@@ -63,6 +64,7 @@ static const struct {
 	{ &idle_state_health_part, IN(idle_state) },
 	{ &passthrough_health_part, BY(passthrough_of) },
 	{ &rates_health_part, IN(session.rates) },
+	{ &units_health_part, IN(session.units) },
 	{ &recorder_health_part, IN(session.recorder) },
 	{ &confinement_health_part, IN(session.landlock_abi) },
 	{ &reload_health_part, IN(reload) },

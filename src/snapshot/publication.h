@@ -20,6 +20,7 @@
 #pragma once
 
 #include "attribution/ledger.h"
+#include "attribution/unit_accounts.h"
 #include "snapshot/retired.h"
 #include "snapshot/series.h"
 #include "snapshot/snapshot_holder.h"
@@ -46,6 +47,7 @@ struct publication {
 	uint32_t namespaces;
 	const struct health_source *health; /* [health_count], borrowed */
 	size_t health_count;
+	const struct unit_accounts *units; /* borrowed; NULL: no unit of work is counted */
 	struct power_picture power;
 	struct power_scratch power_scratch;
 };

@@ -76,6 +76,11 @@ void publisher_set_health(struct publisher *publisher, const struct health_sourc
 	publisher->publication.health_count = count;
 }
 
+void publisher_set_units(struct publisher *publisher, const struct unit_accounts *units)
+{
+	publisher->publication.units = units;
+}
+
 void publisher_set_users(struct publisher *publisher, const struct process_users *users)
 {
 	publisher->publication.power_scratch.users = users;

@@ -69,6 +69,7 @@
 #include <stdint.h>
 
 #include "attribution/ledger.h"
+#include "attribution/unit_accounts.h"
 #include "snapshot/publisher_options.h"
 #include "snapshot/snapshot.h"
 
@@ -90,6 +91,8 @@ void publisher_free(struct publisher *publisher);
 /* The parts of the program that each snapshot contains from now on. @sources are borrowed. */
 void publisher_set_health(struct publisher *publisher, const struct health_source *sources,
 			  size_t count);
+/* The units of work that each snapshot contains from now on; borrowed. */
+void publisher_set_units(struct publisher *publisher, const struct unit_accounts *units);
 /*
  * Called after a reload; takes effect with the next interval. A series that has settled stays
  * settled.

@@ -25,6 +25,7 @@
 #include "attribution/learning/idle.h"
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
+#include "attribution/unit_accounts.h"
 #include "base/health.h"
 #include "energy/total.h"
 #include "energy/zone.h"
@@ -140,6 +141,15 @@ struct snapshot_cpu {
 	uint32_t processor, package, core;
 };
 
+/* A unit of a pod's work (attribution/unit_accounts.h). */
+struct snapshot_unit {
+	const struct series_labels *labels; /* of the pod's row */
+	char name[UNIT_NAME_MAX + 1];
+	int64_t created_ms;     /* realtime of its first reading */
+	uint64_t amount_micro;  /* millionths of a unit */
+	const uint64_t *values; /* [columns]: energy of the same time */
+};
+
 /* The machine and the program that measures it: facts, and the last interval as a whole. */
 struct snapshot_node {
 	char version[32], revision[48], branch[32]; /* of the program */
@@ -177,6 +187,8 @@ struct snapshot {
 	const struct power_picture *power;
 	double settle_s; /* how long a new series shows 0 */
 	struct snapshot_node node;
+	uint32_t unit_count;
+	const struct snapshot_unit *units; /* of pods that level[LEVEL_POD] has */
 	uint32_t health_count;
 	const struct health_block *health; /* of the program's parts */
 };
@@ -188,11 +200,7 @@ struct snapshot {
 struct snapshot_holder;
 
 int snapshot_holder_new(struct snapshot_holder **ret);
-/*
- * 0, or -EBUSY: a thread that hangs (thread_join_within()) still has a snapshot. All that it can
- * read, the holder included, stays as it is, but snapshot_get() returns NULL. It may be called again.
- */
-int snapshot_holder_free(struct snapshot_holder *holder);
+void snapshot_holder_free(struct snapshot_holder *holder);
 /* The newest snapshot with a reference of the caller's, or NULL before the first. Never waits. */
 const struct snapshot *snapshot_get(struct snapshot_holder *holder);
 /* Drops a reference; NULL is fine. */

@@ -7,7 +7,7 @@
 #include "snapshot/birth_clock.h"
 
 struct counts {
-	size_t columns, zones, accounts;
+	size_t columns, zones, accounts, units;
 	size_t rows[LEVEL_COUNT];
 	size_t retired[LEVEL_COUNT];
 };
@@ -28,12 +28,40 @@ struct canvas {
 	uint64_t *pending;
 };
 
+/* The number of its pod's series, if it is shown. */
+static uint32_t unit_series(const struct publication *publication,
+			    const struct unit_account *account)
+{
+	uint32_t index;
+
+	if (!account->is_shown)
+		return SERIES_NONE;
+	index = series_index(&publication->series[LEVEL_POD], account->row);
+	/* The row may have been released, and be another pod's, since the account was booked. */
+	if (index != SERIES_NONE &&
+	    ledger_group_at(publication->ledger, LEVEL_POD, account->row)->row.serial !=
+		    account->serial)
+		return SERIES_NONE;
+	return index;
+}
+
+static size_t count_units(const struct publication *publication)
+{
+	const struct unit_accounts *units = publication->units;
+	size_t count = 0;
+
+	for (size_t i = 0; units && i < units->count; i++)
+		count += unit_series(publication, &units->accounts[i]) != SERIES_NONE;
+	return count;
+}
+
 static struct counts count_rows(const struct publication *publication)
 {
 	struct counts counts = { .columns = publication->columns,
 				 .zones = ledger_zones(publication->ledger),
 				 .accounts = ledger_layout(publication->ledger)->account_count };
 
+	counts.units = count_units(publication);
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		counts.rows[level] = publication->series[level].count;
 		counts.retired[level] = publication->retired[level].shown;
@@ -51,6 +79,7 @@ static size_t memory_needed(const struct publication *publication, const struct 
 		      counts->zones * sizeof(struct snapshot_zone) +
 		      counts->accounts * sizeof(struct snapshot_account) +
 		      counts->columns * sizeof(struct snapshot_column) +
+		      counts->units * (sizeof(struct snapshot_unit) + line) +
 		      health_size(publication->health, publication->health_count);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
@@ -305,6 +334,33 @@ static void draw_columns(const struct ledger *ledger, uint32_t columns, struct s
 	}
 }
 
+static void draw_units(const struct publication *publication, const struct moment *at,
+		       uint64_t *values, struct snapshot_unit *out)
+{
+	const struct unit_accounts *units = publication->units;
+	uint32_t columns = publication->columns;
+
+	for (size_t i = 0; units && i < units->count; i++) {
+		const struct unit_account *account = &units->accounts[i];
+		uint32_t index = unit_series(publication, account);
+		uint32_t known = account->columns < columns ? account->columns : columns;
+
+		if (index == SERIES_NONE)
+			continue;
+		*out = (struct snapshot_unit){
+			.labels = publication->series[LEVEL_POD].series[index].labels,
+			.created_ms = birth_of(at, account->born_ms),
+			.amount_micro = account->amount_micro,
+			.values = values,
+		};
+		memcpy(out->name, units->names[account->unit], sizeof(out->name));
+		memset(values, 0, columns * sizeof(*values));
+		memcpy(values, account->values, known * sizeof(*values));
+		values += columns;
+		out++;
+	}
+}
+
 static void count_merged(const struct publication *publication, struct snapshot_table *level)
 {
 	for (enum level i = 0; i < LEVEL_COUNT; i++)
@@ -339,6 +395,8 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	struct snapshot_column *columns;
 	struct snapshot_zone *zones_out;
 	struct power_picture *power;
+	struct snapshot_unit *units;
+	uint64_t *unit_values;
 	char *free_memory;
 
 	if (!buffer)
@@ -351,6 +409,8 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
 	columns = carve(&free_memory, counts.columns * sizeof(*columns));
+	units = carve(&free_memory, counts.units * sizeof(*units));
+	unit_values = carve(&free_memory, counts.units * counts.columns * sizeof(*unit_values));
 	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		carve_table(&free_memory, &counts, level, &canvas[level]);
 		canvas[level].at = at;
@@ -359,6 +419,7 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	account_pictures(layout, zones_out, accounts);
 	draw_columns(publication->ledger, publication->columns, columns);
 	draw(publication, at, canvas);
+	draw_units(publication, at, unit_values, units);
 	buffer->snapshot = (struct snapshot){
 		.monotonic_ns = at->now_ns,
 		.realtime_ms = at->realtime_ms,
@@ -372,6 +433,8 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		.power = power,
 		.settle_s = (double)publication->options.settle_ns / 1e9,
 		.node = *node,
+		.unit_count = (uint32_t)counts.units,
+		.units = units,
 		.health_count = (uint32_t)publication->health_count,
 		.health = health_fill(publication->health, publication->health_count, free_memory),
 	};

@@ -71,6 +71,9 @@ enum family_of {
 	OF_ROWS_COUNTERS,
 	OF_RETIRED_COUNTERS,
 	OF_PODS, /* one point for each pod with an id */
+	/* Units of pods' work (struct snapshot_unit): */
+	OF_UNIT_ENERGY, /* one for each source and mode, as OF_ROW_TOTALS */
+	OF_UNITS,       /* its amount */
 };
 
 /* A type of value apart from enum value_type: 1 for a zone that is up, else 0. */
@@ -149,6 +152,10 @@ enum point_label {
 	POINT_SOURCE,
 	POINT_SOURCE_ID,
 	POINT_STATE,
+	POINT_UNIT,
+	POINT_UNIT_NAMESPACE, /* attributes of OpenTelemetry: of the unit's pod */
+	POINT_UNIT_POD,
+	POINT_UNIT_POD_UID,
 	POINT_VERSION,
 	POINT_ZONE,
 	POINT_LABEL_COUNT,

@@ -206,6 +206,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define INSTANCE     IN_ZONE, offsetof(struct snapshot_zone, zone.instance), NULL
 #define MODEL(field) IN_MODEL, offsetof(struct snapshot_model, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
+#define UNIT(key)    FROM_UNIT, key, NULL
 #define CPU(number)  FROM_CPU, number, NULL
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
@@ -237,6 +238,7 @@ enum text_from {
 	FROM_SCOPE,
 	FROM_SOURCE,
 	FROM_STATE,
+	FROM_UNIT,
 	FROM_VARIANT,
 };
 
@@ -302,6 +304,10 @@ static const struct {
 	[POINT_SOURCE] = { "source", FROM(SOURCE) },
 	[POINT_SOURCE_ID] = { "source_id", PATH },
 	[POINT_STATE] = { "state", FROM(STATE) },
+	[POINT_UNIT] = { "unit", UNIT(LABEL_KEY_COUNT) },
+	[POINT_UNIT_NAMESPACE] = { "k8s.namespace.name", UNIT(LABEL_NAMESPACE) },
+	[POINT_UNIT_POD] = { "k8s.pod.name", UNIT(LABEL_POD_NAME) },
+	[POINT_UNIT_POD_UID] = { "k8s.pod.uid", UNIT(LABEL_POD_ID) },
 	[POINT_VERSION] = { "version", NODE(version) },
 	[POINT_ZONE] = { "zone", FROM(KIND) },
 };
@@ -322,6 +328,12 @@ static const char *model_text(const struct cursor *cursor, size_t offset)
 	if (number == 0 || number > SNAPSHOT_MODELS)
 		return "";
 	return (const char *)&cursor->view->snapshot->node.models[number - 1] + offset;
+}
+
+/* Its name, or the name of its pod. */
+static const char *unit_text(const struct snapshot_unit *unit, size_t key)
+{
+	return key == LABEL_KEY_COUNT ? unit->name : unit->labels->names->text[key];
 }
 
 static const char *text_of(struct cursor *cursor, enum point_label key)
@@ -380,6 +392,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return zone->zone.source;
 	case FROM_STATE:
 		return cursor->ended ? "terminated" : "running";
+	case FROM_UNIT:
+		return unit_text(cursor->unit, labels[key].offset);
 	case FROM_VARIANT:
 	default:
 		return cursor->variant->text;

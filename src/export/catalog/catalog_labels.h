@@ -22,6 +22,7 @@ struct cursor {
 	const struct variant *variant;
 	const struct snapshot_cpu *cpu;
 	const struct snapshot_row *row;
+	const struct snapshot_unit *unit;
 	bool has_namesake[ZONES_MAX]; /* another zone before it has its kind, instance and source */
 	char package[PACKAGE_LABEL_MAX];
 	char hw_id[ZONE_ID_MAX + 16];

@@ -26,6 +26,11 @@
 	LABELS(POINT_ROW_HW_ID, POINT_KEPLER_ZONE, POINT_KEPLER_MODE, POINT_KEPLER_SOURCE,         \
 	       POINT_KEPLER_QUALITY, POINT_KEPLER_LEVEL)
 
+#define L_UNIT_OF_POD LABELS(POINT_UNIT_NAMESPACE, POINT_UNIT_POD, POINT_UNIT_POD_UID, POINT_UNIT)
+#define L_UNIT_ENERGY_OF_POD                                                                       \
+	LABELS(POINT_UNIT_NAMESPACE, POINT_UNIT_POD, POINT_UNIT_POD_UID, POINT_UNIT,               \
+	       POINT_KEPLER_MODE, POINT_KEPLER_SOURCE)
+
 /* clang-format off */
 static const struct family node[] = {
 	{ "hw.energy", COUNTER, "J", OPENTELEMETRY,
@@ -50,6 +55,13 @@ static const struct family node[] = {
 	  OF_PENDING, MICROJOULES, L_OWNER,
 	  "Energy already charged that is not in kepler.energy yet: its series settles "
 	  "(--metrics.settle), or the names of its owner are not known yet.", NULL },
+	{ "kepler.unit.energy", COUNTER, "J", OPENTELEMETRY,
+	  OF_UNIT_ENERGY, { .decimals = 6, .level = LEVEL_POD }, L_UNIT_ENERGY_OF_POD,
+	  "Part of the pod's kepler.energy that was charged while the unit of work was "
+	  "counted.", NULL },
+	{ "kepler.units", COUNTER, "1", OPENTELEMETRY,
+	  OF_UNITS, { .decimals = 6, .level = LEVEL_POD }, L_UNIT_OF_POD,
+	  "Units of work of the pod, counted over the time of kepler.unit.energy.", NULL },
 };
 
 static const struct family row_energy = {

@@ -64,6 +64,15 @@ static const struct pattern patterns[] = {
 	    OF_PODS, ROWS_OF(0), LABELS(POINT_QOS_CLASS),
 	    "A <one> that is shown. qos_class is Guaranteed, Burstable or BestEffort, as reported "
 	    "by Kubernetes, or empty.", NULL }, WITH_FACTS },
+	{ { "kepler_unit_joules", COUNTER, "joules", BOTH,
+	    OF_UNIT_ENERGY, ROWS_OF(6), L_UNIT_ENERGY,
+	    "Part of kepler_<level>_joules_total that was charged while the unit of work was "
+	    "counted (--units.rule): divided by kepler_units_total, the energy of a unit. Absent "
+	    "while its counter cannot be read.", NULL }, WITH_FACTS },
+	{ { "kepler_units", COUNTER, "", BOTH,
+	    OF_UNITS, ROWS_OF(6), L_UNIT,
+	    "Units of work of the <one>, counted over the time of kepler_unit_joules_total.",
+	    NULL }, WITH_FACTS },
 };
 
 static const struct pattern patterns_current[] = {

@@ -59,6 +59,8 @@ const struct family *catalog_rows_current(size_t *ret_count);
 #define L_ROW                LABELS(POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
 #define L_ROW_ZONE           LABELS(POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
 #define L_TOTAL              LABELS(POINT_MODE, POINT_SOURCE)
+#define L_UNIT_ENERGY        LABELS(POINT_MODE, POINT_SOURCE, POINT_UNIT)
+#define L_UNIT               LABELS(POINT_UNIT)
 #define L_CPU                LABELS(POINT_ACTIVITY_SOURCE)
 #define L_NODE               LABELS(POINT_NODE_NAME)
 #define L_CUT                LABELS(POINT_CUT_REASON)

@@ -419,6 +419,62 @@ static void walk_node_power(struct walk *walk)
 		put_point(walk, NULL);
 }
 
+/* The labels of the pod, in the form of the page; NULL: the page does not show it. */
+static const struct row_text *unit_text(const struct walk *walk, const struct snapshot_unit *unit)
+{
+	const struct row_view *view = &walk->at.view->rows[LEVEL_POD][ROWS_LIVING];
+
+	for (uint32_t row = 0; row < view->count; row++) {
+		if (view->rows[row].labels == unit->labels)
+			return view->texts[names_of(walk)][row].text
+				       ? &view->texts[names_of(walk)][row]
+				       : NULL;
+	}
+	return NULL;
+}
+
+static void put_unit(struct walk *walk, const struct snapshot_unit *unit, uint64_t value)
+{
+	bool is_attribute = walk->at.family->schemas == SCHEMA_OPENTELEMETRY;
+	struct label_pair texts[POINT_LABELS_MAX];
+	struct point point = {
+		.row = unit_text(walk, unit),
+		.created_ms = unit->created_ms,
+		.labels = { .labels = texts },
+		.value = { .integer = value, .decimals = walk->at.family->where.decimals },
+	};
+
+	if (!point.row)
+		return;
+	/* There, points are the machine's, and the pod is in their own attributes. */
+	point.row = is_attribute ? NULL : point.row;
+	walk->at.unit = unit;
+	point.labels.count = cursor_labels(&walk->at, walk->at.family->labels, texts);
+	walk->sink->point(walk->sink, &point);
+}
+
+static void walk_units(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+
+	for (uint32_t i = 0; i < snapshot->unit_count && has_level(walk, LEVEL_POD); i++)
+		put_unit(walk, &snapshot->units[i], snapshot->units[i].amount_micro);
+}
+
+/* The energy of units in the walk's total and mode: the sum of columns that its rows have. */
+static void walk_unit_energy(struct walk *walk, uint32_t columns)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+
+	for (uint32_t i = 0; i < snapshot->unit_count && has_level(walk, LEVEL_POD); i++) {
+		uint64_t sum = 0;
+
+		for (uint32_t c = 0; c < columns; c++)
+			sum += snapshot->units[i].values[walk->columns[c]];
+		put_unit(walk, &snapshot->units[i], sum);
+	}
+}
+
 static void walk_row_total(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
@@ -435,7 +491,9 @@ static void walk_row_total(struct walk *walk)
 		walk->spans_ns[columns] = account->mode_span_ns[mode];
 		walk->columns[columns++] = account->column[mode];
 	}
-	if (columns > 0)
+	if (columns > 0 && walk->at.family->of == OF_UNIT_ENERGY)
+		walk_unit_energy(walk, columns);
+	else if (columns > 0)
 		put_rows(walk, columns);
 }
 
@@ -443,7 +501,7 @@ static void walk_total(struct walk *walk)
 {
 	bool watts = walk->at.family->type == FAMILY_GAUGE;
 
-	if (walk->at.family->of == OF_ROW_TOTALS)
+	if (walk->at.family->of == OF_ROW_TOTALS || walk->at.family->of == OF_UNIT_ENERGY)
 		walk_row_total(walk);
 	else if (watts)
 		walk_node_power(walk);
@@ -567,9 +625,13 @@ static void walk_family(struct walk *walk)
 	case OF_RETIRED_COUNTERS:
 		walk_counter(walk);
 		break;
+	case OF_UNITS:
+		walk_units(walk);
+		break;
 	case OF_TOTALS:
 	case OF_UNATTRIBUTED_TOTALS:
 	case OF_ROW_TOTALS:
+	case OF_UNIT_ENERGY:
 		walk_totals(walk);
 		break;
 	case OF_ZONES:
@@ -639,7 +701,8 @@ static bool has_rows_alone(const struct family *family)
 {
 	static const enum family_of kinds[] = {
 		OF_ROWS,     OF_ROWS_DEVICES,  OF_ROW_TOTALS,       OF_RETIRED, OF_RETIRED_DEVICES,
-		OF_ROWS_CPU, OF_ROWS_COUNTERS, OF_RETIRED_COUNTERS, OF_PODS,
+		OF_ROWS_CPU, OF_ROWS_COUNTERS, OF_RETIRED_COUNTERS, OF_PODS,    OF_UNIT_ENERGY,
+		OF_UNITS,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {

@@ -57,6 +57,9 @@ static void random_item(const struct option *option, uint64_t *seed, char *buf, 
 	if (option->check(buf, &diag) < 0) /* a receiver */
 		(void)snprintf(buf, size, "https://node-%u.example/",
 			       (unsigned)(random_u64(seed) % 99));
+	if (option->check(buf, &diag) < 0) /* a unit of work */
+		(void)snprintf(buf, size, "unit%llu metric=m match=a!=\"# label=a=b port=9",
+			       (unsigned long long)random_u64(seed));
 	if (option->check(buf, &diag) < 0) /* a level */
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "pod" : "process");
 }

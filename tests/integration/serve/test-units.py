@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Joules per unit of work: HTTP servers in the cgroups of pods, read by the exporter itself and by a real Prometheus.
+
+The truth is on both sides: a server counts its requests, and kepler_pod_joules_total has the energy of its pod in each snapshot.
+"""
+import contextlib
+import http.server
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from decimal import Decimal
+
+import containers
+from fake_kubernetes import NODE, FakeKubernetes, status_of
+from kube_pods import ROOTS
+from prometheus_rig import Prometheus
+from rig import BUILD, Exporter, Sensors, balanced, free_port, need_root, rapl_zone, run_tests
+
+BEFORE = 1000  # requests that a server counts from the beginning
+OPTIONS = ["--metrics.settle=0s", "--metrics.process.min-joules=0", "--units.refresh=3s"]
+ENERGY, UNITS, PODS = "kepler_unit_joules_total", "kepler_units_total", "kepler_pod_joules_total"
+
+
+def serve(address, port, before):
+    """A server whose page has, besides its counter, what such pages have. It works as hard whatever is asked of it."""
+    counted, lock = {"200": int(before), "404": 0}, threading.Lock()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            if self.path == "/metrics":
+                with lock:
+                    body = "# TYPE http_requests_total counter\n" + "".join(
+                        f'http_requests_total{{code="{code}",path="/a,b}}\\""}} {count}\n' for code, count in counted.items())
+                body += 'http_requests_total_created{code="200"} 1.7e9\nother{odd="# \\\\"} +Inf\n'
+            else:
+                with lock:
+                    counted["404" if self.path == "/missing" else "200"] += 1
+                body = "done\n"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_):
+            pass  # a reader that has given up
+    Server((address, int(port)), Handler).serve_forever()
+
+
+class Pod:
+    """A server in the cgroup of a pod, and beside it a load that does not depend on requests."""
+
+    def __init__(self, name, address, port):
+        self.pod, self.id = containers.new_pod(name, "shop"), containers.new_id()
+        self.name, self.address, self.port = name, address, port
+        self.path = f"kubepods/burstable/pod{self.pod['uid']}/{self.id}"
+        self.server, self.work = None, None
+
+    def join(self):
+        for root in ROOTS:
+            with contextlib.suppress(OSError):
+                (root / self.path).mkdir(parents=True, exist_ok=True)
+                (root / self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def start(self, before=BEFORE):
+        self.server = subprocess.Popen([sys.executable, __file__, "--serve", self.address, str(self.port), str(before)],
+                                       stdout=subprocess.DEVNULL, preexec_fn=self.join)
+        deadline = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(OSError):
+                return self.get("/metrics")
+            assert time.monotonic() < deadline and self.server.poll() is None, "the server does not start"
+            time.sleep(0.05)
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://{self.address}:{self.port}{path}", timeout=30) as answer:
+            return answer.read()
+
+    def ask(self, count, path="/"):
+        for _ in range(count):
+            self.get(path)
+
+    def object(self, **labels):
+        status = {"phase": "Running", "qosClass": "Burstable", "podIP": self.address,
+                  "containerStatuses": [status_of("main", self.id)]}
+        return {"metadata": {"name": self.name, "namespace": "shop", "uid": self.pod["uid"], "labels": labels},
+                "spec": {"nodeName": NODE, "containers": [{"name": "main", "image": "i"}]}, "status": status}
+
+    def __enter__(self):
+        self.start()
+        self.work = subprocess.Popen([BUILD / "tests/lab/load", "mix", "100", "100", "1000000"], stdout=subprocess.DEVNULL,
+                                     preexec_fn=self.join)
+        return self
+
+    def __exit__(self, *exc):
+        for process in (self.server, self.work):
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+        containers.remove_cgroup(self.path)
+
+    def row(self, metrics, family, **labels):
+        found = metrics.select(family, pod_name=self.name, **labels)
+        assert len(found) <= 1, found
+        return found[0][1] if found else None
+
+
+class Lab:
+    def __init__(self, stack, pods):
+        directory = stack.enter_context(tempfile.TemporaryDirectory())
+        self.api = FakeKubernetes(token=None)
+        stack.callback(self.api.down)
+        self.kubeconfig = pathlib.Path(directory, "kubeconfig")
+        self.kubeconfig.write_text(f"clusters: [{{name: a, cluster: {{server: '{self.api.url}'}}}}]\n"
+                                   "users: [{name: a, user: {}}]\n"
+                                   "contexts: [{name: a, context: {cluster: a, user: a}}]\ncurrent-context: a\n")
+        self.kubeconfig.chmod(0o600)
+        for pod in pods:
+            stack.enter_context(pod)
+            self.api.put(pod.object(app="web"))
+        self.sensors = stack.enter_context(Sensors(rapl_zone("intel-rapl:0", "package-0", 10, busy_watts=45)))
+
+    def exporter(self, *options):
+        return Exporter(f"--host.sysfs={self.sensors.mount}", "--kube.pods=apiserver", f"--kube.kubeconfig={self.kubeconfig}",
+                        f"--kube.node-name={NODE}", *OPTIONS, *options)
+
+
+def wait_for(exporter, is_there, seconds=120):
+    deadline = time.monotonic() + seconds
+    while True:
+        metrics = exporter.intervals(1)
+        if is_there(metrics):
+            return metrics
+        assert time.monotonic() < deadline, "\n".join(l for l in metrics.text.splitlines() if "unit" in l)
+
+
+def rule(port, name="requests"):
+    return f"--units.rule={name} metric=http_requests_total match=code=200 namespace=shop label=app=web port={port}"
+
+
+def failures(metrics):
+    return metrics.value("kepler_exporter_unit_failures_total", unit="requests")
+
+
+def two_pods(stack):
+    port = free_port()
+    return [Pod(f"web-{i}", f"127.0.7.{i}", port) for i in (1, 2)]
+
+
+def assert_same_energy(exporter, pod):
+    """From round to round, the unit has exactly what the pod has from some snapshot to another. Where a machine is so busy that a
+    snapshot was missed, it begins again."""
+    deadline = time.monotonic() + 240
+    while True:
+        metrics = exporter.intervals(1)
+        numbers, pods, units = [], [], []
+        for _ in range(10):
+            numbers.append(int(metrics.value("kepler_exporter_snapshots_total")))
+            pods.append(pod.row(metrics, PODS, mode="dynamic"))
+            units.append(pod.row(metrics, ENERGY, mode="dynamic"))
+            metrics = exporter.wait_snapshot(numbers[-1])
+        if numbers == list(range(numbers[0], numbers[0] + 10)) and None not in units and len(set(units[2:])) >= 3:
+            break
+        assert time.monotonic() < deadline, (numbers, units)
+    # A round adds the energy of its pod between two snapshots.
+    steps = [later - sooner for sooner, later in zip(units, units[1:]) if later != sooner]
+    spans = {pods[j] - pods[i] for i in range(len(pods)) for j in range(i + 1, len(pods))}
+    assert steps and all(step > 0 for step in steps), units
+    assert all(step in spans for step in steps[1:]), (steps, sorted(spans))
+
+
+def energy_of_requests():
+    """3 to 1 requests in pods that use about the same: units are exact, and the energy is the pods' own to the microjoule."""
+    with contextlib.ExitStack() as stack:
+        pods = two_pods(stack)
+        lab = Lab(stack, pods)
+        exporter = stack.enter_context(lab.exporter(rule(pods[0].port)))
+        wait_for(exporter, lambda m: all(pod.row(m, UNITS) is not None for pod in pods))
+        for pod, count in zip(pods, (300, 100)):
+            pod.ask(count)
+            pod.ask(7, "/missing")  # another code: not counted
+        wanted = [Decimal(300), Decimal(100)]
+        metrics = wait_for(exporter, lambda m: [pod.row(m, UNITS) for pod in pods] == wanted)
+        assert_same_energy(exporter, pods[0])
+        metrics = balanced(exporter.intervals(6))
+        assert [pod.row(metrics, UNITS) for pod in pods] == wanted, metrics.select(UNITS)
+        per_unit = [pod.row(metrics, ENERGY, mode="dynamic") / pod.row(metrics, UNITS) for pod in pods]
+        energy = [pod.row(metrics, ENERGY, mode="dynamic") for pod in pods]
+        print(f"{energy[0]:.1f} J and {energy[1]:.1f} J, {per_unit[0]:.3f} J and {per_unit[1]:.3f} J a request")
+        for pod in pods:
+            labels = metrics.select(ENERGY, pod_name=pod.name, mode="dynamic")[0][0]
+            same = metrics.select(PODS, pod_name=pod.name, mode="dynamic")[0][0]
+            assert labels == {**same, "unit": "requests"}, (labels, same)
+            assert pod.row(metrics, ENERGY, mode="dynamic") <= pod.row(metrics, PODS, mode="dynamic")
+        assert not failures(metrics), metrics.text
+        assert exporter.stop() == 0
+
+
+def what_fails_is_absent():
+    """A server that stands still: its series end, the other's go on; then neither energy nor requests of the gap are there."""
+    with contextlib.ExitStack() as stack:
+        pods = two_pods(stack)
+        lab = Lab(stack, pods)
+        exporter = stack.enter_context(lab.exporter(rule(pods[0].port)))
+        wait_for(exporter, lambda m: all(pod.row(m, UNITS) is not None for pod in pods))
+        pods[0].ask(10)
+        wait_for(exporter, lambda m: pods[0].row(m, UNITS) == 10)
+        pods[0].server.send_signal(signal.SIGSTOP)
+        metrics = wait_for(exporter, lambda m: pods[0].row(m, UNITS) is None)
+        assert pods[0].row(metrics, ENERGY, mode="dynamic") is None
+        assert pods[1].row(metrics, UNITS) == 0
+        assert failures(metrics) >= 1
+        assert "units of work: requests cannot be counted" in exporter.output(), exporter.output()
+        assert "shop/web-1" in exporter.output(), exporter.output()
+        pods[0].server.send_signal(signal.SIGCONT)
+        pods[0].ask(5)  # in the gap, unless a reading came before
+        metrics = wait_for(exporter, lambda m: pods[0].row(m, UNITS) is not None)
+        assert 10 <= pods[0].row(metrics, UNITS) <= 15
+        last = pods[0].row(metrics, UNITS)
+        # A restart of the server resets its counter: what it counts then is there.
+        pods[0].server.kill()
+        pods[0].server.wait()
+        pods[0].start(before=0)
+        pods[0].ask(3)
+        metrics = wait_for(exporter, lambda m: (pods[0].row(m, UNITS) or 0) >= last)
+        wait_for(exporter, lambda m: pods[0].row(m, UNITS) is not None)
+        # A pod that is not selected any more is not read any more.
+        lab.api.put(pods[1].object(app="other"))
+        wait_for(exporter, lambda m: pods[1].row(m, UNITS) is None)
+        assert exporter.stop() == 0
+
+
+def unset_is_absent():
+    with contextlib.ExitStack() as stack:
+        pods = two_pods(stack)
+        lab = Lab(stack, pods)
+        exporter = stack.enter_context(lab.exporter())
+        metrics = wait_for(exporter, lambda m: all(pod.row(m, PODS, mode="dynamic") is not None for pod in pods))
+        assert not any("kepler_unit" in name or "exporter_unit" in name for name in metrics.named), sorted(metrics.named)
+        assert exporter.stop() == 0
+
+
+def from_a_prometheus():
+    """The same counters by way of a real Prometheus, whose labels say the pod."""
+    with contextlib.ExitStack() as stack:
+        pods = two_pods(stack)
+        lab = Lab(stack, pods)
+        jobs = ", ".join(f"{{targets: ['{pod.address}:{pod.port}'], labels: {{namespace: shop, pod: {pod.name}}}}}" for pod in pods)
+        prometheus = stack.enter_context(
+            Prometheus(f"127.0.0.1:{free_port()}", 1, more=f"{{job_name: web, static_configs: [{jobs}]}}"))
+        query = 'query=sum by (namespace, pod) (http_requests_total{code="200"})'
+        exporter = stack.enter_context(lab.exporter(f"--units.rule=requests url=http://127.0.0.1:{prometheus.port} {query}"))
+        wait_for(exporter, lambda m: all(pod.row(m, UNITS) is not None for pod in pods))
+        for pod, count in zip(pods, (30, 10)):
+            pod.ask(count)
+        wait_for(exporter, lambda m: [pod.row(m, UNITS) for pod in pods] == [30, 10])
+        prometheus.process.terminate()
+        wait_for(exporter, lambda m: not m.select(UNITS) and not m.select(ENERGY) and failures(m) >= 1)
+        assert exporter.stop() == 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(*sys.argv[2:])
+    need_root()
+    run_tests([energy_of_requests, what_fails_is_absent, unset_is_absent, from_a_prometheus])
