@@ -253,8 +253,7 @@ static const struct option pages_rows[] = {
 	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(page_options, schema), .choices = schemas,
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
 	  .help = "Metric names: classic (Kepler up to 0.9), current (Kepler 0.10 and later), or "
-		  "both. A reload changes pages; files and remote write keep the names of the "
-		  "start." },
+		  "both. On pages, in files and in remote write." },
 	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
 	  .default_text = "false", .reloadable = true,
 	  .help = "Add a _created line with its start time to each counter in OpenMetrics 1.0 "

@@ -15,13 +15,16 @@ int exporters_start(struct exporters *exporters, const struct exporter_ops *cons
 	return r;
 }
 
-void exporters_reconfigure(struct exporters *exporters, struct config *config)
+void exporters_reconfigure(struct exporters *exporters, struct config *config,
+			   const struct page_options *pages)
 {
 	for (size_t i = 0; i < exporters->count; i++) {
 		const struct exporter *exporter = &exporters->list[i];
 
 		if (exporter->self && exporter->ops->reconfigure)
 			exporter->ops->reconfigure(exporter->self, config);
+		if (exporter->self && exporter->ops->set_pages)
+			exporter->ops->set_pages(exporter->self, pages);
 	}
 }
 

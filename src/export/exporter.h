@@ -65,6 +65,8 @@ struct exporter_ops {
 	int (*start)(const struct exporter_program *program, void **ret, struct diag *diag);
 	/* After a reload. NULL: nothing can change. */
 	void (*reconfigure)(void *exporter, struct config *config);
+	/* Also after a reload; borrowed for the call. NULL: it shows nothing that they choose. */
+	void (*set_pages)(void *exporter, const struct page_options *pages);
 	/* Once per interval on the loop's thread, to log and to keep deadlines. NULL: nothing. */
 	void (*turn)(void *exporter, uint64_t now_ns);
 	/* Where the snapshots go to, for people: "http://127.0.0.1:28282/metrics". */
@@ -104,7 +106,8 @@ struct exporters {
  */
 int exporters_start(struct exporters *exporters, const struct exporter_ops *const *table,
 		    const struct exporter_program *program, struct diag *diag);
-void exporters_reconfigure(struct exporters *exporters, struct config *config);
+void exporters_reconfigure(struct exporters *exporters, struct config *config,
+			   const struct page_options *pages);
 void exporters_turn(struct exporters *exporters, uint64_t now_ns);
 /* In the reverse order. */
 void exporters_stop(struct exporters *exporters);

@@ -110,7 +110,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	session_reconfigure(&monitor->session, fresh);
 	if (fresh->web_security)
 		web_watch_follow(&monitor->web_watch, fresh->web_security);
-	exporters_reconfigure(&monitor->exporters, fresh);
+	exporters_reconfigure(&monitor->exporters, fresh, &fresh->pages);
 	monitor->config = fresh;
 	config_release(old);
 	free(old);
@@ -135,7 +135,7 @@ static void apply_security(struct monitor *monitor, struct web_security *securit
 	web_watch_follow(&monitor->web_watch, security);
 	web_security_unref(config->web_security);
 	config->web_security = security;
-	exporters_reconfigure(&monitor->exporters, config);
+	exporters_reconfigure(&monitor->exporters, config, &config->pages);
 	/* Otherwise the server has refused it and has logged why. */
 	is_used = !config->web_security;
 	reload_count(&monitor->reload, is_used);

@@ -39,7 +39,7 @@ struct file_writer {
 	struct file_options options;
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* so that new series show 0 for as long as an interval */
-	unsigned schemas, levels; /* of the pages */
+	unsigned schemas, levels; /* of the pages; the first changes with a reload */
 	void (*start_thread)(void);
 	struct rotated_file file;
 	struct label_cache *labels;
@@ -78,7 +78,7 @@ static int render(struct file_writer *writer, const struct snapshot *snapshot)
 	line_sink_init(&lines, writer->is_csv, snapshot->realtime_ms, &writer->block);
 	lines.keep = (const char *const *)writer->options.keep;
 	lines.keep_count = writer->options.keep_count;
-	catalog_walk(&view, writer->schemas, &lines.sink);
+	catalog_walk(&view, __atomic_load_n(&writer->schemas, __ATOMIC_RELAXED), &lines.sink);
 	writer->block_lines = lines.lines;
 	r = strbuf_error(&writer->block);
 	return r < 0 ? r : 1;
@@ -160,6 +160,13 @@ static void stop(void *exporter)
 			return; /* the disk hangs */
 	}
 	free_writer(writer);
+}
+
+static void set_pages(void *exporter, const struct page_options *pages)
+{
+	struct file_writer *writer = exporter;
+
+	__atomic_store_n(&writer->schemas, (unsigned)pages->schema, __ATOMIC_RELAXED);
 }
 
 static bool is_wanted(const struct push_options *options)
@@ -339,6 +346,7 @@ static const char *folder(const struct push_options *options, size_t index)
 
 const struct exporter_ops file_exporter = {
 	.start = start,
+	.set_pages = set_pages,
 	.describe = describe,
 	.stop = stop,
 	.health = &health,

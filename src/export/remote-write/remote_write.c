@@ -43,7 +43,7 @@ struct remote_write {
 	struct remote_write_options options;
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* so that new series show 0 for as long as a push takes */
-	unsigned schemas, levels; /* of the pages */
+	unsigned schemas, levels; /* of the pages; the first changes with a reload */
 	void (*start_thread)(void);
 	struct write_sink_options sink_options;
 	/* Labels of every series: the configured ones; job and instance, unless configured. */
@@ -99,7 +99,7 @@ static int walk(struct remote_write *self, const struct snapshot *snapshot)
 			       snapshot->node.node_name);
 	write_sink_begin(&self->sink, snapshot->realtime_ms);
 	self->is_marking = false;
-	catalog_walk(&view, self->schemas, &self->sink.sink);
+	catalog_walk(&view, __atomic_load_n(&self->schemas, __ATOMIC_RELAXED), &self->sink.sink);
 	r = write_sink_finish(&self->sink);
 	self->is_marking = true;
 	if (r == 0)
@@ -215,6 +215,13 @@ static void stop(void *exporter)
 	if (self->stop_fd >= 0)
 		(void)close(self->stop_fd);
 	free(self);
+}
+
+static void set_pages(void *exporter, const struct page_options *pages)
+{
+	struct remote_write *self = exporter;
+
+	__atomic_store_n(&self->schemas, (unsigned)pages->schema, __ATOMIC_RELAXED);
 }
 
 static bool is_wanted(const struct push_options *options)
@@ -444,6 +451,7 @@ static const char *file(const struct push_options *options, size_t index)
 
 const struct exporter_ops remote_write_exporter = {
 	.start = start,
+	.set_pages = set_pages,
 	.describe = describe,
 	.stop = stop,
 	.options = PUSH_OPTIONS(rows, remote_write),

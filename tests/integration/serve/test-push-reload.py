@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exporters that push go on as before after a reload of the configuration: to a file, by remote write, by OTLP."""
+"""Exporters that push go on after a reload of the configuration, to a file, by remote write, by OTLP; names are the new ones."""
 import collections
 import http.server
 import pathlib
@@ -9,8 +9,9 @@ import tempfile
 import threading
 import time
 
-from remote_write_rig import WRITTEN
-from rig import Exporter, run_tests
+from remote_write_rig import STALE, WRITTEN
+from remote_write_rig import Receiver as Reader
+from rig import Exporter, Sensors, rapl_zone, run_tests
 
 
 class Receiver(http.server.ThreadingHTTPServer):
@@ -65,4 +66,32 @@ def everything_is_pushed_after_reloads():
             assert exporter.stop() == 0, exporter.output()
 
 
-run_tests([everything_is_pushed_after_reloads])
+def names_follow_a_reload():
+    """Of the other schema, with a stale marker for each series of the earlier one."""
+    classic, current = "kepler_node_package_joules_total", "kepler_node_cpu_joules_total"
+    with tempfile.TemporaryDirectory() as folder, Sensors(rapl_zone(0, "package-0", 20)) as sensors, \
+            Reader(lambda receiver, handler, version, series: handler.take(series)) as receiver:
+        path, config = pathlib.Path(folder, "kepler.jsonl"), pathlib.Path(folder, "config.yaml")
+        text = f"file: {{path: {path}, interval: 1s}}\nremote-write: {{url: ['{receiver.url}'], interval: 1s}}\n"
+        config.write_text(text + "metrics: {schema: classic}\n")
+
+        def sent(name):
+            return [bits for _, series, _ in receiver.requests[:] for labels, bits, *_ in series if labels["__name__"] == name]
+
+        def wait(what):
+            deadline = time.monotonic() + 60
+            while not what():
+                assert time.monotonic() < deadline, exporter.output()
+                time.sleep(0.1)
+        with Exporter(f"--config.file={config}", f"--host.sysfs={sensors.mount}") as exporter:
+            wait(lambda: sent(classic) and f'"{classic}"' in path.read_text())
+            assert not sent(current) and f'"{current}"' not in path.read_text()
+            config.write_text(text + "metrics: {schema: current}\n")
+            exporter.process.send_signal(signal.SIGHUP)
+            wait(lambda: sent(current) and f'"{current}"' in path.read_text())
+            wait(lambda: sent(classic)[-1] == STALE)
+            values = sent(classic)
+            assert set(values[values.index(STALE):]) == {STALE} and "need a restart" not in exporter.output(), exporter.output()
+
+
+run_tests([everything_is_pushed_after_reloads, names_follow_a_reload])
