@@ -32,6 +32,7 @@ static const struct {
 	{ "refused", "refused" },
 	{ "rejected", "rejected" },
 	{ "full", "dropped because the queue was full" },
+	{ "disk", "dropped because the disk of the queue did not respond" },
 	{ "old", "dropped because they were too old" },
 	{ "damaged", "lost with a damaged file" },
 	{ "replaced", "replaced by newer ones" },

@@ -28,6 +28,7 @@
 #include "export/push_options.h"
 #include "export/remote-write/snappy_block.h"
 #include "export/remote-write/write_ended.h"
+#include "export/remote-write/write_handover.h"
 #include "export/remote-write/write_sender.h"
 #include "export/remote-write/write_turn.h"
 #include "export/scrape_pace.h"
@@ -36,7 +37,8 @@
 
 #define STACK_BYTES      (512 * 1024)
 #define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
-#define PACE_CLIENT      0x72777269 /* a number that no client of the web server has */
+#define DISK_PATIENCE_NS (1 * NSEC_PER_SEC) /* once, until it responds again */
+#define PACE_CLIENT      0x72777269         /* a number that no client of the web server has */
 
 struct remote_write {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
@@ -59,6 +61,7 @@ struct remote_write {
 	uint64_t due_ns;
 	uint64_t series; /* of this walk */
 	struct write_sender *senders[REMOTE_WRITE_URLS_MAX];
+	struct write_handover *handovers[REMOTE_WRITE_URLS_MAX]; /* NULL: without a disk */
 	struct send_receiver *counts[REMOTE_WRITE_URLS_MAX];
 	size_t sender_count;
 	int wake_fd, stop_fd; /* the first is the holder's */
@@ -75,9 +78,15 @@ static int take_batch(void *userdata, const struct write_batch *batch)
 
 	strbuf_reset(&self->message);
 	r = write_batch_finish(batch, &self->message);
-	for (size_t i = 0; r == 0 && i < self->sender_count; i++)
-		write_queue_put(write_sender_queue(self->senders[i]), self->message.data,
-				self->message.len, batch->series_count, self->sink.time_ms);
+	for (size_t i = 0; r == 0 && i < self->sender_count; i++) {
+		if (self->handovers[i])
+			write_handover_put(self->handovers[i], self->message.data,
+					   self->message.len, batch->series_count,
+					   self->sink.time_ms);
+		else
+			write_queue_put(write_sender_queue(self->senders[i]), self->message.data,
+					self->message.len, batch->series_count, self->sink.time_ms);
+	}
 	if (r == 0 && !self->is_marking)
 		r = write_ended_keep(&self->ended, batch, &self->message);
 	return r;
@@ -201,7 +210,9 @@ static void stop(void *exporter)
 		write_sender_ask_to_stop(self->senders[i]);
 	if (self->is_running)
 		has_ended = thread_join_within(self->thread, STOP_PATIENCE_NS) == 0;
-	/* Without the first thread, nothing is put into the queues that senders free. */
+	/* Without these threads, nothing is put into the queues that senders free. */
+	for (size_t i = 0; has_ended && i < self->sender_count; i++)
+		has_ended = write_handover_stop(self->handovers[i], STOP_PATIENCE_NS) == 0;
 	for (size_t i = 0; has_ended && i < self->sender_count; i++)
 		has_ended = write_sender_stop(self->senders[i], STOP_PATIENCE_NS) == 0;
 	if (!has_ended)
@@ -266,6 +277,24 @@ static void queue_folder(const struct remote_write_options *options, const char 
 		       (unsigned long long)hash64_text(HASH64_START, url));
 }
 
+/* For the newest sender. */
+static int start_handover(struct remote_write *self, const struct exporter_program *program,
+			  struct diag *diag)
+{
+	size_t newest = self->sender_count - 1;
+	const struct write_handover_options options = {
+		.queue = write_sender_queue(self->senders[newest]),
+		.patience_ns = DISK_PATIENCE_NS,
+		.dropped = &self->counts[newest]->dropped_disk,
+		.start_thread = program->start_thread,
+	};
+	int r = write_handover_start(&options, &self->handovers[newest]);
+
+	return r < 0 ? diag_set(diag, r, "remote write: cannot start a thread: %s",
+				strerrordesc_np(-r))
+		     : 0;
+}
+
 static int start_sender(struct remote_write *self, const struct exporter_program *program,
 			const char *url, struct diag *diag)
 {
@@ -290,9 +319,10 @@ static int start_sender(struct remote_write *self, const struct exporter_program
 	r = write_queue_open(&queue_options, &sender.queue, diag);
 	if (r == 0)
 		r = write_sender_start(&sender, &self->senders[self->sender_count], diag);
-	if (r == 0)
-		self->counts[self->sender_count++] = sender.counts;
-	return r;
+	if (r < 0)
+		return r;
+	self->counts[self->sender_count++] = sender.counts;
+	return queue_options.folder ? start_handover(self, program, diag) : 0;
 }
 
 static int start_all(struct remote_write *self, const struct exporter_program *program,

@@ -34,7 +34,8 @@ struct write_sender {
 	struct write_reader reader; /* for 1.0 */
 	struct http_retry retry;
 	bool is_version_1, has_understood_2, has_written_header;
-	uint64_t notice_ns; /* when the log may have another line */
+	uint64_t unreadable; /* messages, at least a series each */
+	uint64_t notice_ns;  /* when the log may have another line */
 	int stop_fd;
 	pthread_t thread;
 };
@@ -198,7 +199,7 @@ static enum result send_as_1(struct write_sender *sender)
 		count_result(sender, result, (uint64_t)count);
 	}
 	if (count == -EPROTO)
-		send_count(&sender->given.counts->dropped_damaged, 1);
+		sender->unreadable++;
 	return count == -ENOMEM ? RESULT_LATER : RESULT_DONE;
 }
 
@@ -228,6 +229,8 @@ static void show_queue(const struct write_sender *sender)
 	write_queue_state(sender->given.queue, &state);
 	__atomic_store_n(&counts->dropped_full, state.dropped_full, __ATOMIC_RELAXED);
 	__atomic_store_n(&counts->dropped_old, state.dropped_old, __ATOMIC_RELAXED);
+	__atomic_store_n(&counts->dropped_damaged, state.dropped_damaged + sender->unreadable,
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&counts->disk_errors, state.disk_errors, __ATOMIC_RELAXED);
 	__atomic_store_n(&counts->queue_bytes, state.bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&counts->oldest_ms, state.oldest_ms, __ATOMIC_RELAXED);

@@ -14,6 +14,7 @@ static const struct {
 	{ "refused", offsetof(struct send_receiver, refused) },
 	{ "rejected", offsetof(struct send_receiver, rejected) },
 	{ "full", offsetof(struct send_receiver, dropped_full) },
+	{ "disk", offsetof(struct send_receiver, dropped_disk) },
 	{ "old", offsetof(struct send_receiver, dropped_old) },
 	{ "damaged", offsetof(struct send_receiver, dropped_damaged) },
 	{ "replaced", offsetof(struct send_receiver, dropped_replaced) },

@@ -49,7 +49,7 @@ struct shown {
 	char receiver[sizeof(((struct send_receiver *)NULL)->receiver)];
 	uint64_t sent, retries, refused, full, old, damaged, disk_errors, clock_steps, queue_bytes,
 		status;
-	uint64_t rejected, replaced, large;
+	uint64_t disk, rejected, replaced, large;
 	double age_s, last_success_s;
 };
 
@@ -69,6 +69,7 @@ static void show(const struct send_receiver *receiver, int64_t now_ms, struct sh
 	ret->retries = LOAD(retries);
 	ret->refused = LOAD(refused);
 	ret->full = LOAD(dropped_full);
+	ret->disk = LOAD(dropped_disk);
 	ret->old = LOAD(dropped_old);
 	ret->clock_steps = LOAD(clock_steps);
 	ret->damaged = LOAD(dropped_damaged);
@@ -101,10 +102,9 @@ static const struct health_label labels[] = { { "receiver", offsetof(struct show
 					      { NULL, 0 } };
 
 static const struct health_variant reasons[] = {
-	{ "refused", OF(refused) },   { "full", OF(full) },
-	{ "old", OF(old) },           { "damaged", OF(damaged) },
-	{ "rejected", OF(rejected) }, { "replaced", OF(replaced) },
-	{ "too_large", OF(large) },   { NULL, { 0 } },
+	{ "refused", OF(refused) },   { "full", OF(full) },       { "disk", OF(disk) },
+	{ "old", OF(old) },           { "damaged", OF(damaged) }, { "rejected", OF(rejected) },
+	{ "replaced", OF(replaced) }, { "too_large", OF(large) }, { NULL, { 0 } },
 };
 
 static const struct health_metric metrics[] = {
@@ -120,10 +120,11 @@ static const struct health_metric metrics[] = {
 	  .variant_label = "reason",
 	  .variants = reasons,
 	  .array = EACH,
-	  .help = "Samples that are lost to a receiver: it refused them; its queue was full; they "
-		  "were older than allowed; a file of the queue was "
-		  "damaged (at least this many); it rejected them and accepted the rest of the "
-		  "request; newer values replaced them before it could be reached; the request "
+	  .help = "Samples that are lost to a receiver: it refused them; its queue was full; the "
+		  "disk of its queue did not respond; they were older than allowed; a file of the "
+		  "queue was damaged (at least this many); it rejected them and accepted the rest "
+		  "of the request; newer values replaced them before it could be reached; the "
+		  "request "
 		  "was too large." },
 	{ .name = "kepler_exporter_send_retries",
 	  .type = FAMILY_COUNTER,

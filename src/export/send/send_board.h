@@ -28,7 +28,7 @@ struct send_receiver {
 	/* The rest is atomic. Samples that the receiver took; requests that are sent again. */
 	uint64_t sent, retries;
 	/* Samples that are lost. */
-	uint64_t refused, dropped_full, dropped_old, dropped_damaged;
+	uint64_t refused, dropped_full, dropped_disk, dropped_old, dropped_damaged;
 	uint64_t rejected, dropped_replaced, dropped_large;
 	uint64_t disk_errors;
 	uint64_t clock_steps; /* times that the clock was set back between two pushes */

@@ -96,13 +96,15 @@ static void test_each_loss_has_words(void **state)
 	receiver->refused = 1;
 	receiver->rejected = 2;
 	receiver->dropped_full = 3;
+	receiver->dropped_disk = 5;
 	receiver->dropped_old = 4;
 	receiver->dropped_damaged = 6;
 	receiver->dropped_replaced = 7;
 	receiver->dropped_large = 8;
 	findings = read_board(&board);
 	assert_non_null(strstr(findings->list[0].text,
-			       ", 1 refused, 2 rejected, 3 dropped because the queue was full, 4 "
+			       ", 1 refused, 2 rejected, 3 dropped because the queue was full, 5 "
+			       "dropped because the disk of the queue did not respond, 4 "
 			       "dropped because they were too old, 6 lost with a damaged file, 7 "
 			       "replaced by newer ones, 8 in requests that were too large"));
 }
