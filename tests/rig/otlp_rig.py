@@ -3,13 +3,13 @@
 
 The messages are described below as opentelemetry-proto has them: numbers of fields are facts.
 """
-import collections
 import gzip
 import http.server
 import sys
 import threading
 import time
-from decimal import Decimal
+
+from otlp_sums import Point, Sums
 
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -60,7 +60,6 @@ def make_classes():
 
 
 CLASSES = make_classes()
-Point = collections.namedtuple("Point", "metric unit resource attributes start time value ended temporality monotonic")
 
 
 def text_of(value):
@@ -75,17 +74,14 @@ def attributes_of(pairs):
     return found
 
 
-def microjoules(value):
-    return int((Decimal(repr(value)) * 1000000).to_integral_value())
-
-
-class Body:
-    """One request as a list of points."""
+class Body(Sums):
+    """One request."""
 
     def __init__(self, data):
         request = CLASSES["Request"].FromString(data)
         assert not list(request.UnknownFields()), "fields that a request does not have"
-        self.size, self.points, self.resources = len(data), [], []
+        super().__init__()
+        self.size, self.resources = len(data), []
         for of in request.resource_metrics:
             resource = attributes_of(of.resource.attributes)
             self.resources.append(resource)
@@ -104,32 +100,6 @@ class Body:
                 metric.name, metric.unit, resource, attributes_of(point.attributes), point.start_time_unix_nano,
                 point.time_unix_nano, point.as_double if point.HasField("as_double") else None, bool(point.flags & ENDED),
                 data.aggregation_temporality if is_sum else None, is_sum and data.is_monotonic))
-
-    def select(self, metric, **attributes):
-        wanted = {key.replace("_", "."): value for key, value in attributes.items()}
-        return [p for p in self.points if p.metric == metric and not p.ended and wanted.items() <= p.attributes.items()]
-
-    def sum_uj(self, metric, **attributes):
-        return sum(microjoules(p.value) for p in self.select(metric, **attributes))
-
-    def accounts(self):
-        """(zone, mode, source) of everything that the machine used."""
-        return {(p.attributes["kepler.zone"], p.attributes["kepler.mode"], p.attributes["kepler.source"])
-                for p in self.points if p.metric in ("hw.energy", "hw.host.energy")}
-
-    def imbalance_uj(self, levels=("container",)):
-        """Every account and level whose parts do not sum to the machine, with the difference in µJ."""
-        wrong = {}
-        for zone, mode, source in self.accounts():
-            at = {"kepler_zone": zone, "kepler_mode": mode, "kepler_source": source}
-            node = self.sum_uj("hw.energy", **at) + self.sum_uj("hw.host.energy", **at)
-            for level in levels:
-                parts = sum(self.sum_uj(name, kepler_level=level, **at)
-                            for name in ("kepler.energy", "kepler.energy.retired", "kepler.energy.pending"))
-                parts += self.sum_uj("kepler.energy.unattributed", **at)
-                if parts != node:
-                    wrong[(level, zone, mode, source)] = parts - node
-        return wrong
 
 
 def success(rejected=0, message=""):

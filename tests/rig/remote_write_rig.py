@@ -19,7 +19,8 @@ WRITTEN = "X-Prometheus-Remote-Write-Samples-Written"
 class ReceivingPrometheus(Prometheus):
     """It scrapes nothing. It can be stopped and started again, and keeps its data and port."""
 
-    def __init__(self, binary=None):
+    def __init__(self, binary=None, options=()):
+        self.options = options
         self.dir = tempfile.TemporaryDirectory(prefix="kepler-prometheus-")
         self.port, self.binary = free_port(), binary or need_program("prometheus")
         pathlib.Path(self.dir.name, "prometheus.yml").write_text("scrape_configs: []\n")
@@ -29,7 +30,8 @@ class ReceivingPrometheus(Prometheus):
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, f"--config.file={self.dir.name}/prometheus.yml", f"--storage.tsdb.path={self.dir.name}/data",
-             f"--web.listen-address=127.0.0.1:{self.port}", "--web.enable-remote-write-receiver", "--log.level=error"])
+             f"--web.listen-address=127.0.0.1:{self.port}", "--web.enable-remote-write-receiver", "--log.level=error",
+             *self.options])
 
     def stop(self):
         self.process.terminate()

@@ -7,7 +7,8 @@ import subprocess
 import threading
 import time
 
-from otlp_rig import CUMULATIVE, DELTA, Receiver, failure, microjoules, success
+from otlp_rig import CUMULATIVE, DELTA, Receiver, failure, success
+from otlp_sums import microjoules
 from rig import KEPLER, Exporter, Sensors, Service, rapl_zone, run_tests
 
 POWERCAP = [*rapl_zone("intel-rapl:0", "package-0", 40, busy_watts=10),
@@ -31,23 +32,6 @@ def wait_for(what, seconds=60):
         assert time.monotonic() < deadline, "it has not happened"
         time.sleep(0.05)
     return result
-
-
-def compare(body, page):
-    """Each account of the body against the page of the same snapshot."""
-    assert body.accounts()
-    for zone, mode, source in body.accounts():
-        at = {"kepler_zone": zone, "kepler_mode": mode, "kepler_source": source}
-        labels = {"mode": mode, "source": source}
-        assert body.sum_uj("hw.energy", **at) == int(page.sum(f"kepler_node_{zone}_joules_total", **labels) * 1000000), (zone, mode)
-        for level in ("process", "container", "pod", "namespace"):
-            rows = body.sum_uj("kepler.energy", kepler_level=level, **at)
-            assert rows == int(page.sum(f"kepler_{level}_{zone}_joules_total", **labels) * 1000000), (level, zone, mode)
-        for name, level in (("retired", "container"), ("pending", "process")):
-            metric = "kepler_container_retired_joules_total" if name == "retired" else "kepler_pending_joules"
-            more = {} if name == "retired" else {"level": level}
-            assert body.sum_uj(f"kepler.energy.{name}", kepler_level=level, **at) == int(
-                page.sum(metric, zone=zone, **labels, **more) * 1000000), (name, zone)
 
 
 def names_are_those_of_the_page(body, page):
@@ -80,7 +64,7 @@ def the_page_has_the_same_sums():
             wait_for(lambda: len(pairs) >= 4)
         for body, page in pairs:
             assert not body.imbalance_uj(("process", "container", "namespace")), body.imbalance_uj()
-            compare(body, page)
+            body.compare(page)
             names_are_those_of_the_page(body, page)
         body = pairs[-1][0]
         assert not body.select("hw.host.energy") and {p.attributes["hw.id"] for p in body.select("hw.energy")} >= {"package-0"}
