@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define USABLE                                                                                     \
-	0.7 /* of the CPU time of a phase, by short processes: to start one takes some as well */
+/* Of the CPU time of a phase, by short processes: others run as well, and each start takes some. */
+#define USABLE 0.5
 
 static struct plan_phase *add_phase(struct plan *plan)
 {

@@ -17,7 +17,7 @@
 const struct scenario scenarios[] = {
 	{ "quick",
 	  "Half of the CPUs, then short-lived processes.",
-	  { { "half", &load_steady, 0.5 }, { "short-lived", &load_short_lived, 0.5 } },
+	  { { "half", &load_steady, 0.5 }, { "short-lived", &load_short_lived, 1 } },
 	  {} },
 	{ "full",
 	  "The ladder upwards, then the loads of most other scenarios.",
@@ -41,7 +41,7 @@ const struct scenario scenarios[] = {
 	  {} },
 	{ "short-lived",
 	  "3,000 processes of 10 ms of CPU time, spread over the phase.",
-	  { { "short-lived", &load_short_lived, 0.5 } },
+	  { { "short-lived", &load_short_lived, 1 } },
 	  {} },
 	{ "churn",
 	  "Processes of 1 s on half of the CPUs, one after another.",

@@ -104,12 +104,16 @@ static void processes_are_as_many_as_fit(void **state)
 	const struct host_cpus one = host_of(1), two = host_of(2);
 	struct plan plan;
 
+	make("quick", &two, 180, &plan);
+	assert_string_equal(plan.phases[3].name, "short-lived");
+	assert_true(fabs(plan.phases[3].cpus - 2) < 1e-9);
+	assert_int_equal(plan.phases[3].processes, 3000);
 	make("short-lived", &two, 180, &plan);
-	assert_true(fabs(plan.phases[1].cpus - 1) < 1e-9);
+	assert_true(fabs(plan.phases[1].cpus - 2) < 1e-9);
 	assert_int_equal(plan.phases[1].processes, 3000);
 	make("short-lived", &one, 30, &plan);
 	assert_true(fabs(plan.phases[1].cpus - 1) < 1e-9);
-	assert_int_equal(plan.phases[1].processes, 700);
+	assert_int_equal(plan.phases[1].processes, 500);
 	make("churn", &one, 30, &plan);
 	assert_int_equal(plan.phases[1].processes, 0);
 	make("node", &one, 30, &plan);
