@@ -12,8 +12,9 @@
 #define RETIRED_END "_cpu_retired_joules_total"
 #define CPU_END     "_bpf_cpu_time_ms_total"
 #define SECONDS_END "_cpu_seconds_total"
-#define GPU_END     "_gpu_joules_total"
+#define GPU_BEGIN   "_gpu"
 #define RAPL_BEGIN  "node_rapl_"
+#define GPU_ZONE    "gpu"
 
 static const char *const levels[ENERGY_LEVELS] = {
 	[ENERGY_NODE] = "node",
@@ -162,15 +163,23 @@ static bool find_kepler(const struct page_series *series, struct energy_metric *
 	return !strchr(ret->zone, '_') && *page_label(series, "mode");
 }
 
+/* GPUs have metrics of their own instead of a label; otherwise they are named like CPUs. */
+static bool has_end(const char *rest, bool is_gpu, const char *cpu_end)
+{
+	size_t begin = strlen(GPU_BEGIN);
+
+	return is_gpu ? strcmp(rest + begin, cpu_end + begin) == 0 : strcmp(rest, cpu_end) == 0;
+}
+
 /*
  * Kepler in C, under the current names alone: the active energy that rows do not show, or not yet.
  */
-static bool find_current_rest(const struct page_series *series, const char *rest,
+static bool find_current_rest(const struct page_series *series, const char *rest, bool is_gpu,
 			      struct energy_metric *ret)
 {
 	const char *mode = page_label(series, "mode");
 
-	if (rest && *page_label(series, "zone") && strcmp(rest, RETIRED_END) == 0) {
+	if (rest && ret->zone[0] && has_end(rest, is_gpu, RETIRED_END)) {
 		ret->part = ENERGY_GONE;
 		return true;
 	}
@@ -186,24 +195,25 @@ static bool find_current(const struct page_series *series, struct energy_metric 
 	const char *rest = take_level(series->name, &ret->level);
 	const char *zone = page_label(series, "zone");
 
-	if (rest && ret->level == ENERGY_PROCESS && strcmp(rest, SECONDS_END) == 0) {
+	/* With a mode, it is a classic name of the same energy. */
+	bool is_gpu = rest && strncmp(rest, GPU_BEGIN, strlen(GPU_BEGIN)) == 0 &&
+		      !*page_label(series, "mode");
+
+	if (rest && ret->level >= ENERGY_PROCESS && strcmp(rest, SECONDS_END) == 0) {
 		set_zone(ret, "cpu", 3);
 		return true;
 	}
-	/* GPUs have a metric of their own instead of a label. */
-	if (rest && strcmp(rest, GPU_END) == 0 && !*page_label(series, "mode")) {
-		set_zone(ret, "gpu", 3);
-		return true;
-	}
+	if (is_gpu)
+		zone = GPU_ZONE;
 	if (*zone)
 		set_zone(ret, zone, strlen(zone));
-	if (find_current_rest(series, rest, ret))
+	if (find_current_rest(series, rest, is_gpu, ret))
 		return true;
 	if (!rest || !*zone)
 		return false;
-	if (ret->level == ENERGY_NODE && strcmp(rest, ACTIVE_END) == 0)
+	if (ret->level == ENERGY_NODE && has_end(rest, is_gpu, ACTIVE_END))
 		ret->level = ENERGY_NODE_ACTIVE;
-	else if (strcmp(rest, CURRENT_END) != 0)
+	else if (!has_end(rest, is_gpu, CURRENT_END))
 		return false;
 	return true;
 }
