@@ -222,8 +222,10 @@ static void count_still(struct truth_meter *meter, bool is_equal, double span_s)
 		meter->still_s = meter->still_now_s;
 }
 
-static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double span_s)
+static enum outcome count_energy(struct truth_meter *meter, const struct truth_value *value,
+				 double span_s)
 {
+	uint64_t raw = value->raw;
 	bool is_lower = raw < meter->last_raw, has_range = meter->range >= meter->last_raw;
 	uint64_t counts = is_lower && has_range ? meter->range - meter->last_raw + 1 + raw
 						: raw - meter->last_raw;
@@ -239,7 +241,7 @@ static enum outcome count_energy(struct truth_meter *meter, uint64_t raw, double
 	}
 	meter->joules += joules;
 	meter->wraps += is_lower;
-	count_still(meter, counts == 0, span_s);
+	count_still(meter, counts == 0 && !value->is_off, span_s);
 	return OUTCOME_READ;
 }
 
@@ -274,7 +276,7 @@ static enum outcome read_meter(struct truth_meter *meter, double now_s, struct d
 	if (meter->has_last && meter->is_power)
 		outcome = count_power(meter, watts, span_s);
 	else if (meter->has_last)
-		outcome = count_energy(meter, value.raw, span_s);
+		outcome = count_energy(meter, &value, span_s);
 	meter->last = watts;
 	meter->last_raw = value.raw;
 	meter->last_s = now_s;

@@ -51,6 +51,7 @@ struct truth_options {
 struct truth_value {
 	uint64_t raw; /* of a counter */
 	double power; /* of a meter that shows power */
+	bool is_off;  /* the device of a counter reports that it draws nothing */
 };
 
 struct truth_meter;
@@ -84,7 +85,8 @@ struct truth_meter {
 	 * resets: a counter went back although it cannot have wrapped, or its energy could not be
 	 * drawn in the time; late: it was read so late that it may have wrapped more than once. The
 	 * energy of these times is not known. stalls: failures of reads that did not return in
-	 * time. still_s: for how long readings were equal, at most.
+	 * time. still_s: for how long readings were equal, at most; a counter may be, while its
+	 * device is off.
 	 */
 	uint64_t wraps, failures, resets, late, stalls;
 	double still_s, still_now_s;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Counters of energy never stand still, except for those of units that can be off (uncore). A
- * power of a whole watt may be the same for hours on an idle machine, so it is doubted only if it
- * was the same throughout while the work of the machine changed.
+ * Counters of energy never stand still, except for those of units that can be off: uncore, and
+ * GPUs, of which only NVML says when they draw nothing. A power of a whole watt may be the same for
+ * hours on an idle machine, so it is doubted only if it was the same throughout while the work of
+ * the machine changed; the work of its CPUs says nothing of GPUs.
  */
 #include "kepler-validator/checks/truth_checks.h"
 
@@ -48,11 +49,14 @@ static double change_of_work(const struct series *cpu)
 static bool stood_still(const struct observation *observation, const struct truth_meter *meter,
 			double length_s)
 {
+	bool is_gpu = strcmp(meter->kind, TRUTH_GPU) == 0;
+
 	if (meter->is_power)
-		return meter->still_s > (1 - STILL_MOST) * length_s &&
+		return !is_gpu && meter->still_s > (1 - STILL_MOST) * length_s &&
 		       change_of_work(observation->cpu) >
 			       CHANGE_OF_WORK * (double)sysconf(_SC_NPROCESSORS_ONLN);
-	return strcmp(meter->kind, "uncore") != 0 && meter->joules > 0 &&
+	bool may_be_off = strcmp(meter->kind, "uncore") == 0 || (is_gpu && !meter->is_device);
+	return !may_be_off && meter->joules > 0 &&
 	       meter->still_s > fmax(STILL_LEAST_S, STILL_MOST * length_s);
 }
 

@@ -87,8 +87,7 @@ static ssize_t ask_board(void *state, void *ret)
 		return sizeof(*answer);
 	(void)board->nvml.uuid(board->handle, answer->uuid, sizeof(answer->uuid));
 	answer->energy_error = board->nvml.energy(board->handle, &answer->energy_mj);
-	if (answer->energy_error != 0)
-		answer->power_error = board->nvml.power(board->handle, &answer->power_mw);
+	answer->power_error = board->nvml.power(board->handle, &answer->power_mw);
 	return sizeof(*answer);
 }
 
@@ -106,6 +105,7 @@ static int read_board(struct truth_meter *meter, double now_s, struct truth_valu
 		return diag_set(diag, -EIO, "%s: NVML returned error %d", meter->path, error);
 	ret->raw = answer.energy_mj;
 	ret->power = answer.power_mw;
+	ret->is_off = answer.power_error == 0 && answer.power_mw == 0;
 	return 0;
 }
 

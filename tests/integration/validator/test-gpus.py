@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`kepler-validator run` on a machine with GPUs: their zone is compared with NVML, each GPU with its own meter, and a command that
-uses one is judged by what it drew in addition. An exporter that doubles its GPUs fails, and so does one that swaps them.
+uses one is judged by what it drew in addition. An exporter that doubles its GPUs fails, and so does one that swaps them, or one
+with current names that loses energy of its processes. Boards that draw nothing at first are no reason to doubt.
 
 The boards are those of a library that stands in for NVML. It draws what its file says, in the exporter as in the validator.
 """
@@ -11,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import threading
 
 from gpu_rig import Gpus, uuid
 from page_server import PageServer, page_of
@@ -34,7 +36,14 @@ def number_gpus(page):
     return re.sub("GPU-0000000([01])-0000-4000-8000-00000000000[01]", r"\1", page)
 
 
+def lose_gpus(page):
+    """A third of the energy that processes have in GPUs, under the current names."""
+    return re.sub(r"^(kepler_process_gpu_joules_total\{.*\}) (\S+)$", lambda row: f"{row[1]} {2 / 3 * float(row[2]):.6f}", page,
+                  flags=re.MULTILINE)
+
+
 MUTATIONS = {"doubled": double_gpus, "swapped": swap_gpus, "numbered": number_gpus}
+CURRENT_MUTATIONS = {"lost": lose_gpus}
 
 
 def run(gpus, *args):
@@ -48,6 +57,31 @@ def run(gpus, *args):
     return found, done.stdout
 
 
+def boards_that_rest():
+    """0 W, then 378 W; one has a counter of energy, the other only a power."""
+    gpus = Gpus()
+    gpus.say("gpu 0 0", "gpu 1 0", "nocounter 1")
+    with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
+                     pass_fds=(gpus.truth.fileno(),)) as exporter, \
+            PageServer(lambda path: MUTATIONS[path](page_of(exporter.url))) as server:
+        exporter.intervals(2)
+        own, doubled = exporter.url + "/metrics", server.url("doubled")
+        timer = threading.Timer(14, gpus.say, ("gpu 0 378000", "gpu 1 378000", "nocounter 1"))
+        timer.start()
+        found, _ = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
+                       f"--truth.nvml-library={gpus.option.split('=')[1]}", "--scenario=node", "--duration=30s")
+        timer.join()
+        for name in ("node/gpu", "node/gpu/0", "node/gpu/1"):
+            result = found[own][name]
+            assert result["verdict"] != "fail" and "stood still" not in result["reason"], result
+            assert result["errors"]["actual"] > 1000 and abs(result["errors"]["energy_ratio"] - 1) < 0.2, result
+            assert found[doubled][name]["verdict"] == "fail", found[doubled][name]
+        assert not any(name.startswith("truth/") for name in found.get("", {})), found[""]
+        assert exporter.stop() == 0
+
+
+boards_that_rest()
 gpus = Gpus()
 IDLE = ("gpu 0 50000", "gpu 1 30000")
 # The command's effect on a GPU: it draws 250 W more while it is in the list of processes.
@@ -72,6 +106,17 @@ with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors
     own, current = exporter.url + "/metrics", other.url + "/metrics"
     doubled, swapped, numbered = (server.url(path) for path in MUTATIONS)
     library = gpus.option.split("=")[1]
+    # A process has used a GPU before, so the zone has rows at all levels.
+    gpus.say(*BUSY[:2], f"proc 0 {os.getpid()} 100 1000")
+    other.intervals(3)
+    gpus.say(*IDLE)
+    with PageServer(lambda path: CURRENT_MUTATIONS[path](page_of(other.url))) as lossy:
+        found, _ = run(gpus, f"--exporter={current}", f"--exporter={lossy.url('lost')}", "--scenario=node", "--step=250ms",
+                       f"--host.sysfs={sensors.mount}", f"--truth.nvml-library={library}", "--duration=10s")
+        rows = found[current]["conservation/rows"]
+        assert rows["verdict"] == "pass", rows
+        rows = found[lossy.url("lost")]["conservation/rows"]
+        assert rows["verdict"] == "fail" and "zone gpu: all of level process" in rows["reason"], rows
     with only_load_of_a_validator("pod"):
         found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
                             f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--load-cgroup=pod",

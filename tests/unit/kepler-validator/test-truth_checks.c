@@ -77,6 +77,29 @@ static void a_truth_that_vanishes_or_stands_still_decides_nothing(void **state)
 	expect(observe(&power, 0), "stood still for 99 s");
 }
 
+/* NVML tells whether its board draws nothing; other GPUs may stand still, and so may a power. */
+static void a_gpu_may_be_off(void **state)
+{
+	static const struct truth_meter stuck = { .kind = "gpu",
+						  .path = "NVML 0",
+						  .is_device = true,
+						  .joules = 1,
+						  .still_s = 20 },
+					hwmon = { .kind = "gpu", .joules = 1, .still_s = 20 },
+					power = { .kind = "gpu", .is_power = true, .still_s = 99 };
+	struct result_list results = { 0 };
+
+	expect(observe(&hwmon, 0), NULL);
+	expect(observe(&power, 0), NULL);
+	struct observation *observation = observe(&stuck, 0);
+	assert_int_equal(check_truth(observation, &results), 0);
+	assert_int_equal(results.count, 1);
+	assert_string_equal(results.items[0]->reason, "The truth stood still for 20 s: NVML 0.");
+	result_list_release(&results);
+	observation_release(observation);
+	free(observation);
+}
+
 /* One of two sockets may be missing; GPUs are found by a search of their own. */
 static void a_search_that_stalled_decides_nothing(void **state)
 {
@@ -122,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_truth_decides),
 		cmocka_unit_test(a_truth_that_vanishes_or_stands_still_decides_nothing),
+		cmocka_unit_test(a_gpu_may_be_off),
 		cmocka_unit_test(a_search_that_stalled_decides_nothing),
 		cmocka_unit_test(meters_that_were_left_out_are_reported),
 	};

@@ -196,6 +196,39 @@ static void powers_are_integrated(void **state)
 	}
 }
 
+/* Of each second: the energy of the board so far, and whether it draws nothing. */
+static const struct truth_value *board_value;
+
+static int read_a_board(struct truth_meter *meter, double now_s, struct truth_value *ret,
+			struct diag *diag)
+{
+	*ret = *board_value;
+	return 0;
+}
+
+/* A board that is off for 20 s and then draws 378 W has a counter that stood still, and rightly. */
+static void a_board_that_is_off_does_not_stand_still(void **state)
+{
+	for (int is_off = 0; is_off < 2; is_off++) {
+		struct truth truth = { .meter_count = 1 };
+		struct truth_meter *meter = &truth.meters[0];
+
+		*meter = (struct truth_meter){ .kind = "gpu", .read = read_a_board, .unit = 1e-3 };
+		for (uint64_t second = 0; second <= 40; second++) {
+			bool rests = second <= 20;
+			const struct truth_value value = {
+				.raw = rests ? 0 : 378000 * (second - 20),
+				.is_off = rests && is_off,
+			};
+
+			board_value = &value;
+			assert_int_equal(truth_read(&truth, (double)second), 0);
+		}
+		assert_true(fabs(meter->joules - 20 * 378) < 1e-6);
+		assert_true(fabs(meter->still_s - (is_off ? 0 : 20)) < 1e-9);
+	}
+}
+
 static void missing_meters_are_reported(void **state)
 {
 	CLEANUP(truth_close) struct truth none, missing;
@@ -225,6 +258,7 @@ int main(void)
 						remove_root),
 		cmocka_unit_test_setup_teardown(a_law_follows_cpu_time, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(powers_are_integrated, make_root, remove_root),
+		cmocka_unit_test(a_board_that_is_off_does_not_stand_still),
 		cmocka_unit_test_setup_teardown(missing_meters_are_reported, make_root,
 						remove_root),
 	};
