@@ -429,27 +429,29 @@ static void explain_open(struct result *result, const struct phase_result *open)
 				   open->phase.name, open->ratio_low, open->ratio_high, bound);
 }
 
+bool judge_phase_shows_swing(const struct result *result, const struct phase_result *phase,
+			     double time_error_s)
+{
+	double mean = result->errors.actual / result->errors.paired_s;
+	double length_s = phase->phase.end_s - phase->phase.start_s;
+	double power = phase->actual / length_s;
+	double unknown = result->threshold.max_error + result->threshold.truth_error +
+			 2 * time_error_s / length_s;
+
+	return SWING * fabs(power - mean) > unknown * power;
+}
+
 /*
  * Would a prediction with a wrong range of power, but the right energy, show in some phase? One
  * phase has nothing to compare with, however long it is: then energy alone is judged.
  */
-static bool shows_swing(const struct result *result, const struct fit *fit)
+static bool shows_swing(const struct result *result, double time_error_s)
 {
-	double mean = fit->line.mean_actual;
+	bool shows = result->phase_count <= 1;
 
-	if (result->phase_count <= 1)
-		return true;
-	for (size_t i = 0; i < result->phase_count; i++) {
-		const struct phase_result *phase = &result->phases[i];
-		double length_s = phase->phase.end_s - phase->phase.start_s;
-		double power = phase->actual / length_s;
-		double unknown = result->threshold.max_error + result->threshold.truth_error +
-				 2 * result->time_error_s / length_s;
-
-		if (SWING * fabs(power - mean) > unknown * power)
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < result->phase_count && !shows; i++)
+		shows = judge_phase_shows_swing(result, &result->phases[i], time_error_s);
+	return shows;
 }
 
 /* Only energies decide: all else is within what the times of the readings explain. */
@@ -462,13 +464,19 @@ static void decide_by_energies(struct result *result, const struct judgement *ju
 	result->error = fabs(whole->error);
 	for (size_t i = 0; i < result->phase_count; i++)
 		result->error = fmax(result->error, fabs(result->phases[i].error));
-	if (varies && !shows_swing(result, &judgement->fit))
+	result->has_short_phases = varies && !shows_swing(result, result->time_error_s) &&
+				   shows_swing(result, 0);
+	if (varies && !shows_swing(result, result->time_error_s))
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Energies differ by %+.2f %%, but the exporter's readings are "
-				   "known to within ±%.2f s only, and phases are too short to "
-				   "show whether its power follows: %.0f %% of the range remain. "
-				   "A longer --duration is needed.",
-				   100 * whole->error, result->time_error_s, 100 * errors->shape);
+				   "known to within ±%.2f s only, and phases %s to show whether "
+				   "its power follows: %.0f %% of the range remain. %s is needed.",
+				   100 * whole->error, result->time_error_s,
+				   result->has_short_phases ? "are too short"
+							    : "differ too little in power",
+				   100 * errors->shape,
+				   result->has_short_phases ? "A longer --duration"
+							    : "A machine with less other work");
 	else
 		result_set_verdict(result, VERDICT_PASS,
 				   "Energies differ by %+.2f %%, in no phase by more than the "

@@ -34,6 +34,15 @@ enum verdict threshold_verdict(const struct threshold *threshold, double low, do
 		       : VERDICT_INCONCLUSIVE;
 }
 
+bool threshold_is_open(const struct threshold *threshold, double error, double low, double high)
+{
+	double most = threshold->max_error, beyond = most + threshold->truth_error;
+	bool is_within = fabs(error) <= most;
+
+	return threshold_verdict(threshold, low, high) == VERDICT_INCONCLUSIVE &&
+	       (is_within ? threshold->truth_error <= most : fabs(error) > beyond);
+}
+
 void threshold_text(const struct threshold *threshold, char ret[static THRESHOLD_TEXT_MAX])
 {
 	int len = snprintf(ret, THRESHOLD_TEXT_MAX, "±%g %%", 100 * threshold->max_error);

@@ -95,7 +95,8 @@ struct result {
 	 * judging/reading_times.h. 0: exactly.
 	 */
 	double time_error_s;
-	double error; /* what max_error bounds, the worst of it, as a ratio; NAN: none */
+	bool has_short_phases; /* longer ones could decide what is inconclusive */
+	double error;          /* what max_error bounds, the worst of it, as a ratio; NAN: none */
 	bool has_errors;
 	struct errors errors;
 	struct phase_result *phases;
@@ -118,6 +119,11 @@ struct result_list {
  * if truth_error is larger than max_error. Not applicable without max_error.
  */
 enum verdict threshold_verdict(const struct threshold *threshold, double low, double high);
+/*
+ * May more data decide what is inconclusive? The interval of the error, from @low to @high,
+ * includes the bound; but @error is not where the truth's own error alone leaves it open.
+ */
+bool threshold_is_open(const struct threshold *threshold, double error, double low, double high);
 /* "±5 %", or "±5 %, own error of the truth ±1 %". */
 #define THRESHOLD_TEXT_MAX 96
 void threshold_text(const struct threshold *threshold, char ret[static THRESHOLD_TEXT_MAX]);

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "judging/judge.h"
 #include "kepler-validator/checks/checks.h"
+#include "kepler-validator/checks/patience.h"
 #include "kepler-validator/checks/percent.h"
 #include "kepler-validator/checks/required_levels.h"
 #include "kepler-validator/own_guest.h"
@@ -198,13 +199,34 @@ static int add_left_out(const struct plan *plan, struct result_list *list)
 	return r;
 }
 
-static int judge(const struct run_config *config, const struct option_args *args,
-		 struct observation *observation)
+/* A phase that was longer than planned, with its reason. */
+static int add_longer(const struct observation *observation, struct result_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < observation->phase_count && r == 0; i++) {
+		const struct observed_phase *phase = &observation->phases[i];
+		char name[RESULT_NAME_MAX];
+
+		if (phase->longer_s <= 0)
+			continue;
+		(void)snprintf(name, sizeof(name), "run/longer/%s", phase->phase.name);
+		struct result *result = result_new(name, RESULT_CORRECTNESS);
+		if (!result)
+			return -ENOMEM;
+		result_set_verdict(result, VERDICT_NOT_APPLICABLE,
+				   "The phase was %.0f s longer than planned, because %s.",
+				   phase->longer_s, phase->why);
+		r = result_list_add(list, result);
+	}
+	return r;
+}
+
+/* The options' checks have read them before. */
+static struct check_bounds bounds_of(const struct run_config *config)
 {
 	struct check_bounds bounds = { .max_lag_s = S_PER_NS * (double)config->max_lag_ns };
-	CLEANUP(result_list_release) struct result_list list = { 0 };
 
-	/* The options' checks have read them before. */
 	(void)percent_parse(config->max_error, &bounds.max_error);
 	(void)percent_parse(config->max_effect_error, &bounds.max_effect_error);
 	(void)percent_parse(config->max_coverage_error, &bounds.max_coverage_error);
@@ -212,8 +234,17 @@ static int judge(const struct run_config *config, const struct option_args *args
 	(void)percent_parse(config->max_regression, &bounds.max_regression);
 	(void)required_levels_parse(config->required, config->required_count,
 				    &bounds.required_levels, &(struct diag){ "" });
-	if ((observation->plan.count > 0 && check_observation(observation, &bounds, &list) < 0) ||
-	    add_left_out(&observation->plan, &list) < 0 ||
+	return bounds;
+}
+
+static int judge(const struct run_config *config, const struct option_args *args,
+		 struct observation *observation)
+{
+	CLEANUP(result_list_release) struct result_list list = { 0 };
+
+	if ((observation->plan.count > 0 &&
+	     check_observation(observation, observation->bounds, &list) < 0) ||
+	    add_longer(observation, &list) < 0 || add_left_out(&observation->plan, &list) < 0 ||
 	    add_failed_command(observation, &list) < 0 || own_guest_check(observation, &list) < 0 ||
 	    add_interruption(observation, &list) < 0) {
 		(void)fprintf(stderr, "kepler-validator: out of memory\n");
@@ -231,6 +262,7 @@ static int judge(const struct run_config *config, const struct option_args *args
 static int run(const struct run_config *config, const struct option_args *args)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
+	const struct check_bounds bounds = bounds_of(config);
 	CLEANUP(observation_release)
 	struct observation observation = {
 		.sysfs = config->sysfs,
@@ -242,6 +274,9 @@ static int run(const struct run_config *config, const struct option_args *args)
 		.step_s = S_PER_NS * (double)config->step_ns,
 		.max_lag_s = S_PER_NS * (double)config->max_lag_ns,
 		.progress = isatty(STDERR_FILENO) ? run_text_progress : NULL,
+		.needs_more = patience_is_needed,
+		.bounds = &bounds,
+		.spare_s = patience_s(S_PER_NS * (double)config->duration_ns),
 	};
 	struct diag diag = { "" };
 

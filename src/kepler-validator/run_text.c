@@ -33,6 +33,10 @@ void run_text_plan(const struct observation *observation)
 	printf("Plan, %.0f s:\n", plan_length_s(plan));
 	for (size_t i = 0; i < plan->count; i++)
 		print_phase(&plan->phases[i]);
+	if (plan->count > 0)
+		printf("  Phases are longer, together by up to %.0f s, where that decides a "
+		       "result.\n",
+		       observation->spare_s);
 	for (size_t i = 0; i < plan->left_out_count; i++)
 		printf("Left out: %s. %s\n", plan->left_out[i].scenario->name,
 		       plan->left_out[i].reason);

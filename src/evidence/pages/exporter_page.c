@@ -10,8 +10,11 @@
 #include "base/macro.h"
 #include "evidence/pages/exporter_state.h"
 
-#define SNAPSHOT   "kepler_exporter_snapshot_timestamp_seconds"
-#define JOULES_MAX 3e12 /* values beyond are no amount; three of them in µJ fit into 63 bits */
+#define SNAPSHOT     "kepler_exporter_snapshot_timestamp_seconds"
+#define SETTLE       "kepler_exporter_settle_seconds"
+#define PENDING      "kepler_pending_joules"
+#define SETTLE_MAX_S 86400 /* a page may be hostile */
+#define JOULES_MAX   3e12 /* values beyond are no amount; three of them in µJ fit into 63 bits */
 
 static int look_at_series(void *userdata, const struct page_series *series)
 {
@@ -179,12 +182,15 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 		exporter_fault_note(&exporter->not_finite, "%s is %g", series->name, series->value);
 		return 0;
 	}
-	if (!metric->is_power && strcmp(series->name, "kepler_pending_joules") != 0 &&
+	bool is_pending = strcmp(series->name, PENDING) == 0;
+	if (!metric->is_power && !is_pending &&
 	    (is_typed ? strcmp(state->type, "counter") != 0 : !state->prometheus))
 		exporter_fault_note(&exporter->type, "%s has the type \"%s\"", series->name,
 				    state->type);
 	if (metric->level == ENERGY_NODE && metric->part == ENERGY_ROW)
 		note_source(zone, page_label(series, "source"));
+	if (is_pending && strcmp(page_label(series, "mode"), "idle") != 0)
+		zone->sums[metric->level].pending_j += series->value;
 	micro = (int64_t)llround(series->value * metric->unit * 1e6);
 	add_micro(exporter, series->name, micro,
 		  metric->part == ENERGY_UNATTRIBUTED ? &zone->unattributed_micro
@@ -199,6 +205,8 @@ static int take_series(void *userdata, const struct page_series *series)
 
 	if (strcmp(series->name, SNAPSHOT) == 0)
 		exporter->state->named_s = series->value;
+	if (strcmp(series->name, SETTLE) == 0 && series->value >= 0)
+		exporter->settle_s = fmin(series->value, SETTLE_MAX_S);
 	if (*page_label(series, "cpu_architecture"))
 		(void)snprintf(exporter->architecture, sizeof(exporter->architecture), "%s",
 			       page_label(series, "cpu_architecture"));
@@ -234,6 +242,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 		for (int level = 0; level < ENERGY_LEVELS; level++) {
 			exporter->zones[i].sums[level].rows = 0;
 			exporter->zones[i].sums[level].page_micro = 0;
+			exporter->zones[i].sums[level].pending_j = 0;
 		}
 	}
 	page_help_begin(&exporter->help);

@@ -13,6 +13,7 @@
 
 #include "base/macro.h"
 #include "judging/bracket.h"
+#include "kepler-validator/checks/patience.h"
 #include "kepler-validator/checks/truth_checks.h"
 #include "kepler-validator/frame_table.h"
 #include "truth/meters/gpu_meter.h"
@@ -27,6 +28,12 @@ struct effect {
 	double length_s;
 	double part;      /* the load's, of the effect; NAN: not known */
 	double charged_j; /* by the exporter */
+	/*
+	 * The part of it that may be of loads before, and what may be missing: energy of series
+	 * that the exporter held back at the beginning and at the end.
+	 */
+	double early_j, late_j;
+	double settle_s; /* as the exporter says */
 	bool is_crowded;
 	bool is_gpu;                           /* other work on CPUs does not matter */
 	bool is_short;                         /* for the time between two readings of the truth */
@@ -69,9 +76,33 @@ static void set_errors(struct result *result, double actual_j, double charged_j)
 	result->error = charged_j / actual_j - 1;
 }
 
+/* A new series shows 0 first, and then everything at once: in which phase is not known then. */
+static void judge_held_back(struct result *result, const struct effect *effect, double actual_j)
+{
+	double low = (effect->charged_j - effect->early_j) / actual_j - 1;
+	double high = (effect->charged_j + effect->late_j) / actual_j - 1;
+	enum verdict verdict = threshold_verdict(&result->threshold, low, high);
+
+	if (verdict == VERDICT_FAIL)
+		result->cause = CAUSE_SCALE;
+	result_set_verdict(result, verdict,
+			   "The load was charged %.2f J, its effect was %.2f J; but the exporter "
+			   "shows a new series as 0 for %.0f s (kepler_exporter_settle_seconds), "
+			   "and %.2f J of such series may be of a load before, or %.2f J may be "
+			   "missing.%s",
+			   effect->charged_j, actual_j, effect->settle_s, effect->early_j,
+			   effect->late_j,
+			   verdict == VERDICT_INCONCLUSIVE ? " A longer --duration is needed." : "");
+}
+
 static void judge_charge(struct result *result, const struct effect *effect, double actual_j)
 {
 	enum verdict verdict = threshold_verdict(&result->threshold, result->error, result->error);
+
+	if (effect->early_j > 0 || effect->late_j > 0) {
+		judge_held_back(result, effect, actual_j);
+		return;
+	}
 	char bound[THRESHOLD_TEXT_MAX];
 
 	threshold_text(&result->threshold, bound);
@@ -192,6 +223,24 @@ static double load_charge(const struct observation *observation, size_t exporter
 	       usual_w * length_s;
 }
 
+/* Of series that showed nothing of the load yet, at the beginning of its phase and afterwards. */
+static void find_held_back(const struct observation *observation, size_t exporter,
+			   enum energy_level level, size_t zone, size_t index,
+			   struct effect *effect)
+{
+	const struct observed_phase *phases = observation->phases;
+	const struct load_charge *from = &phases[index].charges[exporter];
+	const struct load_charge *to = &phases[index + 2].charges[exporter];
+
+	effect->settle_s = observation->exporters[exporter]->settle_s;
+	if (from->levels[level][zone] <= 0)
+		for (size_t i = 0; i < index; i++)
+			if (observation->plan.phases[i].load)
+				effect->early_j = from->pending[level][zone];
+	if (patience_is_row_late(observation, exporter, index, level, zone, to))
+		effect->late_j = to->pending[level][zone];
+}
+
 /* Only Kepler in C shows services as containers, and cgroups of no known pod as pods. */
 static bool may_lack_row(const struct observation *observation, const struct exporter *exporter,
 			 enum energy_level level)
@@ -264,6 +313,8 @@ static int check_effect(const struct observation *observation, size_t exporter, 
 		.busy = phase->busy,
 		.is_crowded = load->cpu_s + load->other_cpu_s < BUSY_LEAST * load->wanted_s,
 	};
+	find_held_back(observation, exporter, level, (size_t)(zone - judged->zones), index,
+		       &effect);
 	effect.is_gpu = is_gpu_zone(truth);
 	effect.is_short = observation->command && length_s < STEPS_LEAST * observation->step_s;
 	effect.processes_planned = observation->plan.phases[index].processes;

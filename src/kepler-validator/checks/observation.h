@@ -10,6 +10,7 @@
 
 #include "evidence/pages/exporter.h"
 #include "judging/result.h"
+#include "kepler-validator/checks/check_bounds.h"
 #include "kepler-validator/model_exporter.h"
 #include "kepler-validator/run_clock.h"
 #include "trial/frequency.h"
@@ -23,11 +24,14 @@
 #include "truth/vm_process.h"
 
 #define EXPORTERS_MAX 8
+#define PHASE_WHY_MAX 192
 
 /* The energy that an exporter has charged to the load so far, by zone. */
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
 	double stages[LOAD_STAGES][EXPORTER_ZONES_MAX]; /* of the processes of a pipeline */
+	/* What the page holds back of all rows of a level, which may be the load's. */
+	double pending[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
 	double page_s;                                  /* the time of the page that says so */
 };
 
@@ -38,6 +42,8 @@ struct observed_phase {
 	struct load_charge settled[EXPORTERS_MAX]; /* after a quarter of it */
 	double settled_s;
 	char busy[BUSY_TEXT_MAX]; /* other commands with the most CPU time */
+	double longer_s;          /* than planned */
+	char why[PHASE_WHY_MAX];  /* the last reason for that: a clause */
 };
 
 struct observation {
@@ -70,6 +76,10 @@ struct observation {
 	int (*begin)(struct observation *observation, int (*look)(struct observation *),
 		     const volatile sig_atomic_t *stop, struct diag *diag);
 	void (*progress)(const struct observation *observation, double left_s);
+	/* At the planned end of a phase, or NULL: why more of it is needed, or false. */
+	bool (*needs_more)(struct observation *observation, char why[static PHASE_WHY_MAX]);
+	const struct check_bounds *bounds;
+	double spare_s; /* by so much all phases together may be longer than planned */
 };
 
 /*

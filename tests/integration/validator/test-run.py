@@ -111,13 +111,17 @@ def results(output):
     return {(url, name): (verdict, cause, reason) for verdict, name, cause, url, reason in found}
 
 
+# Of a machine all of whose CPUs are busy all the time, so that its power is the same with a load and without.
+FULL = "phases differ too little in power"
+
+
 def check_own(own):
     for name in ("node/package", "correctness/answers", "correctness/types", "correctness/monotone", "conservation/rows",
                  "correctness/cpu-time"):
-        assert own[name][0] == "pass", (name, own[name])
+        assert own[name][0] == "pass" or FULL in own[name][2], (name, own[name])
     for name, (verdict, _, reason) in own.items():
         assert verdict != "fail", (name, reason)
-        assert verdict != "inconclusive" or re.search("busy|drifted|Other work", reason), (name, reason)
+        assert verdict != "inconclusive" or re.search("busy|drifted|Other work|" + FULL, reason), (name, reason)
 
 
 def check_changed(found):
@@ -176,7 +180,7 @@ def changed_pages():
         status, output = judge(sensors, "--scenario=node", "--duration=24s", *(f"--exporter={url}" for url in urls))
         found = {}
         for (url, name), result in results(output).items():
-            found.setdefault(url.rsplit("/", 1)[1], {})[name] = result
+            found.setdefault(url.rpartition("/")[2], {})[name] = result
         check_own(found["metrics"])
         check_changed(found)
         assert status == 1, status
@@ -192,12 +196,13 @@ def current_names():
                                "--scenario=short-lived", "--duration=12s")
         found = {}
         for (url, name), result in results(output).items():
-            found.setdefault(url.rsplit("/", 1)[1], {})[name] = result
+            found.setdefault(url.rpartition("/")[2], {})[name] = result
         for name in ("node/package", "correctness/types", "correctness/monotone", "conservation/rows"):
             assert found["metrics"][name][0] == "pass", (name, found["metrics"][name])
-        # The load's own series is new, and shows 0 for longer than a quick machine takes for the phases.
-        assert {name for name, (verdict, _, _) in found["metrics"].items() if verdict == "fail"} <= \
-            {"container/package/short-lived"}, found["metrics"]
+        # The load's own series is new, and shows 0 for longer than the phases take; the run waits for it.
+        assert not [name for name, (verdict, _, _) in found["metrics"].items() if verdict == "fail"], found["metrics"]
+        assert "The phase was" in output and "a new series as 0 for 15 s" in output, output
+        assert found["metrics"]["container/package/short-lived"][2].startswith(("The load was charged", "The machine", "Other")), output
         verdict, _, reason = found["fewer"]["conservation/rows"]
         assert verdict == "fail" and "of active energy" in reason, (verdict, reason)
         assert status == 1, status
@@ -213,7 +218,8 @@ def loads():
             status, output = judge(sensors, f"--exporter={exporter.url}/metrics", "--scenario=quick", "--duration=30s",
                                    f"--output={folder}")
             report = json.loads(pathlib.Path(folder, "report.json").read_text())
-            assert any(result["name"] == "node/package" and result["verdict"] == "pass" for result in report["results"]), report
+            assert any(result["name"] == "node/package" and
+                       (result["verdict"] == "pass" or FULL in result["reason"]) for result in report["results"]), report
             assert pathlib.Path(folder, "report.html").exists()
         own = {name: result for (_, name), result in results(output).items()}
         check_own(own)

@@ -167,6 +167,68 @@ static void fewer_processes_are_judged(void **state)
 	assert_non_null(strstr(scene->results.items[0]->reason, "1149 of 3000 planned processes"));
 }
 
+/* A second load of the same kind between two more idle phases. */
+static void add_a_second_load(struct scene *scene)
+{
+	struct observation *observation = &scene->observation;
+
+	plan_make(scenario_find("quick"), &observation->cpus, 5 * PHASE_S, &observation->plan);
+	observation->plan.phases[3].load = &load_steady;
+	for (int i = 3; i < 5; i++) {
+		struct observed_phase *phase = &observation->phases[i];
+
+		*phase = observation->phases[i - 2];
+		phase->phase.start_s = i * PHASE_S;
+		phase->phase.end_s = (i + 1) * PHASE_S;
+		assert_int_equal(series_add_window(observation->truth.zones[0].series, i * PHASE_S,
+						   (i + 1) * PHASE_S, watts[i - 2]),
+				 0);
+		assert_int_equal(series_add_window(observation->cpu, i * PHASE_S, (i + 1) * PHASE_S,
+						   busy_cpus[i - 2]),
+				 0);
+	}
+	observation->phase_count = 5;
+}
+
+/*
+ * A new series shows 0 for longer than the phases, or everything of a load before. What the
+ * exporter reports that it holds back decides whether that can be.
+ */
+static void a_series_that_settles_is_no_fault(void **state)
+{
+	static const struct {
+		double before_j, charged_j, pending_before_j, pending_j; /* of the second load */
+		enum verdict verdict;
+	} cases[] = {
+		{ 0, 0, 0, 205, VERDICT_INCONCLUSIVE },   /* not shown yet */
+		{ 5, 0, 0, 205, VERDICT_INCONCLUSIVE },   /* a process of its own */
+		{ 0, 0, 0, 20, VERDICT_FAIL },            /* less than the load used */
+		{ 0, 100, 0, 205, VERDICT_FAIL },         /* it is shown, so nothing is missing */
+		{ 0, 400, 205, 0, VERDICT_INCONCLUSIVE }, /* that of the load before is in it */
+		{ 5, 400, 205, 0, VERDICT_FAIL },         /* which was shown before */
+		{ 0, 205, 1, 0, VERDICT_PASS },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+		struct observed_phase *phases = scene->observation.phases;
+		const struct check_bounds bounds = { 0.05, 0.1, 10 };
+
+		add_a_second_load(scene);
+		scene->observation.exporters[0]->settle_s = 60;
+		phases[3].charges[0].levels[ENERGY_PROCESS][0] = cases[i].before_j;
+		phases[3].charges[0].pending[ENERGY_PROCESS][0] = cases[i].pending_before_j;
+		phases[5].charges[0].levels[ENERGY_PROCESS][0] =
+			cases[i].before_j + cases[i].charged_j;
+		phases[5].charges[0].pending[ENERGY_PROCESS][0] = cases[i].pending_j;
+		assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results),
+				 0);
+		assert_int_equal(scene->results.count, 2);
+		if (scene->results.items[1]->verdict != cases[i].verdict)
+			fail_msg("case %zu: %s", i, scene->results.items[1]->reason);
+	}
+}
+
 /* Memory takes 30 W where arithmetic takes 10 W. */
 static void the_part_of_another_kind_follows_from_both_alone(void **state)
 {
@@ -220,6 +282,7 @@ int main(void)
 		cmocka_unit_test(an_exporter_without_the_row_is_not_judged),
 		cmocka_unit_test(a_busy_machine_decides_nothing),
 		cmocka_unit_test(fewer_processes_are_judged),
+		cmocka_unit_test(a_series_that_settles_is_no_fault),
 		cmocka_unit_test(the_part_of_another_kind_follows_from_both_alone),
 	};
 	return unit_run(tests);
