@@ -464,8 +464,8 @@ static void decide_by_energies(struct result *result, const struct judgement *ju
 	result->error = fabs(whole->error);
 	for (size_t i = 0; i < result->phase_count; i++)
 		result->error = fmax(result->error, fabs(result->phases[i].error));
-	result->has_short_phases = varies && !shows_swing(result, result->time_error_s) &&
-				   shows_swing(result, 0);
+	result->has_short_phases =
+		varies && !shows_swing(result, result->time_error_s) && shows_swing(result, 0);
 	if (varies && !shows_swing(result, result->time_error_s))
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "Energies differ by %+.2f %%, but the exporter's readings are "

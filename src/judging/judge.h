@@ -47,8 +47,8 @@
  */
 int judge_series(struct result *result, const struct phase *phases, size_t phase_count);
 /*
- * Of a result that judge_series() has judged: would half or one and a half times the range of power
- * show in the phase, if the times of readings are known to within ± @time_error_s?
+ * Returns true if half or one and a half times the range of power would show in the phase, with
+ * times of readings that are known to within ± @time_error_s. judge_series() has judged @result.
  */
 bool judge_phase_shows_swing(const struct result *result, const struct phase_result *phase,
 			     double time_error_s);

@@ -17,9 +17,9 @@
 #include "trial/load_arithmetic.h"
 #include "trial/load_worker.h"
 
-#define SHORT_LIFE_S 0.010
-#define CHURN_LIFE_S 1.0
-#define SPREAD       0.95 /* of the phase: the last ones must end in time */
+#define SHORT_LIFE_S    0.010
+#define CHURN_LIFE_S    1.0
+#define SPREAD          0.95 /* of the phase: the last ones must end in time */
 
 #define STACK_SIZE      (64U * 1024)
 #define STACK_ALIGNMENT 16

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of the CPU time of a phase, by short processes: others run as well, and each start takes some. */
+/* Short processes use so much of a phase's CPU time: others run as well, and starts take some. */
 #define USABLE 0.5
 
 static struct plan_phase *add_phase(struct plan *plan)

@@ -99,10 +99,17 @@ class Peer:
 
 
 class Kepler(Peer):
-    """From 0.10 on. Faults: unreadable, reused, zeroed, register."""
+    """From 0.10 on. Faults: unreadable, reused, zeroed, register; pods: it has CPU seconds of a pod, and adds the whole of its
+    container's each time."""
     def __init__(self, *args):
-        self.active = {}
+        self.active, self.pod_s = {}, 0
         super().__init__(*args)
+
+    def pods(self):
+        """CPU seconds of the pod of all processes."""
+        used_s = sum(process.cpu_s for process in self.now)
+        self.pod_s = self.pod_s + used_s if "pods" in self.faults else used_s
+        return family("kepler_pod_cpu_seconds_total", "counter", [({"pod_id": "a-pod", "pod_name": "a-pod"}, self.pod_s)])
 
     def rows(self):
         name = "a-former-name" if "reused" in self.faults else None
@@ -132,7 +139,8 @@ class Kepler(Peer):
                 family("kepler_node_cpu_active_joules_total", "counter", [({"zone": z}, self.active.get(z, 0)) for z in node]) +
                 family("kepler_process_cpu_joules_total", "counter", self.rows()) +
                 family("kepler_process_cpu_seconds_total", "counter",
-                       [({"comm": p.comm, "pid": p.pid}, p.cpu_s) for p in self.now]))
+                       [({"comm": p.comm, "pid": p.pid}, p.cpu_s) for p in self.now]) +
+                (self.pods() if "pods" in self.faults else ""))
 
 
 class ClassicKepler(Peer):

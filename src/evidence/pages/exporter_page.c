@@ -14,7 +14,7 @@
 #define SETTLE       "kepler_exporter_settle_seconds"
 #define PENDING      "kepler_pending_joules"
 #define SETTLE_MAX_S 86400 /* a page may be hostile */
-#define JOULES_MAX   3e12 /* values beyond are no amount; three of them in µJ fit into 63 bits */
+#define JOULES_MAX   3e12  /* values beyond are no amount; three of them in µJ fit into 63 bits */
 
 static int look_at_series(void *userdata, const struct page_series *series)
 {

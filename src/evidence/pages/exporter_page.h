@@ -22,11 +22,11 @@ struct exporter_sum {
 	uint64_t rows;      /* series that are in it, on the last page */
 	int64_t page_micro; /* all of their values, on the last page, in µJ or µs */
 	int64_t most_micro; /* the most of them on a page */
-	/* Of the last page: charged, but not in its row yet (kepler_pending_joules); not idle. */
+	/* Charged, but in no row of the last page yet (kepler_pending_joules); not idle. */
 	double pending_j;
-	double joules;      /* since the first page */
-	bool was_there;     /* it had rows on a page */
-	double gone_s;      /* when it had none any more; NAN: it has */
+	double joules;  /* since the first page */
+	bool was_there; /* it had rows on a page */
+	double gone_s;  /* when it had none any more; NAN: it has */
 	struct series *series;
 	double mine; /* the part of @joules of the load's rows: exporter_options.mine */
 	double mine_by_word[OWN_WORDS_MAX];
@@ -70,7 +70,7 @@ struct exporter {
 	double wall_ahead_s;
 	/* A page with new numbers, besides a constant delay: how far off its time is at most. */
 	double time_error_s;
-	double page_s;         /* when the last page was asked for */
+	double page_s; /* when the last page was asked for */
 	/* A new series stands at 0 for so long, as the last page reports it; 0: it does not. */
 	double settle_s;
 	double still_s;        /* the longest time over which its pages had the same numbers */

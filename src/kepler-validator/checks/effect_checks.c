@@ -85,14 +85,14 @@ static void judge_held_back(struct result *result, const struct effect *effect, 
 
 	if (verdict == VERDICT_FAIL)
 		result->cause = CAUSE_SCALE;
-	result_set_verdict(result, verdict,
-			   "The load was charged %.2f J, its effect was %.2f J; but the exporter "
-			   "shows a new series as 0 for %.0f s (kepler_exporter_settle_seconds), "
-			   "and %.2f J of such series may be of a load before, or %.2f J may be "
-			   "missing.%s",
-			   effect->charged_j, actual_j, effect->settle_s, effect->early_j,
-			   effect->late_j,
-			   verdict == VERDICT_INCONCLUSIVE ? " A longer --duration is needed." : "");
+	result_set_verdict(
+		result, verdict,
+		"The load was charged %.2f J, its effect was %.2f J; but the exporter "
+		"shows a new series as 0 for %.0f s (kepler_exporter_settle_seconds), "
+		"and %.2f J of such series may be of a load before, or %.2f J may be "
+		"missing.%s",
+		effect->charged_j, actual_j, effect->settle_s, effect->early_j, effect->late_j,
+		verdict == VERDICT_INCONCLUSIVE ? " A longer --duration is needed." : "");
 }
 
 static void judge_charge(struct result *result, const struct effect *effect, double actual_j)
@@ -223,7 +223,7 @@ static double load_charge(const struct observation *observation, size_t exporter
 	       usual_w * length_s;
 }
 
-/* Of series that showed nothing of the load yet, at the beginning of its phase and afterwards. */
+/* Finds the energy of series that showed nothing of the load yet, before its phase and after it. */
 static void find_held_back(const struct observation *observation, size_t exporter,
 			   enum energy_level level, size_t zone, size_t index,
 			   struct effect *effect)

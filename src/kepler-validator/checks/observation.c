@@ -16,9 +16,9 @@
 #include "kepler-validator/load_rows.h"
 #include "truth/cpu_account.h"
 
-#define S_PER_NS   1e-9
-#define LONGER_BY  0.25 /* of its planned length, a phase that is not decided at its end */
-#define LONGER_S   2.0  /* or so much, if that is more */
+#define S_PER_NS  1e-9
+#define LONGER_BY 0.25 /* of its planned length, a phase that is not decided at its end */
+#define LONGER_S  2.0  /* or so much, if that is more */
 
 static double now_s(const struct observation *observation)
 {

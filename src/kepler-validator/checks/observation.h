@@ -30,9 +30,9 @@
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
 	double stages[LOAD_STAGES][EXPORTER_ZONES_MAX]; /* of the processes of a pipeline */
-	/* What the page holds back of all rows of a level, which may be the load's. */
+	/* The energy that the page holds back, of all rows of a level: it may be the load's. */
 	double pending[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
-	double page_s;                                  /* the time of the page that says so */
+	double page_s; /* the time of the page that says so */
 };
 
 struct observed_phase {

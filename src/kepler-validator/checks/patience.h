@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a phase must be longer than planned. It must, if the 95 % interval of a zone's energy
- * ratio includes the bound, over the phase or, in the last phase, over the whole run; if it would
+ * A phase must be longer than planned if the 95 % interval of a zone's energy ratio includes the
+ * bound, over the phase or, in the last phase, over the whole run; if it would
  * show whether the exporter's power follows, which all phases so far are too short for; and after a
  * load, until an exporter shows the load's series, which stand at 0 for as long as the exporter
  * says (kepler_exporter_settle_seconds).

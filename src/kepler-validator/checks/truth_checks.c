@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Counters of energy never stand still, except for those of units that can be off: uncore, and
- * GPUs, of which only NVML says when they draw nothing. A power of a whole watt may be the same for
+ * GPUs; only NVML reports when they draw nothing. A power of a whole watt may be the same for
  * hours on an idle machine, so it is doubted only if it was the same throughout while the work of
  * the machine changed; the work of its CPUs says nothing of GPUs.
  */

@@ -111,7 +111,7 @@ def results(output):
     return {(url, name): (verdict, cause, reason) for verdict, name, cause, url, reason in found}
 
 
-# Of a machine all of whose CPUs are busy all the time, so that its power is the same with a load and without.
+# The reason where other work keeps all CPUs busy, so that the power is the same with a load and without.
 FULL = "phases differ too little in power"
 
 
@@ -202,7 +202,8 @@ def current_names():
         # The load's own series is new, and shows 0 for longer than the phases take; the run waits for it.
         assert not [name for name, (verdict, _, _) in found["metrics"].items() if verdict == "fail"], found["metrics"]
         assert "The phase was" in output and "a new series as 0 for 15 s" in output, output
-        assert found["metrics"]["container/package/short-lived"][2].startswith(("The load was charged", "The machine", "Other")), output
+        reason = found["metrics"]["container/package/short-lived"][2]
+        assert reason.startswith(("The load was charged", "The machine", "Other")), output
         verdict, _, reason = found["fewer"]["conservation/rows"]
         assert verdict == "fail" and "of active energy" in reason, (verdict, reason)
         assert status == 1, status

@@ -194,7 +194,7 @@ static void add_a_second_load(struct scene *scene)
  * A new series shows 0 for longer than the phases, or everything of a load before. What the
  * exporter reports that it holds back decides whether that can be.
  */
-static void a_series_that_settles_is_no_fault(void **state)
+static void a_series_that_settles_does_not_fail(void **state)
 {
 	static const struct {
 		double before_j, charged_j, pending_before_j, pending_j; /* of the second load */
@@ -204,7 +204,7 @@ static void a_series_that_settles_is_no_fault(void **state)
 		{ 5, 0, 0, 205, VERDICT_INCONCLUSIVE },   /* a process of its own */
 		{ 0, 0, 0, 20, VERDICT_FAIL },            /* less than the load used */
 		{ 0, 100, 0, 205, VERDICT_FAIL },         /* it is shown, so nothing is missing */
-		{ 0, 400, 205, 0, VERDICT_INCONCLUSIVE }, /* that of the load before is in it */
+		{ 0, 400, 205, 0, VERDICT_INCONCLUSIVE }, /* the energy before is in it */
 		{ 5, 400, 205, 0, VERDICT_FAIL },         /* which was shown before */
 		{ 0, 205, 1, 0, VERDICT_PASS },
 	};
@@ -282,7 +282,7 @@ int main(void)
 		cmocka_unit_test(an_exporter_without_the_row_is_not_judged),
 		cmocka_unit_test(a_busy_machine_decides_nothing),
 		cmocka_unit_test(fewer_processes_are_judged),
-		cmocka_unit_test(a_series_that_settles_is_no_fault),
+		cmocka_unit_test(a_series_that_settles_does_not_fail),
 		cmocka_unit_test(the_part_of_another_kind_follows_from_both_alone),
 	};
 	return unit_run(tests);

@@ -42,9 +42,8 @@ static struct observation *observe(double factor, double noise_w)
 		assert_int_equal(exporter_take_page(observation->exporters[0], 100 + i, 100 + i,
 						    text, (size_t)len),
 				 0);
-		assert_int_equal(series_add_counter(observation->truth.zones[0].series, 100 + i,
-						    20 * i),
-				 0);
+		assert_int_equal(
+			series_add_counter(observation->truth.zones[0].series, 100 + i, 20 * i), 0);
 		/* Eight seconds of each, so that blocks of them differ. */
 		joules += 20 * factor + (i / 8 % 2 ? noise_w : -noise_w);
 	}
@@ -93,18 +92,19 @@ static struct observation *settle(double waited_s, double pending_j, double sett
 	struct observation *observation = observe(1, 0);
 	struct exporter *exporter = observation->exporters[0];
 	char text[512];
-	int len = snprintf(text, sizeof(text),
-			   "# TYPE kepler_node_package_joules_total counter\n"
-			   "kepler_node_package_joules_total{mode=\"dynamic\"} 10000\n"
-			   "# TYPE kepler_process_package_joules_total counter\n"
-			   "kepler_process_package_joules_total{mode=\"dynamic\",command=\"kv-load"
-			   "\"} 0\n"
-			   "kepler_pending_joules{level=\"process\",zone=\"package\","
-			   "mode=\"dynamic\"} %f\n"
-			   "kepler_pending_joules{level=\"process\",zone=\"package\",mode=\"idle\"} "
-			   "7\n"
-			   "kepler_exporter_settle_seconds %f\n",
-			   pending_j, settle_s);
+	int len =
+		snprintf(text, sizeof(text),
+			 "# TYPE kepler_node_package_joules_total counter\n"
+			 "kepler_node_package_joules_total{mode=\"dynamic\"} 10000\n"
+			 "# TYPE kepler_process_package_joules_total counter\n"
+			 "kepler_process_package_joules_total{mode=\"dynamic\",command=\"kv-load"
+			 "\"} 0\n"
+			 "kepler_pending_joules{level=\"process\",zone=\"package\","
+			 "mode=\"dynamic\"} %f\n"
+			 "kepler_pending_joules{level=\"process\",zone=\"package\",mode=\"idle\"} "
+			 "7\n"
+			 "kepler_exporter_settle_seconds %f\n",
+			 pending_j, settle_s);
 
 	assert_int_equal(exporter_take_page(exporter, 200, 200, text, (size_t)len), 0);
 	exporter->zones[0].sums[ENERGY_PROCESS].mine_rows = 1;

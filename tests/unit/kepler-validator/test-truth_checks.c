@@ -77,7 +77,7 @@ static void a_truth_that_vanishes_or_stands_still_decides_nothing(void **state)
 	expect(observe(&power, 0), "stood still for 99 s");
 }
 
-/* NVML tells whether its board draws nothing; other GPUs may stand still, and so may a power. */
+/* NVML reports whether its board draws nothing; other GPUs may stand still, and so may a power. */
 static void a_gpu_may_be_off(void **state)
 {
 	static const struct truth_meter stuck = { .kind = "gpu",

@@ -196,7 +196,7 @@ static void powers_are_integrated(void **state)
 	}
 }
 
-/* Of each second: the energy of the board so far, and whether it draws nothing. */
+/* The energy of the board so far, and whether it draws nothing, at the second that is read. */
 static const struct truth_value *board_value;
 
 static int read_a_board(struct truth_meter *meter, double now_s, struct truth_value *ret,
