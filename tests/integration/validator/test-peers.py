@@ -82,11 +82,12 @@ def first_report(sensors, own):
 
 
 def second_report(sensors):
-    """Exporters that do not answer, as one that has crashed at its start, answer nothing, lose what they had, or confuse processes; a counter that falls when the
-    register wraps."""
+    """Exporters that do not answer (as after a crash at the start), answer nothing, lose what they had, or confuse processes; a
+    counter that falls when the register wraps."""
     peers = {"poisoned": Scaphandre(sensors, ZONES, {"poisoned": True}), "alumet": Alumet(sensors, ZONES, {"no-processes": True}),
              "register": Kepler(sensors, ZONES, {"register": True}), "kepler": Kepler(sensors, ZONES),
-             "zeroed": Kepler(sensors, ZONES, {"zeroed": True, "pods": True}), "misnamed": ClassicKepler(sensors, ZONES, {"misnamed": True})}
+             "zeroed": Kepler(sensors, ZONES, {"zeroed": True, "pods": True}),
+             "misnamed": ClassicKepler(sensors, ZONES, {"misnamed": True})}
     with PeerServer(peers) as server, NodeExporter(sensors, "--collector.rapl.enable-zone-label") as node:
         found = run(sensors, [f"http://127.0.0.1:{free_port()}/dead", node.url, *map(server.url, peers)], "--require=process")
     check(found, [
