@@ -29,6 +29,7 @@
 #include "doctor/peers/doctor_otlp.h"
 #include "doctor/peers/doctor_rates.h"
 #include "doctor/peers/doctor_receivers.h"
+#include "doctor/peers/doctor_units.h"
 #include "engine/session.h"
 #include "export/now_page.h"
 #include "meter/external/external.h"
@@ -246,6 +247,8 @@ static void examine_session(struct findings *findings, struct session *session,
 	doctor_examine_otlp(findings, config);
 	doctor_examine_receivers(findings, config);
 	doctor_examine_rates(findings, config, session->rates);
+	doctor_examine_units(findings, config, session->units,
+			     interval_engine_books(session->engine)->ledger);
 	examine_users(findings, session);
 }
 

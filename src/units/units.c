@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -24,6 +25,7 @@
 #include "units/unit_reader.h"
 
 #define PATIENCE_NS  (1 * NSEC_PER_SEC) /* of the end */
+#define LOOK_NS      (50 * NSEC_PER_MSEC)
 #define NO_TARGET_NS (1 * NSEC_PER_SEC) /* to the next round, while there is nothing to read */
 
 enum round_state { ROUND_NONE, ROUND_ASKED, ROUND_OVER };
@@ -197,6 +199,33 @@ void units_follow(struct units *units, struct unit_accounts *accounts, const str
 		list_pods(&units->reader.here, ledger);
 	units->state = ROUND_ASKED;
 	(void)eventfd_write(units->asked_fd, 1);
+}
+
+static bool has_read_all(const struct units_health *health)
+{
+	for (uint32_t i = 0; i < health->count; i++) {
+		if (!health->units[i].reads)
+			return false;
+	}
+	return true;
+}
+
+void units_try(struct units *units, const struct ledger *ledger, uint64_t patience_ns,
+	       struct units_health *ret)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	struct unit_accounts unused = { .count = 0 };
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + patience_ns;
+
+	for (; now_ns < end_ns; now_ns = clock_ns(CLOCK_MONOTONIC)) {
+		units_get_health(units, ret);
+		if (has_read_all(ret))
+			break;
+		units_follow(units, &unused, ledger, now_ns, 0);
+		(void)nanosleep(&pause, NULL);
+	}
+	units_get_health(units, ret);
+	unit_accounts_release(&unused);
 }
 
 /* ---- its life ---- */

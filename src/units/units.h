@@ -39,5 +39,11 @@ void units_name(const struct units *units, struct unit_accounts *accounts);
  */
 void units_follow(struct units *units, struct unit_accounts *accounts, const struct ledger *ledger,
 		  uint64_t now_ns, int64_t boottime_ms);
+/*
+ * For `kepler doctor`, in place of units_follow(): rounds until each unit was read or has failed,
+ * for at most @patience_ns; books nothing.
+ */
+void units_try(struct units *units, const struct ledger *ledger, uint64_t patience_ns,
+	       struct units_health *ret);
 /* From any thread. */
 void units_get_health(struct units *units, struct units_health *ret);

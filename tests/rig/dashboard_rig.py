@@ -40,7 +40,9 @@ class Pod:
     """A pod that the kubelet reports, with one process that works a little, or sleeps."""
 
     def __init__(self, fake, name, namespace, works):
-        self.api = fake.put(make_pod(name, namespace))
+        made = make_pod(name, namespace)
+        made["status"]["podIP"] = "127.0.0.1"
+        self.api = fake.put(made)
         self.cgroup = f"kubepods/burstable/pod{self.api['metadata']['uid']}/{pod_id(self.api)}"
         command = ["sh", "-c", WORK] if works else ["sleep", "100000"]
         self.process = subprocess.Popen(command, preexec_fn=self.join)
@@ -137,7 +139,9 @@ class Fleet:
         self.start(stack, ESTIMATE, "--metrics.schema=both", f"--host.sysfs={self.folder}/sys", "--carbon.intensity=312", *RATES)
 
     def start(self, stack, job, *options, env=None):
-        exporter = stack.enter_context(Exporter(*COMMON, f"--kube.kubelet-url={self.fake.url}", *options, env=env))
+        unit = f"requests metric=http_requests_total label=app=web port={self.target_of['shop'].rpartition(':')[2]}"
+        exporter = stack.enter_context(Exporter(*COMMON, f"--kube.kubelet-url={self.fake.url}", f"--units.rule={unit}",
+                                                "--units.refresh=2s", *options, env=env))
         self.exporters[job] = exporter
         self.target_of[job] = exporter.url.removeprefix("http://")
 

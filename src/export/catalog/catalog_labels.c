@@ -273,6 +273,7 @@ static const struct {
 	[POINT_KEPLER_REASON] = { "kepler.reason", FROM(REASON) },
 	[POINT_KEPLER_SCOPE] = { "kepler.scope", FROM(SCOPE) },
 	[POINT_KEPLER_SOURCE] = { "kepler.source", FROM(SOURCE) },
+	[POINT_KEPLER_UNIT] = { "kepler.unit", UNIT(LABEL_KEY_COUNT) },
 	[POINT_KEPLER_ZONE] = { "kepler.zone", FROM(KIND) },
 	[POINT_KERNEL] = { "kernel", NODE(kernel) },
 	[POINT_LEVEL] = { "level", FROM(LEVEL) },

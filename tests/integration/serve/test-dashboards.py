@@ -34,7 +34,8 @@ RECORDED = ("instance_source:kepler_quality:info", "instance_source:kepler_quali
             "namespace_pod:kepler_energy_kwh:sum1d", "instance:kepler_cost_per_hour:rate5m",
             "namespace:kepler_cost_per_hour:rate5m", "instance:kepler_carbon_grams_per_hour:rate5m",
             "namespace:kepler_carbon_grams_per_hour:rate5m", "instance:kepler_cost:sum1d", "namespace:kepler_cost:sum1d",
-            "instance:kepler_carbon_grams:sum1d", "namespace:kepler_carbon_grams:sum1d")
+            "instance:kepler_carbon_grams:sum1d", "namespace:kepler_carbon_grams:sum1d",
+            "namespace_workload_unit:kepler_joules_per_unit:rate5m")
 # Expressions in the form in which dashboards of Kepler up to 0.9 and since 0.10 have them, and the jobs that have data for them.
 PODS = 'container_namespace=~".*", pod_name=~".*"'
 CLASSIC = [

@@ -24,7 +24,7 @@ from prometheus_rig import Prometheus
 from rig import BUILD, Exporter, Sensors, balanced, free_port, need_root, rapl_zone, run_tests
 
 BEFORE = 1000  # requests that a server counts from the beginning
-OPTIONS = ["--metrics.settle=0s", "--metrics.process.min-joules=0", "--units.refresh=3s"]
+OPTIONS = ["--metrics.settle=0s", "--metrics.process.min-joules=0", "--units.refresh=2s"]
 ENERGY, UNITS, PODS = "kepler_unit_joules_total", "kepler_units_total", "kepler_pod_joules_total"
 
 
@@ -186,7 +186,14 @@ def energy_of_requests():
     with contextlib.ExitStack() as stack:
         pods = two_pods(stack)
         lab = Lab(stack, pods)
+        for pod in pods:
+            lab.api.put(pod.object(app="other"))
         exporter = stack.enter_context(lab.exporter(rule(pods[0].port)))
+        metrics = wait_for(exporter, lambda m: all((pod.row(m, PODS, mode="dynamic") or 0) > 40 for pod in pods))
+        assert not metrics.select(UNITS), metrics.text
+        earlier = [pod.row(metrics, PODS, mode="dynamic") for pod in pods]
+        for pod in pods:
+            lab.api.put(pod.object(app="web"))
         wait_for(exporter, lambda m: all(pod.row(m, UNITS) is not None for pod in pods))
         for pod, count in zip(pods, (300, 100)):
             pod.ask(count)
@@ -199,11 +206,11 @@ def energy_of_requests():
         per_unit = [pod.row(metrics, ENERGY, mode="dynamic") / pod.row(metrics, UNITS) for pod in pods]
         energy = [pod.row(metrics, ENERGY, mode="dynamic") for pod in pods]
         print(f"{energy[0]:.1f} J and {energy[1]:.1f} J, {per_unit[0]:.3f} J and {per_unit[1]:.3f} J a request")
-        for pod in pods:
+        for pod, before in zip(pods, earlier):
             labels = metrics.select(ENERGY, pod_name=pod.name, mode="dynamic")[0][0]
             same = metrics.select(PODS, pod_name=pod.name, mode="dynamic")[0][0]
             assert labels == {**same, "unit": "requests"}, (labels, same)
-            assert pod.row(metrics, ENERGY, mode="dynamic") <= pod.row(metrics, PODS, mode="dynamic")
+            assert 0 < pod.row(metrics, ENERGY, mode="dynamic") <= pod.row(metrics, PODS, mode="dynamic") - before
         assert not failures(metrics), metrics.text
         assert exporter.stop() == 0
 
@@ -242,6 +249,30 @@ def what_fails_is_absent():
         assert exporter.stop() == 0
 
 
+def doctor(lab, *options):
+    """Its findings about units."""
+    done = subprocess.run([BUILD / "kepler", "doctor", "--verbose", "--host.state-dir=", f"--host.sysfs={lab.sensors.mount}",
+                           "--kube.pods=apiserver", f"--kube.kubeconfig={lab.kubeconfig}", f"--kube.node-name={NODE}", *options],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    return " ".join(done.stdout.split())
+
+
+def doctor_says_what_is_counted():
+    with contextlib.ExitStack() as stack:
+        pods = two_pods(stack)
+        lab = Lab(stack, pods)
+        port = pods[0].port
+        assert "requests are counted in 2 pods of this node" in (said := doctor(lab, rule(port))), said
+        said = doctor(lab, rule(free_port()))
+        assert "requests cannot be counted: pod shop/web-" in said and "check --units.rule" in said, said
+        said = doctor(lab, rule(port).replace("http_requests_total", "requests_total"))
+        assert "the page has no series requests_total" in said, said
+        said = doctor(lab, rule(port).replace("app=web", "app=none"))
+        assert "the rule selects none that runs here" in said, said
+        said = doctor(lab, rule(port), "--kube.pods=off")
+        assert "Kubernetes is not asked for pods" in said, said
+
+
 def unset_is_absent():
     with contextlib.ExitStack() as stack:
         pods = two_pods(stack)
@@ -275,4 +306,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--serve"]:
         serve(*sys.argv[2:])
     need_root()
-    run_tests([energy_of_requests, what_fails_is_absent, unset_is_absent, from_a_prometheus])
+    run_tests([energy_of_requests, what_fails_is_absent, doctor_says_what_is_counted, unset_is_absent, from_a_prometheus],
+              at_once=2)
