@@ -14,22 +14,26 @@ static bool has_program(const char *name)
 	return is_installed;
 }
 
+/* The CPUs of these bits. */
+static void add_cpus(unsigned bits, cpu_set_t *ret)
+{
+	for (unsigned cpu = 0; cpu < 8; cpu++)
+		if (bits & 1U << cpu)
+			CPU_SET(cpu, ret);
+}
+
 /* Two sockets of two cores with two threads each, if there are eight CPUs; else one socket. */
 static struct host_cpus host_of(unsigned cpus)
 {
 	struct host_cpus host = { .count = cpus, .has_program = has_program };
 
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
 		CPU_SET(cpu, &host.places[PLACE_ANYWHERE]);
-		if (cpus == 8)
-			CPU_SET(cpu,
-				&host.places[cpu < 4 ? PLACE_FIRST_SOCKET : PLACE_SECOND_SOCKET]);
-	}
 	if (cpus == 8) {
-		CPU_SET(0, &host.places[PLACE_ONE_CORE]);
-		CPU_SET(1, &host.places[PLACE_ONE_CORE]);
-		CPU_SET(0, &host.places[PLACE_TWO_CORES]);
-		CPU_SET(2, &host.places[PLACE_TWO_CORES]);
+		add_cpus(0xf, &host.places[PLACE_FIRST_SOCKET]);
+		add_cpus(0xf0, &host.places[PLACE_SECOND_SOCKET]);
+		add_cpus(3, &host.places[PLACE_ONE_CORE]);
+		add_cpus(5, &host.places[PLACE_TWO_CORES]);
 	}
 	return host;
 }
