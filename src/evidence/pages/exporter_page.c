@@ -124,11 +124,13 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	if (metric->is_power)
 		growth = series->value * state->span_s;
 	growth *= metric->unit;
+	/* A series that stood at 0, as the exporter reports, shows the work of that time, too. */
+	bool has_settled = exporter->settle_s > 0 && row.before <= 0;
 	if (strcmp(zone->name, "cpu") == 0 && !is_node && exporter->state->options.cpus > 0)
 		check_cpu_row(exporter, series, metric,
-			      metric->is_difference ? series->value * metric->unit
-			      : row.is_new          ? 0
-						    : growth);
+			      metric->is_difference       ? series->value * metric->unit
+			      : row.is_new || has_settled ? 0
+							  : growth);
 	if (is_node && *page_label(series, "source"))
 		zone->is_estimated = !strstr(page_label(series, "source"), "rapl");
 	if (metric->level == ENERGY_PROCESS)

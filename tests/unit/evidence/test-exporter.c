@@ -231,6 +231,37 @@ static void current_names_balance(void **state)
 	assert_non_null(strstr(exporter->imbalance.example, "of active energy"));
 }
 
+/* A series that settles shows the work of a minute at once; one that is shown may not. */
+static void work_of_a_settled_series_is_of_a_longer_time(void **state)
+{
+	static const double values_ms[] = { 0, 0, 40000, 41000, 90000 };
+	static const char *const settles[] = { "", "kepler_exporter_settle_seconds 60\n" };
+	static const uint64_t excess[] = { 2, 1 };
+	static const struct exporter_options options = {
+		.url = "http://127.0.0.1:1/", .timeout_ms = 1, .cpus = 2, .max_lag_s = 10
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(settles); i++) {
+		CLEANUP(free_exporter) struct exporter *exporter = NULL;
+		struct diag diag = { "" };
+
+		assert_int_equal(exporter_open(&options, &exporter, &diag), 0);
+		for (size_t page = 0; page < ARRAY_SIZE(values_ms); page++) {
+			char text[512];
+
+			(void)snprintf(text, sizeof(text),
+				       "%s# TYPE kepler_node_package_joules_total counter\n"
+				       "kepler_node_package_joules_total{mode=\"dynamic\"} %zu\n"
+				       "# TYPE kepler_process_bpf_cpu_time_ms_total counter\n"
+				       "kepler_process_bpf_cpu_time_ms_total{pid=\"7\",command="
+				       "\"x\"} %g\n",
+				       settles[i], page, values_ms[page]);
+			take(exporter, 100 + (double)page, text);
+		}
+		assert_int_equal(exporter->excess.count, excess[i]);
+	}
+}
+
 static void labels_have_no_order(void **state)
 {
 	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
@@ -338,6 +369,7 @@ int main(void)
 		cmocka_unit_test(a_state_that_changes_adds_no_energy),
 		cmocka_unit_test(an_ended_process_is_not_the_new_one),
 		cmocka_unit_test(current_names_balance),
+		cmocka_unit_test(work_of_a_settled_series_is_of_a_longer_time),
 		cmocka_unit_test(labels_have_no_order),
 		cmocka_unit_test(a_power_that_is_the_same_is_not_new),
 		cmocka_unit_test(a_page_without_energy_is_refused),
