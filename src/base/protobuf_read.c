@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/protobuf_read.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define VARINT_BYTES_MAX 10
 #define NUMBER_MAX       ((1U << 29) - 1)
@@ -67,6 +69,30 @@ static bool take_value(struct protobuf *message, struct protobuf_field *field)
 	return false; /* a group, or a type that there is not */
 }
 
+/* A short text or message, or a double, with a tag of one byte: most fields are. */
+static inline bool take_common(struct protobuf *message, struct protobuf_field *ret)
+{
+	const unsigned char *at = message->at;
+
+	if (message->len < 2 || at[0] < 1U << 3 || at[0] & 0x80)
+		return false;
+	if ((at[0] & 7) == PROTOBUF_BYTES && at[1] < 0x80 && at[1] <= message->len - 2) {
+		ret->value = 0;
+		ret->bytes = (struct protobuf){ at + 2, at[1] };
+		skip(message, 2U + at[1]);
+	} else if ((at[0] & 7) == PROTOBUF_FIXED64 && message->len > sizeof(ret->value)) {
+		memcpy(&ret->value, at + 1, sizeof(ret->value));
+		ret->value = le64toh(ret->value);
+		ret->bytes = (struct protobuf){ NULL, 0 };
+		skip(message, 1 + sizeof(ret->value));
+	} else {
+		return false;
+	}
+	ret->number = at[0] >> 3;
+	ret->type = (enum protobuf_wire)(at[0] & 7);
+	return true;
+}
+
 int protobuf_next(struct protobuf *message, struct protobuf_field *ret)
 {
 	struct protobuf_field field = { 0 };
@@ -74,6 +100,8 @@ int protobuf_next(struct protobuf *message, struct protobuf_field *ret)
 
 	if (!message->len)
 		return 0;
+	if (take_common(message, ret))
+		return 1;
 	if (take_varint(message, &tag) && tag >> 3 >= 1 && tag >> 3 <= NUMBER_MAX) {
 		field.number = (uint32_t)(tag >> 3);
 		field.type = (enum protobuf_wire)(tag & 7);

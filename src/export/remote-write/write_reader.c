@@ -27,6 +27,7 @@
 #define METADATA_HELP   PROTOBUF_TAG(4, PROTOBUF_BYTES)
 #define METADATA_UNIT   PROTOBUF_TAG(5, PROTOBUF_BYTES)
 
+#define SAMPLE_SIZE_MAX (2 + PROTOBUF_FIXED64_SIZE + 1 + PROTOBUF_VARINT_MAX)
 #define STEP            16 /* bytes that are copied at once */
 
 int write_reader_open(struct write_reader *reader, const char *message, size_t len)
@@ -38,6 +39,7 @@ int write_reader_open(struct write_reader *reader, const char *message, size_t l
 	reader->rest = rest;
 	reader->symbol_count = 0;
 	reader->has_fields = false;
+	reader->name = UINT32_MAX;
 	while ((r = protobuf_next(&rest, &field)) > 0) {
 		if (field.number != WRITE2_SYMBOL || field.type != PROTOBUF_BYTES)
 			continue;
@@ -110,12 +112,13 @@ static int read_sample(struct protobuf sample, struct write_reading *ret)
 	return r;
 }
 
-static int read_metadata(const struct write_reader *reader, struct protobuf metadata,
-			 struct write_reading *ret)
+static int read_metadata(const struct write_reader *reader, struct write_reading *ret)
 {
+	struct protobuf metadata = ret->metadata;
 	struct protobuf_field field;
 	int r;
 
+	ret->type = ret->help = ret->unit = 0;
 	while ((r = protobuf_next(&metadata, &field)) > 0) {
 		if (field.number == WRITE2_TYPE)
 			ret->type = (uint32_t)field.value;
@@ -129,19 +132,17 @@ static int read_metadata(const struct write_reader *reader, struct protobuf meta
 	return r;
 }
 
-static int read_series(const struct write_reader *reader, struct protobuf series,
-		       struct write_reading *ret)
+static int read_series(struct protobuf series, struct write_reading *ret)
 {
 	struct protobuf_field field;
 	int r;
 
 	/* The references stay as they are: label_count says how many are valid. */
 	ret->bytes = series;
-	ret->labels = (struct protobuf){ 0 };
+	ret->labels = ret->metadata = (struct protobuf){ 0 };
 	ret->label_count = 0;
 	ret->value_bits = 0;
 	ret->time_ms = ret->start_ms = 0;
-	ret->type = ret->help = ret->unit = 0;
 	while ((r = protobuf_next(&series, &field)) > 0) {
 		if (field.type != PROTOBUF_BYTES)
 			return -EPROTO;
@@ -150,14 +151,14 @@ static int read_series(const struct write_reader *reader, struct protobuf series
 		else if (field.number == WRITE2_SAMPLE)
 			r = read_sample(field.bytes, ret);
 		else if (field.number == WRITE2_METADATA)
-			r = read_metadata(reader, field.bytes, ret);
+			ret->metadata = field.bytes;
 		if (r < 0)
 			return r;
 	}
 	return r < 0 || ret->labels.len == 0 ? -EPROTO : 1;
 }
 
-/* As write_reader_next(), but the labels are not read. */
+/* As write_reader_next(), but neither labels nor metadata are read. */
 static int next_series(struct write_reader *reader, struct write_reading *ret)
 {
 	struct protobuf_field field;
@@ -165,7 +166,7 @@ static int next_series(struct write_reader *reader, struct write_reading *ret)
 
 	while ((r = protobuf_next(&reader->rest, &field)) > 0) {
 		if (field.number == WRITE2_SERIES && field.type == PROTOBUF_BYTES)
-			return read_series(reader, field.bytes, ret);
+			return read_series(field.bytes, ret);
 	}
 	return r;
 }
@@ -174,7 +175,9 @@ int write_reader_next(struct write_reader *reader, struct write_reading *ret)
 {
 	int r = next_series(reader, ret);
 
-	return r > 0 ? read_labels(reader, ret) : r;
+	if (r > 0)
+		r = read_metadata(reader, ret) < 0 ? -EPROTO : read_labels(reader, ret);
+	return r;
 }
 
 static void add_text(struct strbuf *out, char tag, const struct protobuf *text)
@@ -271,20 +274,34 @@ static int add_labels(struct write_reader *reader, struct protobuf packed, struc
 	return 0;
 }
 
+static int add_sample(const struct write_reading *series, struct strbuf *out)
+{
+	char *at, *len;
+
+	if (!strbuf_reserve(out, SAMPLE_SIZE_MAX))
+		return -ENOMEM;
+	at = out->data + out->len;
+	*at++ = SERIES_SAMPLE;
+	len = at++;
+	at = protobuf_put_fixed64(at, SAMPLE_VALUE, series->value_bits);
+	*at++ = SAMPLE_TIME;
+	at = protobuf_put_varint(at, (uint64_t)series->time_ms);
+	*len = (char)(at - len - 1);
+	*at = '\0';
+	out->len = (size_t)(at - out->data);
+	return 0;
+}
+
 static int add_series(struct write_reader *reader, const struct write_reading *series,
 		      struct strbuf *out)
 {
-	size_t begin = protobuf_begin_field(out, WRITE1_SERIES), inner;
+	size_t begin = protobuf_begin_field(out, WRITE1_SERIES);
 	int r = add_labels(reader, series->labels, out);
 
-	if (r < 0)
-		return r;
-	inner = protobuf_begin_field(out, SERIES_SAMPLE);
-	protobuf_add_fixed64(out, SAMPLE_VALUE, series->value_bits);
-	protobuf_add_varint(out, SAMPLE_TIME, (uint64_t)series->time_ms);
-	protobuf_end(out, inner);
+	if (r == 0)
+		r = add_sample(series, out);
 	protobuf_end(out, begin);
-	return 0;
+	return r;
 }
 
 static bool is_text(const struct protobuf *text, const char *wanted)
@@ -293,7 +310,7 @@ static bool is_text(const struct protobuf *text, const char *wanted)
 }
 
 /* The label __name__, or NULL. */
-static const struct protobuf *name_of(const struct write_reader *reader,
+static const struct protobuf *name_of(struct write_reader *reader,
 				      const struct write_reading *series)
 {
 	struct protobuf packed = series->labels;
@@ -301,8 +318,10 @@ static const struct protobuf *name_of(const struct write_reader *reader,
 
 	while (packed.len && next_ref(reader, &packed, &name) &&
 	       next_ref(reader, &packed, &value)) {
-		if (is_text(&reader->symbols[name], "__name__"))
-			return &reader->symbols[value];
+		if (name != reader->name && !is_text(&reader->symbols[name], "__name__"))
+			continue;
+		reader->name = name;
+		return &reader->symbols[value];
 	}
 	return NULL;
 }
@@ -341,6 +360,8 @@ int write_convert_to_1(struct write_reader *reader, uint32_t max_series, size_t 
 	       (r = next_series(reader, &series)) > 0) {
 		name = name_of(reader, &series);
 		if (!name)
+			return -EPROTO;
+		if (name != last && read_metadata(reader, &series) < 0)
 			return -EPROTO;
 		if (name != last && series.type)
 			add_metadata(reader, &series, *name, out);

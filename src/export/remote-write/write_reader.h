@@ -26,6 +26,7 @@ struct write_reader {
 	struct write_label_field *fields;
 	uint32_t field_size;
 	bool has_fields;
+	uint32_t name; /* the symbol __name__; UINT32_MAX: not known yet */
 	struct strbuf texts;
 	struct protobuf rest; /* series that are not read yet, and other fields */
 };
@@ -38,6 +39,7 @@ struct write_reading {
 	uint32_t type, help, unit; /* 0: none */
 	struct protobuf bytes;     /* all of it */
 	struct protobuf labels;    /* its references, not read */
+	struct protobuf metadata;  /* not read */
 };
 
 /*
