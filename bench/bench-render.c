@@ -6,6 +6,7 @@
  * Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,14 @@ static size_t count_series(const char *text)
 		lines += *text != '#';
 	}
 	return lines;
+}
+
+/* Allocated memory, unlike resident memory, does not depend on the order of the measurements. */
+static double allocated_mb(void)
+{
+	struct mallinfo2 all = mallinfo2();
+
+	return (double)(all.uordblks + all.hblkhd) / 1e6;
 }
 
 static double cpu_us(void)
@@ -123,7 +132,7 @@ static void bench_otlp(const struct snapshot *snapshot, unsigned levels, const c
 	struct otlp_memory memory = { 0 };
 	struct label_cache *cache;
 	uint64_t points = 0;
-	double us[RUNS];
+	double us[RUNS], before_mb = allocated_mb();
 
 	otlp_attribute_add(&target.resource, 0x0a, &(struct label_pair){ "host.name", "node", 0 });
 	if (label_cache_new(otlp_row_form, NAMES_BIT(NAMES_OPENTELEMETRY), &cache) < 0)
@@ -139,8 +148,8 @@ static void bench_otlp(const struct snapshot *snapshot, unsigned levels, const c
 		if (i >= 0)
 			us[i] = cpu_us() - begin;
 	}
-	printf("%s: %llu points, %zu bytes, %zu compressed\n", what, (unsigned long long)points,
-	       body.len, gzip.len);
+	printf("%s: %llu points, %zu bytes, %zu compressed; memory %.2f MB\n", what,
+	       (unsigned long long)points, body.len, gzip.len, allocated_mb() - before_mb);
 	report(what, us, RUNS);
 	strbuf_release(&target.resource);
 	otlp_memory_release(&memory);
@@ -207,6 +216,10 @@ static void send_queue(struct write_bench *bench)
 		}
 		write_queue_pop(bench->queue);
 	}
+	/* As the sender does. */
+	strbuf_release(&bench->message);
+	strbuf_release(&bench->slice);
+	strbuf_release(&bench->block);
 }
 
 static double write_once(struct write_bench *bench, struct label_cache *cache,
@@ -242,6 +255,7 @@ static void bench_remote_write(const struct snapshot *snapshot, bool is_version_
 	struct write_bench bench = { .is_version_1 = is_version_1 };
 	struct label_cache *cache, *text_cache;
 	double us[RUNS], walk_us[RUNS], snappy_us[RUNS], text_us[RUNS];
+	double before_mb = allocated_mb(), text_mb = 0;
 
 	write_sink_init(&bench.sink, &options);
 	bench.sink.full = queue_batch;
@@ -260,12 +274,15 @@ static void bench_remote_write(const struct snapshot *snapshot, bool is_version_
 			exit(1);
 		if (gzip_body(body.data, body.len, &gzip) < 0)
 			exit(1);
+		if (i == -3)
+			text_mb = allocated_mb() - before_mb;
 		text_us[at] = cpu_us() - begin;
 		us[at] = write_once(&bench, cache, snapshot, &walk_us[at]);
 		snappy_us[at] = bench.snappy_us;
 	}
 	printf("%s: %zu series, %zu bytes, %zu compressed\n", what, bench.series, bench.bytes,
 	       bench.packed);
+	printf("  memory of it: %.2f MB\n", allocated_mb() - before_mb - text_mb);
 	report("  a scrape: text and gzip, in turns", text_us, RUNS);
 	report("  its walk", walk_us, RUNS);
 	report("  its Snappy", snappy_us, RUNS);
@@ -362,6 +379,9 @@ int main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[2], "owners") == 0)
 		shape.containers = 300;
 	fixture_make(&fixture, &shape);
+	/* Slots are dense in the program, and arrays by slot are memory. */
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
+		fixture.retired_labels[level]->slot = 0;
 	bench_render(&fixture.snapshot, EXPOSITION_TEXT, "render text");
 	bench_render(&fixture.snapshot, EXPOSITION_OPENMETRICS, "render OpenMetrics");
 	bench_render(&fixture.snapshot, EXPOSITION_PROTOBUF, "render protobuf");

@@ -162,6 +162,7 @@ void write_ended_next(struct write_ended *ended)
 
 		ended->last[i] = ended->now[i];
 		ended->now[i] = last;
+		strbuf_release(&ended->now[i].message);
 	}
 	ended->last_count = ended->now_count;
 	ended->now_count = 0;

@@ -26,7 +26,7 @@ struct write_ended {
 
 void write_ended_release(struct write_ended *ended);
 /*
- * Keeps @message of this walk, that of @batch, and gives back another one to be overwritten. 0;
+ * Keeps @message of this walk, that of @batch, which is empty afterwards. 0;
  * -ENOMEM: its series will get no marker.
  */
 int write_ended_keep(struct write_ended *ended, const struct write_batch *batch,

@@ -48,6 +48,14 @@ static int64_t now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
 }
 
+/* Until the next message they would be memory without use. */
+static void release_buffers(struct write_sender *sender)
+{
+	strbuf_release(&sender->message);
+	strbuf_release(&sender->slice);
+	strbuf_release(&sender->block);
+}
+
 /* ---- one request ---- */
 
 static void take_header(void *userdata, const char *name, size_t name_len, const char *value,
@@ -259,8 +267,10 @@ static bool send_all(struct write_sender *sender)
 		enum result result;
 
 		show_queue(sender);
-		if (r == 0)
+		if (r == 0) {
+			release_buffers(sender);
 			return true;
+		}
 		if (r < 0 && !wait_ms(sender, FIRST_MS))
 			return false;
 		if (r < 0)
@@ -291,10 +301,8 @@ static void release(struct write_sender *sender)
 	push_target_close(sender->target);
 	push_answer_release(&sender->answer);
 	write_queue_close(sender->given.queue);
-	strbuf_release(&sender->message);
-	strbuf_release(&sender->slice);
+	release_buffers(sender);
 	write_reader_release(&sender->reader);
-	strbuf_release(&sender->block);
 	if (sender->stop_fd >= 0)
 		(void)close(sender->stop_fd);
 	free(sender);
