@@ -2,6 +2,7 @@
 """Receivers of Prometheus remote write: a real Prometheus, and a scripted one that decodes what it gets."""
 import http.server
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
@@ -13,6 +14,8 @@ from rig import free_port, need_program
 
 STALE = 0x7FF0000000000002
 TYPE_2 = "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+LABEL, METRIC = re.compile("[a-zA-Z_][a-zA-Z0-9_]*"), re.compile("[a-zA-Z_:][a-zA-Z0-9_:]*")
+AGENT = re.compile(r"[\w.-]+(/[\w.-]+)?( .*)?")  # RFC 9110: product, with or without a version
 WRITTEN = "X-Prometheus-Remote-Write-Samples-Written"
 
 
@@ -94,6 +97,7 @@ def fields(data):
 
 
 def check_labels(labels):
+    assert all(LABEL.fullmatch(name) for name, _ in labels) and METRIC.fullmatch(dict(labels)["__name__"]), labels
     names = [name for name, _ in labels]
     assert names == sorted(set(names)) and "__name__" in names and all(value for _, value in labels), labels
 
@@ -156,7 +160,7 @@ class Receiver:
                 body = unsnap(self.rfile.read(int(self.headers["Content-Length"])))
                 version = 2 if self.headers["Content-Type"] == TYPE_2 else 1
                 assert self.headers["X-Prometheus-Remote-Write-Version"] == ("2.0.0" if version == 2 else "0.1.0")
-                assert self.headers["Content-Encoding"] == "snappy"
+                assert self.headers["Content-Encoding"] == "snappy" and AGENT.fullmatch(self.headers["User-Agent"])
                 series = decode_2(body) if version == 2 else decode_1(body)
                 receiver.requests.append((version, series, dict(self.headers)))
                 script(receiver, self, version, series)

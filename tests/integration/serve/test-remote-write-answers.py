@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a receiver of remote write may answer: a scripted one takes, refuses, delays and lies."""
+import collections
 import pathlib
 import tempfile
 import time
 
-from remote_write_rig import STALE, Receiver, number
+from remote_write_rig import STALE, WRITTEN, Receiver, number
 from rig import Exporter, Sensors, rapl_zone, run_tests
 
 FLOOD = b"x" * 65536
@@ -113,6 +114,46 @@ def what_is_refused_is_counted_and_not_sent_again():
         assert "HTTP 400: out of bounds" in exporter.output()
 
 
+def each_status_comes_again_or_never():
+    """As the suite for senders of remote write has it: 5xx and 429 come again, any other 4xx never, and no status changes 2.0."""
+    again, never = (500, 502, 503, 504, 429), (400, 401, 403, 404, 413, 422)
+    plan = [200, *(status for one in again for status in (one, 204)), *never, 200]
+
+    def script(receiver, handler, version, series):
+        status = plan[min(len(receiver.requests), len(plan)) - 1]
+        if status in (200, 204):
+            handler.answer(status, **{WRITTEN: len(series)})
+        else:
+            handler.answer(status, b"because")
+    with sensors() as tree, Receiver(script) as receiver, exporter_of(tree, receiver) as exporter:
+        requests = receiver.wait(len(plan), seconds=120)[:len(plan)]
+        assert all(version == 2 for version, _, _ in requests)
+        sent = [series for _, series, _ in requests]
+        for turn, status in enumerate(plan[:-1]):
+            assert (sent[turn] == sent[turn + 1]) == (status in again), (turn, status)
+        lost = sum(len(series) for series, status in zip(sent, plan) if status in never)
+        wait_for(lambda: total(exporter, "dropped_samples_total", reason="refused") == lost)
+        assert total(exporter, "retries_total") == len(again) and total(exporter, "dropped_samples_total") == lost
+
+
+def samples_are_as_the_specification_has_them():
+    """Classic histograms with their sum and count, starts of counters alone, times in milliseconds, a type for each series."""
+    with sensors() as tree, Receiver(lambda receiver, handler, version, series: handler.take(series)) as receiver, \
+            exporter_of(tree, receiver) as exporter:
+        series = receiver.wait(3)[-1][1]
+        kinds = {1: "counter", 2: "gauge", 3: "histogram", 6: "info"}
+        assert all(kind in kinds for *_, kind in series) and {kind for *_, kind in series} == set(kinds)
+        assert all((start_ms > 0) == (kind in (1, 3)) and abs(time_ms - time.time() * 1000) < 600000
+                   for _, _, time_ms, start_ms, kind in series), exporter.output()
+        assert not any(bits == STALE for _, bits, *_ in receiver.requests[0][1])
+        names = collections.Counter(labels["__name__"] for labels, *_, kind in series if kind == 3)
+        stems = {name.removesuffix("_count") for name in names if name.endswith("_count")}
+        assert stems and all(names[f"{stem}_sum"] == names[f"{stem}_count"] and names[f"{stem}_bucket"] > names[f"{stem}_count"]
+                             for stem in stems), names
+        bounds = [labels["le"] for labels, *_ in series if labels["__name__"].endswith("_bucket")]
+        assert bounds.count("+Inf") == sum(names[f"{stem}_count"] for stem in stems), bounds
+
+
 def a_receiver_that_lies_costs_nothing():
     def script(receiver, handler, version, series):
         turn = len(receiver.requests)
@@ -160,4 +201,5 @@ def a_queue_has_its_directory_without_landlock():
 if __name__ == "__main__":
     run_tests([a_queue_has_its_directory_without_landlock, version_2_has_starts_and_types, an_old_receiver_gets_version_1,
                a_receiver_that_is_busy_gets_the_same_again, what_is_refused_is_counted_and_not_sent_again,
+               each_status_comes_again_or_never, samples_are_as_the_specification_has_them,
                a_receiver_that_lies_costs_nothing], at_once=3)
