@@ -61,7 +61,7 @@ static void only_exporters_in_use_are_called(void **state)
 	memset(calls, 0, sizeof(calls));
 	assert_int_equal(exporters_start(&exporters, table, &program, &diag), 0);
 	exporters_turn(&exporters, 1);
-	exporters_reconfigure(&exporters, NULL);
+	exporters_reconfigure(&exporters, NULL, NULL);
 	exporters_stop(&exporters);
 	assert_string_equal(calls, "auatss");
 }
