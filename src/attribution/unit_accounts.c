@@ -86,9 +86,12 @@ void unit_accounts_mark(struct unit_accounts *accounts, const struct ledger *led
 
 static bool is_pod(const struct ledger_group *group, const struct unit_reading *reading)
 {
-	const char *const *text = group->names->text;
+	const char *const *text;
 
-	if (!group->row.used || !text[LABEL_POD_ID][0])
+	if (!group->row.used || !group->names) /* a hole, or the pods that found no room */
+		return false;
+	text = group->names->text;
+	if (!text[LABEL_POD_ID][0])
 		return false;
 	if (reading->pod_id[0])
 		return strcmp(text[LABEL_POD_ID], reading->pod_id) == 0;
