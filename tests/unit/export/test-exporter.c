@@ -40,13 +40,21 @@ static void turn(void *exporter, uint64_t now_ns)
 	note('t');
 }
 
+static void set_pages(void *exporter, const struct page_options *pages)
+{
+	assert_non_null(exporter);
+	note('p');
+}
+
 static void stop(void *exporter)
 {
 	assert_non_null(exporter);
 	note('s');
 }
 
-static const struct exporter_ops ops_a = { .start = start_a, .turn = turn, .stop = stop };
+static const struct exporter_ops ops_a = {
+	.start = start_a, .turn = turn, .set_pages = set_pages, .stop = stop
+};
 static const struct exporter_ops quiet = { .start = start_a, .stop = stop };
 static const struct exporter_ops unwanted = { .start = start_unwanted, .turn = turn, .stop = stop };
 static const struct exporter_ops broken = { .start = start_broken, .turn = turn, .stop = stop };
@@ -63,7 +71,7 @@ static void only_exporters_in_use_are_called(void **state)
 	exporters_turn(&exporters, 1);
 	exporters_reconfigure(&exporters, NULL, NULL);
 	exporters_stop(&exporters);
-	assert_string_equal(calls, "auatss");
+	assert_string_equal(calls, "auatpss");
 }
 
 static void a_failure_ends_the_start(void **state)
