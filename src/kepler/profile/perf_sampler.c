@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One event and one ring per CPU. A process that moves from one CPU to another has its records in
- * two rings, so all rings are copied into one buffer, which is sorted by time before it is read.
+ * One ring per CPU and event. A process that moves from one CPU to another has its records in two
+ * rings, so all rings are copied into one buffer, which is sorted by time before it is read. Only
+ * the event of time records mappings and processes.
  * The kernel walks the stacks by frame pointers.
  */
 #include "kepler/profile/perf_sampler.h"
@@ -18,14 +19,15 @@
 #include "base/array.h"
 #include "base/macro.h"
 
-#define CPUS_MAX     4096
-#define RING_BYTES   (64U * 1024) /* a power of two of pages */
-#define BUFFER_BYTES (16U << 20)
-#define SAMPLE_TYPE                                                                                \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define CPUS_MAX        4096
+#define RING_BYTES      (64U * 1024) /* a power of two of pages */
+#define BUFFER_BYTES    (16U << 20)
+#define SOFTWARE_PERIOD 997
+#define SAMPLE_TYPE     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
 
 struct ring {
 	int fd;
+	enum sample_clock clock;
 	struct perf_event_mmap_page *head; /* and RING_BYTES after its page */
 };
 
@@ -34,17 +36,19 @@ struct place {
 	uint64_t time_ns;
 	uint32_t at;
 	uint32_t order; /* of records with the same time */
+	enum sample_clock clock;
 };
 
 struct perf_sampler {
-	struct ring *rings;
-	uint32_t ring_count;
+	struct ring *rings; /* [ring_count] */
+	size_t ring_count, ring_size;
 	size_t page;
 	char *buffer; /* [BUFFER_BYTES], resident as far as it is used */
 	uint32_t used;
 	struct place *places; /* [place_count]; those before `next` have been given */
 	size_t place_count, place_size, next;
 	bool is_sorted;
+	uint64_t period[SAMPLE_CLOCKS]; /* 0: as the record has it */
 	struct perf_sampler_stats stats;
 };
 
@@ -54,7 +58,10 @@ struct sample_id {
 	uint64_t time_ns;
 };
 
-/* The layouts of linux/perf_event.h, as SAMPLE_TYPE selects them. */
+/*
+ * The layouts of linux/perf_event.h, as SAMPLE_TYPE selects them. Of an event with a fixed period
+ * there is an address instead: asked for the period, the kernel would sample each single event.
+ */
 struct sample_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -91,23 +98,34 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-static int open_event(uint32_t type, uint64_t config, uint32_t frequency_hz, int cpu)
+/*
+ * The kernel adapts the period of an event to the wanted frequency. With events that it counts
+ * itself, such as page faults, that fails for ever after a burst, so these have a fixed period.
+ */
+static bool is_fixed(const struct perf_source *source)
 {
+	return source->clock != SAMPLED_BY_TIME && source->type == PERF_TYPE_SOFTWARE;
+}
+
+static int open_event(const struct perf_source *source, uint32_t frequency_hz, int cpu)
+{
+	const bool is_first = source->clock == SAMPLED_BY_TIME;
 	struct perf_event_attr attr = {
-		.type = type,
+		.type = source->type,
 		.size = sizeof(attr),
-		.config = config,
-		.freq = 1,
-		.sample_freq = frequency_hz,
-		.sample_type = SAMPLE_TYPE,
+		.config = source->config,
+		.freq = !is_fixed(source),
+		.sample_freq = is_fixed(source) ? SOFTWARE_PERIOD : frequency_hz,
+		.sample_type =
+			SAMPLE_TYPE | (is_fixed(source) ? PERF_SAMPLE_ADDR : PERF_SAMPLE_PERIOD),
 		.sample_id_all = 1,
 		.exclude_idle = 1,
 		.exclude_hv = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
+		.mmap = is_first,
+		.mmap2 = is_first,
+		.comm = is_first,
+		.comm_exec = is_first,
+		.task = is_first,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -115,15 +133,15 @@ static int open_event(uint32_t type, uint64_t config, uint32_t frequency_hz, int
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_ring(struct perf_sampler *sampler, uint32_t frequency_hz, int cpu)
+static int open_ring(struct perf_sampler *sampler, const struct perf_source *source,
+		     uint32_t frequency_hz, int cpu)
 {
-	struct ring *ring = &sampler->rings[sampler->ring_count];
 	void *head;
-	int fd = sampler->stats.by_cycles ? open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-						       frequency_hz, cpu)
-					  : open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-						       frequency_hz, cpu);
+	int fd;
 
+	if (ARRAY_RESERVE(sampler->rings, sampler->ring_size, sampler->ring_count + 1) < 0)
+		return -ENOMEM;
+	fd = open_event(source, frequency_hz, cpu);
 	if (fd < 0)
 		return -errno;
 	head = mmap(NULL, sampler->page + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -133,34 +151,57 @@ static int open_ring(struct perf_sampler *sampler, uint32_t frequency_hz, int cp
 		(void)close(fd);
 		return err;
 	}
-	*ring = (struct ring){ .fd = fd, .head = head };
-	sampler->ring_count++;
+	sampler->rings[sampler->ring_count++] =
+		(struct ring){ .fd = fd, .clock = source->clock, .head = head };
 	return 0;
 }
 
-static void close_rings(struct perf_sampler *sampler)
+/* All but the first @kept. */
+static void close_rings(struct perf_sampler *sampler, size_t kept)
 {
-	for (uint32_t i = 0; i < sampler->ring_count; i++) {
-		(void)munmap(sampler->rings[i].head, sampler->page + RING_BYTES);
-		(void)close(sampler->rings[i].fd);
+	while (sampler->ring_count > kept) {
+		const struct ring *ring = &sampler->rings[--sampler->ring_count];
+
+		(void)munmap(ring->head, sampler->page + RING_BYTES);
+		(void)close(ring->fd);
 	}
-	sampler->ring_count = 0;
 }
 
-/* A CPU that is offline has no event. */
-static int open_rings(struct perf_sampler *sampler, uint32_t frequency_hz)
+/* On all CPUs or on none. A CPU that is offline has no event. */
+static int open_source(struct perf_sampler *sampler, const struct perf_source *source,
+		       uint32_t frequency_hz)
 {
+	const size_t before = sampler->ring_count;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
-		int r = open_ring(sampler, frequency_hz, cpu);
+		int r = open_ring(sampler, source, frequency_hz, cpu);
 
 		if (r < 0 && r != -ENODEV) {
-			close_rings(sampler);
+			close_rings(sampler, before);
 			return r;
 		}
 	}
-	return sampler->ring_count ? 0 : -ENODEV;
+	if (sampler->ring_count == before)
+		return -ENODEV;
+	sampler->stats.clocks |= SAMPLE_CLOCK_BIT(source->clock);
+	sampler->period[source->clock] = is_fixed(source) ? SOFTWARE_PERIOD : 0;
+	return 0;
+}
+
+static int open_time(struct perf_sampler *sampler, uint32_t frequency_hz)
+{
+	const struct perf_source cycles = { SAMPLED_BY_TIME, PERF_TYPE_HARDWARE,
+					    PERF_COUNT_HW_CPU_CYCLES };
+	const struct perf_source timer = { SAMPLED_BY_TIME, PERF_TYPE_SOFTWARE,
+					   PERF_COUNT_SW_CPU_CLOCK };
+	int r = open_source(sampler, &cycles, frequency_hz);
+
+	sampler->stats.by_cycles = r == 0;
+	if (r < 0)
+		r = open_source(sampler, &timer, frequency_hz);
+	sampler->stats.cpus = (uint32_t)sampler->ring_count;
+	return r;
 }
 
 static int refuse(int err, struct diag *diag)
@@ -174,7 +215,8 @@ static int refuse(int err, struct diag *diag)
 			strerrordesc_np(-err));
 }
 
-int perf_sampler_open(uint32_t frequency_hz, struct perf_sampler **ret, struct diag *diag)
+int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sampler **ret,
+		      struct diag *diag)
 {
 	struct perf_sampler *sampler = calloc(1, sizeof(*sampler));
 	int r = -ENOMEM;
@@ -182,21 +224,16 @@ int perf_sampler_open(uint32_t frequency_hz, struct perf_sampler **ret, struct d
 	if (!sampler)
 		return diag_set(diag, r, "out of memory");
 	sampler->page = (size_t)sysconf(_SC_PAGESIZE);
-	sampler->rings = calloc(CPUS_MAX, sizeof(*sampler->rings));
 	sampler->buffer = malloc(BUFFER_BYTES);
-	if (sampler->rings && sampler->buffer) {
-		sampler->stats.by_cycles = true;
-		r = open_rings(sampler, frequency_hz);
-		if (r < 0) {
-			sampler->stats.by_cycles = false;
-			r = open_rings(sampler, frequency_hz);
-		}
-	}
+	if (sampler->buffer)
+		r = open_time(sampler, options->frequency_hz);
 	if (r < 0) {
 		perf_sampler_close(sampler);
 		return refuse(r, diag);
 	}
-	sampler->stats.cpus = sampler->ring_count;
+	for (size_t i = 0; i < options->source_count; i++)
+		(void)open_source(sampler, &options->sources[i],
+				  options->frequency_hz); /* its bit in stats.clocks is missing */
 	*ret = sampler;
 	return 0;
 }
@@ -205,7 +242,7 @@ void perf_sampler_close(struct perf_sampler *sampler)
 {
 	if (!sampler)
 		return;
-	close_rings(sampler);
+	close_rings(sampler, 0);
 	free(sampler->rings);
 	free(sampler->buffer);
 	free(sampler->places);
@@ -232,7 +269,7 @@ static bool is_wanted(const struct perf_event_header *header)
 }
 
 /* Keeps the record that stands at the end of the buffer. */
-static void keep_record(struct perf_sampler *sampler)
+static void keep_record(struct perf_sampler *sampler, enum sample_clock clock)
 {
 	const struct perf_event_header *header = (const void *)(sampler->buffer + sampler->used);
 
@@ -245,7 +282,8 @@ static void keep_record(struct perf_sampler *sampler)
 		return;
 	}
 	sampler->places[sampler->place_count] =
-		(struct place){ time_of(header), sampler->used, (uint32_t)sampler->place_count };
+		(struct place){ time_of(header), sampler->used, (uint32_t)sampler->place_count,
+				clock };
 	sampler->place_count++;
 	sampler->used += header->size; /* a multiple of 8 */
 	sampler->is_sorted = false;
@@ -277,7 +315,7 @@ static void drain_ring(struct perf_sampler *sampler, struct ring *ring)
 			sampler->stats.lost++;
 		} else {
 			copy_out(data, tail, sampler->buffer + sampler->used, header.size);
-			keep_record(sampler);
+			keep_record(sampler, ring->clock);
 		}
 		tail += header.size;
 	}
@@ -296,7 +334,7 @@ static void make_room(struct perf_sampler *sampler)
 void perf_sampler_drain(struct perf_sampler *sampler)
 {
 	make_room(sampler);
-	for (uint32_t i = 0; i < sampler->ring_count; i++)
+	for (size_t i = 0; i < sampler->ring_count; i++)
 		drain_ring(sampler, &sampler->rings[i]);
 }
 
@@ -357,8 +395,11 @@ static bool read_record(struct perf_sampler *sampler, const struct place *place,
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		ret->kind = PERF_SAMPLED;
+		ret->clock = place->clock;
 		ret->pid = sample->pid;
-		ret->weight = sample->period ? sample->period : 1;
+		ret->weight = sampler->period[place->clock] ? sampler->period[place->clock]
+			      : sample->period              ? sample->period
+							    : 1;
 		read_chain(sample, ret);
 		sampler->stats.samples += sample->pid != 0;
 		return sample->pid != 0;

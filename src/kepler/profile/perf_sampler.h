@@ -2,9 +2,10 @@
 /*
  * The running functions of the machine, sampled by the kernel (perf_event_open(2)): the stack that
  * each CPU executes, a number of times per second, and the program files that processes map, in
- * order of time. An idle CPU is not sampled. The clock is the processor's cycles, or the kernel's
- * own timer if it has no counter of cycles. Memory is bounded; records that do not fit are counted.
- * One thread.
+ * order of time. An idle CPU is not sampled. Samples by time are taken by the processor's cycles,
+ * or the kernel's own timer if it has no counter of cycles; samples by other events, such as cache
+ * misses, in addition (profile/sample_clock.h). Memory is bounded; records that do not fit are
+ * counted. One thread.
  *
  * Pids are of this process' pid namespace.
  */
@@ -15,8 +16,22 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "profile/sample_clock.h"
 
 struct perf_sampler;
+
+/* An event that is sampled in addition to time: fields of struct perf_event_attr. */
+struct perf_source {
+	enum sample_clock clock;
+	uint32_t type;
+	uint64_t config;
+};
+
+struct perf_sampler_options {
+	uint32_t frequency_hz;             /* of each source, on each busy CPU */
+	const struct perf_source *sources; /* [source_count], borrowed until it is open */
+	size_t source_count;
+};
 
 enum perf_event_kind {
 	PERF_SAMPLED,  /* a stack */
@@ -38,7 +53,8 @@ struct perf_event {
 	enum perf_event_kind kind;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t pid, parent;
-	uint64_t weight;            /* of a sample: cycles, or ns */
+	enum sample_clock clock;    /* of a sample */
+	uint64_t weight;            /* of a sample: cycles, ns, or other events */
 	const uint64_t *kernel_ips; /* [kernel_count], the innermost first */
 	const uint64_t *user_ips;   /* [user_count] */
 	size_t kernel_count, user_count;
@@ -49,13 +65,16 @@ struct perf_event {
 struct perf_sampler_stats {
 	uint64_t samples, lost; /* lost: records that did not fit */
 	bool by_cycles;
+	uint32_t clocks; /* SAMPLE_CLOCK_BIT()s of those that samples are taken by */
 	uint32_t cpus;
 };
 
 /*
- * Sampling begins at once. 0, or -errno with a diagnosis: -EACCES, -EPERM without the privilege.
+ * Sampling begins at once. A source that one of the CPUs refuses is left out. 0, or -errno with a
+ * diagnosis: -EACCES, -EPERM without the privilege.
  */
-int perf_sampler_open(uint32_t frequency_hz, struct perf_sampler **ret, struct diag *diag);
+int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sampler **ret,
+		      struct diag *diag);
 void perf_sampler_close(struct perf_sampler *sampler); /* NULL is fine */
 /*
  * Takes what the kernel has recorded; to be called several times a second, because its buffers are

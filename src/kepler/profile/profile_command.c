@@ -152,17 +152,30 @@ static void warn(const struct profile_result *result)
 			      (unsigned long long)traced->unreadable, traced->hangs);
 }
 
+/* "594 samples by time, 198 by cache misses" */
+static void add_samples(const struct profile_result *result, struct strbuf *out)
+{
+	const uint64_t *samples = result->traced.samples;
+
+	strbuf_addf(out, "%llu samples by %s", (unsigned long long)samples[SAMPLED_BY_TIME],
+		    result->sampler.by_cycles ? "cycles" : "time");
+	for (enum sample_clock clock = SAMPLED_BY_TIME + 1; clock < SAMPLE_CLOCKS; clock++) {
+		if (result->sampler.clocks & SAMPLE_CLOCK_BIT(clock))
+			strbuf_addf(out, ", %llu by %s", (unsigned long long)samples[clock],
+				    sample_clock_name(clock));
+	}
+}
+
 static void summarize(const struct profile_result *result, uint64_t profile_uj, const char *path)
 {
+	CLEANUP(strbuf_release) struct strbuf samples = STRBUF_INIT;
 	const struct profile_energy *energy = &result->energy;
 
-	(void)fprintf(stderr,
-		      "kepler: %s: %.6f J (%s) of %.6f J of the machine in %.2f s, %llu samples by "
-		      "%s\n",
+	add_samples(result, &samples);
+	(void)fprintf(stderr, "kepler: %s: %.6f J (%s) of %.6f J of the machine in %.2f s, %s\n",
 		      path, joules(profile_uj), zone_quality_name(energy->quality),
 		      joules(energy->node_uj), (double)result->elapsed_ns / 1e9,
-		      (unsigned long long)result->traced.samples,
-		      result->sampler.by_cycles ? "cycles" : "time");
+		      samples.data ? samples.data : "");
 	if (result->traced.no_sample_uj)
 		(void)fprintf(stderr, "kepler: %.6f J were used by processes without a sample\n",
 			      joules(result->traced.no_sample_uj));

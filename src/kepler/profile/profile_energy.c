@@ -57,21 +57,38 @@ static bool passes(const struct energy_filter *filter, const struct owner_names 
 	return !filter->pod || is_pod(names, filter->pod);
 }
 
-static uint64_t row_uj(const struct books *books, enum zone_quality quality, bool with_idle,
-		       const uint64_t *deltas)
+/* The amount of a counter in the interval; 0: rows have no such counter. */
+static uint64_t amount_of(const struct books *books, enum signal signal, const uint64_t *deltas)
+{
+	uint32_t column = layout_find(ledger_layout(books->ledger), &signal_info[signal]);
+
+	return column == COLUMN_NONE ? 0 : deltas[column];
+}
+
+/* Dynamic energy by the rule of its zones, idle energy by time. */
+static struct share_amounts row_amounts(const struct profile_energy *energy,
+					const struct books *books, const uint64_t *deltas)
 {
 	const struct layout *layout = ledger_layout(books->ledger);
-	uint64_t sum = 0;
+	const struct clock_work work = {
+		.cycles = amount_of(books, SIGNAL_CPU_CYCLES, deltas),
+		.instructions = amount_of(books, SIGNAL_INSTRUCTIONS, deltas),
+	};
+	struct share_amounts ret = { .cpu_ns = deltas[COLUMN_CPU] };
 
 	for (uint32_t a = 0; a < layout->account_count; a++) {
 		const struct account *account = &layout->accounts[a];
+		uint64_t dynamic_uj;
 
-		if (!counts(books, account, quality))
+		if (!counts(books, account, energy->quality))
 			continue;
-		sum += with_idle ? account_sum(account, deltas)
-				 : account_value(account, MODE_DYNAMIC, deltas);
+		dynamic_uj = account_value(account, MODE_DYNAMIC, deltas);
+		sample_clock_divide(books->accountant.zones[account->first_zone].rule, &work,
+				    energy->clocks, dynamic_uj, ret.energy_uj);
+		if (energy->with_idle)
+			ret.energy_uj[SAMPLED_BY_TIME] += account_sum(account, deltas) - dynamic_uj;
 	}
-	return sum;
+	return ret;
 }
 
 static void add_node(struct profile_energy *energy, const struct books *books,
@@ -107,18 +124,19 @@ void profile_energy_take(struct profile_energy *energy, const struct books *book
 	for (size_t i = 0; i < count; i++) {
 		const struct ledger_process *process = ledger_process_at(books->ledger, touched[i]);
 		const uint64_t *deltas = ledger_deltas(books->ledger, LEVEL_PROCESS, touched[i]);
-		struct share_amounts amounts = {
-			.energy_uj = deltas ? row_uj(books, quality, energy->with_idle, deltas) : 0,
-			.cpu_ns = deltas ? deltas[COLUMN_CPU] : 0,
-		};
+		struct share_amounts amounts;
+		uint64_t energy_uj;
 
-		energy->processes_uj += amounts.energy_uj;
-		if (!deltas ||
-		    !passes(&energy->filter,
+		if (!deltas)
+			continue;
+		amounts = row_amounts(energy, books, deltas);
+		energy_uj = share_amounts_uj(&amounts);
+		energy->processes_uj += energy_uj;
+		if (!passes(&energy->filter,
 			    ledger_container_at(books->ledger, process->container)->names))
 			continue;
 		energy->has_matched = true;
-		if (amounts.energy_uj || amounts.cpu_ns)
-			fn(userdata, process->pid, process->comm, amounts);
+		if (energy_uj || amounts.cpu_ns)
+			fn(userdata, process->pid, process->comm, &amounts);
 	}
 }

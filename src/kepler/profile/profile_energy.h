@@ -22,6 +22,7 @@ struct energy_filter {
 struct profile_energy {
 	struct energy_filter filter;
 	bool with_idle;            /* idle energy counts, too, as far as processes are charged */
+	uint32_t clocks;           /* that samples are taken by: profile/sample_clock.h */
 	bool is_known;             /* a zone counts */
 	enum zone_quality quality; /* of all that counts, from the first zone on */
 	bool has_matched;          /* a process of the filter has been seen */
@@ -31,7 +32,7 @@ struct profile_energy {
 };
 
 typedef void profile_energy_fn(void *userdata, uint32_t pid, const char *comm,
-			       struct share_amounts amounts);
+			       const struct share_amounts *amounts);
 
 /* Calls @fn for each process of the filter with energy or CPU time; one may come several times. */
 void profile_energy_take(struct profile_energy *energy, const struct books *books,

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "activity/activity.h"
+#include "activity/counter_event.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
@@ -43,7 +45,8 @@ static void take_samples(struct running *running, uint64_t until_ns)
 		traced_processes_take(running->traced, &event);
 }
 
-static void charge(void *userdata, uint32_t pid, const char *comm, struct share_amounts amounts)
+static void charge(void *userdata, uint32_t pid, const char *comm,
+		   const struct share_amounts *amounts)
 {
 	struct running *running = userdata;
 
@@ -76,6 +79,45 @@ static int open_session(struct running *running, struct diag *diag)
 	return r < 0 ? r : session_open_engine(session, diag);
 }
 
+/*
+ * Samples by the events that processes are charged by, as far as these can be sampled. In a virtual
+ * machine without counters there are none.
+ */
+static int open_sampler(struct running *running, struct diag *diag)
+{
+	static const struct {
+		enum sample_clock clock;
+		enum counter_use use;
+		enum signal signal;
+	} events[] = {
+		{ SAMPLED_BY_INSTRUCTIONS, COUNTER_INSTRUCTIONS, SIGNAL_INSTRUCTIONS },
+		{ SAMPLED_BY_MISSES, COUNTER_CACHE_MISSES, SIGNAL_CACHE_MISSES },
+	};
+	const struct config *config = running->request->config;
+	struct perf_source sources[ARRAY_SIZE(events)];
+	struct perf_sampler_options options = { .frequency_hz = running->request->frequency_hz,
+						.sources = sources };
+	struct activity_info info;
+	int r;
+
+	activity_get_info(running->session.sources.activity, &info);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		const char *name = config->activity.switches.events[events[i].use];
+		struct counter_event event;
+
+		if (!(info.signals & SIGNAL_BIT(events[i].signal)) ||
+		    counter_event_find(config->host.sysfs, name ? name : "auto", events[i].use,
+				       &event) < 0)
+			continue;
+		sources[options.source_count++] =
+			(struct perf_source){ events[i].clock, event.type, event.config };
+	}
+	r = perf_sampler_open(&options, &running->sampler, diag);
+	if (r == 0)
+		running->result->energy.clocks = perf_sampler_stats(running->sampler).clocks;
+	return r;
+}
+
 static int open_tracing(struct running *running, struct diag *diag)
 {
 	const struct profile_request *request = running->request;
@@ -90,7 +132,7 @@ static int open_tracing(struct running *running, struct diag *diag)
 		r = traced_processes_follow(running->traced, pid);
 	if (r < 0)
 		return diag_set(diag, r, "out of memory");
-	return perf_sampler_open(request->frequency_hz, &running->sampler, diag);
+	return open_sampler(running, diag);
 }
 
 /* The command is made before there are threads, and before signals are blocked. */

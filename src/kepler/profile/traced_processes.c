@@ -355,8 +355,8 @@ static void take_sample(struct traced_processes *traced, struct traced_process *
 		node = profile_child(traced->profile, node,
 				     kernel_names_frame(&traced->kernel, traced->profile,
 							event->kernel_ips[i] - (i > 0)));
-	traced->stats.samples++;
-	if (sample_share_add(&process->share, node, event->weight) < 0)
+	traced->stats.samples[event->clock]++;
+	if (sample_share_add(&process->share, event->clock, node, event->weight) < 0)
 		traced->stats.lost++;
 }
 
@@ -402,19 +402,20 @@ bool traced_processes_has(const struct traced_processes *traced, uint32_t pid)
 }
 
 static void charge_without_sample(struct traced_processes *traced, uint32_t name,
-				  struct share_amounts amounts)
+				  const struct share_amounts *amounts)
 {
+	const uint64_t energy_uj = share_amounts_uj(amounts);
 	uint32_t node = profile_child(traced->profile, PROFILE_ROOT, name);
 
 	node = profile_child(traced->profile, node,
 			     profile_frame(traced->profile, "[no sample]", FRAME_NOTE));
-	traced->profile->nodes[node].energy_uj[RUN_NOW] += amounts.energy_uj;
-	traced->profile->nodes[node].cpu_ns += amounts.cpu_ns;
-	traced->stats.no_sample_uj += amounts.energy_uj;
+	traced->profile->nodes[node].energy_uj[RUN_NOW] += energy_uj;
+	traced->profile->nodes[node].cpu_ns += amounts->cpu_ns;
+	traced->stats.no_sample_uj += energy_uj;
 }
 
 void traced_processes_charge(struct traced_processes *traced, uint32_t pid, const char *comm,
-			     struct share_amounts amounts)
+			     const struct share_amounts *amounts)
 {
 	struct traced_process *process = find_or_add(traced, pid);
 
@@ -434,8 +435,8 @@ static void settle(struct traced_processes *traced, struct traced_process *proce
 	struct share_amounts waiting =
 		sample_share_end(&process->share, traced->profile, &traced->scratch);
 
-	if (waiting.energy_uj || waiting.cpu_ns)
-		charge_without_sample(traced, process->name, waiting);
+	if (share_amounts_uj(&waiting) || waiting.cpu_ns)
+		charge_without_sample(traced, process->name, &waiting);
 }
 
 void traced_processes_end_interval(struct traced_processes *traced)

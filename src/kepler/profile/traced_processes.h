@@ -25,7 +25,8 @@ struct traced_options {
 
 /* State at the end. */
 struct traced_stats {
-	uint64_t samples, user_samples;
+	uint64_t samples[SAMPLE_CLOCKS];
+	uint64_t user_samples;
 	uint64_t broken; /* of user_samples: the stack ends before the start of its thread */
 	const char
 		*worst[TRACED_WORST_MAX]; /* names of processes with the most of these; or NULL */
@@ -49,7 +50,7 @@ bool traced_processes_has(const struct traced_processes *traced, uint32_t pid);
  * it has no sample. One that finds no room is charged to the frame of its name.
  */
 void traced_processes_charge(struct traced_processes *traced, uint32_t pid, const char *comm,
-			     struct share_amounts amounts);
+			     const struct share_amounts *amounts);
 /* After all charges of an interval: forgets what ended long ago. */
 void traced_processes_end_interval(struct traced_processes *traced);
 /* After the last interval: energy without any sample goes to frames "[no sample]". */
