@@ -31,6 +31,9 @@ struct mapped_files {
 	size_t hung_count;                    /* as often as that */
 	struct map by_path;
 	struct map functions; /* file and offset → frame */
+	struct map places;    /* file and offset → rule */
+	struct unwind_rule *rules;
+	uint32_t rule_count, rule_size;
 	uint64_t refused;
 };
 
@@ -44,6 +47,7 @@ int mapped_files_new(struct profile *profile, struct name_reader *reader, struct
 	files->reader = reader;
 	map_init(&files->by_path, MAPPED_FILES_MAX);
 	map_init(&files->functions, FUNCTIONS_MAX);
+	map_init(&files->places, FUNCTIONS_MAX);
 	*ret = files;
 	return 0;
 }
@@ -57,6 +61,8 @@ void mapped_files_free(struct mapped_files *files)
 	free(files->files);
 	map_release(&files->by_path);
 	map_release(&files->functions);
+	map_release(&files->places);
+	free(files->rules);
 	free(files);
 }
 
@@ -151,6 +157,24 @@ static void take_answer(struct mapped_files *files, struct mapped_file *file,
 	file->is_asked = true;
 }
 
+/* May the file be asked for? Then @place gets what is known of it. */
+static bool place_file(const struct mapped_files *files, uint32_t number, bool asks,
+		       struct mapped_place *place)
+{
+	const struct mapped_file *file = &files->files[number];
+
+	place->file = number;
+	place->path = file->path;
+	place->inode = file->inode;
+	return asks && !is_hung(files, file->device);
+}
+
+static void note_hang(struct mapped_files *files, uint32_t number)
+{
+	if (files->hung_count < ARRAY_SIZE(files->hung))
+		files->hung[files->hung_count++] = files->files[number].device;
+}
+
 uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
 			    struct mapped_place *place, bool asks)
 {
@@ -162,16 +186,12 @@ uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_
 
 	if (frame != MAP_NONE)
 		return frame;
-	if (file->path[0] == '/' && (!asks || is_hung(files, file->device)))
+	if (!place_file(files, number, asks, place) && file->path[0] == '/')
 		return mapped_files_unreadable(files);
-	place->file = number;
-	place->path = file->path;
-	place->inode = file->inode;
 	if (file->path[0] == '/')
 		r = name_reader_function(files->reader, place, offset, &answer);
 	if (r == -ETIMEDOUT) {
-		if (files->hung_count < ARRAY_SIZE(files->hung))
-			files->hung[files->hung_count++] = file->device;
+		note_hang(files, number);
 		return mapped_files_unreadable(files);
 	}
 	take_answer(files, file, &answer);
@@ -180,6 +200,30 @@ uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_
 	profile_place(files->profile, frame, file->module);
 	(void)map_put(&files->functions, key, frame); /* else it is looked up again */
 	return frame;
+}
+
+int mapped_files_unwind(struct mapped_files *files, uint32_t number, uint64_t offset,
+			struct mapped_place *place, bool asks, struct unwind_rule *ret)
+{
+	const struct map_key key = { .hi = number, .lo = offset };
+	uint32_t at = map_find(&files->places, key);
+	int r;
+
+	*ret = (struct unwind_rule){ .kind = UNWIND_UNKNOWN };
+	if (at != MAP_NONE)
+		*ret = files->rules[at];
+	if (at != MAP_NONE || files->files[number].path[0] != '/' ||
+	    !place_file(files, number, asks, place))
+		return 0;
+	r = name_reader_unwind(files->reader, place, offset, ret);
+	if (r == -ETIMEDOUT) {
+		note_hang(files, number);
+		return r;
+	}
+	if (r == 0 && ARRAY_RESERVE(files->rules, files->rule_size, files->rule_count + 1) == 0 &&
+	    map_put(&files->places, key, files->rule_count) >= 0)
+		files->rules[files->rule_count++] = *ret;
+	return 0;
 }
 
 uint64_t mapped_files_refused(const struct mapped_files *files)

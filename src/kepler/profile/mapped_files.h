@@ -43,6 +43,13 @@ bool mapped_files_is_start(const struct mapped_files *files, uint32_t file);
  */
 uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
 			    struct mapped_place *place, bool asks);
+/*
+ * How to find the caller of the function at @offset of a file, as above: UNWIND_UNKNOWN without
+ * unwind tables, and if they cannot be read or may not be asked for. 0, or -ETIMEDOUT: the process
+ * is not to be asked for any more.
+ */
+int mapped_files_unwind(struct mapped_files *files, uint32_t number, uint64_t offset,
+			struct mapped_place *place, bool asks, struct unwind_rule *ret);
 /* The frame "[unreadable]". */
 uint32_t mapped_files_unreadable(struct mapped_files *files);
 /* Times that a file was not opened because too many are. */

@@ -21,10 +21,11 @@
 #include "base/macro.h"
 #include "kepler/profile/jit_names.h"
 #include "kepler/profile/root_file.h"
+#include "kepler/profile/unwind_table.h"
 
 #define RUNTIMES_MAX 1024 /* processes with lists of what they compiled */
 
-enum question_kind { ASK_FUNCTION, ASK_COMPILED, ASK_FORGET, ASK_MAPS };
+enum question_kind { ASK_FUNCTION, ASK_UNWIND, ASK_COMPILED, ASK_FORGET, ASK_MAPS };
 
 struct name_question {
 	enum question_kind kind;
@@ -37,8 +38,9 @@ struct name_question {
 /* ---- in the reading process ---- */
 
 struct read_file {
-	struct program_file *program; /* NULL: it has no symbols */
-	bool is_opened, is_refused;
+	struct program_file *program; /* NULL: it is not a program */
+	struct unwind_table *unwind;  /* NULL: it has none, or it was not asked for */
+	bool is_opened, is_refused, is_unwind_opened;
 };
 
 struct runtime {
@@ -97,20 +99,29 @@ static void open_program(struct reading *reading, struct read_file *file)
 		reading->open++;
 }
 
-static ssize_t find_function(struct reading *reading, struct function_name *ret)
+/* The file of the question, opened; NULL: no room or memory. */
+static struct read_file *asked_file(struct reading *reading)
 {
-	const struct name_question *question = reading->question;
-	size_t number = question->place.file;
+	size_t number = reading->question->place.file;
 	struct read_file *file;
 
 	if (number >= NAME_READER_FILES_MAX ||
 	    ARRAY_RESERVE(reading->files, reading->size, number + 1) < 0)
-		return -ENOMEM;
+		return NULL;
 	for (; reading->count <= number; reading->count++)
 		reading->files[reading->count] = (struct read_file){ .program = NULL };
 	file = &reading->files[number];
 	if (!file->is_opened)
 		open_program(reading, file);
+	return file;
+}
+
+static ssize_t find_function(struct reading *reading, struct function_name *ret)
+{
+	const struct read_file *file = asked_file(reading);
+
+	if (!file)
+		return -ENOMEM;
 	ret->is_open = file->program;
 	ret->is_refused = file->is_refused;
 	if (file->program) {
@@ -118,9 +129,29 @@ static ssize_t find_function(struct reading *reading, struct function_name *ret)
 
 		(void)snprintf(ret->build_id, sizeof(ret->build_id), "%s",
 			       build_id ? build_id : "");
-		if (program_file_find(file->program, question->address, ret->name) < 0)
+		if (program_file_find(file->program, reading->question->address, ret->name) < 0)
 			ret->name[0] = '\0';
 	}
+	return sizeof(*ret);
+}
+
+static ssize_t find_unwind_rule(struct reading *reading, struct unwind_rule *ret)
+{
+	const struct name_question *question = reading->question;
+	struct read_file *file = asked_file(reading);
+	uint64_t address;
+
+	if (!file)
+		return -ENOMEM;
+	if (file->program && !file->is_unwind_opened) {
+		int fd = open_file(&question->place, question->path);
+
+		file->is_unwind_opened = true;
+		if (fd >= 0)
+			(void)unwind_table_open(fd, &file->unwind);
+	}
+	if (file->unwind && program_file_address(file->program, question->address, &address))
+		*ret = unwind_table_find(file->unwind, address);
 	return sizeof(*ret);
 }
 
@@ -215,6 +246,8 @@ static ssize_t answer(void *state, void *ret)
 	switch (reading->question->kind) {
 	case ASK_FUNCTION:
 		return find_function(reading, ret);
+	case ASK_UNWIND:
+		return find_unwind_rule(reading, ret);
 	case ASK_COMPILED:
 		return find_compiled(reading, ret);
 	case ASK_MAPS:
@@ -281,10 +314,10 @@ static ssize_t ask(struct name_reader *reader, void *ret, size_t size)
 	return -ETIMEDOUT;
 }
 
-int name_reader_function(struct name_reader *reader, const struct mapped_place *place,
-			 uint64_t offset, struct function_name *ret)
+static int ask_of_file(struct name_reader *reader, enum question_kind kind,
+		       const struct mapped_place *place, uint64_t offset, void *ret, size_t size)
 {
-	struct name_question *question = begin(reader, ASK_FUNCTION, place->pid);
+	struct name_question *question = begin(reader, kind, place->pid);
 	ssize_t len;
 
 	if (!question)
@@ -292,8 +325,20 @@ int name_reader_function(struct name_reader *reader, const struct mapped_place *
 	question->place = *place;
 	question->address = offset;
 	(void)snprintf(question->path, sizeof(question->path), "%s", place->path);
-	len = ask(reader, ret, sizeof(*ret));
+	len = ask(reader, ret, size);
 	return len < 0 ? (int)len : 0;
+}
+
+int name_reader_function(struct name_reader *reader, const struct mapped_place *place,
+			 uint64_t offset, struct function_name *ret)
+{
+	return ask_of_file(reader, ASK_FUNCTION, place, offset, ret, sizeof(*ret));
+}
+
+int name_reader_unwind(struct name_reader *reader, const struct mapped_place *place,
+		       uint64_t offset, struct unwind_rule *ret)
+{
+	return ask_of_file(reader, ASK_UNWIND, place, offset, ret, sizeof(*ret));
 }
 
 int name_reader_compiled(struct name_reader *reader, uint32_t pid, uint64_t address, bool reads,

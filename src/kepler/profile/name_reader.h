@@ -15,6 +15,7 @@
 
 #include "base/timed_call.h"
 #include "kepler/profile/program_file.h"
+#include "profile/stack_walk.h"
 
 #define NAME_READER_HANGS_MAX 8U
 #define NAME_READER_FILES_MAX 16384U
@@ -46,6 +47,9 @@ void name_reader_close(struct name_reader *reader);
 /* 0; -ETIMEDOUT: the file does not answer, or too many did not; another -errno. */
 int name_reader_function(struct name_reader *reader, const struct mapped_place *place,
 			 uint64_t offset, struct function_name *ret);
+/* How to find the caller of a function at @offset, by its file's unwind tables. As above. */
+int name_reader_unwind(struct name_reader *reader, const struct mapped_place *place,
+		       uint64_t offset, struct unwind_rule *ret);
 /*
  * The function that a runtime compiled at @address; @reads: its list may be read again if it has no
  * such function. As above.

@@ -7,6 +7,9 @@
  */
 #include "kepler/profile/perf_sampler.h"
 
+#if defined(__x86_64__)
+#include <asm/perf_regs.h>
+#endif
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -23,12 +26,29 @@
 #define RING_BYTES      (64U * 1024) /* a power of two of pages */
 #define BUFFER_BYTES    (16U << 20)
 #define SOFTWARE_PERIOD 997
+/*
+ * Copies of stacks: fewer bytes of each with many CPUs, so that their rings, with room for 60
+ * samples, have 8 MiB on up to 64 CPUs.
+ */
+#define STACK_BYTES_MAX (8U * 1024)
+#define STACK_BYTES_MIN (2U * 1024)
+#define STACKS_BYTES    (128U * 1024) /* of all CPUs */
+#define STACKS_OF_RING  64
 #define SAMPLE_TYPE     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
+
+/* The user registers that a sample has, in the order of their numbers. */
+#define REGISTER_COUNT 3
+#if defined(__x86_64__)
+#define REGISTERS (1U << PERF_REG_X86_BP | 1U << PERF_REG_X86_SP | 1U << PERF_REG_X86_IP)
+#else
+#define REGISTERS 0U
+#endif
 
 struct ring {
 	int fd;
 	enum sample_clock clock;
-	struct perf_event_mmap_page *head; /* and RING_BYTES after its page */
+	struct perf_event_mmap_page *head; /* and the ring after its page */
+	size_t bytes;                      /* of that */
 };
 
 /* Where a record stands in the buffer. */
@@ -43,7 +63,8 @@ struct perf_sampler {
 	struct ring *rings; /* [ring_count] */
 	size_t ring_count, ring_size;
 	size_t page;
-	char *buffer; /* [BUFFER_BYTES], resident as far as it is used */
+	uint32_t stack_bytes; /* that are copied with a sample; 0: none */
+	char *buffer;         /* [BUFFER_BYTES], resident as far as it is used */
 	uint32_t used;
 	struct place *places; /* [place_count]; those before `next` have been given */
 	size_t place_count, place_size, next;
@@ -107,17 +128,22 @@ static bool is_fixed(const struct perf_source *source)
 	return source->clock != SAMPLED_BY_TIME && source->type == PERF_TYPE_SOFTWARE;
 }
 
-static int open_event(const struct perf_source *source, uint32_t frequency_hz, int cpu)
+static int open_event(const struct perf_source *source, uint32_t frequency_hz, uint32_t stack_bytes,
+		      int cpu)
 {
 	const bool is_first = source->clock == SAMPLED_BY_TIME;
+	const bool copies = is_first && stack_bytes;
 	struct perf_event_attr attr = {
 		.type = source->type,
 		.size = sizeof(attr),
 		.config = source->config,
 		.freq = !is_fixed(source),
 		.sample_freq = is_fixed(source) ? SOFTWARE_PERIOD : frequency_hz,
-		.sample_type =
-			SAMPLE_TYPE | (is_fixed(source) ? PERF_SAMPLE_ADDR : PERF_SAMPLE_PERIOD),
+		.sample_type = SAMPLE_TYPE |
+			       (is_fixed(source) ? PERF_SAMPLE_ADDR : PERF_SAMPLE_PERIOD) |
+			       (copies ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
+		.sample_regs_user = copies ? REGISTERS : 0,
+		.sample_stack_user = copies ? stack_bytes : 0,
 		.sample_id_all = 1,
 		.exclude_idle = 1,
 		.exclude_hv = 1,
@@ -136,15 +162,18 @@ static int open_event(const struct perf_source *source, uint32_t frequency_hz, i
 static int open_ring(struct perf_sampler *sampler, const struct perf_source *source,
 		     uint32_t frequency_hz, int cpu)
 {
+	size_t bytes = sampler->stack_bytes && source->clock == SAMPLED_BY_TIME
+			       ? (size_t)sampler->stack_bytes * STACKS_OF_RING
+			       : RING_BYTES;
 	void *head;
 	int fd;
 
 	if (ARRAY_RESERVE(sampler->rings, sampler->ring_size, sampler->ring_count + 1) < 0)
 		return -ENOMEM;
-	fd = open_event(source, frequency_hz, cpu);
+	fd = open_event(source, frequency_hz, sampler->stack_bytes, cpu);
 	if (fd < 0)
 		return -errno;
-	head = mmap(NULL, sampler->page + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	head = mmap(NULL, sampler->page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED) {
 		int err = -errno;
 
@@ -152,7 +181,7 @@ static int open_ring(struct perf_sampler *sampler, const struct perf_source *sou
 		return err;
 	}
 	sampler->rings[sampler->ring_count++] =
-		(struct ring){ .fd = fd, .clock = source->clock, .head = head };
+		(struct ring){ .fd = fd, .clock = source->clock, .head = head, .bytes = bytes };
 	return 0;
 }
 
@@ -162,7 +191,7 @@ static void close_rings(struct perf_sampler *sampler, size_t kept)
 	while (sampler->ring_count > kept) {
 		const struct ring *ring = &sampler->rings[--sampler->ring_count];
 
-		(void)munmap(ring->head, sampler->page + RING_BYTES);
+		(void)munmap(ring->head, sampler->page + ring->bytes);
 		(void)close(ring->fd);
 	}
 }
@@ -215,6 +244,17 @@ static int refuse(int err, struct diag *diag)
 			strerrordesc_np(-err));
 }
 
+/* A power of two. */
+static uint32_t stack_bytes(void)
+{
+	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t bytes = STACK_BYTES_MAX;
+
+	while (bytes > STACK_BYTES_MIN && bytes * cpus > STACKS_BYTES)
+		bytes /= 2;
+	return bytes;
+}
+
 int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sampler **ret,
 		      struct diag *diag)
 {
@@ -224,6 +264,7 @@ int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sa
 	if (!sampler)
 		return diag_set(diag, r, "out of memory");
 	sampler->page = (size_t)sysconf(_SC_PAGESIZE);
+	sampler->stack_bytes = options->copies_stacks && REGISTERS != 0 ? stack_bytes() : 0;
 	sampler->buffer = malloc(BUFFER_BYTES);
 	if (sampler->buffer)
 		r = open_time(sampler, options->frequency_hz);
@@ -289,11 +330,11 @@ static void keep_record(struct perf_sampler *sampler, enum sample_clock clock)
 	sampler->is_sorted = false;
 }
 
-/* Copies @len bytes from a ring, which may wrap. */
-static void copy_out(const char *data, uint64_t at, void *ret, size_t len)
+/* Copies @len bytes from a ring of @size, which may wrap. */
+static void copy_out(const char *data, size_t size, uint64_t at, void *ret, size_t len)
 {
-	size_t offset = (size_t)(at & (RING_BYTES - 1));
-	size_t first = len < RING_BYTES - offset ? len : RING_BYTES - offset;
+	size_t offset = (size_t)(at & (size - 1));
+	size_t first = len < size - offset ? len : size - offset;
 
 	memcpy(ret, data + offset, first);
 	memcpy((char *)ret + first, data, len - first);
@@ -308,13 +349,14 @@ static void drain_ring(struct perf_sampler *sampler, struct ring *ring)
 	while (tail < head) {
 		struct perf_event_header header;
 
-		copy_out(data, tail, &header, sizeof(header));
+		copy_out(data, ring->bytes, tail, &header, sizeof(header));
 		if (header.size < sizeof(header) + sizeof(struct sample_id))
 			break; /* the kernel makes none */
 		if (header.size > BUFFER_BYTES - sampler->used) {
 			sampler->stats.lost++;
 		} else {
-			copy_out(data, tail, sampler->buffer + sampler->used, header.size);
+			copy_out(data, ring->bytes, tail, sampler->buffer + sampler->used,
+				 header.size);
 			keep_record(sampler, ring->clock);
 		}
 		tail += header.size;
@@ -372,6 +414,29 @@ static void read_chain(const struct sample_record *record, struct perf_event *re
 	}
 }
 
+/*
+ * The registers and the copy of the user stack, which follow the call chain: the kind of registers
+ * and, unless it has none, these; the size of the copy, the copy, and how much of it is valid.
+ */
+static void read_stack(const struct sample_record *record, struct perf_event *ret)
+{
+	const uint64_t *words = record->ips + record->count;
+	const uint64_t *end =
+		(const uint64_t *)(const void *)((const char *)record + record->header.size);
+	uint64_t size;
+
+	if (words + 2 + REGISTER_COUNT > end || words[0] != PERF_SAMPLE_REGS_ABI_64)
+		return;
+	ret->registers = (struct stack_registers){ .fp = words[1], .sp = words[2], .ip = words[3] };
+	words += 1 + REGISTER_COUNT;
+	size = *words++;
+	if (!size || size / 8 + 1 > (uint64_t)(end - words))
+		return;
+	ret->stack = (struct stack_copy){ .bytes = (const char *)words,
+					  .start = ret->registers.sp,
+					  .size = words[size / 8] < size ? words[size / 8] : size };
+}
+
 /* False for a record that says nothing here: of a thread, or of the idle task. */
 static bool read_task(const struct perf_event_header *header, struct perf_event *ret)
 {
@@ -401,6 +466,8 @@ static bool read_record(struct perf_sampler *sampler, const struct place *place,
 			      : sample->period              ? sample->period
 							    : 1;
 		read_chain(sample, ret);
+		if (sampler->stack_bytes && place->clock == SAMPLED_BY_TIME)
+			read_stack(sample, ret);
 		sampler->stats.samples += sample->pid != 0;
 		return sample->pid != 0;
 	case PERF_RECORD_MMAP2:

@@ -17,6 +17,7 @@
 
 #include "base/diag.h"
 #include "profile/sample_clock.h"
+#include "profile/stack_walk.h"
 
 struct perf_sampler;
 
@@ -31,6 +32,7 @@ struct perf_sampler_options {
 	uint32_t frequency_hz;             /* of each source, on each busy CPU */
 	const struct perf_source *sources; /* [source_count], borrowed until it is open */
 	size_t source_count;
+	bool copies_stacks; /* with each sample by time, as far as the processor allows */
 };
 
 enum perf_event_kind {
@@ -58,6 +60,9 @@ struct perf_event {
 	const uint64_t *kernel_ips; /* [kernel_count], the innermost first */
 	const uint64_t *user_ips;   /* [user_count] */
 	size_t kernel_count, user_count;
+	/* The user stack of a sample; its size is 0 if it was not copied. */
+	struct stack_registers registers;
+	struct stack_copy stack;
 	struct perf_mapping mapping;
 	const char *name; /* of PERF_EXECUTED and PERF_NAMED: terminated, untrusted */
 };

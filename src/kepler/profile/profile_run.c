@@ -96,7 +96,9 @@ static int open_sampler(struct running *running, struct diag *diag)
 	const struct config *config = running->request->config;
 	struct perf_source sources[ARRAY_SIZE(events)];
 	struct perf_sampler_options options = { .frequency_hz = running->request->frequency_hz,
-						.sources = sources };
+						.sources = sources,
+						.copies_stacks = running->request->command ||
+								 running->request->pid };
 	struct activity_info info;
 	int r;
 

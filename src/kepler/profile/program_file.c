@@ -200,20 +200,28 @@ const char *program_file_build_id(const struct program_file *file)
 	return file->build_id[0] ? file->build_id : NULL;
 }
 
+bool program_file_address(const struct program_file *file, uint64_t offset, uint64_t *ret)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct segment *segment = &file->segments[i];
+
+		if (offset < segment->offset || offset - segment->offset >= segment->size)
+			continue;
+		*ret = offset - segment->offset + segment->address;
+		return true;
+	}
+	return false;
+}
+
 int program_file_find(struct program_file *file, uint64_t offset, char ret[static PROGRAM_NAME_MAX])
 {
 	char name[PROGRAM_NAME_MAX];
 	const struct symbol *symbol = NULL;
-	uint64_t room;
+	uint64_t room, address;
 	ssize_t n;
 
-	for (size_t i = 0; i < file->segment_count && !symbol; i++) {
-		const struct segment *segment = &file->segments[i];
-
-		if (offset >= segment->offset && offset - segment->offset < segment->size)
-			symbol = symbol_table_find(&file->symbols,
-						   offset - segment->offset + segment->address);
-	}
+	if (program_file_address(file, offset, &address))
+		symbol = symbol_table_find(&file->symbols, address);
 	if (!symbol)
 		return -ENOENT;
 	room = file->names_len - symbol->name;

@@ -14,9 +14,11 @@
 #include "kepler/profile/name_reader.h"
 #include "kepler/profile/process_maps.h"
 
-#define KEPT_INTERVALS 3 /* after the end: a part of the energy may be late */
-#define NAME_BYTES     16
-#define COMPILED_MAX   65536U /* addresses of a process whose frame is remembered */
+#define KEPT_INTERVALS  3 /* after the end: a part of the energy may be late */
+#define NAME_BYTES      16
+#define COMPILED_MAX    65536U /* addresses of a process whose frame is remembered */
+
+#define STACK_DEPTH_MAX 256
 
 struct traced_process {
 	uint32_t pid, parent;
@@ -245,6 +247,39 @@ static uint32_t compiled_frame(struct traced_processes *traced, struct traced_pr
 	return frame;
 }
 
+/*
+ * The user stack by the unwind tables of its functions and, where these have none, by the frame
+ * pointer: addresses, the innermost first.
+ */
+static size_t walk_stack(struct traced_processes *traced, struct traced_process *process,
+			 const struct perf_event *event, uint64_t ret[STACK_DEPTH_MAX],
+			 bool *ret_is_whole)
+{
+	struct stack_registers registers = event->registers;
+	enum stack_step step = STACK_CALLER;
+	size_t count = 0;
+
+	while (count < STACK_DEPTH_MAX && step == STACK_CALLER) {
+		const uint64_t address = registers.ip - (count > 0);
+		const struct process_map *map = process_maps_find(&process->maps, address);
+		struct unwind_rule rule = { .kind = UNWIND_UNKNOWN };
+		struct mapped_place place = { .pid = process->pid, .parent = process->parent };
+
+		ret[count++] = registers.ip;
+		if (map) {
+			place.start = map->start;
+			place.len = map->len;
+			process->is_unreadable |=
+				mapped_files_unwind(traced->files, map->file,
+						    address - map->start + map->offset, &place,
+						    !process->is_unreadable, &rule) < 0;
+		}
+		step = stack_walk_step(&rule, &event->stack, &registers);
+	}
+	*ret_is_whole = step == STACK_END;
+	return count;
+}
+
 /* @is_call: the address is that behind a call. */
 static uint32_t user_frame(struct traced_processes *traced, struct traced_process *process,
 			   uint64_t address, bool is_call, bool *ret_is_start)
@@ -309,28 +344,52 @@ static void count_broken(struct traced_processes *traced, uint32_t name)
 		traced->broken[traced->broken_count++] = (struct broken_name){ name, 1 };
 }
 
+/* A user stack: addresses, the innermost first. */
+struct user_stack {
+	const uint64_t *ips;
+	size_t count;
+	bool is_whole; /* it is known to end with the first function of the thread */
+};
+
+/* The kernel walks by frame pointers only; what the tables find is used unless it is less. */
+static struct user_stack user_stack_of(struct traced_processes *traced,
+				       struct traced_process *process,
+				       const struct perf_event *event,
+				       uint64_t walked[STACK_DEPTH_MAX])
+{
+	struct user_stack stack = { event->user_ips, event->user_count, false };
+	size_t count;
+	bool is_whole;
+
+	if (!event->stack.size || !event->user_count)
+		return stack;
+	count = walk_stack(traced, process, event, walked, &is_whole);
+	return is_whole || count >= stack.count ? (struct user_stack){ walked, count, is_whole }
+						: stack;
+}
+
 /* Below @node; several frames without a name one after the other are one. */
 static uint32_t add_user_frames(struct traced_processes *traced, struct traced_process *process,
-				const struct perf_event *event, uint32_t node)
+				const struct user_stack *stack, uint32_t node)
 {
 	const struct profile *profile = traced->profile;
 	bool is_unreadable = false;
 
-	for (size_t i = event->user_count; i-- > 0;) {
+	for (size_t i = stack->count; i-- > 0;) {
 		bool is_start;
-		uint32_t frame = user_frame(traced, process, event->user_ips[i], i > 0, &is_start);
+		uint32_t frame = user_frame(traced, process, stack->ips[i], i > 0, &is_start);
 		const struct profile_frame *shown = &profile->frames[frame];
 
 		if (shown->kind == FRAME_NOTE && strcmp(shown->name, "[unreadable]") == 0)
 			is_unreadable = process->is_unreadable = true;
-		is_start = is_start && event->user_count > 1; /* else it was only called */
-		if (i + 1 == event->user_count && !is_start && !is_unreadable &&
+		is_start = is_start && stack->count > 1; /* else it was only called */
+		if (i + 1 == stack->count && !stack->is_whole && !is_start && !is_unreadable &&
 		    !is_first_function(shown->name))
 			count_broken(traced, process->name);
 		if (shown->kind != FRAME_NOTE || profile->nodes[node].frame != frame)
 			node = profile_child(traced->profile, node, frame);
 	}
-	traced->stats.user_samples += event->user_count > 0;
+	traced->stats.user_samples += stack->count > 0;
 	traced->stats.unreadable += is_unreadable;
 	return node;
 }
@@ -338,6 +397,8 @@ static uint32_t add_user_frames(struct traced_processes *traced, struct traced_p
 static void take_sample(struct traced_processes *traced, struct traced_process *process,
 			const struct perf_event *event)
 {
+	uint64_t walked[STACK_DEPTH_MAX];
+	struct user_stack stack;
 	uint32_t node;
 
 	if (!process->name)
@@ -350,7 +411,8 @@ static void take_sample(struct traced_processes *traced, struct traced_process *
 		process->has_maps = true;
 	}
 	node = profile_child(traced->profile, PROFILE_ROOT, process->name);
-	node = add_user_frames(traced, process, event, node);
+	stack = user_stack_of(traced, process, event, walked);
+	node = add_user_frames(traced, process, &stack, node);
 	for (size_t i = event->kernel_count; i-- > 0;)
 		node = profile_child(traced->profile, node,
 				     kernel_names_frame(&traced->kernel, traced->profile,

@@ -162,8 +162,8 @@ def misses_have_the_energy_where_misses_are_charged():
     with plant() as sensors, program("misses", MISSES) as path:
         out = path.parent / "out.folded"
         for rule in ("cpu-time", "cache-misses"):
-            done = profile(f"--host.sysfs={sensors.mount}", *counted, f"--attribution.package={rule}", f"--output={out}", "--", path,
-                           "4", status=7)
+            done = profile(f"--host.sysfs={sensors.mount}", *counted, f"--attribution.package={rule}", f"--output={out}", "--",
+                           path, "4", status=7)
             found = stacks(out.read_text())
             assert sum(uj for _, uj in found) == told_uj(done.stderr)[0] > 0, done.stderr
             parts[rule] = energy_of("missing", found) / sum(uj for _, uj in found)
@@ -250,21 +250,28 @@ def a_pods_processes_alone():
         assert "kepler: no process of pod prox/wanted ran\n" in missing.stderr, missing.stderr
 
 
-def stacks_without_frame_pointers_are_counted():
-    """By a message, with the program and what helps; a program with frame pointers gets none."""
-    broken = PROGRAM.replace("static double cpu", "__attribute__((noinline)) static double cpu")
+def stacks_without_callers_are_counted():
+    """By a message, with the program and what helps; one with frame pointers or unwind tables gets none, and has its callers."""
+    text = PROGRAM.replace("static double cpu", "__attribute__((noinline)) static double cpu")
+    no_tables = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
     with plant() as sensors, tempfile.TemporaryDirectory() as directory:
-        for flag, is_broken in (("-fomit-frame-pointer", True), ("-fno-omit-frame-pointer", False)):
+        for flags, is_broken in ((["-fomit-frame-pointer"], False), (["-fomit-frame-pointer", *no_tables], True),
+                                 (["-fno-omit-frame-pointer", *no_tables], False)):
             path = pathlib.Path(directory, "looper")
-            subprocess.run([need_program("cc"), "-O2", flag, "-x", "c", "-o", path, "-"], input=broken, text=True, check=True)
-            done = profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.html", "--", path, "3", status=7)
+            subprocess.run([need_program("cc"), "-O2", *flags, "-x", "c", "-o", path, "-"], input=text, text=True, check=True)
+            done = profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.folded", "--", path, "3", status=7)
+            found = stacks(pathlib.Path(directory, "out.folded").read_text())
             told = re.search(r"kepler: (\d+) % of the user stacks lack callers, most of them in looper; programs built with "
                              r"-fno-omit-frame-pointer have whole stacks", done.stderr)
-            assert bool(told) == is_broken, (flag, done.stderr)
+            called = sum(uj for frames, uj in found if "main" in frames[:-1] and ("large" in frames or "small" in frames))
+            print(f"  {flags}: {told[0] if told else 'whole'}; {called / sum(uj for _, uj in found):.1%} below main")
+            assert bool(told) == is_broken, (flags, done.stderr)
             assert not told or int(told[1]) > 50, done.stderr
-            print(f"  {flag}: {told[0] if told else 'whole'}")
-            page = pathlib.Path(directory, "out.html").read_text()
-            assert ("lack callers" in page) == is_broken, "the page says something else than the message"
+            assert is_broken or called > 0.8 * sum(uj for _, uj in found), found
+        subprocess.run([need_program("cc"), "-O2", "-fomit-frame-pointer", *no_tables, "-x", "c", "-o", path, "-"], input=text,
+                       text=True, check=True)
+        profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.html", "--", path, "2", status=7)
+        assert "lack callers" in pathlib.Path(directory, "out.html").read_text(), "the page does not say what the message says"
 
 
 def functions_that_a_runtime_compiled_have_names():
@@ -319,6 +326,6 @@ def what_is_wrong_is_reported():
 
 run_tests([functions_have_the_energy_of_their_time, misses_have_the_energy_where_misses_are_charged, the_machine_adds_up,
            a_containers_processes_alone,
-           a_pods_processes_alone, stacks_without_frame_pointers_are_counted,
+           a_pods_processes_alone, stacks_without_callers_are_counted,
            functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported] +
           ([three_functions_have_their_shares] if os.environ.get("KEPLER_LONG_TESTS") else []))
