@@ -21,13 +21,15 @@
 #include "kube/review/review_table.h"
 
 #define THREAD_STACK_BYTES (1U << 20)
+#define LINE_MAX_COUNT     (KUBE_REVIEW_WAITING_MAX + KUBE_REVIEW_WAITING_KNOWN)
 
 /* A question in the line. The text of the token is wiped when it leaves. */
 struct waiting {
 	unsigned char hash[REVIEW_HASH_LEN];
 	char scope[REVIEW_SCOPE_MAX + 1];
 	char *token; /* owned */
-	uint64_t peer;
+	uint64_t peer, network;
+	bool known; /* was answered with yes, not long ago */
 };
 
 /*
@@ -51,8 +53,9 @@ struct kube_review {
 	pthread_cond_t changed;
 	bool stop;
 	struct review_table *table;
-	struct waiting waiting[KUBE_REVIEW_WAITING_MAX]; /* the first is the one under way */
+	struct waiting waiting[LINE_MAX_COUNT]; /* known ones first, after the one under way */
 	size_t waiting_count;
+	bool asking;              /* the first is under way: it keeps its place */
 	uint64_t paused_until_ns; /* after a token that is not valid, or a refusal */
 	uint64_t away_until_ns;   /* after a failure */
 	struct kube_review_stats stats;
@@ -127,16 +130,19 @@ static int review_access(struct kube_review *review, const char *user, const cha
 	return r < 0 ? diag_set(diag, r, "the answer is not a SubjectAccessReview") : 0;
 }
 
-/* Without the lock. @user: what is kept of the token's owner, or NULL. */
+/*
+ * Without the lock. @user: what is kept of the token's owner, or NULL. @may_read: so is that it may
+ * read this.
+ */
 static void find_out(struct kube_review *review, const struct waiting *question, const char *user,
-		     struct outcome *ret)
+		     bool may_read, struct outcome *ret)
 {
 	if (!user) {
 		ret->failure = review_token(review, question->token, &ret->user, &ret->diag);
 		ret->has_token = ret->failure == 0;
 		user = ret->user;
 	}
-	if (ret->failure == 0 && user) {
+	if (ret->failure == 0 && user && !may_read) {
 		ret->failure =
 			review_access(review, user, question->scope, &ret->allowed, &ret->diag);
 		ret->has_access = ret->failure == 0;
@@ -198,13 +204,18 @@ static void answer_first(struct kube_review *review)
 	const char *kept = NULL;
 	CLEANUP_FREE char *user = NULL;
 	uint64_t now_ns = review->now_ns();
+	bool may_read = !review_table_access_ends(review->table, first->hash, first->scope, now_ns);
 
-	if (review_table_token(review->table, first->hash, now_ns, &kept) == REVIEW_YES)
+	/* An answer that ends soon is fetched again. */
+	if (!review_table_token_ends(review->table, first->hash, now_ns) &&
+	    review_table_token(review->table, first->hash, now_ns, &kept) == REVIEW_YES)
 		user = strdup(kept);
+	review->asking = true;
 	(void)pthread_mutex_unlock(&review->lock);
-	/* Others only add to the line meanwhile: the first one stays where it is. */
-	find_out(review, first, user, &outcome);
+	/* Others only add to the line meanwhile, after this one, which stays where it is. */
+	find_out(review, first, user, may_read, &outcome);
 	(void)pthread_mutex_lock(&review->lock);
+	review->asking = false;
 	now_ns = review->now_ns();
 	keep(review, &outcome, now_ns);
 	if (outcome.failure == 0) {
@@ -246,7 +257,7 @@ static void *work(void *userdata)
 	while (!review->stop) {
 		if (!review->waiting_count)
 			(void)pthread_cond_wait(&review->changed, &review->lock);
-		else if (review->now_ns() < review->paused_until_ns)
+		else if (!review->waiting[0].known && review->now_ns() < review->paused_until_ns)
 			wait_until(review, review->paused_until_ns);
 		else
 			answer_first(review);
@@ -255,40 +266,87 @@ static void *work(void *userdata)
 	return NULL;
 }
 
-/* Under the lock. */
-static enum http_verdict queue(struct kube_review *review, const unsigned char *hash,
-			       const char *scope, const struct http_question *question)
+static bool waits(const struct kube_review *review, const unsigned char *hash, const char *scope)
 {
-	struct waiting *last = &review->waiting[review->waiting_count];
-	size_t same_peer = 0;
-
 	for (size_t i = 0; i < review->waiting_count; i++) {
 		const struct waiting *other = &review->waiting[i];
 
 		if (memcmp(other->hash, hash, REVIEW_HASH_LEN) == 0 &&
 		    strcmp(other->scope, scope) == 0)
-			return HTTP_UNDECIDED;
-		same_peer += other->peer == question->peer;
+			return true;
 	}
-	if (review->now_ns() < review->away_until_ns) {
+	return false;
+}
+
+/* Known questions have places that no other takes, and no limits of an address. */
+static bool has_place(const struct kube_review *review, const struct http_question *question,
+		      bool known)
+{
+	size_t same_peer = 0, same_network = 0;
+
+	if (known)
+		return review->waiting_count < LINE_MAX_COUNT;
+	for (size_t i = 0; i < review->waiting_count; i++) {
+		const struct waiting *other = &review->waiting[i];
+
+		same_peer += !other->known && other->peer == question->peer;
+		same_network += !other->known && other->network == question->network;
+	}
+	return review->waiting_count < KUBE_REVIEW_WAITING_MAX &&
+	       same_peer < KUBE_REVIEW_WAITING_PER_PEER &&
+	       same_network < KUBE_REVIEW_WAITING_PER_NET;
+}
+
+/* Under the lock. Returns false if the line has no place for it. */
+static bool enqueue(struct kube_review *review, const unsigned char *hash, const char *scope,
+		    const struct http_question *question, bool known)
+{
+	char *token = has_place(review, question, known) ? strdup(question->token) : NULL;
+	size_t at = known && review->asking ? 1 : 0;
+	struct waiting *place;
+
+	if (!token)
+		return false;
+	while (at < review->waiting_count && (!known || review->waiting[at].known))
+		at++;
+	place = &review->waiting[at];
+	memmove(place + 1, place, (review->waiting_count - at) * sizeof(*place));
+	*place = (struct waiting){
+		.token = token, .peer = question->peer, .network = question->network, .known = known
+	};
+	memcpy(place->hash, hash, REVIEW_HASH_LEN);
+	(void)snprintf(place->scope, sizeof(place->scope), "%s", scope);
+	review->waiting_count++;
+	(void)pthread_cond_signal(&review->changed);
+	return true;
+}
+
+/* Under the lock. */
+static enum http_verdict queue(struct kube_review *review, const unsigned char *hash,
+			       const char *scope, const struct http_question *question,
+			       uint64_t now_ns)
+{
+	if (waits(review, hash, scope))
+		return HTTP_UNDECIDED;
+	if (now_ns < review->away_until_ns) {
 		review->stats.unreviewed++;
 		return HTTP_UNREVIEWED;
 	}
-	if (review->waiting_count == KUBE_REVIEW_WAITING_MAX ||
-	    same_peer >= KUBE_REVIEW_WAITING_PER_PEER) {
-		review->stats.crowded++;
-		return HTTP_CROWDED;
-	}
-	*last = (struct waiting){ .peer = question->peer, .token = strdup(question->token) };
-	if (!last->token) {
-		review->stats.crowded++;
-		return HTTP_CROWDED;
-	}
-	memcpy(last->hash, hash, REVIEW_HASH_LEN);
-	(void)snprintf(last->scope, sizeof(last->scope), "%s", scope);
-	review->waiting_count++;
-	(void)pthread_cond_signal(&review->changed);
-	return HTTP_UNDECIDED;
+	if (enqueue(review, hash, scope, question,
+		    review_table_was_admitted(review->table, hash, scope, now_ns)))
+		return HTTP_UNDECIDED;
+	review->stats.crowded++;
+	return HTTP_CROWDED;
+}
+
+/* Under the lock. While the kept answers count, which the request does not wait for. */
+static void renew(struct kube_review *review, const unsigned char *hash, const char *scope,
+		  const struct http_question *question, uint64_t now_ns)
+{
+	if ((review_table_token_ends(review->table, hash, now_ns) ||
+	     review_table_access_ends(review->table, hash, scope, now_ns)) &&
+	    now_ns >= review->away_until_ns && !waits(review, hash, scope))
+		(void)enqueue(review, hash, scope, question, true);
 }
 
 /* Under the lock. */
@@ -310,7 +368,9 @@ static enum http_verdict look_up(struct kube_review *review, const unsigned char
 		break;
 	}
 	if (access == REVIEW_NOT_KEPT)
-		return queue(review, hash, scope, question);
+		return queue(review, hash, scope, question, now_ns);
+	if (access == REVIEW_YES)
+		renew(review, hash, scope, question, now_ns);
 	review->stats.from_memory++;
 	review->stats.forbidden += access == REVIEW_NO;
 	return access == REVIEW_YES ? HTTP_ADMITTED : HTTP_FORBIDDEN;

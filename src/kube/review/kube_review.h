@@ -7,10 +7,15 @@
  *
  * The server's thread never waits: a question without a kept answer is put in a line, from which a
  * thread takes one at a time, each once however many requests ask it. Answers are kept
- * (review_table.h), also while the API server is away. Without a kept answer nothing is shown: the
- * thread asks within 5 s, and after a failure not again for a second, in which all such requests
- * are HTTP_UNREVIEWED. After a token that is not valid, or a refusal, the thread pauses, so that
- * guesses cost the API server at most 20 questions a second from each node.
+ * (review_table.h), also while the API server is away. What admits is asked about again in the last
+ * minute of its time, while it counts. A question that was answered with yes some minutes ago is
+ * known: it stands before all that are not, does not wait for the pause after a guess, and has
+ * places of its own, so that no number of guesses keeps it waiting, from whatever address.
+ *
+ * Without a kept answer nothing is shown: the thread asks within 5 s, and after a failure not again
+ * for a second, in which all such requests are HTTP_UNREVIEWED. After a token that is not valid, or
+ * a refusal, the thread pauses, so that guesses cost the API server at most 20 questions a second
+ * from each node.
  *
  * Tokens are kept only while their question waits, and as their SHA-256 afterwards. No log line,
  * diagnosis or metric has any of them.
@@ -27,6 +32,8 @@
 
 #define KUBE_REVIEW_WAITING_MAX      16
 #define KUBE_REVIEW_WAITING_PER_PEER 4
+#define KUBE_REVIEW_WAITING_PER_NET  8 /* of one IPv6 /64 */
+#define KUBE_REVIEW_WAITING_KNOWN    8 /* places for known questions, besides the others */
 #define KUBE_REVIEW_PAUSE_NS         (50ULL * 1000000ULL)
 #define KUBE_REVIEW_RETRY_NS         (1000ULL * 1000000ULL)
 

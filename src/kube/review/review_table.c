@@ -114,6 +114,40 @@ static void put(struct review_table *table, const struct places *places, const u
 	(void)snprintf(kept->scope, sizeof(kept->scope), "%s", scope);
 }
 
+/* Until when the answer counts or counted; 0 without one. The answer does not count as used. */
+static uint64_t end_of(const struct places *places, const unsigned char *hash, const char *scope)
+{
+	const struct kept *set = set_of(places, hash, scope);
+
+	for (size_t way = 0; way < WAYS; way++) {
+		if (set[way].until_ns && is_of(&set[way], hash, scope))
+			return set[way].until_ns;
+	}
+	return 0;
+}
+
+bool review_table_token_ends(const struct review_table *table, const unsigned char *hash,
+			     uint64_t now_ns)
+{
+	return end_of(&table->tokens, hash, "") <= now_ns + REVIEW_RENEW_NS;
+}
+
+bool review_table_access_ends(const struct review_table *table, const unsigned char *hash,
+			      const char *scope, uint64_t now_ns)
+{
+	return end_of(&table->allowed, hash, scope) <= now_ns + REVIEW_RENEW_NS;
+}
+
+bool review_table_was_admitted(const struct review_table *table, const unsigned char *hash,
+			       const char *scope, uint64_t now_ns)
+{
+	uint64_t valid_ns = end_of(&table->tokens, hash, "");
+	uint64_t allowed_ns = end_of(&table->allowed, hash, scope);
+
+	return valid_ns && now_ns < valid_ns + REVIEW_KNOWN_NS && allowed_ns &&
+	       now_ns < allowed_ns + REVIEW_KNOWN_NS;
+}
+
 /* An answer that has become another one counts no more. */
 static void drop(const struct places *places, const unsigned char *hash, const char *scope)
 {

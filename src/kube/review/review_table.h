@@ -22,6 +22,10 @@
 #define REVIEW_UNKNOWN_NS (30ULL * 1000000000ULL) /* of tokens that are not valid */
 #define REVIEW_ALLOWED_NS (300ULL * 1000000000ULL)
 #define REVIEW_DENIED_NS  (30ULL * 1000000000ULL)
+/* A right answer is fetched again in this last part of its time. */
+#define REVIEW_RENEW_NS (60ULL * 1000000000ULL)
+/* For so long after its end, a right answer distinguishes its question from a guess. */
+#define REVIEW_KNOWN_NS (300ULL * 1000000000ULL)
 
 enum review_answer { REVIEW_NOT_KEPT, REVIEW_YES, REVIEW_NO };
 
@@ -39,6 +43,20 @@ enum review_answer review_table_token(struct review_table *table, const unsigned
 /* May the owner of the token read @scope? Says nothing about whether the token is still valid. */
 enum review_answer review_table_access(struct review_table *table, const unsigned char *hash,
 				       const char *scope, uint64_t now_ns);
+/*
+ * Has a right answer about the token at most REVIEW_RENEW_NS left, or none? The second is about
+ * what its owner may read.
+ */
+bool review_table_token_ends(const struct review_table *table, const unsigned char *hash,
+			     uint64_t now_ns);
+bool review_table_access_ends(const struct review_table *table, const unsigned char *hash,
+			      const char *scope, uint64_t now_ns);
+/*
+ * Was this token valid, and its owner allowed to read @scope, less than REVIEW_KNOWN_NS ago? It
+ * admits nothing.
+ */
+bool review_table_was_admitted(const struct review_table *table, const unsigned char *hash,
+			       const char *scope, uint64_t now_ns);
 /* @user is copied; NULL: the token is not valid. 0 or -ENOMEM. */
 int review_table_put_token(struct review_table *table, const unsigned char *hash, const char *user,
 			   uint64_t now_ns);

@@ -498,6 +498,7 @@ static enum http_verdict admit(struct http_answerer *answerer, struct MHD_Connec
 	const struct http_question question = {
 		.namespace = namespace_of(mhd, route),
 		.peer = connection->address,
+		.network = connection->peer,
 	};
 	enum http_verdict verdict =
 		http_gate_ask(&answerer->gate, mhd, connection,

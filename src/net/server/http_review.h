@@ -23,6 +23,7 @@ struct http_question {
 	const char *token;     /* NULL before the gate has found it */
 	const char *namespace; /* rows of this one only, as the peer sent it; NULL: everything */
 	uint64_t peer;         /* a hash of the address */
+	uint64_t network;      /* its IPv6 /64, or its IPv4 address: http_peer() */
 };
 
 struct http_reviewer {

@@ -71,7 +71,7 @@ static int close_review(void **state)
 static enum http_verdict ask_from(struct kube_review *review, const char *token,
 				  const char *namespace, uint64_t peer)
 {
-	const struct http_question question = { token, namespace, peer };
+	const struct http_question question = { token, namespace, peer, peer };
 
 	return kube_review_ask(review, &question);
 }
@@ -224,6 +224,95 @@ static void the_line_is_bounded(void **state)
 	assert_int_equal(ask_from(*state, "good0", NULL, 99), HTTP_ADMITTED);
 }
 
+/* Guesses of one client fill the places of its address, of its network, and the whole line. */
+static void guess(struct kube_review *review, unsigned round)
+{
+	char token[32];
+
+	for (unsigned i = 0; i < 2 * KUBE_REVIEW_WAITING_MAX; i++) {
+		const struct http_question question = { token, NULL, i, 1 };
+
+		(void)snprintf(token, sizeof(token), "wrong%u-%u", round, i);
+		(void)ask_from(review, token, NULL, 1 + i / KUBE_REVIEW_WAITING_PER_PEER);
+		(void)kube_review_ask(review, &question);
+	}
+}
+
+/* Scraped each minute, a token never waits, however many guesses come from its address. */
+static void guesses_delay_no_token_in_use(void **state)
+{
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	for (unsigned minute = 0; minute < 20; minute++) {
+		lab.now_ns += 60 * NSEC_PER_SEC;
+		guess(*state, minute);
+		assert_int_equal(ask(*state, "good"), HTTP_ADMITTED);
+		assert_true(kube_review_turn(*state)); /* of many: the first */
+	}
+	assert_int_equal(stats_of(*state).unauthenticated, 0);
+	assert_in_range(lab.token_reviews, 20, 21);
+	assert_in_range(lab.access_reviews, 4, 6);
+}
+
+/* After the end of its answers it is asked about first, for some minutes. */
+static void a_known_token_is_first_in_a_full_line(void **state)
+{
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	lab.now_ns += REVIEW_TOKEN_NS + REVIEW_KNOWN_NS - 1;
+	guess(*state, 0);
+	assert_int_equal(stats_of(*state).waiting, KUBE_REVIEW_WAITING_MAX);
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	assert_int_equal(lab.token_reviews, 2);
+	/* One that its owner may not use is no more than a guess. */
+	assert_int_equal(ask_from(*state, "good", "bank", 1), HTTP_CROWDED);
+	lab.now_ns += REVIEW_TOKEN_NS + REVIEW_KNOWN_NS;
+	assert_int_equal(ask(*state, "good"), HTTP_CROWDED);
+}
+
+/* A revoked token is refused as soon as the API server says so, and is no longer known. */
+static void a_revoked_token_is_known_no_more(void **state)
+{
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	lab.now_ns += REVIEW_TOKEN_NS - REVIEW_RENEW_NS;
+	lab.failure = -EBADMSG;
+	assert_int_equal(ask(*state, "good"), HTTP_ADMITTED);
+	assert_true(kube_review_turn(*state));
+	assert_int_equal(ask(*state, "good"), HTTP_UNAUTHORIZED);
+	lab.now_ns += REVIEW_UNKNOWN_NS;
+	guess(*state, 0);
+	assert_int_equal(ask(*state, "good"), HTTP_CROWDED);
+}
+
+/* While the API server is away, a renewal is not asked for, and the kept answers count. */
+static void a_renewal_may_fail(void **state)
+{
+	assert_int_equal(decide(*state, "good", NULL), HTTP_ADMITTED);
+	lab.now_ns += REVIEW_TOKEN_NS - REVIEW_RENEW_NS;
+	lab.failure = -ETIMEDOUT;
+	assert_int_equal(ask(*state, "good"), HTTP_ADMITTED);
+	assert_true(kube_review_turn(*state));
+	assert_int_equal(ask(*state, "good"), HTTP_ADMITTED);
+	assert_false(kube_review_turn(*state));
+	assert_int_equal(stats_of(*state).unreviewed, 0);
+	lab.now_ns += REVIEW_RENEW_NS;
+	assert_int_equal(ask(*state, "good"), HTTP_UNDECIDED);
+}
+
+static void a_network_has_a_part_of_the_line(void **state)
+{
+	struct http_question question = { .network = 7 };
+	char token[32];
+
+	for (unsigned i = 0; i <= KUBE_REVIEW_WAITING_PER_NET; i++) {
+		(void)snprintf(token, sizeof(token), "good%u", i);
+		question.token = token;
+		question.peer = i; /* each from another address */
+		assert_int_equal(kube_review_ask(*state, &question),
+				 i < KUBE_REVIEW_WAITING_PER_NET ? HTTP_UNDECIDED : HTTP_CROWDED);
+	}
+	question.network = 8;
+	assert_int_equal(kube_review_ask(*state, &question), HTTP_UNDECIDED);
+}
+
 /* Guesses push out no right answer, however many. */
 static void guesses_change_nothing(void **state)
 {
@@ -253,6 +342,11 @@ int main(void)
 		WITH(an_unfit_question_is_refused),
 		WITH(the_line_is_bounded),
 		WITH(guesses_change_nothing),
+		WITH(guesses_delay_no_token_in_use),
+		WITH(a_known_token_is_first_in_a_full_line),
+		WITH(a_revoked_token_is_known_no_more),
+		WITH(a_renewal_may_fail),
+		WITH(a_network_has_a_part_of_the_line),
 	};
 
 	return unit_run(tests);
