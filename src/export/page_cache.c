@@ -7,6 +7,9 @@
  * are at most two generations. If both have readers, a stuck or slow reader of the older one is
  * disconnected, and the request is tried again. Usually there is one buffer for each kind of page,
  * as large as the last body needed.
+ * The rows of a namespace alone are a body in a table of a few, which is made once for each snapshot,
+ * namespace, format and encoding, and freed with its last reader, or as soon as a page of a newer
+ * snapshot is made.
  * `lock` is held while a page is made, so that one of several requests renders and the others wait
  * for it; dropping a reference takes no lock.
  */
@@ -15,10 +18,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "export/gzip_body.h"
 #include "export/namespace_view.h"
+
+#define NAMESPACE_BODIES 8
 
 enum encoding { ENCODING_IDENTITY, ENCODING_GZIP, ENCODING_COUNT };
 
@@ -35,6 +41,16 @@ struct generations {
 	struct page pages[2];
 };
 
+/* The rows of one namespace. */
+struct namespace_body {
+	unsigned references; /* atomic: the table's, and one of each answer */
+	uint64_t used;       /* when, by the count of questions */
+	size_t format;
+	bool gzip;
+	struct strbuf body;
+	char name[];
+};
+
 struct page_cache {
 	struct snapshot_holder *holder;
 	pthread_mutex_t lock;
@@ -43,6 +59,9 @@ struct page_cache {
 	const struct page_formats *formats;
 	struct label_cache *labels[PAGE_FORMATS_MAX]; /* formats of one form share theirs */
 	struct generations kinds[PAGE_FORMATS_MAX][ENCODING_COUNT];
+	struct namespace_body *namespaces[NAMESPACE_BODIES]; /* NULL: free */
+	uint64_t namespaces_sequence;                        /* of the snapshot they show */
+	uint64_t namespaces_asked;
 };
 
 /* The first format with the same form of labels as @format. */
@@ -85,10 +104,37 @@ int page_cache_new(const struct page_formats *formats, struct snapshot_holder *h
 	return 0;
 }
 
+static void drop_namespace(void *owner)
+{
+	struct namespace_body *body = owner;
+
+	if (!body || __atomic_sub_fetch(&body->references, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	strbuf_release(&body->body);
+	free(body);
+}
+
+/* Under the lock, but for the end. */
+static void drop_namespaces(struct page_cache *cache)
+{
+	for (size_t i = 0; i < NAMESPACE_BODIES; i++)
+		drop_namespace(TAKE_PTR(cache->namespaces[i]));
+}
+
+/* Under the lock. An older snapshot, of a thread that was held up, drops nothing. */
+static void drop_old_namespaces(struct page_cache *cache, const struct snapshot *snapshot)
+{
+	if (snapshot->sequence <= cache->namespaces_sequence)
+		return;
+	drop_namespaces(cache);
+	cache->namespaces_sequence = snapshot->sequence;
+}
+
 void page_cache_free(struct page_cache *cache)
 {
 	if (!cache)
 		return;
+	drop_namespaces(cache);
 	for (size_t i = 0; i < cache->formats->count; i++) {
 		for (size_t j = 0; j < ENCODING_COUNT; j++) {
 			strbuf_release(&cache->kinds[i][j].pages[0].body);
@@ -107,6 +153,7 @@ void page_cache_set_options(struct page_cache *cache, const struct page_options 
 	    cache->options.created != options->created ||
 	    cache->options.processes != options->processes) {
 		cache->options = *options;
+		drop_namespaces(cache);
 		for (size_t i = 0; i < cache->formats->count; i++) {
 			for (size_t j = 0; j < ENCODING_COUNT; j++)
 				cache->kinds[i][j].newest->sequence = 0;
@@ -253,6 +300,7 @@ static int page_get(struct page_cache *cache, const struct snapshot *snapshot, s
 	int r;
 
 	pthread_mutex_lock(&cache->lock);
+	drop_old_namespaces(cache, snapshot);
 	r = gzip ? gzip_page(cache, snapshot, format, ret)
 		 : identity_page(cache, snapshot, format, ret);
 	if (r == 0)
@@ -268,14 +316,6 @@ static void answer_later(struct http_response *response, const char *text)
 					    .body = text,
 					    .len = strlen(text),
 					    .retry_after_s = 1 };
-}
-
-static void free_body(void *owner)
-{
-	struct strbuf *body = owner;
-
-	strbuf_release(body);
-	free(body);
 }
 
 /* Under the lock, which the label cache needs. */
@@ -297,28 +337,80 @@ static int render_namespace(struct page_cache *cache, const struct snapshot *sna
 	return r;
 }
 
-/* NULL: no memory. */
-static struct strbuf *make_namespace(struct page_cache *cache, const struct snapshot *snapshot,
-				     size_t format, const char *name, bool gzip)
+/* Under the lock. NULL: no memory. */
+static struct namespace_body *make_namespace(struct page_cache *cache,
+					     const struct snapshot *snapshot, size_t format,
+					     const char *name, bool gzip)
 {
-	struct strbuf *body = calloc(1, sizeof(*body));
+	struct namespace_body *made = calloc(1, sizeof(*made) + strlen(name) + 1);
 	struct strbuf packed = STRBUF_INIT;
 	int r;
 
-	if (!body)
+	if (!made)
 		return NULL;
-	pthread_mutex_lock(&cache->lock);
-	r = render_namespace(cache, snapshot, format, name, body);
-	pthread_mutex_unlock(&cache->lock);
+	*made = (struct namespace_body){ .references = 1, .format = format, .gzip = gzip };
+	memcpy(made->name, name, strlen(name) + 1);
+	r = render_namespace(cache, snapshot, format, name, &made->body);
 	if (r == 0 && gzip) {
-		r = gzip_body(body->data ? body->data : "", body->len, &packed);
-		strbuf_release(body);
-		*body = packed;
+		r = gzip_body(made->body.data ? made->body.data : "", made->body.len, &packed);
+		strbuf_release(&made->body);
+		made->body = packed;
 	}
 	if (r == 0)
-		return body;
-	free_body(body);
+		return made;
+	drop_namespace(made);
 	return NULL;
+}
+
+static bool is_namespace(const struct namespace_body *body, size_t format, const char *name,
+			 bool gzip)
+{
+	return body && body->format == format && body->gzip == gzip &&
+	       strcmp(body->name, name) == 0;
+}
+
+/* Under the lock: its place in the table, or the place to take, which is the least used. */
+static struct namespace_body **place_of(struct page_cache *cache, size_t format, const char *name,
+					bool gzip)
+{
+	struct namespace_body **oldest = &cache->namespaces[0];
+
+	for (size_t i = 0; i < NAMESPACE_BODIES; i++) {
+		struct namespace_body **at = &cache->namespaces[i];
+
+		if (is_namespace(*at, format, name, gzip))
+			return at;
+		if (*oldest && (!*at || (*at)->used < (*oldest)->used))
+			oldest = at;
+	}
+	return oldest;
+}
+
+/* Takes a body that the caller reads until drop_namespace(). NULL: no memory. */
+static struct namespace_body *namespace_get(struct page_cache *cache,
+					    const struct snapshot *snapshot, size_t format,
+					    const char *name, bool gzip)
+{
+	struct namespace_body **place, *body;
+
+	pthread_mutex_lock(&cache->lock);
+	drop_old_namespaces(cache, snapshot);
+	place = place_of(cache, format, name, gzip);
+	body = *place;
+	if (!is_namespace(body, format, name, gzip)) {
+		body = make_namespace(cache, snapshot, format, name, gzip);
+		/* That of an older snapshot is for this answer alone. */
+		if (body && snapshot->sequence == cache->namespaces_sequence) {
+			drop_namespace(*place);
+			*place = body;
+		}
+	}
+	if (body && body == *place) {
+		body->used = ++cache->namespaces_asked;
+		__atomic_fetch_add(&body->references, 1, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return body;
 }
 
 void page_cache_handle_namespace(struct page_cache *cache, const char *name,
@@ -327,13 +419,13 @@ void page_cache_handle_namespace(struct page_cache *cache, const char *name,
 	const char *content_type;
 	size_t format = cache->formats->negotiate(request->accept, &content_type);
 	const struct snapshot *snapshot = snapshot_get(cache->holder);
-	struct strbuf *body;
+	struct namespace_body *body;
 
 	if (!snapshot) {
 		answer_later(response, "no reading yet\n");
 		return;
 	}
-	body = make_namespace(cache, snapshot, format, name, request->accepts_gzip);
+	body = namespace_get(cache, snapshot, format, name, request->accepts_gzip);
 	snapshot_put(cache->holder, snapshot);
 	if (!body) {
 		answer_later(response, "out of memory\n");
@@ -343,9 +435,9 @@ void page_cache_handle_namespace(struct page_cache *cache, const char *name,
 		.status = 200,
 		.content_type = content_type,
 		.content_encoding = request->accepts_gzip ? "gzip" : NULL,
-		.body = body->data ? body->data : "",
-		.len = body->len,
-		.release = free_body,
+		.body = body->body.data ? body->body.data : "",
+		.len = body->body.len,
+		.release = drop_namespace,
 		.owner = body,
 	};
 }

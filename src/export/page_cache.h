@@ -54,7 +54,10 @@ void page_cache_set_options(struct page_cache *cache, const struct page_options 
 /* Borrowed; for the metrics about the HTTP server. */
 void page_cache_set_http(struct page_cache *cache, struct http_server *server);
 http_handler page_cache_handle_metrics; /* userdata: struct page_cache * */
-/* The rows of one namespace alone (namespace_view.h), made for this request and not cached. */
+/*
+ * The rows of one namespace alone (namespace_view.h), made once for each snapshot: a client that
+ * asks in a loop costs no rendering, while no more than eight of these pages are in use.
+ */
 void page_cache_handle_namespace(struct page_cache *cache, const char *name,
 				 const struct http_request *request,
 				 struct http_response *response);

@@ -82,7 +82,7 @@ static void handle_healthz(void *userdata, const struct http_request *request,
 		answer_hung(response, &state);
 }
 
-/* The rows of one namespace alone, which are made for this request. */
+/* The rows of one namespace alone. */
 static void answer_namespace(struct pages *pages, const struct http_request *request,
 			     struct http_response *response)
 {

@@ -287,6 +287,113 @@ static void processes_hide_and_show_at_once(void **state)
 	fixture_release(&fixture);
 }
 
+static unsigned rendered;
+
+static int render_counted(const struct catalog_view *view, const struct page_options *options,
+			  struct strbuf *out)
+{
+	rendered++;
+	return prometheus_pages.formats[0].render(view, options, out);
+}
+
+/* One format, whose pages are counted, of three containers in two namespaces. */
+static struct page_cache *open_namespaces(struct fixture *fixture)
+{
+	static struct page_format counted;
+	static struct page_formats formats;
+	struct page_cache *cache;
+
+	rendered = 0;
+	counted = (struct page_format){ prometheus_pages.formats[0].labels, render_counted };
+	formats = (struct page_formats){ 1, &counted, prometheus_pages.negotiate };
+	fixture_make(fixture, &shape);
+	fixture->names[0].text.text[LABEL_NAMESPACE] = "shop";
+	fixture->names[1].text.text[LABEL_NAMESPACE] = "bank";
+	fixture_hold(&fixture->snapshot);
+	assert_int_equal(page_cache_new(&formats, NULL, &classic, &cache), 0);
+	return cache;
+}
+
+static struct http_response ask_namespace(struct page_cache *cache, const char *name, bool gzip)
+{
+	struct http_request request = { .path = "/metrics", .accept = "", .accepts_gzip = gzip };
+	struct http_response response = { 0 };
+
+	page_cache_handle_namespace(cache, name, &request, &response);
+	assert_int_equal(response.status, 200);
+	return response;
+}
+
+static bool has_text(const struct http_response *response, const char *text)
+{
+	return memmem(response->body, response->len, text, strlen(text));
+}
+
+/* A client in a loop costs one rendering for each snapshot and encoding. */
+static void a_namespace_is_rendered_once_a_snapshot(void **state)
+{
+	struct fixture fixture;
+	struct page_cache *cache = open_namespaces(&fixture);
+	struct http_response slow = ask_namespace(cache, "shop", false);
+	struct http_response packed = ask_namespace(cache, "shop", true), fresh;
+
+	for (unsigned i = 0; i < 100; i++) {
+		struct http_response again = ask_namespace(cache, "shop", i % 2);
+
+		assert_ptr_equal(again.body, i % 2 ? packed.body : slow.body);
+		give_back(&again);
+	}
+	assert_int_equal(rendered, 2);
+	assert_memory_equal(packed.body, "\x1f\x8b", 2);
+	give_back(&packed);
+	fixture.snapshot.sequence++;
+	fresh = ask_namespace(cache, "shop", false);
+	assert_int_equal(rendered, 3);
+	assert_ptr_not_equal(fresh.body, slow.body);
+	give_back(&fresh);
+	fixture.snapshot.sequence--; /* of a thread that was held up, with a name of its own */
+	fresh = ask_namespace(cache, "bank", false);
+	give_back(&fresh);
+	fixture.snapshot.sequence++;
+	fresh = ask_namespace(cache, "bank", false);
+	assert_int_equal(rendered, 5);
+	give_back(&fresh);
+	page_cache_set_options(cache, &current);
+	fresh = ask_namespace(cache, "shop", false);
+	assert_int_equal(rendered, 6);
+	give_back(&fresh);
+	assert_true(has_text(&slow, "\"shop\"")); /* its bytes are still there */
+	give_back(&slow);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
+/* The rows are always those of the namespace that is asked for. */
+static void bodies_of_namespaces_do_not_mix(void **state)
+{
+	struct fixture fixture;
+	struct page_cache *cache = open_namespaces(&fixture);
+	char name[64];
+
+	for (unsigned i = 0; i < 100; i++) {
+		struct http_response shop = ask_namespace(cache, "shop", false);
+		struct http_response bank = ask_namespace(cache, "bank", false);
+		struct http_response other;
+
+		(void)snprintf(name, sizeof(name), "n%u", i);
+		other = ask_namespace(cache, name, false);
+		assert_true(has_text(&shop, "\"shop\"") && !has_text(&shop, "\"bank\""));
+		assert_true(has_text(&bank, "\"bank\"") && !has_text(&bank, "\"shop\""));
+		assert_false(has_text(&other, "\"shop\"") || has_text(&other, "\"bank\""));
+		give_back(&shop);
+		give_back(&bank);
+		give_back(&other);
+	}
+	assert_int_equal(rendered, 102); /* what is used stays, however many names come */
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
 struct crowd {
 	struct page_cache *cache;
 	bool stop;
@@ -367,6 +474,8 @@ int main(void)
 		cmocka_unit_test(a_new_schema_shows_at_once),
 		cmocka_unit_test(created_shows_and_goes_at_once),
 		cmocka_unit_test(processes_hide_and_show_at_once),
+		cmocka_unit_test(a_namespace_is_rendered_once_a_snapshot),
+		cmocka_unit_test(bodies_of_namespaces_do_not_mix),
 		cmocka_unit_test(a_crowd_sees_whole_pages),
 	};
 
