@@ -7,9 +7,9 @@
  * are at most two generations. If both have readers, a stuck or slow reader of the older one is
  * disconnected, and the request is tried again. Usually there is one buffer for each kind of page,
  * as large as the last body needed.
- * The rows of a namespace alone are a body in a table of a few, which is made once for each snapshot,
- * namespace, format and encoding, and freed with its last reader, or as soon as a page of a newer
- * snapshot is made.
+ * The rows of a namespace alone are a body in a table of a few, which is made once for each
+ * snapshot, namespace, format and encoding. The table gives it up as soon as a page of a newer
+ * snapshot is requested, and it is freed with its last reader.
  * `lock` is held while a page is made, so that one of several requests renders and the others wait
  * for it; dropping a reference takes no lock.
  */
@@ -114,7 +114,7 @@ static void drop_namespace(void *owner)
 	free(body);
 }
 
-/* Under the lock, but for the end. */
+/* Under the lock, except at the end. */
 static void drop_namespaces(struct page_cache *cache)
 {
 	for (size_t i = 0; i < NAMESPACE_BODIES; i++)

@@ -368,7 +368,7 @@ static void a_namespace_is_rendered_once_a_snapshot(void **state)
 	fixture_release(&fixture);
 }
 
-/* The rows are always those of the namespace that is asked for. */
+/* The rows are always of the namespace that is asked for. */
 static void bodies_of_namespaces_do_not_mix(void **state)
 {
 	struct fixture fixture;
