@@ -112,7 +112,7 @@ int session_close(struct session *session, uint64_t patience_ns)
 
 	interval_engine_free(session->engine);
 	r = recorder_close(&session->recorder, patience_ns);
-	snapshot_holder_free(session->holder);
+	(void)snapshot_holder_free(session->holder); /* a thread that hangs keeps it */
 	sources_close(&session->sources);
 	rates_stop(session->rates);
 	units_stop(session->units);

@@ -57,10 +57,39 @@ static struct snapshot_buffer *free_buffer(struct snapshot_buffer *buffer)
 	return next;
 }
 
-void snapshot_holder_free(struct snapshot_holder *holder)
+static bool is_free(const struct snapshot_buffer *buffer)
+{
+	/* Acquire: what the last reader did is over before the buffer is written or freed. */
+	return __atomic_load_n(&buffer->references, __ATOMIC_ACQUIRE) == 0;
+}
+
+static void drop(struct snapshot_buffer *buffer)
+{
+	__atomic_sub_fetch(&buffer->references, 1, __ATOMIC_RELEASE);
+}
+
+/* Readers get none from here on. */
+static void drop_newest(struct snapshot_holder *holder)
+{
+	struct snapshot_buffer *newest;
+
+	(void)pthread_mutex_lock(&holder->lock);
+	newest = holder->newest;
+	holder->newest = NULL;
+	(void)pthread_mutex_unlock(&holder->lock);
+	if (newest)
+		drop(newest);
+}
+
+int snapshot_holder_free(struct snapshot_holder *holder)
 {
 	if (!holder)
-		return;
+		return 0;
+	drop_newest(holder);
+	for (const struct snapshot_buffer *b = holder->buffers; b; b = b->next) {
+		if (!is_free(b))
+			return -EBUSY;
+	}
 	while (holder->buffers)
 		holder->buffers = free_buffer(holder->buffers);
 	for (unsigned i = 0; i < holder->wake_count; i++)
@@ -68,6 +97,7 @@ void snapshot_holder_free(struct snapshot_holder *holder)
 	label_pool_release(&holder->labels);
 	(void)pthread_mutex_destroy(&holder->lock);
 	free(holder);
+	return 0;
 }
 
 const struct snapshot *snapshot_get(struct snapshot_holder *holder)
@@ -80,11 +110,6 @@ const struct snapshot *snapshot_get(struct snapshot_holder *holder)
 		__atomic_add_fetch(&buffer->references, 1, __ATOMIC_RELAXED);
 	(void)pthread_mutex_unlock(&holder->lock);
 	return buffer ? &buffer->snapshot : NULL;
-}
-
-static void drop(struct snapshot_buffer *buffer)
-{
-	__atomic_sub_fetch(&buffer->references, 1, __ATOMIC_RELEASE);
 }
 
 void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot)
@@ -138,12 +163,6 @@ bool snapshot_holder_wants_rows(const struct snapshot_holder *holder, uint64_t n
 bool snapshot_holder_wants_users(const struct snapshot_holder *holder, uint64_t now_ns)
 {
 	return is_wanted(holder, &holder->users_wanted_ns, now_ns);
-}
-
-static bool is_free(const struct snapshot_buffer *buffer)
-{
-	/* Acquire: what the last reader did is over before the buffer is written again. */
-	return __atomic_load_n(&buffer->references, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* The free buffer with the most memory, so that a spare one that is too small is the one to go. */

@@ -34,6 +34,7 @@
 
 #define SCAN_AGAIN_NS     (1 * NSEC_PER_SEC) /* doubled each time */
 #define SCAN_AGAIN_MAX_NS (32 * NSEC_PER_SEC)
+#define STOP_PATIENCE_NS  (1 * NSEC_PER_SEC)
 #define STACK_BYTES       (256 * 1024)
 
 struct guests {
@@ -239,7 +240,8 @@ static void stop(void *exporter)
 
 	if (guests->is_running) {
 		(void)!write(guests->stop.fd, &one, sizeof(one));
-		(void)pthread_join(guests->thread, NULL);
+		if (thread_join_within(guests->thread, STOP_PATIENCE_NS) < 0)
+			return; /* /proc, or the disk of a guest's or libvirt's directory, hangs */
 	}
 	close_all(guests);
 }
