@@ -114,14 +114,14 @@ static const char comparing[] =
 	"    rules:\n"
 	"      - record: instance:kepler_zone_with_known_idle:info\n"
 	"        expr: |\n"
-	"          max by (instance, zone, source) "
+	"          max by (cluster, job, instance, zone, source) "
 	"(kepler_zone_info{idle_state=~\"learned|fixed|model\"})\n"
-	"          unless on (instance, zone, source)\n"
+	"          unless on (cluster, job, instance, zone, source)\n"
 	"            max_over_time(kepler_zone_info{idle_state!~\"learned|fixed|model\"}[6m])\n"
 	"      - record: container:kepler_package_dynamic_watts:rate5m\n"
 	"        expr: |\n"
 	"          rate(kepler_container_package_joules_total{mode=\"dynamic\"}[5m])\n"
-	"            * on (instance, source) group_left ()\n"
+	"            * on (cluster, job, instance, source) group_left ()\n"
 	"          instance:kepler_zone_with_known_idle:info{zone=\"package\"}\n"
 	"```\n\n";
 

@@ -202,7 +202,7 @@ struct snapshot_holder;
 int snapshot_holder_new(struct snapshot_holder **ret);
 /*
  * 0, or -EBUSY: a thread that hangs (thread_join_within()) still has a snapshot. All that it can
- * read, the holder included, stays as it is, but snapshot_get() returns NULL. It may be called again.
+ * read, the holder included, stays as it is, but snapshot_get() returns NULL. May be called again.
  */
 int snapshot_holder_free(struct snapshot_holder *holder);
 /* The newest snapshot with a reference of the caller's, or NULL before the first. Never waits. */

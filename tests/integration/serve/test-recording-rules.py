@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The recording rules of docs/metrics.md, as they stand there, by promtool over the labels of a real page: a node counts only when
-the idle power of its zone was known for a whole window."""
+the idle power of its zone was known for a whole window; a node of the same name in another cluster decides nothing."""
 import json
 import pathlib
 import re
@@ -20,17 +20,17 @@ def series(name, labels, **more):
     return name + "{" + ",".join(f"{k}={json.dumps(v)}" for k, v in sorted({**labels, **more}.items())) + "}"
 
 
-def node(instance, zone, container, states):
+def node(instance, zone, container, states, cluster="east"):
     """Its container draws 2 W all the time; @states: [(idle_state, when it is there, as promtool's values)]."""
-    joules = series("kepler_container_package_joules_total", container, instance=instance)
-    known = [{"series": series("kepler_zone_info", zone, instance=instance, idle_state=state), "values": values}
+    joules = series("kepler_container_package_joules_total", container, instance=instance, cluster=cluster)
+    known = [{"series": series("kepler_zone_info", zone, instance=instance, cluster=cluster, idle_state=state), "values": values}
              for state, values in states]
     return [{"series": joules, "values": f"0+120x{MINUTES}"}, *known]
 
 
 def expect(minute, container, *instances):
     return {"expr": RULE, "eval_time": f"{minute}m", "exp_samples": [
-        {"labels": series(RULE, container, instance=instance), "value": 2} for instance in instances]}
+        {"labels": series(RULE, container, instance=instance, cluster="east"), "value": 2} for instance in instances]}
 
 
 def real_labels():
@@ -54,6 +54,7 @@ def main():
     known = [node(f"{state}:80", zone, container, [(state, for_ever)]) for state in ("learned", "fixed", "model")]
     names = ["learned:80", "fixed:80", "model:80"]
     unknown = [node(f"{state}:80", zone, container, [(state, for_ever)]) for state in ("provisional", "off")]
+    unknown += [node("learned:80", zone, container, [("off", for_ever)], cluster="west")]
     nodes = [*known, *unknown,
              node("changes:80", zone, container, [("provisional", before), ("learned", after)])]
     test = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [{
