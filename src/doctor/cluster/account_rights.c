@@ -137,7 +137,7 @@ int account_rights_read(struct api_client *client, struct cluster_facts *facts)
 	struct reviewer reviewer = { .client = client, .facts = facts };
 
 	for (size_t d = 0; d < facts->daemonset_count; d++) {
-		if (strcmp(facts->daemonsets[d].source, "off") == 0)
+		if (strcmp(facts->daemonsets[d].settings.source, "off") == 0)
 			continue;
 		for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 			struct cluster_right *right = &facts->rights[facts->right_count++];

@@ -198,15 +198,17 @@ int api_request(struct api_client *client, const char *path, const json_t *conte
 struct lister {
 	api_item_fn *item;
 	void *userdata;
+	size_t left_out;
 };
 
 /* An item that is too large, or no JSON, is left out. */
 static int take_item(void *userdata, const char *text, size_t len)
 {
-	const struct lister *lister = userdata;
+	struct lister *lister = userdata;
 	json_t *object = text ? json_parse_bounded(text, len) : NULL;
 	int r = object ? lister->item(lister->userdata, object) : 0;
 
+	lister->left_out += !object;
 	json_decref(object);
 	return r;
 }
@@ -253,13 +255,14 @@ int api_list(struct api_client *client, const char *path, api_item_fn *item, voi
 	     struct api_answer *answer)
 {
 	CLEANUP(strbuf_release) struct strbuf next = STRBUF_INIT;
-	struct lister lister = { item, userdata };
+	struct lister lister = { item, userdata, 0 };
 	int r;
 
 	begin_answer(answer);
 	r = list_page(client, path, &lister, &next, answer);
 	for (unsigned pages = 1; r == 0 && next.len && pages < PAGES_MAX; pages++)
 		r = list_page(client, path, &lister, &next, answer);
+	answer->items_left_out = lister.left_out;
 	if (r == 0 && next.len)
 		r = -EMSGSIZE;
 	if (r < 0 && !answer->error[0])

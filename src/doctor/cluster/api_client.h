@@ -26,6 +26,7 @@ struct api_answer {
 	char error[200];           /* of the API server, or why there was no answer; "" for 2xx */
 	double date_s;             /* its Date, since 1970; NaN */
 	struct clock_offset clock; /* by that Date */
+	size_t items_left_out;     /* of a list: too large, or no JSON */
 	bool is_status;            /* its body is a Status of the API server, no answer of a pod */
 };
 

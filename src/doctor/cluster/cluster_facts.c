@@ -3,59 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/macro.h"
-
-static json_t *walk(const json_t *object, const char *key, va_list ap)
-{
-	json_t *at = json_object_get(object, key);
-
-	for (key = va_arg(ap, const char *); at && key; key = va_arg(ap, const char *))
-		at = json_object_get(at, key);
-	return at;
-}
-
-json_t *kube_at(const json_t *object, const char *key, ...)
-{
-	json_t *found;
-	va_list ap;
-
-	va_start(ap, key);
-	found = walk(object, key, ap);
-	va_end(ap);
-	return found;
-}
-
-const char *kube_text(const json_t *object, const char *key, ...)
-{
-	const char *text;
-	va_list ap;
-
-	va_start(ap, key);
-	text = json_string_value(walk(object, key, ap));
-	va_end(ap);
-	return text ? text : "";
-}
-
-double kube_time_s(const char *text)
-{
-	struct tm tm = { .tm_isdst = 0 };
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	double fraction = 0, scale = 0.1;
-
-	if (!end)
-		return (double)NAN;
-	if (*end == '.') {
-		for (end++; *end >= '0' && *end <= '9'; end++, scale /= 10)
-			fraction += (*end - '0') * scale;
-	}
-	return strcmp(end, "Z") == 0 ? (double)timegm(&tm) + fraction : (double)NAN;
-}
+#include "doctor/cluster/label_selector.h"
 
 static void release_node(struct cluster_node *node)
 {
@@ -71,12 +24,12 @@ void cluster_facts_release(struct cluster_facts *facts)
 	free(facts->nodes);
 	for (size_t i = 0; i < facts->daemonset_count; i++)
 		json_decref(facts->daemonsets[i].object);
-	json_decref(facts->pod_monitors);
-	json_decref(facts->service_monitors);
-	json_decref(facts->prometheuses);
-	json_decref(facts->agents);
-	json_decref(facts->namespaces);
-	json_decref(facts->services);
+	json_decref(facts->pod_monitors.items);
+	json_decref(facts->service_monitors.items);
+	json_decref(facts->prometheuses.items);
+	json_decref(facts->agents.items);
+	json_decref(facts->namespaces.items);
+	json_decref(facts->services.items);
 	*facts = (struct cluster_facts){ .node_count = 0 };
 }
 
@@ -106,6 +59,14 @@ static const json_t *condition(const json_t *object, const char *type)
 static bool condition_is(const json_t *object, const char *type, const char *status)
 {
 	return strcmp(kube_text(condition(object, type), "status", KUBE_END), status) == 0;
+}
+
+/* When it came, or was ready again, as after its machine was started. */
+static double settled_s(const json_t *node)
+{
+	return fmax(
+		kube_time_s(kube_text(node, "metadata", "creationTimestamp", KUBE_END)),
+		kube_time_s(kube_text(condition(node, "Ready"), "lastTransitionTime", KUBE_END)));
 }
 
 /* Room for one more at @count, which doubles: 0 or -ENOMEM. */
@@ -141,6 +102,7 @@ int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node)
 	*new = (struct cluster_node){
 		.is_ready = condition_is(node, "Ready", "True"),
 		.is_linux = !*system || strcmp(system, "linux") == 0,
+		.settled_s = settled_s(node),
 		.labels = json_incref(labels),
 		.taints = json_incref(kube_at(node, "spec", "taints", KUBE_END)),
 		.lease_age_s = (double)NAN,
@@ -163,30 +125,6 @@ static const json_t *container_of(const json_t *containers)
 	return json_array_get(containers, 0);
 }
 
-/* The value of an option in the container's arguments, else in its environment; "auto". */
-static const char *setting_of(const json_t *container, const char *flag, const char *variable)
-{
-	const json_t *lists[] = { kube_at(container, "command", KUBE_END),
-				  kube_at(container, "args", KUBE_END) };
-	const json_t *env = kube_at(container, "env", KUBE_END);
-
-	for (size_t l = 0; l < ARRAY_SIZE(lists); l++) {
-		for (size_t i = 0; i < json_array_size(lists[l]); i++) {
-			const char *word = json_string_value(json_array_get(lists[l], i));
-
-			if (word && strncmp(word, flag, strlen(flag)) == 0)
-				return word + strlen(flag);
-		}
-	}
-	for (size_t i = 0; i < json_array_size(env); i++) {
-		const json_t *one = json_array_get(env, i);
-
-		if (strcmp(kube_text(one, "name", KUBE_END), variable) == 0)
-			return kube_text(one, "value", KUBE_END);
-	}
-	return "auto";
-}
-
 /* The port called "metrics" or "http", else the first. */
 static void find_port(struct cluster_daemonset *set, const json_t *container)
 {
@@ -206,11 +144,27 @@ static void find_port(struct cluster_daemonset *set, const json_t *container)
 		set->port = 28282;
 }
 
+/* The last change of anything but the status, by whichever client; NaN: no client is known. */
+static double changed_s(const json_t *object)
+{
+	const json_t *fields = kube_at(object, "metadata", "managedFields", KUBE_END);
+	double last_s = (double)NAN;
+
+	for (size_t i = 0; i < json_array_size(fields); i++) {
+		const json_t *one = json_array_get(fields, i);
+
+		if (!*kube_text(one, "subresource", KUBE_END))
+			last_s = fmax(last_s, kube_time_s(kube_text(one, "time", KUBE_END)));
+	}
+	return last_s;
+}
+
 int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 {
 	json_t *pod = kube_at(daemonset, "spec", "template", "spec", KUBE_END);
 	const json_t *container = container_of(kube_at(pod, "containers", KUBE_END));
 	struct cluster_daemonset *new;
+	struct diag diag = { "" };
 
 	if (!*kube_text(daemonset, "metadata", "name", KUBE_END) ||
 	    !*kube_text(daemonset, "metadata", "namespace", KUBE_END) || !container)
@@ -225,19 +179,18 @@ int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 		.ns = kube_text(daemonset, "metadata", "namespace", KUBE_END),
 		.name = kube_text(daemonset, "metadata", "name", KUBE_END),
 		.account = kube_text(pod, "serviceAccountName", KUBE_END),
-		.source = setting_of(container, "--kube.pods=", "KEPLER_KUBE_PODS"),
-		.settle = setting_of(container, "--metrics.settle=", "KEPLER_METRICS_SETTLE"),
 		.is_https = strcmp(kube_text(container, "readinessProbe", "httpGet", "scheme",
 					     KUBE_END),
 				   "HTTPS") == 0,
 		.labels = kube_at(daemonset, "spec", "template", "metadata", "labels", KUBE_END),
-		.tolerations = kube_at(pod, "tolerations", KUBE_END),
-		.node_selector = kube_at(pod, "nodeSelector", KUBE_END),
+		.pod_spec = pod,
+		.container = container,
+		.changed_s = changed_s(daemonset),
 	};
 	if (!*new->account)
 		new->account = "default";
 	find_port(new, container);
-	return 0;
+	return exporter_settings_read(container, NULL, 0, &new->settings, &diag);
 }
 
 /* The controller makes a pod for a node by its affinity; nodeName comes with the scheduler. */
@@ -262,24 +215,56 @@ static void read_state(struct cluster_pod *new, const json_t *pod)
 	const json_t *scheduled = condition(pod, "PodScheduled");
 	const char *reason = kube_text(waiting, "reason", KUBE_END);
 	const char *message = kube_text(waiting, "message", KUBE_END);
+	const char *phase = kube_text(pod, "status", "phase", KUBE_END);
 
+	new->has_ended = strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0;
+	new->is_ending = kube_at(pod, "metadata", "deletionTimestamp", KUBE_END);
+	new->created_s = kube_time_s(kube_text(pod, "metadata", "creationTimestamp", KUBE_END));
 	new->runs = kube_at(status, "state", "running", KUBE_END);
 	new->is_ready = new->runs &&json_is_true(kube_at(status, "ready", KUBE_END));
 	new->restarts = json_integer_value(kube_at(status, "restartCount", KUBE_END));
+	new->last_end_s =
+		kube_time_s(kube_text(status, "lastState", "terminated", "finishedAt", KUBE_END));
 	(void)snprintf(new->last_end, sizeof(new->last_end), "%s",
 		       kube_text(status, "lastState", "terminated", "reason", KUBE_END));
 	if (strcmp(kube_text(scheduled, "status", KUBE_END), "False") == 0) {
 		reason = kube_text(scheduled, "reason", KUBE_END);
 		message = kube_text(scheduled, "message", KUBE_END);
 	}
+	if (new->has_ended) {
+		reason = kube_text(pod, "status", "reason", KUBE_END); /* "Evicted" */
+		message = kube_text(pod, "status", "message", KUBE_END);
+	}
 	if (!new->runs && !*reason)
 		reason = kube_text(status, "state", "terminated", "reason", KUBE_END);
 	if (!new->runs && !*reason)
-		reason = kube_text(pod, "status", "phase", KUBE_END);
+		reason = phase;
 	if (!new->runs)
 		(void)snprintf(new->reason, sizeof(new->reason), "%s",
 			       *reason ? reason : "Pending");
 	(void)snprintf(new->message, sizeof(new->message), "%s", message);
+}
+
+/*
+ * Is it none of the DaemonSet's? Its selector does not select it; or it does, and so does the
+ * selector of another DaemonSet, which controls the pod.
+ */
+static bool is_of_another(const struct cluster_daemonset *set, const json_t *pod)
+{
+	const json_t *selector = kube_at(set->object, "spec", "selector", KUBE_END);
+	const json_t *labels = kube_at(pod, "metadata", "labels", KUBE_END);
+	const json_t *owners = kube_at(pod, "metadata", "ownerReferences", KUBE_END);
+	const char *uid = kube_text(set->object, "metadata", "uid", KUBE_END);
+
+	if (!label_selector_matches(selector, labels))
+		return true;
+	for (size_t i = 0; *uid && i < json_array_size(owners); i++) {
+		const json_t *owner = json_array_get(owners, i);
+
+		if (json_is_true(kube_at(owner, "controller", KUBE_END)))
+			return strcmp(kube_text(owner, "uid", KUBE_END), uid) != 0;
+	}
+	return false;
 }
 
 int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const json_t *pod)
@@ -289,7 +274,7 @@ int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const 
 	struct cluster_pod *new;
 
 	if (!node || !*name || strlen(name) >= sizeof(new->name) ||
-	    kube_at(pod, "metadata", "deletionTimestamp", KUBE_END))
+	    is_of_another(&facts->daemonsets[daemonset], pod))
 		return 0;
 	if (grow((void **)&node->pods, node->pod_count, sizeof(*new)) < 0)
 		return -ENOMEM;

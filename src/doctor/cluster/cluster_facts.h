@@ -14,6 +14,8 @@
 
 #include "base/diag.h"
 #include "doctor/cluster/exporter_page.h"
+#include "doctor/cluster/exporter_settings.h"
+#include "doctor/cluster/kube_object.h"
 
 #define CLUSTER_NODES_MAX      5000
 #define CLUSTER_DAEMONSETS_MAX 8
@@ -37,8 +39,12 @@ struct cluster_pod {
 	char reason[48];   /* why it does not run: "CrashLoopBackOff", "Unschedulable"; "" runs */
 	char message[256]; /* of the reason */
 	char last_end[48]; /* of its container's last process: "OOMKilled" */
+	double last_end_s; /* times are since 1970, by the API server's clock; NaN: unknown */
+	double created_s;
 	long long restarts;
 	bool runs, is_ready;
+	bool is_ending;   /* it is being deleted */
+	bool has_ended;   /* for good, as an evicted pod: another one takes its place */
 	size_t daemonset; /* its index */
 	enum page_state state;
 	int status;
@@ -51,6 +57,7 @@ struct cluster_pod {
 struct cluster_node {
 	char name[KUBE_NAME_MAX], kubelet[32];
 	bool is_ready, is_linux;
+	double settled_s;         /* it came, or became ready; as the times of a pod */
 	json_t *labels, *taints;  /* owned, or NULL */
 	struct cluster_pod *pods; /* [pod_count], owned: those of Kepler */
 	size_t pod_count;
@@ -59,14 +66,24 @@ struct cluster_node {
 
 /* A DaemonSet of Kepler; texts are borrowed from the object. */
 struct cluster_daemonset {
-	json_t *object;                           /* owned */
-	const char *ns, *name, *account, *source; /* the value of kube.pods */
-	const char *settle;                       /* the value of metrics.settle */
+	json_t *object; /* owned */
+	const char *ns, *name, *account;
+	json_t *pod_spec, *labels; /* of its pods, borrowed; labels may be NULL */
+	const json_t *container;   /* Kepler's, of a pod */
+	struct exporter_settings settings;
 	const char *port_name;
 	long long port;
 	bool is_https;
-	json_t *labels, *tolerations, *node_selector; /* of its pods, borrowed, may be NULL */
-	char create_error[256];                       /* why its controller could not make pods */
+	bool pods_are_known;     /* all of them, so that none has a meaning */
+	bool services_are_known; /* all of its namespace */
+	double changed_s;        /* its specification, last; as the times of a pod */
+	char create_error[256];  /* why its controller could not make pods */
+};
+
+/* Objects of one kind, as the API server gives them. */
+struct cluster_list {
+	json_t *items; /* an array, owned; NULL: the kind is unknown, or was not read */
+	bool is_whole; /* what is not in it does not exist; true for a kind that is unknown */
 };
 
 /* A request that the API server refused or did not answer. */
@@ -91,13 +108,15 @@ struct cluster_facts {
 	char server[256], version[32]; /* the address, and of Kubernetes */
 	char own_version[48];          /* of this program */
 	struct clock_offset clock;     /* of the API server */
+	double now_s;                  /* by that clock, when the lists were read; since 1970 */
 	struct cluster_node *nodes;    /* owned */
 	size_t node_count, nodes_left_out;
 	struct cluster_daemonset daemonsets[CLUSTER_DAEMONSETS_MAX];
 	size_t daemonset_count, daemonsets_left_out;
-	/* Arrays of objects; NULL: the server has no such kind, or they could not be read. */
-	json_t *pod_monitors, *service_monitors, *prometheuses, *agents, *namespaces, *services;
-	bool has_operator; /* the server knows the kinds of the Prometheus operator */
+	bool daemonsets_are_known; /* all that have the label */
+	struct cluster_list pod_monitors, service_monitors, prometheuses, agents, namespaces;
+	struct cluster_list services; /* of the namespaces of the DaemonSets */
+	bool has_operator;            /* the server knows the kinds of the Prometheus operator */
 	struct cluster_right rights[CLUSTER_RIGHTS_MAX];
 	size_t right_count;
 	struct cluster_refusal refusals[CLUSTER_REFUSALS_MAX];
@@ -111,17 +130,9 @@ int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node);
 int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset);
 /*
  * A pod of the DaemonSet with that index: it goes to the node it runs on or is to run on. Nodes
- * come first; a pod of an unknown node, and one that has ended, is left out.
+ * come first; a pod of an unknown node, or of another controller, is left out.
  */
 int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const json_t *pod);
 /* The time of a Lease's last renewal, by its node's clock; @now_s is ours. */
 void cluster_facts_take_lease(struct cluster_facts *facts, const json_t *lease, double now_s);
 struct cluster_node *cluster_facts_node(const struct cluster_facts *facts, const char *name);
-
-/* "2026-11-29T13:00:00.000000Z" as seconds since 1970; NaN: another text. */
-double kube_time_s(const char *text);
-#define KUBE_END ((const char *)NULL) /* of a path of keys */
-/* A text in an object, by a path of keys that ends with KUBE_END; "" if it is not there. */
-const char *kube_text(const json_t *object, const char *key, ...) __attribute__((sentinel));
-/* The value there, or NULL. */
-json_t *kube_at(const json_t *object, const char *key, ...) __attribute__((sentinel));

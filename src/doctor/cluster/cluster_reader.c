@@ -6,12 +6,14 @@
 #include "doctor/cluster/cluster_reader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
 #include "doctor/cluster/account_rights.h"
+#include "doctor/cluster/label_selector.h"
 #include "doctor/cluster/page_reader.h"
 #include "doctor/cluster/refusals.h"
 #include "kube/json_bounded.h"
@@ -21,6 +23,7 @@
 #define SMALL_MS        10000
 #define SMALL_BYTES_MAX (1U << 20)
 #define KEPT_MAX        2000 /* objects of a list that is kept as it is */
+#define SELECTOR_MAX    1024
 #define MONITORING      "/apis/monitoring.coreos.com/v1/"
 
 /* A list that goes to the facts object by object. */
@@ -50,53 +53,72 @@ static int take_pod(void *userdata, json_t *item)
 	return cluster_facts_take_pod(taking->facts, taking->daemonset, item);
 }
 
+static double now_s(void)
+{
+	return (double)clock_ns(CLOCK_REALTIME) / (double)NSEC_PER_SEC;
+}
+
 static int take_lease(void *userdata, json_t *item)
 {
 	struct taking *taking = userdata;
 
-	cluster_facts_take_lease(taking->facts, item,
-				 (double)clock_ns(CLOCK_REALTIME) / (double)NSEC_PER_SEC);
+	cluster_facts_take_lease(taking->facts, item, now_s());
 	return 0;
 }
 
+/* A list that is kept as it is, up to KEPT_MAX objects. */
 static int keep(void *userdata, json_t *item)
 {
-	json_t *array = userdata;
+	struct cluster_list *list = userdata;
 
-	if (json_array_size(array) == KEPT_MAX)
-		return 0;
-	return json_array_append(array, item) < 0 ? -ENOMEM : 0;
+	if (json_array_size(list->items) == KEPT_MAX) {
+		list->is_whole = false;
+		return -EOVERFLOW; /* the rest is not asked for */
+	}
+	return json_array_append(list->items, item) < 0 ? -ENOMEM : 0;
 }
 
-/* Lists @path; a failure is a refusal of @what in @ns. 0, or -ENOMEM. */
+/*
+ * Lists @path; a failure is a refusal of @what in @ns. *ret_all: each object was seen, or the
+ * server does not know the kind. 0, or -ENOMEM.
+ */
 static int list(struct api_client *client, struct cluster_facts *facts, const char *path,
 		const struct cluster_refusal *what, const char *ns, api_item_fn *item,
-		void *userdata)
+		void *userdata, bool *ret_all)
 {
 	CLEANUP(api_answer_release) struct api_answer answer = { 0 };
 	int r = api_list(client, path, item, userdata, &answer);
 
+	*ret_all = answer.status == 404 || (r == 0 && answer.items_left_out == 0);
 	if (r < 0 && r != -ENOMEM && answer.status != 404)
 		refusal_add(facts, what, ns, &answer);
 	return r == -ENOMEM ? r : 0;
 }
 
-/* The same, kept as an array; *ret stays NULL if the list failed. */
+/* Adds the objects at @path to @list, which begins whole and without items. */
 static int list_kept(struct api_client *client, struct cluster_facts *facts, const char *path,
-		     const struct cluster_refusal *what, const char *ns, json_t **ret)
+		     const struct cluster_refusal *what, const char *ns, struct cluster_list *list)
 {
 	CLEANUP(api_answer_release) struct api_answer answer = { 0 };
-	json_t *array = json_array();
-	int r = array ? api_list(client, path, keep, array, &answer) : -ENOMEM;
+	bool is_first = !list->items;
+	int r;
 
-	if (r == 0) {
-		*ret = array;
-		return 0;
+	if (is_first)
+		list->items = json_array();
+	r = list->items ? api_list(client, path, keep, list, &answer) : -ENOMEM;
+	if (answer.items_left_out)
+		list->is_whole = false;
+	if (r == 0 || r == -ENOMEM || !list->is_whole) /* what was kept is of use */
+		return r == -ENOMEM ? r : 0;
+	if (is_first) {
+		json_decref(list->items);
+		list->items = NULL;
 	}
-	json_decref(array);
-	if (r != -ENOMEM && answer.status != 404)
+	if (answer.status != 404) {
+		list->is_whole = false;
 		refusal_add(facts, what, ns, &answer);
-	return r == -ENOMEM ? r : 0;
+	}
+	return 0;
 }
 
 /* Is there an API server at all? Its version and its clock. */
@@ -117,28 +139,8 @@ static int read_version(struct api_client *client, struct cluster_facts *facts, 
 		       kube_text(version, "gitVersion", KUBE_END));
 	json_decref(version);
 	facts->clock = answer.clock;
+	facts->now_s = isnan(answer.date_s) ? now_s() : answer.date_s;
 	return 0;
-}
-
-/* The labels by which a DaemonSet finds its pods, as a query; 0 or -ENOSPC. */
-static int add_selector(const struct cluster_daemonset *set, char *buf, size_t size)
-{
-	json_t *labels = kube_at(set->object, "spec", "selector", "matchLabels", KUBE_END);
-	char text[512] = "", *at = text;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach(labels, key, value)
-	{
-		const char *word = json_string_value(value);
-		int len = snprintf(at, sizeof(text) - (size_t)(at - text), "%s%s=%s",
-				   at > text ? "," : "", key, word ? word : "");
-
-		if (len < 0 || (size_t)len >= sizeof(text) - (size_t)(at - text))
-			return -ENOSPC;
-		at += len;
-	}
-	return http_url_escape(text, buf, size);
 }
 
 static int read_pods(struct api_client *client, struct cluster_facts *facts, size_t daemonset)
@@ -146,52 +148,77 @@ static int read_pods(struct api_client *client, struct cluster_facts *facts, siz
 	static const struct cluster_refusal what = {
 		.resource = "pods", .subresource = "", .verb = "list", .group = ""
 	};
-	const struct cluster_daemonset *set = &facts->daemonsets[daemonset];
+	struct cluster_daemonset *set = &facts->daemonsets[daemonset];
 	struct taking taking = { facts, daemonset };
-	char selector[1536], path[2048];
+	CLEANUP(strbuf_release) struct strbuf query = STRBUF_INIT;
+	char selector[SELECTOR_MAX * 3 + 1], path[sizeof(selector) + 512];
 
-	if (add_selector(set, selector, sizeof(selector)) < 0)
-		return 0;
+	label_selector_query(kube_at(set->object, "spec", "selector", KUBE_END), &query);
+	if (strbuf_error(&query) < 0)
+		return -ENOMEM;
+	/* One that is too long for a URL: each pod of the namespace is looked at. */
+	if (query.len > SELECTOR_MAX ||
+	    http_url_escape(query.data ? query.data : "", selector, sizeof(selector)) < 0)
+		selector[0] = '\0';
 	(void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/pods?labelSelector=%s", set->ns,
 		       selector);
-	return list(client, facts, path, &what, set->ns, take_pod, &taking);
+	return list(client, facts, path, &what, set->ns, take_pod, &taking, &set->pods_are_known);
 }
 
 /* Why the controller could not make pods, if its events report a reason. */
 static int read_events(struct api_client *client, struct cluster_daemonset *set)
 {
 	CLEANUP(api_answer_release) struct api_answer answer = { 0 };
-	json_t *events = json_array();
+	struct cluster_list events = { .items = json_array(), .is_whole = true };
 	char path[1024];
 
-	if (!events)
+	if (!events.items)
 		return -ENOMEM;
 	(void)snprintf(path, sizeof(path),
 		       "/api/v1/namespaces/%s/events?fieldSelector=reason%%3DFailedCreate%%2C"
 		       "involvedObject.name%%3D%s",
 		       set->ns, set->name);
-	(void)api_list(client, path, keep, events, &answer); /* they are only a help */
+	(void)api_list(client, path, keep, &events, &answer); /* they are only a help */
 	(void)snprintf(set->create_error, sizeof(set->create_error), "%s",
-		       kube_text(json_array_get(events, 0), "message", KUBE_END));
-	json_decref(events);
+		       kube_text(json_array_get(events.items, 0), "message", KUBE_END));
+	json_decref(events.items);
 	return 0;
 }
 
-static int read_daemonset(struct api_client *client, struct cluster_facts *facts, size_t daemonset)
+/* The Services of the namespace of each DaemonSet, once. */
+static int read_services(struct api_client *client, struct cluster_facts *facts, size_t daemonset)
 {
 	static const struct cluster_refusal what = {
 		.resource = "services", .subresource = "", .verb = "list", .group = ""
 	};
 	struct cluster_daemonset *set = &facts->daemonsets[daemonset];
+	struct cluster_list *services = &facts->services;
+	bool was_whole = services->is_whole;
 	char path[512];
+	int r;
+
+	for (size_t i = 0; i < daemonset; i++) {
+		if (strcmp(facts->daemonsets[i].ns, set->ns) == 0) {
+			set->services_are_known = facts->daemonsets[i].services_are_known;
+			return 0;
+		}
+	}
+	services->is_whole = true;
+	(void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/services", set->ns);
+	r = list_kept(client, facts, path, &what, set->ns, services);
+	set->services_are_known = services->is_whole && services->items;
+	services->is_whole &= was_whole;
+	return r;
+}
+
+static int read_daemonset(struct api_client *client, struct cluster_facts *facts, size_t daemonset)
+{
 	int r = read_pods(client, facts, daemonset);
 
 	if (r == 0)
-		r = read_events(client, set);
-	/* Services of one namespace are enough: Kepler is seldom in several. */
-	(void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/services", set->ns);
-	if (r == 0 && facts->has_operator && !facts->services)
-		r = list_kept(client, facts, path, &what, set->ns, &facts->services);
+		r = read_events(client, &facts->daemonsets[daemonset]);
+	if (r == 0 && facts->has_operator)
+		r = read_services(client, facts, daemonset);
 	return r;
 }
 
@@ -201,7 +228,7 @@ static int read_operator(struct api_client *client, struct cluster_facts *facts)
 	const struct {
 		const char *path;
 		struct cluster_refusal what;
-		json_t **ret;
+		struct cluster_list *ret;
 	} lists[] = {
 		{ MONITORING "podmonitors",
 		  { .resource = "podmonitors", .group = "monitoring.coreos.com" },
@@ -226,9 +253,10 @@ static int read_operator(struct api_client *client, struct cluster_facts *facts)
 
 		what.verb = "list";
 		what.subresource = "";
+		lists[i].ret->is_whole = true;
 		r = list_kept(client, facts, lists[i].path, &what, "", lists[i].ret);
 	}
-	facts->has_operator = facts->pod_monitors || facts->service_monitors;
+	facts->has_operator = facts->pod_monitors.items || facts->service_monitors.items;
 	return r;
 }
 
@@ -242,12 +270,13 @@ static int read_nodes(struct api_client *client, struct cluster_facts *facts)
 						       .verb = "list",
 						       .group = "coordination.k8s.io" };
 	struct taking taking = { .facts = facts };
-	int r = list(client, facts, "/api/v1/nodes", &nodes, "", take_node, &taking);
+	bool all;
+	int r = list(client, facts, "/api/v1/nodes", &nodes, "", take_node, &taking, &all);
 
 	if (r == 0)
 		r = list(client, facts,
 			 "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", &leases,
-			 "kube-node-lease", take_lease, &taking);
+			 "kube-node-lease", take_lease, &taking, &all);
 	return r;
 }
 
@@ -262,7 +291,7 @@ static int read_daemonsets(struct api_client *client, struct cluster_facts *fact
 	return list(client, facts,
 		    "/apis/apps/v1/daemonsets?labelSelector=app.kubernetes.io%2Fname%20in%20"
 		    "%28kepler%2Ckepler-exporter%29",
-		    &what, "", take_daemonset, &taking);
+		    &what, "", take_daemonset, &taking, &facts->daemonsets_are_known);
 }
 
 int cluster_read(struct api_client *client, struct cluster_facts *facts, struct diag *diag)
@@ -274,6 +303,7 @@ int cluster_read(struct api_client *client, struct cluster_facts *facts, struct 
 	r = read_version(client, facts, diag);
 	if (r < 0)
 		return r;
+	facts->services.is_whole = true;
 	r = read_nodes(client, facts);
 	if (r == 0)
 		r = read_operator(client, facts);

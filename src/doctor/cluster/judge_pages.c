@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "doctor/cluster/settling.h"
 
 #define STALLED_INTERVALS 5
 #define STALLED_LEAST_S   30.0
@@ -59,6 +60,14 @@ static struct cluster_finding draft_of(const struct judge *judge, enum finding_l
 	return draft;
 }
 
+/* A fault of an exporter that has just begun, or is about to end, may pass. */
+static void add(const struct judge *judge, struct cluster_finding *draft)
+{
+	if (pod_is_settling(judge->facts, judge->node, judge->pod))
+		draft->level = FINDING_NOTE;
+	cluster_findings_add(judge->findings, draft, judge->node->name);
+}
+
 static void ask_the_pod(const struct judge *judge, struct cluster_finding *draft)
 {
 	(void)snprintf(draft->command, sizeof(draft->command),
@@ -92,7 +101,7 @@ static void judge_failure(const struct judge *judge)
 		       "kubectl get --raw /api/v1/namespaces/%s/pods/%s%s:%lld/proxy/metrics",
 		       judge->set->ns, judge->set->is_https ? "https:" : "", judge->pod->name,
 		       judge->set->port);
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 static void judge_meters(const struct judge *judge)
@@ -111,7 +120,7 @@ static void judge_meters(const struct judge *judge)
 		(void)snprintf(down.why, sizeof(down.why),
 			       "its energy does not grow until a reading succeeds");
 		ask_the_pod(judge, &down);
-		cluster_findings_add(judge->findings, &down, judge->node->name);
+		add(judge, &down);
 	}
 	if (!page->is_ours || exporter_page_measures(page))
 		return;
@@ -127,7 +136,7 @@ static void judge_meters(const struct judge *judge)
 		(void)snprintf(draft.why, sizeof(draft.why),
 			       "the energy of the node and of its pods is in no number");
 	}
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 static void judge_names(const struct judge *judge)
@@ -142,7 +151,7 @@ static void judge_names(const struct judge *judge)
 			"new containers and pods have ids and no names; its log has the error");
 		(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s logs %s",
 			       judge->set->ns, judge->pod->name);
-		cluster_findings_add(judge->findings, &draft, judge->node->name);
+		add(judge, &draft);
 	}
 	if (judge->pod->page.hides_processes > 0) {
 		draft.id = "host-pid-missing";
@@ -156,7 +165,7 @@ static void judge_names(const struct judge *judge)
 			       "kubectl -n %s patch daemonset %s -p "
 			       "'{\"spec\":{\"template\":{\"spec\":{\"hostPID\":true}}}}'",
 			       judge->set->ns, judge->set->name);
-		cluster_findings_add(judge->findings, &draft, judge->node->name);
+		add(judge, &draft);
 	}
 }
 
@@ -180,7 +189,7 @@ static void judge_series(const struct judge *judge)
 		       judge->set->ns, judge->set->name, 2 * page->series_limit);
 	if (isnan(page->series_limit))
 		ask_the_pod(judge, &draft);
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 /* Both times are of the node's clock. */
@@ -199,7 +208,7 @@ static void judge_pace(const struct judge *judge)
 		       age_s, page->interval_s);
 	(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s logs %s --tail=50",
 		       judge->set->ns, judge->pod->name);
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 static void judge_page(const struct judge *judge)
@@ -217,7 +226,7 @@ static void judge_page(const struct judge *judge)
 			       judge->set->port);
 		(void)snprintf(draft.command, sizeof(draft.command),
 			       "kubectl -n %s describe pod %s", judge->set->ns, judge->pod->name);
-		cluster_findings_add(judge->findings, &draft, judge->node->name);
+		add(judge, &draft);
 		return;
 	}
 	judge_meters(judge);
@@ -250,6 +259,16 @@ static const char *newest_version(const struct cluster_facts *facts)
 	return newest;
 }
 
+/* A rollout makes nodes differ until it has reached all. */
+static enum finding_level level_of_difference(const struct judge *judge)
+{
+	for (size_t i = 0; i < judge->facts->daemonset_count; i++) {
+		if (rollout_goes_on(judge->facts, i))
+			return FINDING_NOTE;
+	}
+	return FINDING_FIX;
+}
+
 static void judge_version(const struct judge *judge, const char *newest)
 {
 	const struct exporter_page *page = &judge->pod->page;
@@ -272,6 +291,7 @@ static void judge_version(const struct judge *judge, const char *newest)
 			       "kubectl -n %s get daemonset %s -o wide", judge->set->ns,
 			       judge->set->name);
 	} else if (strcmp(page->version, newest) != 0) {
+		draft.level = level_of_difference(judge);
 		(void)snprintf(draft.what, sizeof(draft.what),
 			       "a node runs version %s, another node %s", page->version, newest);
 		(void)snprintf(draft.why, sizeof(draft.why),
@@ -289,7 +309,7 @@ static void judge_version(const struct judge *judge, const char *newest)
 	} else {
 		return;
 	}
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 static unsigned schemas_of(const struct exporter_page *page)
@@ -305,6 +325,7 @@ static void judge_schema(const struct judge *judge, unsigned all)
 
 	if (own == all)
 		return;
+	draft.level = level_of_difference(judge);
 	(void)snprintf(draft.what, sizeof(draft.what),
 		       "a node has metric names of schema %s, and other nodes have others",
 		       names[own]);
@@ -313,7 +334,7 @@ static void judge_schema(const struct judge *judge, unsigned all)
 	(void)snprintf(draft.command, sizeof(draft.command),
 		       "kubectl -n %s set env daemonset %s KEPLER_METRICS_SCHEMA=both",
 		       judge->set->ns, judge->set->name);
-	cluster_findings_add(judge->findings, &draft, judge->node->name);
+	add(judge, &draft);
 }
 
 /* A lease that is of the future shows a clock that is ahead, whether or not a page does. */

@@ -44,7 +44,7 @@ static void add_missing(const struct cluster_daemonset *set, const char *verb, c
 		       set->account);
 	(void)snprintf(draft.what, sizeof(draft.what),
 		       "may not %s %s%s%s, which kube.pods=%.20s needs", verb, resource,
-		       *subresource ? "/" : "", subresource, set->source);
+		       *subresource ? "/" : "", subresource, set->settings.source);
 	(void)snprintf(draft.why, sizeof(draft.why),
 		       "containers and pods stay without names; the ClusterRole in "
 		       "deploy/kubernetes/overlays has the rule");
@@ -97,20 +97,29 @@ static void judge_account(const struct cluster_facts *facts, size_t daemonset,
 	bool watches = is_allowed(facts, daemonset, "watch", "pods", "");
 	bool reads_kubelet = is_allowed(facts, daemonset, "get", "nodes", "pods") ||
 			     is_allowed(facts, daemonset, "get", "nodes", "proxy");
-	bool needs_kubelet = strcmp(set->source, "kubelet") == 0;
+	bool needs_kubelet = strcmp(set->settings.source, "kubelet") == 0;
 
-	if (!rights_are_known(facts, daemonset) || strcmp(set->source, "off") == 0)
+	if (!rights_are_known(facts, daemonset) || strcmp(set->settings.source, "off") == 0)
 		return;
 	if (needs_kubelet && !reads_kubelet)
 		add_missing(set, "get", "nodes", "pods", findings);
 	if (needs_kubelet)
 		judge_kubelets(facts, daemonset, findings);
-	if (needs_kubelet || (reads_kubelet && strcmp(set->source, "apiserver") != 0))
+	if (needs_kubelet || (reads_kubelet && strcmp(set->settings.source, "apiserver") != 0))
 		return;
 	if (!lists)
 		add_missing(set, "list", "pods", "", findings);
 	if (!watches)
 		add_missing(set, "watch", "pods", "", findings);
+}
+
+static bool is_refused(const struct cluster_facts *facts, const char *resource)
+{
+	for (size_t i = 0; i < facts->refusal_count; i++) {
+		if (strcmp(facts->refusals[i].resource, resource) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void judge_refusal(const struct cluster_refusal *refusal, struct cluster_findings *findings)
@@ -146,15 +155,6 @@ static void judge_refusal(const struct cluster_refusal *refusal, struct cluster_
 	cluster_findings_add(findings, &draft, NULL);
 }
 
-static bool is_refused(const struct cluster_facts *facts, const char *resource)
-{
-	for (size_t i = 0; i < facts->refusal_count; i++) {
-		if (strcmp(facts->refusals[i].resource, resource) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void judge_presence(const struct cluster_facts *facts, struct cluster_findings *findings)
 {
 	struct cluster_finding draft = {
@@ -167,8 +167,66 @@ static void judge_presence(const struct cluster_facts *facts, struct cluster_fin
 		.command = "kubectl apply -k deploy/kubernetes/overlays/apiserver",
 	};
 
-	if (facts->daemonset_count == 0 && !is_refused(facts, "daemonsets"))
+	if (facts->daemonset_count == 0 && facts->daemonsets_are_known)
 		cluster_findings_add(findings, &draft, NULL);
+}
+
+/* No finding depends on an object that is missing from a list that was cut. */
+static void judge_cut_lists(const struct cluster_facts *facts, struct cluster_findings *findings)
+{
+	const struct {
+		const struct cluster_list *list;
+		const char *kind, *depends;
+	} lists[] = {
+		{ &facts->pod_monitors, "podmonitors", "whether a monitor scrapes Kepler" },
+		{ &facts->service_monitors, "servicemonitors", "whether a monitor scrapes Kepler" },
+		{ &facts->prometheuses, "prometheuses", "whether a Prometheus takes a monitor" },
+		{ &facts->agents, "prometheusagents", "whether a Prometheus takes a monitor" },
+		{ &facts->namespaces, "namespaces", "which namespaces a Prometheus watches" },
+		{ &facts->services, "services", "what ServiceMonitors scrape" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct cluster_finding draft = { .level = FINDING_NOTE,
+						 .id = "not-examined",
+						 .object = "this doctor" };
+
+		if (lists[i].list->is_whole || !lists[i].list->items)
+			continue;
+		(void)snprintf(draft.what, sizeof(draft.what),
+			       "read only the first %zu %s, or left out some that are too large",
+			       json_array_size(lists[i].list->items), lists[i].kind);
+		(void)snprintf(draft.why, sizeof(draft.why),
+			       "it is not known %s: none is said to "
+			       "be missing",
+			       lists[i].depends);
+		(void)snprintf(draft.command, sizeof(draft.command),
+			       "kubectl get %s --all-namespaces", lists[i].kind);
+		cluster_findings_add(findings, &draft, NULL);
+	}
+}
+
+/* Pods of a list that was read, and was not whole. */
+static void judge_unknown_pods(const struct cluster_facts *facts, struct cluster_findings *findings)
+{
+	struct cluster_finding draft = {
+		.level = FINDING_NOTE,
+		.id = "not-examined",
+		.what = "some of its pods are too large to be read",
+		.why = "no node is said to be without a pod",
+	};
+
+	for (size_t i = 0; i < facts->daemonset_count; i++) {
+		const struct cluster_daemonset *set = &facts->daemonsets[i];
+
+		if (set->pods_are_known || is_refused(facts, "pods"))
+			continue;
+		(void)snprintf(draft.object, sizeof(draft.object), "DaemonSet %s/%s", set->ns,
+			       set->name);
+		(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s get pods",
+			       set->ns);
+		cluster_findings_add(findings, &draft, NULL);
+	}
 }
 
 static void judge_limits(const struct cluster_facts *facts, struct cluster_findings *findings)
@@ -200,4 +258,6 @@ void judge_rights(const struct cluster_facts *facts, struct cluster_findings *fi
 	for (size_t i = 0; i < facts->refusal_count; i++)
 		judge_refusal(&facts->refusals[i], findings);
 	judge_limits(facts, findings);
+	judge_cut_lists(facts, findings);
+	judge_unknown_pods(facts, findings);
 }

@@ -34,7 +34,7 @@ static bool is_among(const json_t *values, const json_t *value)
 	return false;
 }
 
-static bool expression_holds(const json_t *expression, const json_t *labels)
+bool label_expression_holds(const json_t *expression, const json_t *labels)
 {
 	const json_t *value = json_object_get(labels, text_at(expression, "key"));
 	const json_t *values = json_object_get(expression, "values");
@@ -57,55 +57,61 @@ bool label_selector_matches(const json_t *selector, const json_t *labels)
 	    !labels_have(labels, json_object_get(selector, "matchLabels")))
 		return false;
 	for (size_t i = 0; i < json_array_size(expressions); i++) {
-		if (!expression_holds(json_array_get(expressions, i), labels))
+		if (!label_expression_holds(json_array_get(expressions, i), labels))
 			return false;
 	}
 	return true;
 }
 
-static bool tolerates(const json_t *toleration, const json_t *taint)
+static void add_set(const json_t *expression, const char *word, struct strbuf *out)
 {
-	const char *effect = text_at(toleration, "effect"), *key = text_at(toleration, "key");
+	const json_t *values = json_object_get(expression, "values");
 
-	if (*effect && strcmp(effect, text_at(taint, "effect")) != 0)
-		return false;
-	if (*key && strcmp(key, text_at(taint, "key")) != 0)
-		return false;
-	if (strcmp(text_at(toleration, "operator"), "Exists") == 0)
-		return true;
-	return *key && strcmp(text_at(toleration, "value"), text_at(taint, "value")) == 0;
+	strbuf_addf(out, "%s %s (", text_at(expression, "key"), word);
+	for (size_t i = 0; i < json_array_size(values); i++) {
+		const char *value = json_string_value(json_array_get(values, i));
+
+		strbuf_addf(out, "%s%s", i ? "," : "", value ? value : "");
+	}
+	strbuf_add_char(out, ')');
 }
 
-/* The controller adds tolerations of these to each pod (pkg/controller/daemon/util). */
-static bool is_tolerated_by_controller(const json_t *taint)
+static void add_expression(const json_t *expression, struct strbuf *out)
 {
-	static const char *const keys[] = {
-		"not-ready",    "unreachable",   "disk-pressure",       "memory-pressure",
-		"pid-pressure", "unschedulable", "network-unavailable",
+	static const struct {
+		const char *operator, * word; /* word: of a set of values */
+		const char *before;           /* the key alone */
+	} forms[] = {
+		{ "In", "in", NULL },
+		{ "NotIn", "notin", NULL },
+		{ "Exists", NULL, "" },
+		{ "DoesNotExist", NULL, "!" },
 	};
-	static const char domain[] = "node.kubernetes.io/";
-	const char *key = text_at(taint, "key");
 
-	if (strncmp(key, domain, strlen(domain)) != 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (strcmp(key + strlen(domain), keys[i]) == 0)
-			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (strcmp(text_at(expression, "operator"), forms[i].operator) != 0)
+			continue;
+		if (out->len)
+			strbuf_add_char(out, ',');
+		if (forms[i].word)
+			add_set(expression, forms[i].word, out);
+		else
+			strbuf_addf(out, "%s%s", forms[i].before, text_at(expression, "key"));
 	}
-	return false;
 }
 
-const json_t *taint_against(const json_t *taints, const json_t *tolerations)
+void label_selector_query(const json_t *selector, struct strbuf *out)
 {
-	for (size_t i = 0; i < json_array_size(taints); i++) {
-		const json_t *taint = json_array_get(taints, i);
-		bool is_tolerated = strcmp(text_at(taint, "effect"), "PreferNoSchedule") == 0 ||
-				    is_tolerated_by_controller(taint);
+	const json_t *expressions = json_object_get(selector, "matchExpressions");
+	json_t *labels = json_object_get(selector, "matchLabels");
+	const char *key;
+	json_t *value;
 
-		for (size_t t = 0; !is_tolerated && t < json_array_size(tolerations); t++)
-			is_tolerated = tolerates(json_array_get(tolerations, t), taint);
-		if (!is_tolerated)
-			return taint;
+	json_object_foreach(labels, key, value)
+	{
+		strbuf_addf(out, "%s%s=%s", out->len ? "," : "", key,
+			    json_is_string(value) ? json_string_value(value) : "");
 	}
-	return NULL;
+	for (size_t i = 0; i < json_array_size(expressions); i++)
+		add_expression(json_array_get(expressions, i), out);
 }

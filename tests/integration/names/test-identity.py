@@ -56,7 +56,7 @@ def another_cgroup():
 
 def another_hierarchy():
     """R21 on v1 and hybrid hosts: it moves in a hierarchy that ids are not taken from, and nothing else of it changes."""
-    top = pathlib.Path("/sys/fs/cgroup/freezer/kepler-test-docker")
+    top = pathlib.Path(f"/sys/fs/cgroup/freezer/kepler-test-{os.getpid()}-docker")
     container_id = new_id()
     if not (top.parent / "cgroup.procs").exists() or (top.parent / "cgroup.controllers").exists():
         print("  no such hierarchy here")

@@ -64,6 +64,8 @@ void world_set_daemonset(struct world *world, const char *pod_spec, const char *
 	world->facts.daemonset_count = 0;
 	assert_int_equal(cluster_facts_take_daemonset(&world->facts, object), 0);
 	assert_int_equal(world->facts.daemonset_count, 1);
+	world->facts.daemonsets[0].pods_are_known = true;
+	world->facts.daemonsets[0].services_are_known = true;
 	json_decref(object);
 }
 
@@ -82,7 +84,8 @@ static void add_node(struct world *world, size_t index)
 	json_decref(object);
 	(void)snprintf(
 		text, sizeof(text),
-		"{\"metadata\":{\"name\":\"kepler-%zu\"},\"spec\":{\"nodeName\":\"node-%zu\"},"
+		"{\"metadata\":{\"name\":\"kepler-%zu\",\"labels\":{\"app\":\"kepler\"}},\"spec\":{"
+		"\"nodeName\":\"node-%zu\"},"
 		"\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":"
 		"\"kepler\",\"ready\":true,\"restartCount\":0,\"state\":{\"running\":{}}}]}}",
 		index, index);
@@ -131,22 +134,26 @@ struct world *world_new(void)
 	(void)snprintf(facts->version, sizeof(facts->version), "v1.36.3");
 	(void)snprintf(facts->server, sizeof(facts->server), "https://api");
 	facts->clock = (struct clock_offset){ true, -0.5, 0.5 };
-	facts->has_operator = true;
+	facts->has_operator = facts->daemonsets_are_known = true;
+	facts->now_s = WORLD_NOW_S;
+	facts->pod_monitors.is_whole = facts->service_monitors.is_whole = true;
+	facts->prometheuses.is_whole = facts->agents.is_whole = true;
+	facts->namespaces.is_whole = facts->services.is_whole = true;
 	world_set_daemonset(world, "", NULL);
 	for (size_t i = 0; i < WORLD_NODES; i++)
 		add_node(world, i);
 	set_rights(world);
-	world_set_list(&facts->pod_monitors,
+	world_set_list(&facts->pod_monitors.items,
 		       "[{\"metadata\":{\"name\":\"kepler\",\"namespace\":\"energy\",\"labels\":{"
 		       "\"release\":\"prom\"}},\"spec\":{\"selector\":{\"matchLabels\":{\"app\":"
 		       "\"kepler\"}},\"podMetricsEndpoints\":[{\"port\":\"metrics\",\"interval\":"
 		       "\"15s\"}]}}]");
-	world_set_list(&facts->service_monitors, "[]");
-	world_set_list(&facts->services, "[]");
-	world_set_list(&facts->agents, "[]");
-	world_set_list(&facts->namespaces,
+	world_set_list(&facts->service_monitors.items, "[]");
+	world_set_list(&facts->services.items, "[]");
+	world_set_list(&facts->agents.items, "[]");
+	world_set_list(&facts->namespaces.items,
 		       "[{\"metadata\":{\"name\":\"energy\",\"labels\":{\"watched\":\"yes\"}}}]");
-	world_set_list(&facts->prometheuses,
+	world_set_list(&facts->prometheuses.items,
 		       "[{\"metadata\":{\"name\":\"main\",\"namespace\":\"monitoring\"},\"spec\":{"
 		       "\"podMonitorSelector\":{\"matchLabels\":{\"release\":\"prom\"}},"
 		       "\"podMonitorNamespaceSelector\":{},\"serviceMonitorSelector\":{},"

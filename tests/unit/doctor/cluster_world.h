@@ -9,6 +9,7 @@
 #include "doctor/cluster/cluster_findings.h"
 
 #define WORLD_NODES 3
+#define WORLD_NOW_S 1000000.0 /* 1970-01-12T13:46:40Z, when it was read */
 
 struct world {
 	struct cluster_facts facts;

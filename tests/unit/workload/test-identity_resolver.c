@@ -374,27 +374,47 @@ static void hang(uint32_t pid, char *path, size_t size)
 	assert_int_equal(mkfifo(path, 0600), 0);
 }
 
-/* A hung read ends, without a result: it is asked again, and finds @text. */
-static void answer(const char *path, const char *text)
+static void let_readers_go(const char *pipe)
 {
-	char pipe[160];
-	int fd;
+	int fd = open(pipe, O_RDWR | O_CLOEXEC);
 
-	(void)snprintf(pipe, sizeof(pipe), "%s-pipe", path);
-	assert_int_equal(rename(path, pipe), 0);
-	rig_process(7, "x", 5, text);
-	fd = open(pipe, O_RDWR | O_CLOEXEC); /* lets the reader in */
 	assert_true(fd >= 0);
 	assert_int_equal(close(fd), 0);
-	assert_int_equal(unlink(pipe), 0);
 }
 
-static void wait_until_answered(struct identity_resolver *resolver)
+/* From now on the cgroup is @text. What reads the pipe still waits: for let_readers_go(@pipe), which
+ * is repeated, since a reader may have found the pipe and not opened it yet. */
+static void replace(const char *path, char *pipe, size_t size, const char *text)
 {
+	(void)snprintf(pipe, size, "%s-pipe", path);
+	assert_int_equal(rename(path, pipe), 0);
+	rig_process(7, "x", 5, text);
+}
+
+/* The hung read ends, without a result: the cgroup is asked again, and is @text. */
+static void answer(struct identity_resolver *resolver, const char *path, const char *text)
+{
+	char pipe[160];
+
+	replace(path, pipe, sizeof(pipe), text);
 	while (outstanding(resolver)) {
+		let_readers_go(pipe);
 		(void)poll(NULL, 0, 1);
 		identity_resolver_begin(resolver, now_ns);
 	}
+	assert_int_equal(unlink(pipe), 0);
+}
+
+/* Until no other thread is left of this process. */
+static void wait_for_readers(const char *pipe)
+{
+	struct stat st;
+
+	do {
+		let_readers_go(pipe);
+		(void)poll(NULL, 0, 1);
+		assert_int_equal(stat("/proc/self/task", &st), 0);
+	} while (st.st_nlink > 3); /* ".", "..", and a folder for each thread */
 }
 
 static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
@@ -415,8 +435,7 @@ static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
 	}
 	assert_int_equal(outstanding(resolver), 1);
 	assert_int_equal(late(resolver), 1);
-	answer(path, "0::/a.service\n");
-	wait_until_answered(resolver);
+	answer(resolver, path, "0::/a.service\n");
 	while (strcmp(resolve(resolver, 0, 7)->names->text[LABEL_CONTAINER_ID], "a.service") != 0)
 		(void)poll(NULL, 0, 1);
 	while (strcmp(resolve(resolver, 0, 8)->names->text[LABEL_CONTAINER_ID], "b.service") != 0)
@@ -442,8 +461,7 @@ static void test_who_was_known_stays_known_while_it_hangs(void **state)
 	process.cgroup_set = 2; /* it moved */
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID],
 			    "system_processes");
-	answer(path, "0::/c.service\n");
-	wait_until_answered(resolver);
+	answer(resolver, path, "0::/c.service\n");
 	process.cgroup_set = 0;
 	while (strcmp(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "c.service") != 0)
 		(void)poll(NULL, 0, 1);
@@ -455,12 +473,14 @@ static void test_closed_while_it_hangs(void **state)
 {
 	struct identity_resolver *resolver =
 		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
-	char path[128];
+	char path[128], pipe[160];
 
 	hang(7, path, sizeof(path));
 	check(resolver, 0, 7, "system_processes");
 	identity_resolver_close(resolver);
-	answer(path, "0::/a.service\n");
+	replace(path, pipe, sizeof(pipe), "0::/a.service\n");
+	wait_for_readers(pipe);
+	assert_int_equal(unlink(pipe), 0);
 }
 
 /* A hierarchy's id of a directory. */
@@ -554,17 +574,17 @@ static void test_part_of_a_hierarchy(void **state)
 	hierarchy_release(&whole);
 }
 
-#define FREEZER "/sys/fs/cgroup/freezer/kepler-test-docker"
-
-/* A child in a container that only the freezer's hierarchy knows; 0: not possible here. */
-static pid_t child_in_freezer(void)
+/* A child in a container that only the freezer's hierarchy knows, below @docker; 0: not possible here. */
+static pid_t child_in_freezer(const char *docker, const char *container)
 {
+	char procs[256];
 	int fd = -1;
 	pid_t pid;
 
-	(void)mkdir(FREEZER, 0755);
-	if (mkdir(FREEZER "/" ID, 0755) == 0)
-		fd = open(FREEZER "/" ID "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	(void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", container);
+	(void)mkdir(docker, 0755);
+	if (mkdir(container, 0755) == 0)
+		fd = open(procs, O_WRONLY | O_CLOEXEC);
 	pid = fd < 0 ? 0 : fork();
 	if (pid == 0 && fd >= 0) {
 		(void)pause();
@@ -583,9 +603,12 @@ static pid_t child_in_freezer(void)
 /* Hybrid, on the real system where it is: the hierarchy of the ids knows nothing. */
 static void test_every_hierarchy_is_tried(void **state)
 {
-	const struct identity_options options = { .procfs = "/proc", .cgroupfs = "/sys/fs/cgroup" };
+	const struct identity_options options = { .procfs = "/proc",
+						  .cgroupfs = "/sys/fs/cgroup",
+						  .cgroup_patience_ns = 60 * S };
 	struct process_ref process = { .comm = "x" };
 	struct identity_resolver *resolver;
+	char docker[80], container[160];
 	struct proc_stat child;
 	struct hierarchy hierarchy;
 	struct stat root = { 0 };
@@ -593,10 +616,13 @@ static void test_every_hierarchy_is_tried(void **state)
 	pid_t pid;
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 
+	(void)snprintf(docker, sizeof(docker), "/sys/fs/cgroup/freezer/kepler-test-%d-docker",
+		       getpid());
+	(void)snprintf(container, sizeof(container), "%s/" ID, docker);
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	hierarchy_open(options.cgroupfs, &hierarchy);
 	pid = hierarchy.is_one_of_several && strcmp(hierarchy.controller, "freezer") != 0
-		      ? child_in_freezer()
+		      ? child_in_freezer(docker, container)
 		      : 0;
 	r = pid ? proc_read_stat(proc_fd, (uint32_t)pid, &child) : -ENOENT;
 	if (pid && r == 0) {
@@ -612,9 +638,9 @@ static void test_every_hierarchy_is_tried(void **state)
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, 0);
 	}
-	for (int i = 0; i < 100 && rmdir(FREEZER "/" ID) < 0 && errno == EBUSY; i++)
+	for (int i = 0; i < 100 && rmdir(container) < 0 && errno == EBUSY; i++)
 		(void)usleep(10000);
-	(void)rmdir(FREEZER);
+	(void)rmdir(docker);
 	(void)close(proc_fd);
 	hierarchy_release(&hierarchy);
 	if (r < 0) {
