@@ -9,185 +9,26 @@ reads as its port. The account that the guest has to have is computed here from 
 docs/passthrough.md alone.
 """
 import contextlib
-import os
-import pathlib
-import random
 import signal
-import socket
-import statistics
-import tempfile
-import threading
 import time
 
-from passthrough_rig import MODES, ZONES, Account, Machine, Record, records_in
-from rig import Exporter, Sensors, balanced, rapl_zone, run_tests
+from passthrough_pair import both, differences, of_guest
+from passthrough_rig import Record
+from rig import balanced, run_tests, snapshots_of
 
-HOST = ("--monitor.interval=1s", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--passthrough.resolution=1uJ",
-        "--metrics.keep=5s", "--meter.passthrough=off")
-GUEST = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=learned")
-
-
-class Port:
-    """The device between both: reads the machine's socket and writes the guest's port. `is_rough`: on the way, records are lost,
-    repeated, torn and late."""
-
-    def __init__(self, machine, path):
-        self.machine, self.account, self.sent, self.late = machine, Account(), [], []
-        self.is_rough, self.stopped, self.connections = False, False, 0
-        self.draw = random.Random(3)
-        os.mkfifo(path)
-        self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-        self.stream = None
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        rest = b""
-        while not self.stopped:
-            if not self.stream:
-                self.stream, rest = self.machine.connect(), b""
-                if not self.stream:
-                    time.sleep(0.1)
-                    continue
-                self.connections += 1
-                self.stream.settimeout(0.2)
-            try:
-                more = self.stream.recv(65536)
-            except TimeoutError:
-                continue
-            except ConnectionResetError:
-                more = b""
-            if not more:
-                self.stream.close()
-                self.stream = None
-                continue
-            found, rest = records_in(rest + more)
-            for record in found:
-                self.forward(record)
-
-    def forward(self, record):
-        chance = self.draw.random() if self.is_rough else 1
-        if chance < 0.25:
-            self.late.append(record)
-            return
-        if chance < 0.4:
-            os.write(self.pipe, record[:int(chance * 200)])
-        self.give(record)
-        if chance < 0.6:
-            self.give(self.late.pop() if self.late else record)
-
-    def give(self, data):
-        record = Record.of_bytes(data)
-        self.account.take(record)
-        self.sent.append(record)
-        os.write(self.pipe, data)
-
-    def disconnect(self):
-        """As QEMU does that ends and begins again."""
-        with contextlib.suppress(OSError):
-            self.stream.shutdown(socket.SHUT_RDWR)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopped = True
-        self.thread.join()
-        os.close(self.pipe)
-
-
-def microjoules(metrics, name, **labels):
-    return {(zone, mode): int(metrics.sum(name.format(zone), mode=mode, **labels) * 1000000) for zone in ZONES for mode in MODES}
-
-
-def of_guest(metrics):
-    return microjoules(metrics, "kepler_node_{}_joules_total", source="passthrough")
-
-
-def of_host(metrics, machine):
-    return microjoules(metrics, "kepler_vm_{}_joules_total", vm_id=machine.uuid)
-
-
-def differences(after, before):
-    return {key: after[key] - before[key] for key in after}
-
-
-class Pair:
-    """Both Keplers, and the machine between them, at work."""
-
-    def __init__(self, folder, sensors, stack, machine, host_options, guest_options):
-        self.folder, self.sensors, self.stack, self.machine = folder, sensors, stack, machine
-        self.host_options = (f"--host.sysfs={sensors.mount}", *HOST, *host_options)
-        self.guest_options = (*GUEST, *guest_options)
-        self.host = self.guest = None
-
-    def start_host(self):
-        self.host = self.stack.enter_context(Exporter(*self.host_options))
-
-    def start_guest(self):
-        self.guest = self.stack.enter_context(Exporter(*self.guest_options))
-
-    def kill(self, exporter):
-        exporter.process.send_signal(signal.SIGKILL)
-        exporter.process.wait()
-
-    def wait(self, found, what):
-        deadline = time.monotonic() + 60
-        while not (value := found()):
-            assert time.monotonic() < deadline, (what, self.host.output()[-2000:], self.guest.output()[-2000:])
-            time.sleep(0.05)
-        return value
-
-    def settle(self, newest):
-        """The machine rests until host and guest count nothing more: what each of them has then. newest(): the newest record."""
-        self.machine.work(False)
-
-        def is_quiet():
-            record = newest()
-            host = of_host(self.host.intervals(1), self.machine)
-            after = newest()
-            return host if record and after.sequence > record.sequence and record.values == after.values == host else None
-
-        host = self.wait(is_quiet, "the host goes on to count")
-        before, seen = None, []
-        while not before or any(value != before for value in seen):
-            before = of_guest(balanced(self.guest.intervals(1)))
-            seen = [of_guest(balanced(self.guest.intervals(1))) for _ in range(3)]
-        self.machine.work()
-        return host, before
-
-
-def sensors_of(folder):
-    del folder
-    lines = rapl_zone("intel-rapl:0", "package-0", 3, busy_watts=45)
-    return Sensors(lines + rapl_zone("intel-rapl:0:0", "dram", 1, busy_watts=5, parent="intel-rapl:0"))
-
-
-@contextlib.contextmanager
-def both(host_options, guest_options, over_port=True):
-    with tempfile.TemporaryDirectory(prefix="kepler-host-to-guest-") as path, contextlib.ExitStack() as stack:
-        folder = pathlib.Path(path)
-        (folder / "guests").mkdir()
-        machine = stack.enter_context(Machine(folder))
-        port = stack.enter_context(Port(machine, folder / "port")) if over_port else None
-        sensors = stack.enter_context(sensors_of(folder))
-        host_options = [option.replace("DIR", path) for option in host_options]
-        guest_options = [option.replace("DIR", path).replace("UUID", machine.uuid) for option in guest_options]
-        pair = Pair(folder, sensors, stack, machine, host_options, guest_options)
-        machine.work()
-        pair.start_host()
-        yield pair, port
+RECORDS = 8
 
 
 def check_window(pair, port, since):
     """From one rest to the next, without a new epoch: the host's difference is the guest's."""
     host, guest = pair.settle(lambda: port.sent[-1] if port.sent else None)
-    account = dict(port.account.total_uj)
+    account, record = dict(port.account.total_uj), port.sent[-1]
+    pair.machine.work()
     if since:
         assert differences(guest, since[1]) == differences(account, since[2]), (since, host, guest, account)
-        if port.sent[-1].epoch == since[3]:
+        if record.epoch == since[3].epoch:
             assert differences(host, since[0]) == differences(guest, since[1]), (since, host, guest)
-    return host, guest, account, port.sent[-1].epoch
+    return host, guest, account, record
 
 
 def work_on(pair, seconds):
@@ -226,7 +67,7 @@ def over_a_port():
         work_on(pair, 2)
         pair.machine.signal(signal.SIGCONT)
         since = check_window(pair, port, since)
-        restart_host(pair, port, since[3])
+        restart_host(pair, port, since[3].epoch)
         restart_host(pair, port, port.sent[-1].epoch)
         since = check_window(pair, port, since)
         # As a guest that is paused: it reads the records of two epochs at once.
@@ -234,7 +75,7 @@ def over_a_port():
         pair.guest.process.send_signal(signal.SIGSTOP)
         count = len(port.sent)
         pair.wait(lambda: len(port.sent) > count + 1, "no record")
-        restart_host(pair, port, since[3])
+        restart_host(pair, port, since[3].epoch)
         pair.guest.process.send_signal(signal.SIGCONT)
         since = check_window(pair, port, since)
         # The guest begins again, and first reads the records that were written to the port meanwhile.
@@ -244,28 +85,51 @@ def over_a_port():
         pair.start_guest()
         since = check_window(pair, port, None)
         work_on(pair, 3)
-        _, guest, _, _ = check_window(pair, port, since)
-        check_delay(pair, lambda: port.sent[-1], differences(guest, port.sent[-1].values))
+        _, guest, _, record = check_window(pair, port, since)
+        check_appearance(pair, lambda: port.sent[-1], differences(guest, record.values))
         assert pair.guest.stop() == 0 and pair.host.stop() == 0
 
 
-def check_delay(pair, newest, shift):
-    """The energy of a record is in the interval of the guest that ends an interval and 50 ms after the record's end, or before. A
-    busy machine delays some of them. `shift`: by how much the guest counts less than the records say."""
-    sent, delays, shown = {}, {}, None
-    pair.wait(newest, "no record")
-    deadline = time.monotonic() + 90
-    while len(delays) < 8 and time.monotonic() < deadline:
+def taken(metrics):
+    """How many records the guest has taken by then, with those that it knows to be lost: a sequence, but for where it begins."""
+    records = metrics.value("kepler_exporter_passthrough_received_records_total", outcome="counted")
+    return int(records + metrics.value("kepler_exporter_passthrough_received_lost_total"))
+
+
+def first_sequence(pair, newest, shift):
+    """Where the count of taken() begins. The host is stopped until the guest shows its last record."""
+    pair.host.process.send_signal(signal.SIGSTOP)
+
+    def is_shown():
+        last, counts = newest(), set()
+        for _ in range(4):
+            metrics = pair.guest.intervals(1)
+            counts.add(taken(metrics))
+            if len(counts) > 1 or differences(of_guest(metrics), last.values) != shift:
+                return None
+        return (last.sequence - counts.pop(),) if newest().sequence == last.sequence else None
+
+    begin = pair.wait(is_shown, "the last record is not shown")[0]
+    pair.host.process.send_signal(signal.SIGCONT)
+    return begin
+
+
+def check_appearance(pair, newest, shift):
+    """What the guest has taken by the end of an interval, by its own count, it shows at the end of the next one, so it never lets
+    a whole interval pass. No time is judged, so this holds on a busy machine; bench/passthrough_delay.py measures times.
+    `shift`: by how much the guest counts more than the records say."""
+    begin, records, judged, due = first_sequence(pair, newest, shift), {}, set(), None
+    deadline, page = time.monotonic() + 300, pair.guest.scrape()
+    while len(judged) < RECORDS:
+        assert time.monotonic() < deadline, f"only {judged} of these records were seen: {records.keys()}"
         record = newest()
-        sent.setdefault(tuple(record.values.values()), record.realtime_ns / 1e9)
-        metrics = pair.guest.scrape()
-        value = of_guest(metrics)
-        if value != shown and shown:
-            ended = sent[tuple(differences(value, shift).values())]
-            delays[ended] = float(metrics.value("kepler_exporter_snapshot_timestamp_seconds")) - ended
-        shown = value
-    print("  delays, s:", *(f"{delay:.3f}" for delay in delays.values()))
-    assert statistics.median(delays.values()) <= 0.5 + 0.05, delays
+        records[record.sequence] = record
+        page = pair.guest.wait_snapshot(snapshots_of(page.text))
+        if due:
+            late = {key: value + shift[key] - of_guest(page)[key] for key, value in due.values.items()}
+            assert max(late.values()) <= 0, f"energy of a record is late by an interval, uJ: {late}"
+            judged.add(due.sequence)
+        due = records.get(begin + taken(page))
 
 
 def over_a_folder():
@@ -281,11 +145,11 @@ def over_a_folder():
         def rest():
             """The host is stopped, so that the file remains, and the guest reads it."""
             pair.host.process.send_signal(signal.SIGSTOP)
-            record, before = newest(), None
-            seen = []
+            before, seen = None, []
             while not seen or any(value != before for value in seen):
                 before = of_guest(balanced(pair.guest.intervals(1)))
                 seen = [of_guest(balanced(pair.guest.intervals(1))) for _ in range(4)]
+            record = newest()
             pair.host.process.send_signal(signal.SIGCONT)
             return record, before
 
@@ -299,7 +163,7 @@ def over_a_folder():
             now, later = rest()
             assert differences(later, guest) == differences(now.values, since.values), (guest, later, since.values, now.values)
             assert now.values["package", "idle"] > since.values["package", "idle"]
-        check_delay(pair, newest, differences(later, now.values))
+        check_appearance(pair, newest, differences(later, now.values))
         assert pair.guest.stop() == 0 and pair.host.stop() == 0
 
 
@@ -321,8 +185,10 @@ def a_host_that_is_silent():
         estimated = pair.guest.scrape().sum(platform)
         _, guest = pair.settle(lambda: port.sent[-1])
         assert pair.guest.scrape().sum(platform) == estimated, "the estimate goes on"
-        first = [differences(port.sent[-1].values, record.values) for record in port.sent[count:count + 4]]
-        assert differences(guest, before) in first, (guest, before, first)
+        # A zone counts from one of the host's records after the silence on; on a busy machine, that is not the first one.
+        for key, value in differences(guest, before).items():
+            counted = [port.sent[-1].values[key] - record.values[key] for record in port.sent[count:]]
+            assert value in counted, (key, value, counted)
         assert pair.guest.stop() == 0
 
 
