@@ -89,6 +89,8 @@ static void take_over(struct contender *contenders, size_t count, struct contend
 			contenders[i].standing = STANDING_ENDED;
 	}
 	own->standing = STANDING_COUNTS;
+	if (own->is_away) /* it was silent: that it did not move meanwhile says nothing */
+		own->moved_ns = own->read_ns;
 	own->is_away = false;
 }
 

@@ -266,8 +266,11 @@ static void one_that_stands_still_gives_way(void **state)
 	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
 }
 
-/* The deputy counts while the host is silent, and the share is back with its first reading. */
-static void check_silence(const struct zone *deputy)
+/*
+ * The deputy counts while the host is silent, and the share is back with its first reading, in
+ * which those in @moving counted energy.
+ */
+static void check_silence(const struct zone *deputy, unsigned moving)
 {
 	static const struct zone share = { .kind = ZONE_PACKAGE,
 					   .source = "share",
@@ -297,7 +300,7 @@ static void check_silence(const struct zone *deputy)
 	assert_int_equal(contenders[1].standing, STANDING_COUNTS);
 	contenders[0].read_ns = ++second * NSEC_PER_SEC;
 	rank_note_silence(&contenders[0], second * NSEC_PER_SEC);
-	pass_second(contenders, ARRAY_SIZE(contenders), second, 3);
+	pass_second(contenders, ARRAY_SIZE(contenders), second, moving);
 	assert_int_equal(contenders[0].standing, STANDING_COUNTS);
 	assert_false(contenders[0].is_away);
 	assert_int_equal(contenders[1].standing, STANDING_ENDED);
@@ -309,8 +312,10 @@ static void one_that_is_silent_gives_way(void **state)
 		.kind = ZONE_PACKAGE, .instance = "0", .source = "rapl-sysfs", .rank = RANK_VIRTUAL
 	};
 
-	check_silence(&guess);
-	check_silence(&of_a_hypervisor);
+	check_silence(&guess, 3);
+	check_silence(&guess, 2);
+	check_silence(&of_a_hypervisor, 3);
+	check_silence(&of_a_hypervisor, 2);
 }
 
 int main(void)

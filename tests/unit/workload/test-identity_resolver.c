@@ -382,8 +382,10 @@ static void let_readers_go(const char *pipe)
 	assert_int_equal(close(fd), 0);
 }
 
-/* From now on the cgroup is @text. What reads the pipe still waits: for let_readers_go(@pipe), which
- * is repeated, since a reader may have found the pipe and not opened it yet. */
+/*
+ * From now on the cgroup is @text. Readers of the pipe still wait for let_readers_go(@pipe), which
+ * is repeated, since a reader may have found the pipe and not opened it yet.
+ */
 static void replace(const char *path, char *pipe, size_t size, const char *text)
 {
 	(void)snprintf(pipe, size, "%s-pipe", path);
@@ -574,7 +576,7 @@ static void test_part_of_a_hierarchy(void **state)
 	hierarchy_release(&whole);
 }
 
-/* A child in a container that only the freezer's hierarchy knows, below @docker; 0: not possible here. */
+/* A child in a container below @docker, in the freezer's hierarchy alone; 0: not possible here. */
 static pid_t child_in_freezer(const char *docker, const char *container)
 {
 	char procs[256];
