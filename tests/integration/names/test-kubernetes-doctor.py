@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kepler doctor --cluster` against a real API server, and through its proxy of pods with running Keplers.
 
-Everything in the lab has just been created, and the doctor gives it time. So it asks through a proxy, which makes the times in objects
-an hour older; one case asks the server itself.
+Everything in the lab has just been created, and the doctor gives it time. So it asks through a proxy, which makes the times in
+objects an hour older; one case asks the server itself.
 
 The lab has no network for pods, so each pod is an exporter on an address of this machine, and no kubelet and no controller: the
 statuses that they would write are written by the test. The server's own answers are real: lists, selectors, access reviews for the
@@ -209,7 +209,8 @@ def check_faults(cluster, way):
 
 def create_pod(cluster, pod):
     create(cluster, "pods", {"metadata": {key: pod["metadata"][key] for key in ("name", "namespace", "labels")},
-                             "spec": {"nodeName": pod["spec"]["nodeName"], "containers": [{"name": "kepler", "image": "kepler:0.1.0"}]},
+                             "spec": {"nodeName": pod["spec"]["nodeName"],
+                                      "containers": [{"name": "kepler", "image": "kepler:0.1.0"}]},
                              "status": pod["status"]})
 
 
@@ -221,7 +222,8 @@ def check_absence(cluster, way, config):
     expect(config, "node-new")  # the server's own times
     required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "metered", "operator": "In", "values": ["yes"]}]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    for change, undo in (({"affinity": affinity}, {"affinity": None}), ({"nodeSelector": {"metered": "yes"}}, {"nodeSelector": None})):
+    for change, undo in (({"affinity": affinity}, {"affinity": None}),
+                         ({"nodeSelector": {"metered": "yes"}}, {"nodeSelector": None})):
         template(cluster, change)
         assert expect(way, "node-excluded")["node-excluded"]["nodes"] == ["node-1"]
         merge(cluster, "nodes", "node-1", {"metadata": {"labels": {"metered": "yes"}}})
@@ -264,7 +266,8 @@ def check_memory(cluster, way):
         if found:
             command = found["pod-out-of-memory"]["command"]
             cluster.kubectl(*command.split()[1:])  # the command raises the limit
-            limits = cluster.api("GET", CREATE["daemonsets"] + "/kepler")[1]["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
+            daemonset = cluster.api("GET", CREATE["daemonsets"] + "/kepler")[1]
+            limits = daemonset["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
             assert limits == {"memory": "2Gi"}, limits
             template(cluster, {})
     set_status(cluster, "pods", "kepler-1", {"containerStatuses": pod["status"]["containerStatuses"]})
@@ -277,7 +280,8 @@ def every_pod(endpoint):
 
 
 def check_monitors_of_others(cluster, way):
-    for endpoint, finding in (({"port": "web"}, None), ({"port": "metrics", "path": "/stats"}, None), ({"portNumber": PORT}, "scraped-twice"),
+    for endpoint, finding in (({"port": "web"}, None), ({"port": "metrics", "path": "/stats"}, None),
+                              ({"portNumber": PORT}, "scraped-twice"),
                               ({"port": "metrics", "relabelings": [{"action": "keep", "regex": "x"}]}, None)):
         create(cluster, "podmonitors", every_pod(endpoint))
         expect(way, *([finding] if finding else []))
