@@ -79,6 +79,7 @@ class World:
             pods=[pod(i, name) for i, name in enumerate(names)], podmonitors=[pod_monitor()], prometheuses=[prometheus()],
             namespaces=[{"metadata": {"name": name}} for name in (NAMESPACE, "monitoring")])
         self.pages = {}  # name of a pod → function of a request that answers, or a text
+        self.config_maps = {}  # name → its data
 
     def __getitem__(self, kind):
         return self.objects[kind]
@@ -107,6 +108,7 @@ class Request(http.server.BaseHTTPRequestHandler):
         fake, kind = self.server.fake, next((k for k, path in LISTS.items() if path == url.path), None)
         fake.log.append(("GET", url.path))
         proxied = re.fullmatch(rf"/api/v1/namespaces/{NAMESPACE}/pods/(?:https:)?([^:/]+):(\d+)/proxy/metrics", url.path)
+        config_map = re.fullmatch(f"/api/v1/namespaces/{NAMESPACE}/configmaps/([^/]+)", url.path)
         if self.headers.get("Authorization") != fake.authorization:
             self.refuse(401, "Unauthorized")
         elif ("proxy" if proxied else kind) in fake.refused:
@@ -119,6 +121,11 @@ class Request(http.server.BaseHTTPRequestHandler):
                 page(self)
             else:
                 self.answer(200, page.replace("@NOW@", str(time.time())).encode())
+        elif config_map and config_map[1] in fake.world.config_maps:
+            if "configmaps" in fake.refused:
+                self.refuse(403, "configmaps is forbidden")
+            else:
+                self.answer(200, {"metadata": {"name": config_map[1]}, "data": fake.world.config_maps[config_map[1]]})
         elif kind and kind not in fake.unknown:
             self.list(fake.world[kind], query, fake.page_size)
         else:

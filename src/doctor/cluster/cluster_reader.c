@@ -165,6 +165,46 @@ static int read_pods(struct api_client *client, struct cluster_facts *facts, siz
 	return list(client, facts, path, &what, set->ns, take_pod, &taking, &set->pods_are_known);
 }
 
+/* The settings again, with the configuration file of the pods, if it is in a ConfigMap. */
+static int read_settings(struct api_client *client, struct cluster_facts *facts,
+			 struct cluster_daemonset *set)
+{
+	static const struct cluster_refusal what = {
+		.resource = "configmaps", .subresource = "", .verb = "get", .group = ""
+	};
+	const struct settings_place place = exporter_settings_place(set->pod_spec, set->container);
+	CLEANUP(api_answer_release) struct api_answer answer = { 0 };
+	struct diag diag = { "" }; /* of a file that this version does not take */
+	char path[2 * KUBE_NAME_MAX + 64];
+	const char *file;
+	json_t *map;
+	int r;
+
+	if (!place.config_map) {
+		set->settings.are_partial |= place.is_elsewhere;
+		return 0;
+	}
+	(void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/configmaps/%s", set->ns,
+		       place.config_map);
+	r = api_request(client, path, NULL, SMALL_MS, SMALL_BYTES_MAX, &answer);
+	if (r == 0 && answer.status == 404) /* its pods cannot start, which is a finding */
+		return 0;
+	if (r < 0 || answer.status != 200) {
+		set->settings.are_partial = true;
+		if (r != -ENOMEM)
+			refusal_add(facts, &what, set->ns, &answer);
+		return r == -ENOMEM ? r : 0;
+	}
+	map = json_parse_bounded(answer.body.data ? answer.body.data : "", answer.body.len);
+	file = kube_text(map, "data", place.key, KUBE_END);
+	r = *file ? exporter_settings_read(set->container, file, strlen(file), &set->settings,
+					   &diag)
+		  : 0;
+	set->settings.are_partial |= place.is_elsewhere;
+	json_decref(map);
+	return r == -ENOMEM ? r : 0;
+}
+
 /* Why the controller could not make pods, if its events report a reason. */
 static int read_events(struct api_client *client, struct cluster_daemonset *set)
 {
@@ -213,8 +253,10 @@ static int read_services(struct api_client *client, struct cluster_facts *facts,
 
 static int read_daemonset(struct api_client *client, struct cluster_facts *facts, size_t daemonset)
 {
-	int r = read_pods(client, facts, daemonset);
+	int r = read_settings(client, facts, &facts->daemonsets[daemonset]);
 
+	if (r == 0)
+		r = read_pods(client, facts, daemonset);
 	if (r == 0)
 		r = read_events(client, &facts->daemonsets[daemonset]);
 	if (r == 0 && facts->has_operator)

@@ -88,18 +88,13 @@ static void read_value(struct reading *reading, const char *name, const char *us
 	(void)snprintf(buf, size, "%s", own ? own : usual);
 }
 
-static bool is_set(struct reading *reading, const char *name, const char *usual)
-{
-	char value[256];
-
-	read_value(reading, name, usual, value, sizeof(value));
-	return strcmp(value, usual) != 0;
-}
-
 static bool sends_otlp(struct reading *reading)
 {
-	bool sends = is_set(reading, "otlp.endpoint", "");
+	char endpoint[256];
+	bool sends;
 
+	read_value(reading, "otlp.endpoint", "", endpoint, sizeof(endpoint));
+	sends = endpoint[0] != '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(otlp_variables); i++)
 		sends |= variable_in(reading->container, otlp_variables[i]) != NULL;
 	return sends;
@@ -122,13 +117,10 @@ int exporter_settings_read(const json_t *container, const char *file, size_t len
 		r = config_load_text("its configuration", file, len, config, diag);
 	if (config && r == 0)
 		reading.config = config;
-	*ret = (struct exporter_settings){ .has_auth = is_set(&reading, "web.auth", "none") ||
-						       is_set(&reading, "web.config-file", "") ||
-						       is_set(&reading, "web.token-file", "") };
+	*ret = (struct exporter_settings){ .pushes = sends_otlp(&reading) ||
+						     sends_remote_write(&reading) };
 	read_value(&reading, "kube.pods", "auto", ret->source, sizeof(ret->source));
 	read_value(&reading, "metrics.settle", "auto", ret->settle, sizeof(ret->settle));
-	read_value(&reading, "metrics.schema", "classic", ret->schema, sizeof(ret->schema));
-	ret->pushes = sends_otlp(&reading) || sends_remote_write(&reading);
 	ret->are_partial = r < 0 || reading.hides_some ||
 			   json_array_size(kube_at(container, "envFrom", KUBE_END)) > 0;
 	if (config && r == 0)

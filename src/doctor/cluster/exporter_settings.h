@@ -15,8 +15,6 @@
 struct exporter_settings {
 	char source[24]; /* the value of kube.pods: "auto" */
 	char settle[24]; /* of metrics.settle: "auto", "60s" */
-	char schema[24]; /* of metrics.schema */
-	bool has_auth;   /* its pages need credentials, or may */
 	bool pushes;     /* by OTLP or remote write */
 	/* Some may come from where a doctor does not look, as a Secret: others may be set. */
 	bool are_partial;

@@ -150,6 +150,23 @@ def doctor_without_rights():
         assert "fail" in {one["level"] for one in lab.report()["findings"]}
 
 
+def settings_in_a_config_map():
+    """Kepler pushes: nothing has to scrape it."""
+    with Lab() as lab:
+        lab.world["podmonitors"].clear()
+        lab.expect("monitor-missing")
+        spec = lab.world["daemonsets"][0]["spec"]["template"]["spec"]
+        spec["volumes"] = [{"name": "own", "configMap": {"name": "kepler"}}]
+        spec["containers"][0]["volumeMounts"] = [{"name": "own", "mountPath": "/etc/kepler"}]
+        lab.world.config_maps["kepler"] = {"kepler.yaml": "log: {level: warn}\n"}
+        lab.expect("monitor-missing")
+        lab.world.config_maps["kepler"] = {"kepler.yaml": "otlp: {endpoint: 'http://collector:4318'}\n"}
+        lab.expect()
+        lab.api.refused = {"configmaps"}
+        found = lab.expect("doctor-right-missing")
+        assert found["doctor-right-missing"]["command"] == f"kubectl auth can-i get configmaps -n {NAMESPACE}"
+
+
 def cluster_without_operator():
     with Lab() as lab:
         lab.api.unknown = {"podmonitors", "servicemonitors", "prometheuses", "prometheusagents"}
@@ -216,5 +233,5 @@ def ways_to_a_cluster():
 
 
 run_tests([healthy_cluster_has_no_findings, each_fault_is_found, clock_of_a_node_is_off, doctor_without_rights,
-           cluster_without_operator, pages_that_hang_have_an_end, many_nodes_are_few_lines, strange_objects_do_no_harm,
+           settings_in_a_config_map, cluster_without_operator, pages_that_hang_have_an_end, many_nodes_are_few_lines, strange_objects_do_no_harm,
            ways_to_a_cluster], at_once=3)
