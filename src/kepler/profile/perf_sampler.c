@@ -142,7 +142,7 @@ static int open_event(const struct perf_source *source, uint32_t frequency_hz, u
 		.sample_type = SAMPLE_TYPE |
 			       (is_fixed(source) ? PERF_SAMPLE_ADDR : PERF_SAMPLE_PERIOD) |
 			       (copies ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
-		.sample_regs_user = copies ? REGISTERS : 0,
+		.sample_regs_user = REGISTERS, /* only with PERF_SAMPLE_REGS_USER */
 		.sample_stack_user = copies ? stack_bytes : 0,
 		.sample_id_all = 1,
 		.exclude_idle = 1,
