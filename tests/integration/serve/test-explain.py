@@ -47,7 +47,9 @@ def sums(zone):
 
 def shown_uj(metrics, answer, zone, mode):
     """Of a kind of zone, of which rows have one sum over both sockets."""
-    labels = {"pid": str(answer["pid"])} if answer["level"] == "process" else {"container_id": answer["names"]["container_id"]}
+    labels = {"container_id": answer["names"]["container_id"]}
+    if answer["level"] == "process":  # on a busy machine, what it was until it joined its service and was executed has series, too
+        labels |= {"pid": str(answer["pid"]), "command": "load"}
     return round(metrics.value(f"kepler_{answer['level']}_{zone}_joules_total", mode=mode, **labels) * 10**6)
 
 
