@@ -233,5 +233,5 @@ def ways_to_a_cluster():
 
 
 run_tests([healthy_cluster_has_no_findings, each_fault_is_found, clock_of_a_node_is_off, doctor_without_rights,
-           settings_in_a_config_map, cluster_without_operator, pages_that_hang_have_an_end, many_nodes_are_few_lines, strange_objects_do_no_harm,
-           ways_to_a_cluster], at_once=3)
+           settings_in_a_config_map, cluster_without_operator, pages_that_hang_have_an_end, many_nodes_are_few_lines,
+           strange_objects_do_no_harm, ways_to_a_cluster], at_once=3)
