@@ -83,7 +83,7 @@ static void read_value(struct reading *reading, const char *name, const char *us
 	    values->origins[index] == ORIGIN_FILE)
 		option_format(option_at(&config_options, index),
 			      option_part_of(&config_options, index, values), 0, &text);
-	if (!own && text.len)
+	if (text.len)
 		own = text.data;
 	(void)snprintf(buf, size, "%s", own ? own : usual);
 }

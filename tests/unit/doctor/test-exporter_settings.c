@@ -99,8 +99,8 @@ static const struct place_case places[] = {
 		 "{\"configMap\":{\"name\":\"k\"}}]}"),
 	  IN_FOLDER, "k", "kepler.yaml", false },
 	{ VOLUME("\"secret\":{\"secretName\":\"s\"}"), IN_FOLDER, NULL, NULL, true },
-	{ VOLUME("\"configMap\":{\"name\":\"k\"}"), MOUNT("\"mountPath\":\"/etc/keplers\"") "}",
-	  NULL, NULL, false },
+	{ VOLUME("\"configMap\":{\"name\":\"k\"}"), MOUNT("\"mountPath\":\"/etc/kep\"") "}", NULL,
+	  NULL, false },
 };
 
 static void the_file_is_found_in_its_config_map(void **state)
