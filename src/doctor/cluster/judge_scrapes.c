@@ -380,7 +380,7 @@ void judge_scrapes(const struct cluster_facts *facts, struct cluster_findings *f
 		.id = "prometheus-missing",
 		.object = "cluster",
 		.what = "the Prometheus operator is installed, and there is no Prometheus object",
-		.why = "no one scrapes by PodMonitors and ServiceMonitors",
+		.why = "nothing scrapes by PodMonitors and ServiceMonitors",
 		.command = "kubectl get prometheuses,prometheusagents --all-namespaces",
 	};
 
