@@ -83,17 +83,19 @@ def is_up(metrics, index):
 
 
 def read_at(metrics):
-    """When the board's last reading was made, where there is one board."""
-    return float(metrics.value("kepler_exporter_snapshot_timestamp_seconds") -
-                 metrics.value("kepler_exporter_source_age_seconds", zone="gpu"))
+    """When the board's last reading was made; of several, that of the one that waits longest."""
+    ages = [age for _, age in metrics.select("kepler_exporter_source_age_seconds", zone="gpu")]
+    return float(metrics.value("kepler_exporter_snapshot_timestamp_seconds") - max(ages))
 
 
 def settled(gpus, exporter):
-    """A page, and what it has of each board's energy: nothing flows meanwhile."""
-    told = None
-    for _ in range(20):
+    """A page, and what it has of each board's energy: nothing flows meanwhile, and each board was read since the call, because
+    one that is read late has energy of before it."""
+    began, told = time.time(), None
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         told, before = gpus.told_mj(), told
         metrics = balanced(exporter.intervals(3))
-        if told == before == gpus.told_mj():
+        if told == before == gpus.told_mj() and read_at(metrics) > began:
             return metrics, told
     raise AssertionError("energy flows all the time")

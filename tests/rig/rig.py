@@ -257,15 +257,18 @@ class Exporter:
     def scrape(self, **headers):
         return Metrics(self.page(**headers))
 
-    def wait_snapshot(self, after=0, seconds=30):
-        """The first response whose snapshot number is above `after`. Only that one is parsed, because parsing takes long."""
+    def wait_page(self, after, seconds):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             text = self.page()
             if snapshots_of(text) > after:
-                return Metrics(text)
+                return text
             time.sleep(0.02)
         raise AssertionError("no new snapshot:\n" + self.output() + self.where_threads_wait())
+
+    def wait_snapshot(self, after=0, seconds=30):
+        """The first response whose snapshot number is above `after`. Only that one is parsed, because parsing takes long."""
+        return Metrics(self.wait_page(after, seconds))
 
     def where_threads_wait(self):
         """What each thread of the exporter does in the kernel now."""
@@ -275,10 +278,14 @@ class Exporter:
                 said += f"{task.name} {(task / 'comm').read_text().strip()}:\n{(task / 'stack').read_text()}"
         return said
 
+    def page_after(self, count):
+        """The response after `count` more intervals, not parsed."""
+        now = snapshots_of(self.page())
+        return self.wait_page(now + count - 1, seconds=30 + 3 * count)
+
     def intervals(self, count):
         """The response after `count` more intervals."""
-        now = snapshots_of(self.page())
-        return self.wait_snapshot(now + count - 1, seconds=30 + 3 * count)
+        return Metrics(self.page_after(count))
 
     def stop(self, sig=signal.SIGTERM, timeout=20):
         if self.process.poll() is None:
@@ -344,12 +351,15 @@ class Sensors:
         return {path: out[path] for path in paths}
 
     def settled(self, exporter, paths):
-        """A response, and read_uj() of all that it has: nothing was read while two intervals began and ended."""
-        for _ in range(50):
+        """A response, and read_uj() of all that it has: nothing was read while two intervals began and ended. It is parsed
+        afterwards, because that may take as long as the time from one reading to the next."""
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
             before = self.read_uj(paths)
-            metrics = balanced(exporter.intervals(2))
+            page = exporter.page_after(2)
             if self.read_uj(paths) == before:
-                return metrics, before
+                return balanced(Metrics(page)), before
+            balanced(Metrics(page))
         raise AssertionError("sensors are read all the time")
 
     def __enter__(self):

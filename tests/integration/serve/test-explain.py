@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from rig import BUILD, Exporter, Sensors, Service, need_root, rapl_zone, release_binary, run_tests
+from rig import BUILD, Exporter, Metrics, Sensors, Service, need_root, rapl_zone, release_binary, run_tests, snapshots_of
 
 LOAD = str(BUILD / "tests/lab/load")
 OPTIONS = ("--metrics.settle=0s", "--metrics.process.min-joules=0", "--idle.mode=fixed", "--idle.watts=package=12",
@@ -62,15 +62,15 @@ def what_the_counters_rose_by():
         burner = service.run(LOAD, "burn", "60")
         exporter.intervals(2)
         for target in (str(burner.pid), "kepler-test-explain"):
-            pages = {page.value("kepler_exporter_snapshots_total"): page for page in [exporter.scrape()]}
+            pages = {snapshots_of(page): page for page in [exporter.page()]}
             with concurrent.futures.ThreadPoolExecutor() as pool:
                 asked = pool.submit(explained, exporter, target)
                 while not asked.done() or max(pages) < asked.result()["snapshot"]:
-                    page = exporter.scrape()
-                    pages[page.value("kepler_exporter_snapshots_total")] = page
+                    page = exporter.page()  # parsed afterwards, which may take longer than an interval
+                    pages[snapshots_of(page)] = page
                     time.sleep(0.02)
             answer = asked.result()
-            before, after = pages[answer["snapshot"] - 1], pages[answer["snapshot"]]
+            before, after = (Metrics(pages[number]) for number in (answer["snapshot"] - 1, answer["snapshot"]))
             assert not after.imbalance_uj()
             for zone in answer["zones"]:
                 sums(zone)
