@@ -13,6 +13,7 @@ from page_server import PageServer
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 NOT_A_PID = 999999999
+OLD_S = 3600
 
 
 class Process:
@@ -210,8 +211,9 @@ class Alumet(Peer):
                        for zone, joules in self.delta.items() for end in ("", "_total")])
         if "no-processes" in self.faults:
             return text
-        # The first value of a process is the CPU time of its whole life.
-        self.old.update({p.pid: self.used[p.key] if p.pid in self.old else p.cpu_s for p in self.now})
+        # The first value of a process is the CPU time of its whole life, and pid 1 of this machine has lived for long.
+        first_s = {p.pid: p.cpu_s + (OLD_S if p.pid == "1" else 0) for p in self.now}
+        self.old.update({p.pid: self.used[p.key] if p.pid in self.old else first_s[p.pid] for p in self.now})
         return text + family("cpu_time_delta_alumet_nanoseconds", "gauge",
                              [({**here, "resource_consumer_id": pid, "resource_consumer_kind": "process"}, 1e9 * used)
                               for pid, used in self.old.items()])
