@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "base/macro.h"
+#include "base/num.h"
 
 #define CPUS_MAX        4096
 #define RING_BYTES      (64U * 1024) /* a power of two of pages */
@@ -28,12 +29,19 @@
 #define SOFTWARE_PERIOD 997
 /*
  * Copies of stacks: fewer bytes of each with many CPUs, so that their rings, with room for 60
- * samples, have 8 MiB on up to 64 CPUs.
+ * samples, have 8 MiB on up to 64 CPUs. On fewer CPUs, and with frequencies above 100 Hz, rings
+ * have room for up to half a second of samples within the same sum: this process may have to wait
+ * for a CPU that long, and what is lost meanwhile is not a fair sample of a program that does
+ * things in turns.
  */
 #define STACK_BYTES_MAX (8U * 1024)
 #define STACK_BYTES_MIN (2U * 1024)
 #define STACKS_BYTES    (128U * 1024) /* of all CPUs */
-#define STACKS_OF_RING  64
+#define STACKS_OF_RING  64U
+#define RINGS_BYTES     (8U << 20) /* of all CPUs; half of the buffer */
+#define RING_DIVISOR    2U         /* of a second: the time that a ring should hold */
+#define DRAINS_OF_RING  4U         /* in the time in which it fills, but every DRAIN_NS at least */
+#define DRAIN_NS        (100 * NSEC_PER_MSEC)
 #define SAMPLE_TYPE     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
 
 /* The user registers that a sample has, in the order of their numbers. */
@@ -64,7 +72,9 @@ struct perf_sampler {
 	size_t ring_count, ring_size;
 	size_t page;
 	uint32_t stack_bytes; /* that are copied with a sample; 0: none */
-	char *buffer;         /* [BUFFER_BYTES], resident as far as it is used */
+	size_t stacks_bytes;  /* of each ring with copies of stacks */
+	uint64_t drain_ns;
+	char *buffer; /* [BUFFER_BYTES], resident as far as it is used */
 	uint32_t used;
 	struct place *places; /* [place_count]; those before `next` have been given */
 	size_t place_count, place_size, next;
@@ -163,7 +173,7 @@ static int open_ring(struct perf_sampler *sampler, const struct perf_source *sou
 		     uint32_t frequency_hz, int cpu)
 {
 	size_t bytes = sampler->stack_bytes && source->clock == SAMPLED_BY_TIME
-			       ? (size_t)sampler->stack_bytes * STACKS_OF_RING
+			       ? sampler->stacks_bytes
 			       : RING_BYTES;
 	void *head;
 	int fd;
@@ -245,9 +255,8 @@ static int refuse(int err, struct diag *diag)
 }
 
 /* A power of two. */
-static uint32_t stack_bytes(void)
+static uint32_t stack_bytes(uint64_t cpus)
 {
-	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	uint32_t bytes = STACK_BYTES_MAX;
 
 	while (bytes > STACK_BYTES_MIN && bytes * cpus > STACKS_BYTES)
@@ -255,16 +264,39 @@ static uint32_t stack_bytes(void)
 	return bytes;
 }
 
+/* The size of a ring of records with copies of @bytes, a power of two times these. */
+static size_t stacks_bytes(uint32_t bytes, uint32_t frequency_hz, uint64_t cpus)
+{
+	uint64_t stacks = STACKS_OF_RING;
+
+	while (stacks * RING_DIVISOR < frequency_hz && 2 * stacks * bytes * cpus <= RINGS_BYTES)
+		stacks *= 2;
+	return (size_t)(stacks * bytes);
+}
+
+static uint64_t drain_ns(const struct perf_sampler *sampler, uint32_t frequency_hz)
+{
+	uint64_t fills_ns;
+
+	if (!sampler->stack_bytes)
+		return DRAIN_NS;
+	fills_ns = sampler->stacks_bytes / sampler->stack_bytes * NSEC_PER_SEC / frequency_hz;
+	return fills_ns / DRAINS_OF_RING < DRAIN_NS ? fills_ns / DRAINS_OF_RING : DRAIN_NS;
+}
+
 int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sampler **ret,
 		      struct diag *diag)
 {
 	struct perf_sampler *sampler = calloc(1, sizeof(*sampler));
+	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	int r = -ENOMEM;
 
 	if (!sampler)
 		return diag_set(diag, r, "out of memory");
 	sampler->page = (size_t)sysconf(_SC_PAGESIZE);
-	sampler->stack_bytes = options->copies_stacks && REGISTERS != 0 ? stack_bytes() : 0;
+	sampler->stack_bytes = options->copies_stacks && REGISTERS != 0 ? stack_bytes(cpus) : 0;
+	sampler->stacks_bytes = stacks_bytes(sampler->stack_bytes, options->frequency_hz, cpus);
+	sampler->drain_ns = drain_ns(sampler, options->frequency_hz);
 	sampler->buffer = malloc(BUFFER_BYTES);
 	if (sampler->buffer)
 		r = open_time(sampler, options->frequency_hz);
@@ -371,6 +403,11 @@ static void make_room(struct perf_sampler *sampler)
 		return;
 	sampler->used = 0;
 	sampler->place_count = sampler->next = 0;
+}
+
+uint64_t perf_sampler_drain_ns(const struct perf_sampler *sampler)
+{
+	return sampler->drain_ns;
 }
 
 void perf_sampler_drain(struct perf_sampler *sampler)

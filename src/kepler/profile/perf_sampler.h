@@ -81,10 +81,8 @@ struct perf_sampler_stats {
 int perf_sampler_open(const struct perf_sampler_options *options, struct perf_sampler **ret,
 		      struct diag *diag);
 void perf_sampler_close(struct perf_sampler *sampler); /* NULL is fine */
-/*
- * Takes what the kernel has recorded; to be called several times a second, because its buffers are
- * small.
- */
+/* Takes what the kernel has recorded, before its buffers are full: each perf_sampler_drain_ns(). */
+uint64_t perf_sampler_drain_ns(const struct perf_sampler *sampler);
 void perf_sampler_drain(struct perf_sampler *sampler);
 /* The next event up to @until_ns in order of time; false: there is none. */
 bool perf_sampler_next(struct perf_sampler *sampler, uint64_t until_ns, struct perf_event *ret);

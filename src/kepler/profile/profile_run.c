@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples are taken from the kernel's buffers every DRAIN_NS. With each interval, samples up to the
- * time of its readings are taken first, and then share the energy of the interval.
+ * Samples are taken from the kernel's buffers before these are full. With each interval, samples up
+ * to the time of its readings are taken first, and then share the energy of the interval.
  */
 #include "kepler/profile/profile_run.h"
 
@@ -21,8 +21,6 @@
 #include "kepler/profile/held_command.h"
 #include "service/schedule.h"
 #include "service/signals.h"
-
-#define DRAIN_NS (100 * NSEC_PER_MSEC)
 
 struct running {
 	const struct profile_request *request;
@@ -162,6 +160,7 @@ static bool wait_until(struct running *running, const struct schedule *schedule,
 		{ .fd = activity_fd(running->session.sources.activity), .events = POLLIN },
 		{ .fd = running->command.pid_fd, .events = POLLIN },
 	};
+	const uint64_t drain_ns = perf_sampler_drain_ns(running->sampler);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	while (!schedule_is_due(schedule, now_ns)) {
@@ -170,7 +169,7 @@ static bool wait_until(struct running *running, const struct schedule *schedule,
 		if (end_ns <= now_ns)
 			return true;
 		wait_ns = wait_ns < end_ns - now_ns ? wait_ns : end_ns - now_ns;
-		wait_ns = wait_ns < DRAIN_NS ? wait_ns : DRAIN_NS;
+		wait_ns = wait_ns < drain_ns ? wait_ns : drain_ns;
 		if (ppoll(fds, ARRAY_SIZE(fds), &(struct timespec){ .tv_nsec = (long)wait_ns },
 			  NULL) > 0) {
 			if (fds[2].revents)
