@@ -146,7 +146,7 @@ def check_rules(prometheus):
               for rule in rules
               for alert in rule.get("alerts", [])}
     deserved = {("KeplerGpuHeldIdle", schema, "hold") for schema in SCHEMAS}
-    # Whether the model knows a machine like this one is for its own exporter to say.
+    # An exporter reports by itself whether the model knows a machine like this one.
     if prometheus.query(f'last_over_time(kepler_node_model_outside{{job="{ESTIMATE}"}}[5m]) == 1'):
         deserved.add(("KeplerModelOutsidePopulation", ESTIMATE, None))
     yield from (f"alert: {alert}" for alert in raised ^ deserved)
