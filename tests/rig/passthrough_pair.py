@@ -162,8 +162,8 @@ def both(host_options, guest_options, over_port=True):
         machine = stack.enter_context(Machine(folder))
         port = stack.enter_context(Port(machine, folder / "port")) if over_port else None
         sensors = stack.enter_context(sensors_of(folder))
-        host_options = [option.replace("DIR", path) for option in host_options]
-        guest_options = [option.replace("DIR", path).replace("UUID", machine.uuid) for option in guest_options]
+        host_options, guest_options = ([option.replace("DIR", path).replace("UUID", machine.uuid) for option in options]
+                                       for options in (host_options, guest_options))
         pair = Pair(folder, sensors, stack, machine, host_options, guest_options)
         machine.work()
         pair.start_host()

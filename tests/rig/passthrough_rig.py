@@ -7,6 +7,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 import uuid
 
@@ -79,14 +80,16 @@ class Machine:
         binary = folder / "qemu-system-x86_64"
         if not binary.exists():
             binary.symlink_to(os.path.realpath(sys.executable))
+        self.lock = threading.Lock()  # a test asks, and the thread that is its port
         self.control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pid = os.posix_spawn(str(binary), [str(binary), os.path.abspath(__file__), self.path, "-uuid", self.uuid],
                                   os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, other.fileno(), 0)])
         other.close()
 
     def ask(self, what):
-        self.control.send(what.encode())
-        reply, ancillary, _, _ = self.control.recvmsg(16, socket.CMSG_SPACE(4))
+        with self.lock:
+            self.control.send(what.encode())
+            reply, ancillary, _, _ = self.control.recvmsg(16, socket.CMSG_SPACE(4))
         fds = array.array("i")
         for _, _, data in ancillary:
             fds.frombytes(data)
