@@ -68,7 +68,7 @@ def process_j(metrics, pid):
     return float(metrics.sum(GPU.format("process"), pid=str(pid)))
 
 
-def wait_until(exporter, condition, seconds=20):
+def wait_until(exporter, condition, seconds=60):
     """The first page that fulfils the condition; all that come meanwhile sum."""
     deadline = time.monotonic() + seconds
     while True:
@@ -79,7 +79,8 @@ def wait_until(exporter, condition, seconds=20):
 
 
 def is_up(metrics, index):
-    return metrics.value("kepler_exporter_source_up", zone="gpu", package=uuid(index)) == 1
+    """Not before it was found: a board's first answer may be later than the first page."""
+    return [up for _, up in metrics.select("kepler_exporter_source_up", zone="gpu", package=uuid(index))] == [1]
 
 
 def read_at(metrics):

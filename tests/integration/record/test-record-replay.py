@@ -224,10 +224,11 @@ def of_one_file():
         file = pathlib.Path(folder, "a.krec")
         command = [KEPLER, "record", file, "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}",
                    "--duration=2s", "--interval=100ms"]
-        storm = load("storm", 20, 5, 2)
+        storm = load("storm", 20, 5, 60)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+        storm.kill()
+        storm.communicate()
         assert done.returncode == 0, done.stderr
-        load_result(storm)
         reader, sums, comms, ended = Reader(file), {}, set(), 0
         for interval in reader.intervals():
             for number, zone in enumerate(interval["zones"]):
