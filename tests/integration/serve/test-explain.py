@@ -59,7 +59,7 @@ def what_the_counters_rose_by():
     with Sensors(zones) as sensors, Service("kepler-test-explain.service") as service, \
             Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS, binary=release_binary()) as exporter:
         exporter.intervals(1)
-        burner = service.run(LOAD, "burn", "60")
+        burner = service.run(LOAD, "burn", "600")
         exporter.intervals(2)
         for target in (str(burner.pid), "kepler-test-explain"):
             pages = {snapshots_of(page): page for page in [exporter.page()]}
