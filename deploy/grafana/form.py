@@ -130,12 +130,13 @@ def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [], "gridPos": {"w": 24, "h": 1}}
 
 
-def variable(name, label, query, description, many=True):
-    """Values of a label. All of them at first, which also matches series without that label."""
+def variable(name, label, query, description, has_all=True):
+    """Values of a label. All of them at first, which also matches series without that label; without such a choice, the first."""
     return {
         "type": "query", "name": name, "label": label, "description": description, "datasource": DATASOURCE, "definition": query,
-        "query": {"query": query, "refId": name}, "refresh": 2, "sort": 1, "multi": many, "includeAll": True, "allValue": ".*",
-        "current": {"text": "All", "value": "$__all"}, "hide": 0, "options": [], "regex": ""
+        "query": {"query": query, "refId": name}, "refresh": 2, "sort": 1, "multi": True, "includeAll": has_all,
+        "allValue": ".*" if has_all else None, "current": {"text": "All", "value": "$__all"} if has_all else {}, "hide": 0,
+        "options": [], "regex": ""
     }
 
 

@@ -8,6 +8,7 @@ Its argument `3` takes a Prometheus 3 (tests/lab/prometheus).
 """
 import contextlib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -28,7 +29,8 @@ NOTHING = {
     ("vm", "In a guest: age of the host's record"): "no exporter here is a guest",
 }
 KINDS_OF_PANELS = {"timeseries", "stat", "bargauge", "table", "row"}
-RECORDED = ("instance_source:kepler_quality:info", "instance_source:kepler_quality:info1d", "instance:kepler_pue:ratio",
+RECORDED = ("instance:kepler_quality:info", "instance_source:kepler_quality:info", "instance_source:kepler_quality:info1d",
+            "instance:kepler_pue:ratio",
             "instance:kepler_watts:rate5m", "instance:kepler_unattributed_watts:avg5m", "namespace:kepler_watts:rate5m",
             "namespace_pod:kepler_watts:rate5m", "instance:kepler_energy_kwh:increase1d", "namespace:kepler_energy_kwh:increase1d",
             "namespace_pod:kepler_energy_kwh:sum1d", "instance:kepler_cost_per_hour:rate5m",
@@ -116,6 +118,30 @@ def check_panels(prometheus, boards):
                 wrong.append(f"{key} has no data in {lacking}")
     print(f"{asked} queries of {sum(len(panels(made)) for made in boards.values())} panels")
     return wrong
+
+
+def check_kinds(prometheus, boards):
+    """What is shown of two jobs, of which one estimates, is what is shown of either: no watt of one is added to the other's."""
+    asked = 0
+    for name, made in boards.items():
+        for panel in panels(made):
+            for target in panel["targets"]:
+                if not re.search("kepler_[a-z_]*(watts|joules)|kepler_(cost|carbon_grams)", target["expr"]):
+                    continue
+                one, other, both = (rows_of(prometheus.query(filled(target["expr"], job)))
+                                    for job in (SCHEMAS[0], ESTIMATE, f"{SCHEMAS[0]}|{ESTIMATE}"))
+                asked += 1
+                for labels, value in both.items():
+                    if not any(math.isclose(value, alone[labels], rel_tol=1e-9, abs_tol=1e-12)
+                               for alone in (one, other) if labels in alone):
+                        yield f"{name}, {panel['title']}: {value} of both jobs, {one.get(labels)} and {other.get(labels)}: {labels}"
+    print(f"{asked} queries of two jobs")
+
+
+def rows_of(found):
+    """{labels: value} of a result, without values that are no number."""
+    rows = {tuple(sorted(row["metric"].items())): float(row["value"][1]) for row in found}
+    return {labels: value for labels, value in rows.items() if not math.isnan(value)}
 
 
 def of_job(expr, job):
@@ -215,8 +241,8 @@ def main():
         # Alerts are evaluated in a group of their own, perhaps last before there was a series.
         prometheus.wait(f'count(ALERTS{{alertname="KeplerGpuHeldIdle"}}) == {len(SCHEMAS)}', 120)
         prometheus.stop_the_clock(len(fleet.exporters), 120)
-        wrong = [*check_panels(prometheus, boards), *check_others(prometheus), *check_questions(prometheus, boards),
-                 *check_rules(prometheus), *check_sums(prometheus)]
+        wrong = [*check_panels(prometheus, boards), *check_kinds(prometheus, boards), *check_others(prometheus),
+                 *check_questions(prometheus, boards), *check_rules(prometheus), *check_sums(prometheus)]
         assert not wrong, "\n".join(wrong)
 
 

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboards' energy of a range by promtool, of nodes whose quality changes in it: what was estimated is neither lost nor shown
+as measured once a meter has taken over, and nothing is counted twice."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from dashboard_rig import filled
+from rig import ROOT, need_program
+
+MINUTES = 60
+HALF = MINUTES // 2
+JOB = "kepler"
+LEVELS = {"node": {}, "namespace": {"container_namespace": "shop"},
+          "pod": {"container_namespace": "shop", "pod_name": "web"}, "process": {"command": "httpd", "pid": "7"},
+          "vm": {"vm_name": "vm-1"}}
+# Energy of a range: the dashboard, and the title of its panel.
+PANELS = [("overview", "Energy, last 24 h"), ("overview", "Energy by namespace, last 24 h"), ("node", "Energy in this range"),
+          ("namespace", "Energy in this range"), ("namespace", "Energy, last 24 h"), ("namespace", "Energy by pod, last 24 h"),
+          ("pod", "Energy, last 24 h"), ("process", "Energy by command in this range"), ("vm", "Energy by machine, last 24 h")]
+# instance → [(source, quality, first or second half, watts then)]; the meter of "lost" fails, "gains" gets one,
+# and what the host of "guest" reports is measured first and estimated then, by one source.
+NODES = {"lost": [("rapl", "measured", 0, 60), ("model", "estimated", 1, 50)],
+         "gains": [("model", "estimated", 0, 7), ("rapl", "measured", 1, 9)],
+         "guest": [("passthrough", "measured", 0, 4), ("passthrough", "estimated", 1, 4)],
+         "steady": [("rapl", "measured", 0, 20), ("rapl", "measured", 1, 20)]}
+# W for half an hour each: the guest's source has been an estimate, so all of its energy is.
+WATT_HALVES = {"measured": 60 + 9 + 20 + 20, "estimated": 50 + 7 + 4 + 4}
+
+
+def series(name, labels, values):
+    return {"series": name + "{" + ",".join(f"{k}={json.dumps(v)}" for k, v in labels.items()) + "}", "values": values}
+
+
+def page(instance, parts):
+    target = {"job": JOB, "instance": instance}
+    for source, quality, half, _ in parts:
+        labels = target | {"zone": "package", "source": source, "quality": quality, "in_total": "true"}
+        yield series("kepler_zone_info", labels, f"_x{HALF} 1x{HALF}" if half else f"1x{HALF - 1} stale")
+    for source in {part[0] for part in parts}:
+        rates = [sum(60 * watts for name, _, when, watts in parts if name == source and when == half) for half in (0, 1)]
+        for level, names in LEVELS.items():
+            yield series(f"kepler_{level}_joules_total", target | names | {"source": source, "mode": "dynamic"},
+                         f"0+{rates[0]}x{HALF} {HALF * rates[0] + rates[1]}+{rates[1]}x{HALF - 1}")
+
+
+def load(path):
+    """A program in Python as a module."""
+    sys.path.insert(0, str(path.parent))
+    loader = importlib.machinery.SourceFileLoader("dashboards_source", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("dashboards_source", loader))
+    loader.exec_module(module)
+    return module
+
+
+DASHBOARDS = load(ROOT / "deploy/grafana/generate")
+
+
+def expression(board, title):
+    panels = getattr(DASHBOARDS, board)()["panels"]
+    found = [target["expr"] for panel in panels if panel["title"] == title for target in panel["targets"]]
+    assert len(found) == 1, (board, title)
+    return filled(found[0], JOB, span="24h")
+
+
+def cases():
+    for board, title in PANELS:
+        unit_j = 3600 if board == "process" else 3.6e6
+        expr = f'sum by (estimate) (label_replace({expression(board, title)}, "estimate", "~", "quality", "estimated"))'
+        samples = [{"labels": '{estimate="~"}' if quality == "estimated" else "{}", "value": halves * HALF * 60}
+                   for quality, halves in WATT_HALVES.items()]
+        yield {"expr": f"round({expr} * {unit_j}, 1e-3)", "eval_time": f"{MINUTES}m", "exp_samples": samples}
+
+
+def main():
+    promtool = need_program("promtool")
+    asked = list(cases())
+    test = {"evaluation_interval": "1m", "tests": [{
+        "interval": "1m", "input_series": [one for name, parts in NODES.items() for one in page(name, parts)],
+        "promql_expr_test": asked}]}
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "test.yaml")
+        path.write_text(json.dumps(test))  # JSON is YAML
+        result = subprocess.run([promtool, "test", "rules", path], capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout + result.stderr
+    print(f"{len(asked)} panels keep estimated and measured energy of {len(NODES)} nodes apart")
+
+
+main()
