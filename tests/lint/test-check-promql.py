@@ -65,6 +65,9 @@ BREAKS = [  # (schema, expression, words of the answer)
     ('both', '{__name__=~"kepler_.*_energy_stat"}', 'no metric has such a name'),
     ('both', 'kepler:container_watts:1m:by_ns', 'check the rule'),
     ('both', 'max by (gpu_name) (kepler_node_gpu_watts)', 'grouped by gpu_name'),
+    ('current', 'topk(10, sum by (command) (kepler_process_watts))', 'grouped by command'),
+    ('current', 'topk(10, sum by (comm) (kepler_process_watts{type="regular"}))', None),
+    ('both', 'topk(10, sum by (comm) (kepler_process_watts))', 'grouped by comm'),
     ('classic', 'kepler_pod_package_joules_total{label_team="a"}', None),
     ('both', 'sum by (region) (label_replace(kepler_node_watts, "region", "$1", "instance", "(.*)-.*"))', None),
     ('both', 'kepler_node_watts * on (instance) group_left (nodename) node_uname_info', None),
@@ -110,6 +113,13 @@ class CheckPromql(unittest.TestCase):
             said = TOOL.check_expression(KNOWN, schema, expression, set())
             self.assertEqual(bool(said), bool(words), (expression, said))
             self.assertIn(words or '', '\n'.join(said), expression)
+
+    def test_our_dashboards_and_rules_are_served(self):
+        files = [str(path) for path in sorted((ROOT / 'deploy').glob('*/*')) if path.parent.name in ('grafana', 'prometheus')
+                 and path.suffix in ('.json', '.yaml')]
+        self.assertGreater(len(files), 10)
+        status, said = run('--schema', 'both', *files)
+        self.assertEqual(status, 0, said)
 
     def test_every_metric_of_theirs_has_an_answer(self):
         lines = [line.split() for line in FACTS.read_text(encoding='utf-8').splitlines() if line and not line.startswith('#')]
