@@ -31,12 +31,27 @@ FROM
 )
 WHERE before IS NOT NULL;
 
+-- As `qualities` and `totals` of history.sql: a source that measured and estimated on one day counts as an estimate.
+CREATE VIEW IF NOT EXISTS kepler_qualities AS
+SELECT node, toDate(time) AS day, JSONExtractString(labels, 'source') AS source,
+       if(countIf(JSONExtractString(labels, 'quality') = 'estimated') > 0, 'estimated', 'measured') AS quality
+FROM kepler_points
+WHERE name = 'kepler_zone_info' AND JSONExtractString(labels, 'in_total') = 'true'
+GROUP BY node, day, source;
+
+CREATE VIEW IF NOT EXISTS kepler_totals AS
+SELECT i.node AS node, i.name AS name, i.labels AS labels, i.day AS day, i.increase AS increase,
+       if(q.quality = '', 'unknown', q.quality) AS quality
+FROM (SELECT *, toDate(time) AS day, JSONExtractString(labels, 'source') AS source FROM kepler_increases
+      WHERE name IN ('kepler_container_joules_total', 'kepler_node_joules_total')) AS i
+LEFT JOIN kepler_qualities AS q ON i.node = q.node AND i.day = q.day AND i.source = q.source;
+
 CREATE VIEW IF NOT EXISTS kepler_energy_by_day AS
-SELECT toDate(time) AS day, node, JSONExtractString(labels, 'container_namespace') AS namespace, sum(increase) / 3.6e6 AS kwh
-FROM kepler_increases WHERE name = 'kepler_container_joules_total'
-GROUP BY day, node, namespace;
+SELECT day, node, JSONExtractString(labels, 'container_namespace') AS namespace, quality, sum(increase) / 3.6e6 AS kwh
+FROM kepler_totals WHERE name = 'kepler_container_joules_total'
+GROUP BY day, node, namespace, quality;
 
 CREATE VIEW IF NOT EXISTS kepler_energy_of_nodes AS
-SELECT toDate(time) AS day, node, sum(increase) / 3.6e6 AS kwh
-FROM kepler_increases WHERE name = 'kepler_node_joules_total'
-GROUP BY day, node;
+SELECT day, node, quality, sum(increase) / 3.6e6 AS kwh
+FROM kepler_totals WHERE name = 'kepler_node_joules_total'
+GROUP BY day, node, quality;

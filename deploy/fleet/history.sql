@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Metrics of a fleet as Parquet by day, and energy from it. Run by DuckDB in the folder that has metrics/NODE/metrics.csv*, which
--- kepler run --file.path=…/metrics.csv --file.keep='kepler_*_joules_total' writes on each node (docs/files.md).
+-- kepler run --file.path=…/metrics.csv --file.keep='kepler_*_joules_total' --file.keep=kepler_zone_info writes on each node
+-- (docs/files.md).
 
 -- Each run adds files: a file of a node that is read again, or in part, replaces nothing, and points are counted once (below).
 COPY (
@@ -20,12 +21,28 @@ SELECT node, name, labels, day, time,
 FROM (SELECT DISTINCT node, name, labels, day, time, value FROM read_parquet('history/*/*.parquet', hive_partitioning = true))
 WINDOW series AS (PARTITION BY node, name, labels ORDER BY time);
 
+-- Whether the sources of a node measured or estimated on a day. A source that did both counts as an estimate.
+CREATE OR REPLACE VIEW qualities AS
+SELECT node, day, json_extract_string(labels, '$.source') AS source,
+       if(bool_or(json_extract_string(labels, '$.quality') = 'estimated'), 'estimated', 'measured') AS quality
+FROM read_parquet('history/*/*.parquet', hive_partitioning = true)
+WHERE name = 'kepler_zone_info' AND json_extract_string(labels, '$.in_total') = 'true'
+GROUP BY ALL;
+
+-- The increases of totals with their quality: unknown where kepler_zone_info was not kept. The views below keep it as a column:
+-- estimated energy is not added to measured energy.
+CREATE OR REPLACE VIEW totals AS
+SELECT i.node, i.name, i.labels, i.day, i.increase, coalesce(q.quality, 'unknown') AS quality
+FROM (SELECT *, json_extract_string(labels, '$.source') AS source FROM increases
+      WHERE name IN ('kepler_container_joules_total', 'kepler_node_joules_total')) i
+LEFT JOIN qualities q USING (node, day, source);
+
 -- Kilowatt-hours of each day by node and namespace, of all containers. A step over midnight counts for the day on which it ends.
 CREATE OR REPLACE VIEW energy_by_day AS
-SELECT day, node, json_extract_string(labels, '$.container_namespace') AS namespace, sum(increase) / 3.6e6 AS kwh
-FROM increases WHERE name = 'kepler_container_joules_total'
+SELECT day, node, json_extract_string(labels, '$.container_namespace') AS namespace, quality, sum(increase) / 3.6e6 AS kwh
+FROM totals WHERE name = 'kepler_container_joules_total'
 GROUP BY ALL;
 
 -- What the nodes used, to compare: energy that is in no container is the difference.
 CREATE OR REPLACE VIEW energy_of_nodes AS
-SELECT day, node, sum(increase) / 3.6e6 AS kwh FROM increases WHERE name = 'kepler_node_joules_total' GROUP BY ALL;
+SELECT day, node, quality, sum(increase) / 3.6e6 AS kwh FROM totals WHERE name = 'kepler_node_joules_total' GROUP BY ALL;

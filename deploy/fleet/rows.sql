@@ -1,18 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Rows for kepler-model train-from-data from the points of many nodes, made by DuckDB: what `kepler-model extract` makes of one.
--- Run where history/ is (history.sql); on the nodes, --file.keep must have kepler_node_*_joules_total and kepler_container_*_total.
+-- Run where history/ is (history.sql); on the nodes, --file.keep must have kepler_node_*_joules_total, kepler_container_*_total
+-- and kepler_zone_info. Only energy of sources that measured all the time makes rows: a model is not trained on estimates.
 --
 -- A step is the time from one point of the node to the next. Energy that falls has no row, another counter that falls has begun at
 -- 0, a longer step than five usual ones has no row, more than 2,000 W a package have none: the rules of docs/collecting.md. Left to
 -- extract: points of one snapshot at different times, several sources of one component, the same series from two scrapes.
 
+CREATE OR REPLACE VIEW measured AS
+SELECT node, json_extract_string(labels, '$.source') AS source FROM read_parquet('history/*/*.parquet', hive_partitioning = true)
+WHERE name = 'kepler_zone_info' AND json_extract_string(labels, '$.zone') = 'package'
+GROUP BY ALL HAVING bool_and(json_extract_string(labels, '$.quality') = 'measured');
+
 CREATE OR REPLACE VIEW counters AS
 SELECT node, epoch(time) AS second, name, value,
        value - lag(value) OVER series AS rise, epoch(time) - lag(epoch(time)) OVER series AS seconds
 FROM (SELECT DISTINCT node, name, labels, time, value FROM read_parquet('history/*/*.parquet', hive_partitioning = true))
-WHERE name IN ('kepler_node_package_joules_total', 'kepler_container_bpf_cpu_time_ms_total', 'kepler_container_cpu_cycles_total',
+WHERE name IN ('kepler_container_bpf_cpu_time_ms_total', 'kepler_container_cpu_cycles_total',
                'kepler_container_cpu_instructions_total', 'kepler_container_cache_miss_total',
                'kepler_container_bpf_page_cache_hit_total')
+   OR (name = 'kepler_node_package_joules_total'
+       AND (node, json_extract_string(labels, '$.source')) IN (SELECT (node, source) FROM measured))
 WINDOW series AS (PARTITION BY node, name, labels ORDER BY time);
 
 CREATE OR REPLACE VIEW steps AS

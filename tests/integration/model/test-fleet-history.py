@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Rows of a fleet that DuckDB makes of Parquet train the same model as those that kepler-model extracts (deploy/fleet/*.sql), and
-energy by day is what the file of a real exporter has, in DuckDB and in ClickHouse."""
+energy by day is what the files of real exporters have, in DuckDB and in ClickHouse, with estimated and measured energy apart."""
 import collections
 import contextlib
 import csv
@@ -52,17 +52,29 @@ def node_points(number):
     return points
 
 
-def write_node(folder, number, points):
-    """As `kepler run --file.path` writes them, and as `kepler-model collect` does."""
-    name = f"node-{number}"
+def write_csv(folder, name, lines):
+    """Lines (second, name, labels, value) as `kepler run --file.path` writes them on that node."""
     (folder / "metrics" / name).mkdir(parents=True)
-    lines = sorted((at, metric, json.dumps(LABELS[metric][which], separators=(",", ":")), value)
-                   for (metric, which), some in points.items() for at, value in some)
     with open(folder / "metrics" / name / "metrics.csv", "w", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["time", "name", "labels", "value"])
-        for at, *rest in lines:
-            writer.writerow([time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at)), *rest])
+        for at, metric, labels, value in sorted((*line[:2], json.dumps(line[2], separators=(",", ":")), line[3]) for line in lines):
+            writer.writerow([time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at)), metric, labels, value])
+
+
+def zone_info(at, source, quality):
+    return at, "kepler_zone_info", {"zone": "package", "source": source, "quality": quality, "in_total": "true"}, 1
+
+
+def write_node(folder, number, points):
+    """As `kepler run --file.path` writes them, and as `kepler-model collect` does. The file has an estimate of the package as well,
+    from another source, which is not to be learned from."""
+    name = f"node-{number}"
+    lines = [(at, metric, LABELS[metric][which], value) for (metric, which), some in points.items() for at, value in some]
+    lines += [zone_info(START, "rapl-sysfs", "measured"), zone_info(START, "trained_power_model", "estimated")]
+    lines += [(at, NODE_J, {"source": "trained_power_model", "mode": "dynamic", "package": "0"}, 7 * (at - START))
+              for at, _ in points[NODE_J, 0]]
+    write_csv(folder, name, lines)
     series = collections.defaultdict(list)
     for (metric, which), some in points.items():
         series[metric].append({"metric": {"__name__": metric, "instance": name, **LABELS[metric][which]},
@@ -146,35 +158,71 @@ def rows_and_models_are_the_same():
     print(f"  {len(parquet)} rows of {NODES} nodes: " + ", ".join(f"{row['model']} {row['mae_w']:.4f} W" for row in local[0]))
 
 
+def kinds_of_energy_are_apart():
+    """A node of which the meter fails, a source that measures and estimates, and one without kepler_zone_info."""
+    lines = [zone_info(START + at, source, quality) for at, source, quality in (
+        (0, "rapl-sysfs", "measured"), (60, "trained_power_model", "estimated"), (0, "passthrough", "measured"),
+        (60, "passthrough", "estimated"))]
+    risen = {"rapl-sysfs": 100, "trained_power_model": 30, "passthrough": 7, "acpi": 5}
+    for source, joules in risen.items():
+        for metric, labels in (("kepler_node_joules_total", {}), ("kepler_container_joules_total", {"container_namespace": "n"})):
+            lines += [(START + at, metric, labels | {"source": source}, value) for at, value in ((0, 0), (60, joules), (120, joules))]
+    expected = {"measured": 100, "estimated": 30 + 7, "unknown": 5}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write_csv(folder, "node-a", lines)
+        for view in ("energy_by_day", "energy_of_nodes"):
+            query = f"SELECT coalesce(sum(kwh), 0) * 3.6e6 FROM {view} WHERE quality = "
+            for quality, joules in expected.items():
+                found = run_sql(folder, "history.sql", then=f"{query}'{quality}'")[0][0]
+                assert math.isclose(found, joules, rel_tol=1e-9), (view, quality, found, joules)
+            found = run_clickhouse(folder, *(query.replace("FROM ", "FROM kepler_") + f"'{quality}'" for quality in expected))
+            for (quality, joules), other in zip(expected.items(), found):
+                assert math.isclose(other, joules, rel_tol=1e-9), (view, quality, other, joules)
+    print(f"  {expected}")
+
+
 def energy_of_real_files_is_kept():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        (folder / "metrics/node-a").mkdir(parents=True)
-        with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, \
-                Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.settle=0s", "--file.interval=1s",
-                         f"--file.path={folder}/metrics/node-a/metrics.csv", "--file.keep=kepler_*_joules_total") as exporter:
-            exporter.intervals(12)
-            assert exporter.stop() == 0
-        want = collections.defaultdict(list)
-        with open(folder / "metrics/node-a/metrics.csv", newline="", encoding="utf-8") as file:
-            for _, name, labels, value in list(csv.reader(file))[1:]:
-                if name in ("kepler_container_joules_total", "kepler_node_joules_total"):
-                    want[name, labels].append(float(value))
-        got = {what: run_sql(folder, "history.sql", then=f"SELECT sum(kwh) * 3.6e6 FROM {view}")[0][0]
-               for what, view in (("container", "energy_by_day"), ("node", "energy_of_nodes"))}
-        clickhouse = run_clickhouse(folder, *(f"SELECT sum(kwh) * 3.6e6 FROM kepler_{view}"
-                                              for view in ("energy_by_day", "energy_of_nodes")))
-    for (what, joules), other in zip(got.items(), clickhouse):
-        expected = sum(values[-1] - values[0] for (name, _), values in want.items() if name == f"kepler_{what}_joules_total")
-        assert math.isclose(joules, expected, rel_tol=1e-9) and joules > 10, (what, joules, expected)
-        assert math.isclose(other, expected, rel_tol=1e-9), (what, other, expected)
-        print(f"  {what}: {joules:.6f} J by DuckDB, {other:.6f} J by ClickHouse, {expected:.6f} J in the file")
+        (folder / "sys").mkdir()
+        with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors:
+            for node, sysfs in (("measured", sensors.mount), ("estimated", folder / "sys")):
+                (folder / "metrics" / node).mkdir(parents=True)
+                with Exporter(f"--host.sysfs={sysfs}", "--monitor.interval=500ms", "--metrics.settle=0s", "--file.interval=1s",
+                              f"--file.path={folder}/metrics/{node}/metrics.csv", "--file.keep=kepler_*_joules_total",
+                              "--file.keep=kepler_zone_info") as exporter:
+                    exporter.intervals(12)
+                    assert exporter.stop() == 0
+        asked = [(level, view, node) for level, view in (("container", "energy_by_day"), ("node", "energy_of_nodes"))
+                 for node in ("measured", "estimated")]
+        want = [file_energy(folder / "metrics" / node / "metrics.csv", f"kepler_{level}_joules_total") for level, _, node in asked]
+        queries = [f"SELECT sum(kwh) * 3.6e6 FROM {view} WHERE quality = '{node}' AND node = '{node}'" for _, view, node in asked]
+        # Each run adds the points again, which changes nothing.
+        got = [run_sql(folder, "history.sql", then=query)[0][0] for query in queries]
+        others = run_sql(folder, "history.sql", then="SELECT count(*) FROM energy_of_nodes WHERE quality <> node")[0][0]
+        clickhouse = run_clickhouse(folder, *(query.replace("FROM ", "FROM kepler_") for query in queries))
+    assert others == 0, others
+    for (level, _, node), expected, joules, other in zip(asked, want, got, clickhouse):
+        assert math.isclose(joules, expected, rel_tol=1e-9) and joules > 1, (level, node, joules, expected)
+        assert math.isclose(other, expected, rel_tol=1e-9), (level, node, other, expected)
+        print(f"  {node}, {level}: {joules:.6f} J by DuckDB, {other:.6f} J by ClickHouse, {expected:.6f} J in the file")
+
+
+def file_energy(path, name):
+    """The rise of all series of a family in a file."""
+    series = collections.defaultdict(list)
+    with open(path, newline="", encoding="utf-8") as file:
+        for _, metric, labels, value in list(csv.reader(file))[1:]:
+            if metric == name:
+                series[labels].append(float(value))
+    return sum(values[-1] - values[0] for values in series.values())
 
 
 def main():
     if not MODEL.exists():
         skip("kepler-model is not built")
-    run_tests((rows_and_models_are_the_same, energy_of_real_files_is_kept))
+    run_tests((rows_and_models_are_the_same, kinds_of_energy_are_apart, energy_of_real_files_is_kept))
 
 
 main()
