@@ -90,7 +90,7 @@ int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node)
 	const char *system = kube_text(labels, "kubernetes.io/os", KUBE_END);
 	struct cluster_node *new;
 
-	if (!*name || strlen(name) >= sizeof(new->name))
+	if (!kube_is_name(name) || strlen(name) >= sizeof(new->name))
 		return 0;
 	if (facts->node_count == CLUSTER_NODES_MAX) {
 		facts->nodes_left_out++;
@@ -166,8 +166,8 @@ int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset)
 	struct cluster_daemonset *new;
 	struct diag diag = { "" };
 
-	if (!*kube_text(daemonset, "metadata", "name", KUBE_END) ||
-	    !*kube_text(daemonset, "metadata", "namespace", KUBE_END) || !container)
+	if (!kube_is_name(kube_text(daemonset, "metadata", "name", KUBE_END)) ||
+	    !kube_is_name(kube_text(daemonset, "metadata", "namespace", KUBE_END)) || !container)
 		return 0;
 	if (facts->daemonset_count == CLUSTER_DAEMONSETS_MAX) {
 		facts->daemonsets_left_out++;
@@ -273,7 +273,7 @@ int cluster_facts_take_pod(struct cluster_facts *facts, size_t daemonset, const 
 	struct cluster_node *node = cluster_facts_node(facts, node_of(pod));
 	struct cluster_pod *new;
 
-	if (!node || !*name || strlen(name) >= sizeof(new->name) ||
+	if (!node || !kube_is_name(name) || strlen(name) >= sizeof(new->name) ||
 	    is_of_another(&facts->daemonsets[daemonset], pod))
 		return 0;
 	if (grow((void **)&node->pods, node->pod_count, sizeof(*new)) < 0)

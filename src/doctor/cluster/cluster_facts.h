@@ -125,7 +125,10 @@ struct cluster_facts {
 };
 
 void cluster_facts_release(struct cluster_facts *facts);
-/* An object of a list. 0 or -ENOMEM; anything else, or beyond a limit, is left out. */
+/*
+ * An object of a list. 0 or -ENOMEM; anything else, an object with an invalid name, and one beyond
+ * a limit are left out.
+ */
 int cluster_facts_take_node(struct cluster_facts *facts, const json_t *node);
 int cluster_facts_take_daemonset(struct cluster_facts *facts, json_t *daemonset);
 /*

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "doctor/cluster/account_rights.h"
+#include "doctor/cluster/cluster_findings.h"
 #include "doctor/cluster/label_selector.h"
 #include "doctor/cluster/page_reader.h"
 #include "doctor/cluster/refusals.h"
@@ -137,6 +138,7 @@ static int read_version(struct api_client *client, struct cluster_facts *facts, 
 	version = json_parse_bounded(answer.body.data ? answer.body.data : "", answer.body.len);
 	(void)snprintf(facts->version, sizeof(facts->version), "%s",
 		       kube_text(version, "gitVersion", KUBE_END));
+	cluster_findings_clean(facts->version, sizeof(facts->version));
 	json_decref(version);
 	facts->clock = answer.clock;
 	facts->now_s = isnan(answer.date_s) ? now_s() : answer.date_s;
@@ -180,8 +182,8 @@ static int read_settings(struct api_client *client, struct cluster_facts *facts,
 	json_t *map;
 	int r;
 
-	if (!place.config_map) {
-		set->settings.are_partial |= place.is_elsewhere;
+	if (!place.config_map || !kube_is_name(place.config_map)) {
+		set->settings.are_partial |= place.is_elsewhere || place.config_map;
 		return 0;
 	}
 	(void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/configmaps/%s", set->ns,

@@ -37,6 +37,12 @@ const char *kube_text(const json_t *object, const char *key, ...)
 	return text ? text : "";
 }
 
+bool kube_is_name(const char *text)
+{
+	return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0' &&
+	       *text != '.';
+}
+
 double kube_time_s(const char *text)
 {
 	struct tm tm = { .tm_isdst = 0 };
