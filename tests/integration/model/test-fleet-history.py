@@ -159,14 +159,15 @@ def rows_and_models_are_the_same():
 
 
 def kinds_of_energy_are_apart():
-    """A node of which the meter fails, a source that measures and estimates, and one without kepler_zone_info."""
+    """A node whose meter fails, a source that measures and estimates, and one without kepler_zone_info."""
     lines = [zone_info(START + at, source, quality) for at, source, quality in (
         (0, "rapl-sysfs", "measured"), (60, "trained_power_model", "estimated"), (0, "passthrough", "measured"),
         (60, "passthrough", "estimated"))]
     risen = {"rapl-sysfs": 100, "trained_power_model": 30, "passthrough": 7, "acpi": 5}
     for source, joules in risen.items():
         for metric, labels in (("kepler_node_joules_total", {}), ("kepler_container_joules_total", {"container_namespace": "n"})):
-            lines += [(START + at, metric, labels | {"source": source}, value) for at, value in ((0, 0), (60, joules), (120, joules))]
+            lines += [(START + at, metric, labels | {"source": source}, value)
+                      for at, value in ((0, 0), (60, joules), (120, joules))]
     expected = {"measured": 100, "estimated": 30 + 7, "unknown": 5}
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

@@ -10,7 +10,8 @@ from rule_files import RULES, families, names_in
 
 TESTS = ROOT / "tests/prometheus"
 PAGE = (ROOT / "docs/alerts.md").read_text()
-HELPERS = {"instance:kepler_quality:info", "instance_source:kepler_quality:info", "instance_source:kepler_quality:info1d", "instance:kepler_pue:ratio"}
+HELPERS = {"instance:kepler_quality:info", "instance_source:kepler_quality:info", "instance_source:kepler_quality:info1d",
+           "instance:kepler_pue:ratio"}
 
 
 def rules_of(text):
