@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What an API server and exporters send to `kepler doctor --cluster`: an object with a list of each
- * kind of object, the text of a configuration file, and the pages of the pods in the order of the
- * nodes. Whatever it is, the judgement is the same each time, a finding says what to do, and no
+ * The input of `kepler doctor --cluster` from an API server and exporters: an object with a list of
+ * each kind of object, the text of a configuration file, and the pages of the pods in the order of
+ * the nodes. The judgement of any input is the same each time, each finding has a command, and no
  * control character of another program reaches the terminal.
  */
 #include <stdint.h>
