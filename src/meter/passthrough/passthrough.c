@@ -3,7 +3,8 @@
  * The thread that polls waits for bytes in the reading of the first zone, so a record is taken when
  * it arrives and has the time of its arrival; the other zones then have their values of the same
  * record. Nothing of the host's clocks is used for that time. Without a record for three of the
- * host's intervals the zones fail; the next record of the epoch covers the gap.
+ * host's intervals the zones fail; the next record of the epoch covers the gap. They fail as well
+ * while the host has never reported any energy and this machine works.
  *
  * The host has meters that are more than this machine, so a zone has the rank of a share: behind
  * all meters of the machine itself, before estimates.
@@ -59,6 +60,8 @@ struct meter {
 	char *procfs;
 	struct passthrough_cpu cpu;
 	uint64_t cpu_epochs; /* when @cpu began */
+	struct passthrough_empty empty;
+	bool is_empty; /* the account has no energy, although this machine works */
 	bool has_uuid;
 	bool is_claimed; /* meter_options.host_is_distrusted */
 	int error;       /* of the channel */
@@ -71,6 +74,15 @@ static void set_remark(struct meter *meter, const char *text)
 	pthread_mutex_unlock(&meter->lock);
 }
 
+static bool has_energy(const struct passthrough_account *account)
+{
+	for (size_t i = 0; i < account->sum_count; i++) {
+		if (account->sums[i].energy_uj)
+			return true;
+	}
+	return false;
+}
+
 /* Only records that follow each other in one epoch cover all time between them. */
 static void compare_cpu(struct meter *meter, enum passthrough_outcome outcome)
 {
@@ -79,9 +91,25 @@ static void compare_cpu(struct meter *meter, enum passthrough_outcome outcome)
 	if (outcome != PASSTHROUGH_COUNTED || meter->account.epoch_count != meter->cpu_epochs)
 		meter->cpu = (struct passthrough_cpu){ 0 };
 	meter->cpu_epochs = meter->account.epoch_count;
-	if (outcome == PASSTHROUGH_COUNTED && passthrough_own_cpu(meter->procfs, &own_us) == 0)
-		passthrough_cpu_compare(&meter->cpu, meter->received_ns, meter->account.cpu_time_us,
-					own_us);
+	if (outcome != PASSTHROUGH_COUNTED || passthrough_own_cpu(meter->procfs, &own_us) < 0)
+		return;
+	passthrough_cpu_compare(&meter->cpu, meter->received_ns, meter->account.cpu_time_us,
+				own_us);
+	meter->is_empty = passthrough_is_empty(&meter->empty, has_energy(&meter->account), own_us);
+}
+
+static const char *remark_on(const struct meter *meter, enum passthrough_outcome outcome)
+{
+	if (outcome == PASSTHROUGH_FELL)
+		return "a record of the host was refused: a value in it fell";
+	if (outcome == PASSTHROUGH_IMPLAUSIBLE)
+		return "a record of the host was refused: it has more energy than the zone can "
+		       "have used";
+	if (meter->is_empty)
+		return "the host reports 0 J all the time, although the CPUs of this machine were "
+		       "busy for more than 30 s, so its account is not used: Kepler on the host "
+		       "may have no meter that counts";
+	return "";
 }
 
 static void take_record(struct meter *meter, const struct passthrough_record *record)
@@ -102,12 +130,7 @@ static void take_record(struct meter *meter, const struct passthrough_record *re
 	meter->stale_ns = stale_ns < STALE_MAX_NS ? stale_ns : STALE_MAX_NS;
 	compare_cpu(meter, outcome);
 	passthrough_channel_expect(meter->channel, (uint64_t)record->period_ms * NSEC_PER_MSEC);
-	set_remark(meter, outcome == PASSTHROUGH_FELL
-				  ? "a record of the host was refused: a value in it fell"
-			  : outcome == PASSTHROUGH_IMPLAUSIBLE
-				  ? "a record of the host was refused: it has more energy than "
-				    "the zone can have used"
-				  : "");
+	set_remark(meter, remark_on(meter, outcome));
 }
 
 static void take_stream(struct meter *meter, const char *bytes, size_t len)
@@ -256,6 +279,8 @@ static int passthrough_read_raw(struct meter *meter, size_t index, struct raw_re
 		pump(meter, meter->updates[0] == sum->updates ? WAIT_NS : 0);
 		add_zones(meter);
 	}
+	if (meter->is_empty)
+		return -ENODATA;
 	if (meter->updates[index] == sum->updates) {
 		uint64_t age_ns = clock_ns(CLOCK_MONOTONIC) - meter->received_ns;
 

@@ -71,6 +71,13 @@ void passthrough_cpu_compare(struct passthrough_cpu *cpu, uint64_t now_ns, uint6
 	cpu->own_us = own_us;
 }
 
+bool passthrough_is_empty(struct passthrough_empty *empty, bool has_energy, uint64_t own_us)
+{
+	if (has_energy || !empty->has_begun)
+		*empty = (struct passthrough_empty){ !has_energy, own_us };
+	return empty->has_begun && own_us >= empty->begun_us + PASSTHROUGH_EMPTY_US;
+}
+
 double passthrough_cpu_deviation(uint64_t host_us, uint64_t own_us)
 {
 	return own_us ? (double)host_us / (double)own_us - 1 : (double)NAN;

@@ -231,6 +231,51 @@ static void energy_without_idle_has_another_scope(void **state)
 	check_reading(fixture, 0, 100, 0);
 }
 
+/* The host's record number @sequence with @uj in each zone, when all CPUs were busy for @busy_s. */
+static int read_after_work(struct fixture *fixture, const char *path, uint64_t sequence,
+			   uint64_t uj, unsigned busy_s)
+{
+	struct passthrough_record record = later(sequence, 0);
+	struct raw_reading unused;
+	char stat[64];
+
+	(void)snprintf(stat, sizeof(stat), "cpu  %ld 0 0 0 0 0 0\n", busy_s * sysconf(_SC_CLK_TCK));
+	tree_put(&fixture->tree, "proc", "stat", stat);
+	record.flags = 0;
+	for (size_t i = 0; i < record.zone_count; i++) {
+		record.zones[i].dynamic_uj = uj;
+		record.zones[i].idle_uj = 0;
+	}
+	put_text(path, record);
+	return passthrough_meter.read_raw(fixture->meter, 0, &unused);
+}
+
+static void an_account_without_energy_is_not_used(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[320], procfs[320];
+	struct meter_options options = { .sysfs = fixture->tree.sysfs,
+					 .procfs = procfs,
+					 .passthrough.from = path };
+	struct passthrough_record record = later(1, 0);
+
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	(void)snprintf(procfs, sizeof(procfs), "%s/proc", fixture->tree.sysfs);
+	record.flags = 0;
+	memset(record.zones, 0, sizeof(record.zones));
+	record.zone_count = 0;
+	put_text(path, record);
+	fixture->ops = &passthrough_meter;
+	assert_int_equal(passthrough_meter.open(&options, &fixture->meter), 0);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	assert_int_equal(read_after_work(fixture, path, 2, 0, 100), 0);
+	assert_int_equal(read_after_work(fixture, path, 3, 0, 129), 0);
+	assert_int_equal(read_after_work(fixture, path, 4, 0, 130), -ENODATA);
+	check_remark(fixture, "the host reports 0 J all the time");
+	assert_int_equal(read_after_work(fixture, path, 5, 7, 200), 0);
+	assert_int_equal(read_after_work(fixture, path, 6, 7, 300), 0);
+}
+
 static void files_are_read_when_they_are_replaced(void **state)
 {
 	struct fixture *fixture = *state;
@@ -494,6 +539,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(records_become_zones, setup, teardown),
 		cmocka_unit_test_setup_teardown(readings_have_a_caveat, setup, teardown),
 		cmocka_unit_test_setup_teardown(energy_without_idle_has_another_scope, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_account_without_energy_is_not_used, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(files_are_read_when_they_are_replaced, setup,
 						teardown),

@@ -71,12 +71,25 @@ static void busy_time_has_no_steal(void **state)
 	tree_remove(&tree);
 }
 
+static void work_has_energy(void **state)
+{
+	struct passthrough_empty empty = { 0 };
+
+	(void)state;
+	assert_false(passthrough_is_empty(&empty, false, 100 * S));
+	assert_false(passthrough_is_empty(&empty, false, 130 * S - 1));
+	assert_true(passthrough_is_empty(&empty, false, 130 * S));
+	assert_false(passthrough_is_empty(&empty, true, 131 * S));
+	assert_false(passthrough_is_empty(&empty, true, 999 * S));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_compared_over_a_minute),
 		cmocka_unit_test(an_idle_machine_is_not_judged),
 		cmocka_unit_test(busy_time_has_no_steal),
+		cmocka_unit_test(work_has_energy),
 	};
 
 	return unit_run(tests);
