@@ -562,12 +562,12 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 				     activity.time_ns);
 	estimates_picture(&engine->sources->estimates, &engine->sources->host, engine->published,
 			  node);
-	party_entry_end_processes(engine->books.ledger, &activity);
+	tree_follow(engine->peers.trees, &engine->books, engine->published, &activity,
+		    measured.dt_ns);
+	party_entry_end_processes(engine->books.ledger, &activity, engine->peers.trees);
 	sleepers_look(engine->books.ledger, engine->sources->identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_node(engine, &measured, node);
-	tree_follow(engine->peers.trees, engine->books.ledger, engine->published, &activity,
-		    measured.dt_ns);
 	follow_units(engine, activity.time_ns, now->boottime_ms);
 	published = publish(engine, &activity, now, node);
 	if (pass < 0)

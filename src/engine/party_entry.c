@@ -165,13 +165,15 @@ int party_entry_take(const struct party_entry *entry, const struct activity *act
 	return 0;
 }
 
-void party_entry_end_processes(struct ledger *ledger, const struct activity *activity)
+void party_entry_end_processes(struct ledger *ledger, const struct activity *activity,
+			       struct process_trees *trees)
 {
 	for (size_t i = 0; i < activity->count; i++) {
 		const struct activity_sample *sample = &activity->samples[i];
+		const struct tree_id id = { sample->key.pid, sample->key.start_ns };
 		uint32_t process;
 
-		if (!(sample->flags & ACTIVITY_ENDED))
+		if (!(sample->flags & ACTIVITY_ENDED) || (trees && process_trees_hold(trees, &id)))
 			continue;
 		process = ledger_find_process(ledger, sample->key.pid, sample->key.start_ns);
 		if (process != LEDGER_NONE)

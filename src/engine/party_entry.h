@@ -12,6 +12,7 @@
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
 #include "snapshot/process_users.h"
+#include "stat/process_trees.h"
 #include "workload/identity.h"
 
 /* Where parties are entered; all is borrowed. */
@@ -33,5 +34,6 @@ void party_entry_take_sleepers(const struct party_entry *entry, struct activity_
  * and their rows get the names.
  */
 void party_entry_name_waiting(const struct party_entry *entry);
-/* Rows of processes that ended in the pass, once it is booked. */
-void party_entry_end_processes(struct ledger *ledger, const struct activity *activity);
+/* Rows of processes that ended in the pass, once it is booked; @trees may hold some, or be NULL. */
+void party_entry_end_processes(struct ledger *ledger, const struct activity *activity,
+			       struct process_trees *trees);

@@ -18,6 +18,7 @@
 
 #define KEPT_NS      (60 * NSEC_PER_SEC) /* an ended process of a tree */
 #define WAIT_NS      (5 * NSEC_PER_SEC)  /* for a parent; a grace period is far shorter */
+#define HOLD_NS      (20 * NSEC_PER_SEC) /* an ended process, for a meter that is late */
 #define START_TICK   (10 * NSEC_PER_MSEC)
 #define TREE_WAITING (TREE_NONE - 1)
 
@@ -34,6 +35,12 @@ struct entry {
 	char comm[LEDGER_COMM_MAX];
 };
 
+/* A process that has ended, and has energy to come. */
+struct held_end {
+	struct tree_id id;
+	uint64_t ended_ns; /* MONOTONIC */
+};
+
 struct process_trees {
 	struct process_tree tree[TREES_MAX];
 	uint32_t count;
@@ -42,6 +49,11 @@ struct process_trees {
 	struct entry *entries; /* [size] */
 	uint32_t size, high, first_free;
 	uint32_t waiting;
+	/* MONOTONIC: the end of the last interval; up to when all meters of the total are read. */
+	uint64_t time_ns, read_ns;
+	bool is_behind;             /* one of these was not read in it */
+	struct held_end *held_ends; /* [held_count]; they outlive their trees */
+	size_t held_count, held_size;
 };
 
 int process_trees_new(struct process_trees **ret)
@@ -80,6 +92,7 @@ void process_trees_free(struct process_trees *trees)
 	for (uint32_t i = 0; i < TREES_MAX; i++)
 		free(trees->tree[i].accounts);
 	forget_all(trees);
+	free(trees->held_ends);
 	map_release(&trees->map);
 	free(trees);
 }
@@ -455,6 +468,64 @@ static void forget_old(struct process_trees *trees, uint64_t now_ns)
 	}
 }
 
+/* ---- ends that wait for energy ---- */
+
+static void note_meters(struct process_trees *trees, uint32_t accounts,
+			const struct tree_interval *interval)
+{
+	trees->time_ns = trees->read_ns = interval->time_ns;
+	for (uint32_t a = 0; a < accounts; a++) {
+		if (interval->in_total[a] && interval->read_ns[a] < trees->read_ns)
+			trees->read_ns = interval->read_ns[a];
+	}
+	trees->is_behind =
+		interval->elapsed_ns && trees->read_ns + interval->elapsed_ns < interval->time_ns;
+}
+
+/* Accounts that are not read up to @ended_ns are no longer waited for. */
+static void give_up(struct process_trees *trees, uint64_t ended_ns)
+{
+	for (uint32_t i = 0; i < TREES_MAX; i++) {
+		struct process_tree *tree = &trees->tree[i];
+
+		for (uint32_t a = 0; tree->is_used && a < tree->account_count; a++)
+			tree->accounts[a].is_lost |=
+				tree->accounts[a].in_total && tree->accounts[a].read_ns < ended_ns;
+	}
+}
+
+bool process_trees_hold(struct process_trees *trees, const struct tree_id *id)
+{
+	const struct entry *entry = trees->is_behind ? find(trees, id) : NULL;
+
+	if (!entry || entry->tree == TREE_NONE)
+		return false;
+	if (trees->held_count >= TREE_HELD_MAX ||
+	    ARRAY_RESERVE(trees->held_ends, trees->held_size, trees->held_count + 1) < 0) {
+		give_up(trees, trees->time_ns);
+		return false;
+	}
+	trees->held_ends[trees->held_count++] = (struct held_end){ *id, trees->time_ns };
+	return true;
+}
+
+bool process_trees_next_due(struct process_trees *trees, uint64_t time_ns, struct tree_id *ret)
+{
+	for (size_t i = 0; i < trees->held_count; i++) {
+		const struct held_end *end = &trees->held_ends[i];
+		bool is_read = trees->time_ns == time_ns && trees->read_ns >= end->ended_ns;
+
+		if (trees->count && !is_read && time_ns - end->ended_ns < HOLD_NS)
+			continue;
+		if (trees->count && !is_read)
+			give_up(trees, end->ended_ns);
+		*ret = end->id;
+		trees->held_ends[i] = trees->held_ends[--trees->held_count];
+		return true;
+	}
+	return false;
+}
+
 void process_trees_book(struct process_trees *trees, const struct ledger *ledger,
 			const struct tree_interval *interval)
 {
@@ -462,6 +533,7 @@ void process_trees_book(struct process_trees *trees, const struct ledger *ledger
 
 	if (!trees->count)
 		return;
+	note_meters(trees, layout->account_count, interval);
 	for (uint32_t i = 0; i < TREES_MAX; i++) {
 		struct process_tree *tree = &trees->tree[i];
 
@@ -471,7 +543,7 @@ void process_trees_book(struct process_trees *trees, const struct ledger *ledger
 		(void)reserve_accounts(tree, layout->account_count);
 		for (uint32_t a = 0; a < tree->account_count; a++) {
 			tree->accounts[a].in_total = interval->in_total[a];
-			tree->accounts[a].is_late |= interval->is_late && interval->is_late[a];
+			tree->accounts[a].read_ns = interval->read_ns[a];
 		}
 		add_idle(tree, ledger, interval);
 		tree->booked_ns = interval->now_ns;

@@ -25,6 +25,7 @@
 #define TREE_PROCESSES    65536 /* of all trees, and others of their time; more are counted */
 #define TREE_COMMANDS_MAX 48    /* of each tree; further ones are in the last one, "other" */
 #define TREE_NONE         UINT8_MAX
+#define TREE_HELD_MAX     2048 /* ended processes that wait for energy; see process_trees_hold() */
 
 /* As struct process_key (activity/activity_reader.h): the start is on CLOCK_BOOTTIME. */
 struct tree_id {
@@ -44,9 +45,10 @@ struct tree_account {
 	uint64_t energy_uj[MODE_COUNT];
 	/* Idle energy of the node that no row was charged, in proportion to the tree's time. */
 	uint64_t node_idle_uj;
-	double error_uj; /* of energy_uj, half-width of the 90 % interval as far as it is known */
-	bool in_total;   /* the last interval that was booked has it so */
-	bool is_late;    /* its energy is not all here: see struct tree_interval */
+	double error_uj;  /* of energy_uj, half-width of the 90 % interval as far as it is known */
+	bool in_total;    /* the last interval that was booked has it so */
+	bool is_lost;     /* some of it could not be waited for, and may be in the container */
+	uint64_t read_ns; /* MONOTONIC: its energy is here up to then; 0: it has not been read */
 };
 
 struct tree_command {
@@ -77,14 +79,11 @@ struct process_trees; /* its own */
 /* An interval that has been booked. */
 struct tree_interval {
 	uint64_t now_ns;           /* its end, BOOTTIME */
+	uint64_t time_ns;          /* the same, MONOTONIC */
 	uint64_t elapsed_ns;       /* its length; 0: not known */
 	const double *error_ratio; /* [accounts of the ledger]: of their energy; NULL: not known */
 	const bool *in_total;      /* the same: they are in the total */
-	/*
-	 * The same, or NULL: their source reports energy late, or was not read, so energy of
-	 * processes that have ended may have gone to their container, and some is to come.
-	 */
-	const bool *is_late;
+	const uint64_t *read_ns;   /* the same, MONOTONIC: up to when their meters were read */
 };
 
 int process_trees_new(struct process_trees **ret); /* 0 or -ENOMEM */
@@ -102,6 +101,15 @@ void process_trees_see(struct process_trees *trees, const struct tree_process *p
 /* Adds the interval, before any of its rows is released. */
 void process_trees_book(struct process_trees *trees, const struct ledger *ledger,
 			const struct tree_interval *interval);
+/*
+ * To be asked about each process that has ended, after process_trees_book(). True: it may belong to
+ * a tree, and a meter of the total was not read in this interval, or reports late. The caller keeps
+ * the row of the process as one that lives, so that the energy that is still to come goes to it,
+ * until process_trees_next_due() returns the process: true, once its time has been read, or after
+ * some seconds.
+ */
+bool process_trees_hold(struct process_trees *trees, const struct tree_id *id);
+bool process_trees_next_due(struct process_trees *trees, uint64_t time_ns, struct tree_id *ret);
 /* NULL: there is none with this number. */
 const struct process_tree *process_trees_at(const struct process_trees *trees, uint32_t tree);
 /* The living processes of a tree: at most @max in @ret; returns how many there are. */

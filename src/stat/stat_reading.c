@@ -30,6 +30,16 @@ static uint32_t integer(const json_t *object, const char *key)
 	return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
+/* An exporter that does not report it has no late meters that it knows of. */
+static uint64_t time_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) && json_integer_value(value) >= 0
+		       ? (uint64_t)json_integer_value(value)
+		       : UINT64_MAX;
+}
+
 static bool flag(const json_t *object, const char *key)
 {
 	return json_is_true(json_object_get(object, key));
@@ -64,6 +74,7 @@ static void read_zones(const json_t *array, struct stat_reading *ret)
 		zone->is_of_node = flag(item, "of_node");
 		zone->in_total = flag(item, "in_total");
 		zone->is_late = flag(item, "late");
+		zone->read_ns = time_of(item, "read_ns");
 		zone->joules = number(item, "joules");
 		zone->error_joules = number(item, "error_joules");
 	}
@@ -176,4 +187,19 @@ bool stat_reading_is_estimated(const struct stat_reading *reading)
 	for (size_t i = 0; i < reading->zone_count; i++)
 		any |= reading->zones[i].in_total && reading->zones[i].is_estimated;
 	return any;
+}
+
+bool stat_reading_reaches(const struct stat_reading *reading, uint64_t time_ns)
+{
+	for (size_t i = 0; i < reading->zone_count; i++) {
+		if (reading->zones[i].in_total && reading->zones[i].read_ns < time_ns)
+			return false;
+	}
+	return true;
+}
+
+void stat_reading_mark_late(struct stat_reading *reading, uint64_t time_ns)
+{
+	for (size_t i = 0; i < reading->zone_count; i++)
+		reading->zones[i].is_late |= reading->zones[i].read_ns < time_ns;
 }

@@ -22,7 +22,8 @@
 struct stat_zone {
 	char zone[16], mode[16], source[STAT_NAME_SIZE];
 	bool is_estimated, in_total;
-	bool is_late;             /* its meter reports late: some of its energy is missing */
+	bool is_late;             /* some of its energy was not waited for, and is missing */
+	uint64_t read_ns;         /* MONOTONIC: its energy is known up to then */
 	bool is_idle, is_of_node; /* the idle energy of the whole machine */
 	double joules, error_joules;
 };
@@ -54,6 +55,10 @@ struct stat_reading {
 
 /* 0, or -EINVAL with a diagnosis; @ret is written on success only. */
 int stat_reading_parse(const char *text, size_t len, struct stat_reading *ret, struct diag *diag);
+/* Are all zones of the total known up to @time_ns, MONOTONIC? */
+bool stat_reading_reaches(const struct stat_reading *reading, uint64_t time_ns);
+/* Marks those as late that are not. */
+void stat_reading_mark_late(struct stat_reading *reading, uint64_t time_ns);
 /* Sums the zones in the total, @with_idle or only what the processes used. */
 double stat_reading_joules(const struct stat_reading *reading, bool with_idle);
 /* The known error of the total: half of its 90 % interval; 0: not known. */

@@ -31,30 +31,64 @@ static void see(struct process_trees *trees, const struct activity *activity)
 	}
 }
 
-void tree_follow(struct process_trees *trees, const struct ledger *ledger,
+/* Up to when all zones of the account are read. */
+static uint64_t read_until(const struct books *books, const struct layout *layout, uint32_t a)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	for (uint32_t z = layout->accounts[a].first_zone; z != ZONE_NONE;
+	     z = layout->zones[z].next) {
+		uint64_t read_ns = books->accountant.contenders[z].read_ns;
+
+		if (!books_has_ended(books, z) && read_ns < until_ns)
+			until_ns = read_ns;
+	}
+	return until_ns;
+}
+
+static void end_kept(struct process_trees *trees, struct ledger *ledger, uint64_t time_ns)
+{
+	struct tree_id id;
+
+	while (process_trees_next_due(trees, time_ns, &id)) {
+		uint32_t process = ledger_find_process(ledger, id.pid, id.start_ns);
+
+		if (process != LEDGER_NONE)
+			ledger_end_process(ledger, process);
+	}
+}
+
+void tree_follow(struct process_trees *trees, const struct books *books,
 		 const struct snapshot_zone *zones, const struct activity *activity,
 		 uint64_t elapsed_ns)
 {
-	const struct layout *layout = ledger_layout(ledger);
+	const struct layout *layout = ledger_layout(books->ledger);
 	double error_ratio[ZONES_MAX];
-	bool in_total[ZONES_MAX], is_late[ZONES_MAX];
+	bool in_total[ZONES_MAX];
+	uint64_t read_ns[ZONES_MAX];
 	const struct tree_interval interval = {
 		.now_ns = activity->boottime_ns,
+		.time_ns = activity->time_ns,
 		.elapsed_ns = elapsed_ns,
 		.error_ratio = error_ratio,
 		.in_total = in_total,
-		.is_late = is_late,
+		.read_ns = read_ns,
 	};
 
-	if (!trees || !process_trees_any(trees))
+	if (!trees)
 		return;
+	if (!process_trees_any(trees)) {
+		end_kept(trees, books->ledger, activity->time_ns);
+		return;
+	}
 	for (uint32_t a = 0; a < layout->account_count; a++) {
 		const struct snapshot_zone *zone = &zones[layout->accounts[a].first_zone];
 
 		error_ratio[a] = error_of(zone);
 		in_total[a] = zone->total != TOTAL_NONE;
-		is_late[a] = isfinite(zone->delay_s) || zone->state != ZONE_UP;
+		read_ns[a] = read_until(books, layout, a);
 	}
 	see(trees, activity);
-	process_trees_book(trees, ledger, &interval);
+	process_trees_book(trees, books->ledger, &interval);
+	end_kept(trees, books->ledger, activity->time_ns);
 }

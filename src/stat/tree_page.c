@@ -29,8 +29,9 @@ static void add_zone(struct strbuf *out, const struct zone *zone, enum energy_mo
 
 static void end_zone(struct strbuf *out, const struct tree_account *sum, double error_uj)
 {
-	strbuf_addf(out, ",\"in_total\":%s,\"late\":%s,\"error_joules\":%.6f}",
-		    sum->in_total ? "true" : "false", sum->is_late ? "true" : "false",
+	strbuf_addf(out, ",\"in_total\":%s,\"late\":%s,\"read_ns\":%llu,\"error_joules\":%.6f}",
+		    sum->in_total ? "true" : "false", sum->is_lost ? "true" : "false",
+		    (unsigned long long)(sum->read_ns < INT64_MAX ? sum->read_ns : INT64_MAX),
 		    error_uj / 1e6);
 }
 

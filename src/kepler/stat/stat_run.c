@@ -2,7 +2,8 @@
 /*
  * When the command has exited, it is read while it is a zombie, then reaped. Descendants that ended
  * shortly before are reported a grace period of the kernel later: the CPU time that the kernel has
- * counted of all that was waited for shows whether some are missing, and then it is read again.
+ * counted of all that was waited for shows whether some are missing, and then it is read again. The
+ * same is done while a meter has not been read since the command ended.
  */
 #include "kepler/stat/stat_run.h"
 
@@ -16,9 +17,11 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define LATE_LIMIT (2 * NSEC_PER_SEC) /* for what the kernel reports late */
-#define LATE_WAIT  (20 * NSEC_PER_MSEC)
-#define LATE_NS    NSEC_PER_MSEC /* or a fifth of a percent */
+#define LATE_LIMIT  (2 * NSEC_PER_SEC) /* for what the kernel reports late */
+#define LATE_WAIT   (20 * NSEC_PER_MSEC)
+#define METER_LIMIT (15 * NSEC_PER_SEC) /* for a meter that is late */
+#define METER_WAIT  (200 * NSEC_PER_MSEC)
+#define LATE_NS     NSEC_PER_MSEC /* or a fifth of a percent */
 
 static double own_seconds(void)
 {
@@ -110,23 +113,38 @@ static void keep_living(struct stat_reading *reading)
 	reading->left_named = kept;
 }
 
+/* How long to wait before it is read again; 0: it is complete, or waiting no longer helps. */
+static uint64_t wait_before_next(const struct stat_run *run, const struct stat_result *result,
+				 uint64_t waited_ns)
+{
+	if (result->missing_seconds > 0 && waited_ns < LATE_LIMIT)
+		return LATE_WAIT;
+	if (stat_reading_reaches(&result->reading, run->child->ended_ns) ||
+	    waited_ns >= METER_LIMIT)
+		return 0;
+	return waited_ns < METER_WAIT ? LATE_WAIT : METER_WAIT;
+}
+
 static int read_all(const struct stat_run *run, struct stat_result *ret, struct diag *diag)
 {
-	const struct timespec wait = timeout_of(LATE_WAIT);
 	int r = stat_source_read(run->source, &ret->reading, diag);
 	uint64_t spent_ns = stat_child_reap(run->child);
-	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LATE_LIMIT;
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 
 	while (r == 0) {
 		double lacks = (double)spent_ns / 1e9 - ret->reading.cpu_seconds;
-		uint64_t usual_ns = spent_ns / 500 > LATE_NS ? spent_ns / 500 : LATE_NS;
+		uint64_t usual_ns = spent_ns / 500 > LATE_NS ? spent_ns / 500 : LATE_NS, wait_ns;
+		struct timespec wait;
 
 		ret->missing_seconds = lacks * 1e9 > (double)usual_ns ? lacks : 0;
-		if (ret->missing_seconds <= 0 || clock_ns(CLOCK_MONOTONIC) >= until_ns)
+		wait_ns = wait_before_next(run, ret, clock_ns(CLOCK_MONOTONIC) - began_ns);
+		if (!wait_ns)
 			break;
+		wait = timeout_of(wait_ns);
 		(void)nanosleep(&wait, NULL);
 		r = stat_source_read(run->source, &ret->reading, diag);
 	}
+	stat_reading_mark_late(&ret->reading, run->child->ended_ns);
 	keep_living(&ret->reading);
 	return r < 0 ? 1 : 0;
 }

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 from rig import BUILD, KEPLER, ROOT, Exporter, Sensors, load, need_root, rapl_zone, run_tests
 
@@ -233,6 +234,24 @@ def an_exporter_measures_for_root():
         running.intervals(2)  # each response is balanced
 
 
+def a_meter_that_is_late_is_waited_for():
+    """The counter hangs when the command ends, long after most of its children: their energy comes with its next reading."""
+    counter = "class/powercap/intel-rapl:0/energy_uj"
+    with plant() as sensors, exporter(f"--host.sysfs={sensors.mount}") as (socket, running):
+        stall = f"echo {counter} stall 4000 > {sensors.mount}/.ctl"
+        heals = threading.Timer(7, sensors.control, [f"{counter} stall 0"])
+        heals.start()
+        got = result(socket, "--", "sh", "-c", f"{LOAD} storm 30 10 1; {stall}; {LOAD} storm 30 10 3")
+        heals.join()
+        used = got["cpu_seconds"]
+        assert used > 0.5, got
+        zones = [zone for zone in got["zones"] if zone["in_total"]]
+        print(f"{got['joules'] / (used * BUSY_W):.5f} of the energy of their CPU time")
+        assert zones and not any(zone["incomplete"] for zone in zones), zones
+        assert abs(got["joules"] / (used * BUSY_W) - 1) < 0.03, (got["joules"], used * BUSY_W)
+        running.intervals(2)  # each response is balanced
+
+
 def a_cost_follows_from_the_rates_of_who_measures():
     rates = ["--price.per-kwh=0.36", "--price.currency=EUR", "--carbon.intensity=360", "--site.pue=1.5"]
     with plant() as sensors:
@@ -313,6 +332,7 @@ TESTS = [
     without_bpf_it_says_what_to_do,
     an_exporter_that_ends_is_reported,
     an_exporter_measures_for_root,
+    a_meter_that_is_late_is_waited_for,
     a_cost_follows_from_the_rates_of_who_measures,
     a_user_measures_its_own_command,
     a_killed_client_leaves_no_tree,

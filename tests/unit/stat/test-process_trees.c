@@ -16,12 +16,10 @@ static const struct test_owner owner = {
 	.names.text = { [LABEL_CONTAINER_ID] = "shell.scope", [LABEL_NAMESPACE] = "system" },
 };
 
-static bool is_late[ZONE_KIND_COUNT];
-
 struct stage {
 	struct process_trees *trees;
 	struct ledger *ledger;
-	uint64_t now_ns;
+	uint64_t now_ns, read_ns; /* read_ns: 0: the meter is read in each interval */
 	uint32_t container, column;
 };
 
@@ -37,7 +35,10 @@ static void end_interval(struct stage *stage)
 {
 	static const double error[ZONE_KIND_COUNT] = { 0.25 };
 	static const bool in_total[ZONE_KIND_COUNT] = { true };
-	const struct tree_interval interval = { stage->now_ns, SECOND, error, in_total, is_late };
+	const uint64_t read_ns[ZONE_KIND_COUNT] = { stage->read_ns ? stage->read_ns
+								   : stage->now_ns - 1 };
+	const struct tree_interval interval = { stage->now_ns, stage->now_ns, SECOND,
+						error,         in_total,      read_ns };
 
 	process_trees_book(stage->trees, stage->ledger, &interval);
 }
@@ -221,17 +222,91 @@ static void idle_energy_is_shared_by_time(void **state)
 	free_stage(&stage);
 }
 
-/* Energy that is missing once is missing in the sum. */
-static void a_late_meter_is_remembered(void **state)
+static void nothing_is_held_while_meters_are_read(void **state)
 {
+	const struct tree_id child = { 200, start_of(200) };
 	struct stage stage = new_stage();
+	struct tree_id due;
 
-	for (int i = 0; i < 3; i++) {
-		is_late[0] = i == 1;
+	begin_interval(&stage);
+	see(&stage, 200, ROOT, "cc", true);
+	end_interval(&stage);
+	assert_false(process_trees_hold(stage.trees, &child));
+	assert_false(process_trees_next_due(stage.trees, stage.now_ns, &due));
+	free_stage(&stage);
+}
+
+/* A process of the tree is held until the meter has been read; one of another parent is not. */
+static void an_end_waits_for_its_energy(void **state)
+{
+	const struct tree_id child = { 200, start_of(200) }, other = { 300, start_of(300) };
+	struct stage stage = new_stage();
+	struct tree_id due;
+
+	begin_interval(&stage);
+	end_interval(&stage);
+	stage.read_ns = stage.now_ns - 1;
+	begin_interval(&stage);
+	see(&stage, 200, ROOT, "cc", true);
+	process_trees_see(stage.trees,
+			  &(struct tree_process){ other, { 1, BEGAN - SECOND }, "cron", true },
+			  stage.now_ns);
+	end_interval(&stage);
+	assert_true(process_trees_hold(stage.trees, &child));
+	assert_false(process_trees_hold(stage.trees, &other));
+	assert_false(process_trees_next_due(stage.trees, stage.now_ns, &due));
+	assert_true(tree(&stage, 0)->accounts[0].read_ns == stage.read_ns);
+	stage.read_ns = 0;
+	begin_interval(&stage);
+	end_interval(&stage);
+	assert_true(process_trees_next_due(stage.trees, stage.now_ns, &due));
+	assert_true(due.pid == child.pid && due.start_ns == child.start_ns);
+	assert_false(process_trees_next_due(stage.trees, stage.now_ns, &due));
+	assert_false(tree(&stage, 0)->accounts[0].is_lost);
+	free_stage(&stage);
+}
+
+/* Without a reading for long, the energy is marked as lost, and the row is given back. */
+static void an_end_does_not_wait_for_ever(void **state)
+{
+	const struct tree_id child = { 200, start_of(200) };
+	struct stage stage = new_stage();
+	struct tree_id due;
+	uint32_t waited = 0;
+
+	stage.read_ns = BEGAN - 1;
+	begin_interval(&stage);
+	begin_interval(&stage);
+	see(&stage, 200, ROOT, "cc", true);
+	end_interval(&stage);
+	assert_true(process_trees_hold(stage.trees, &child));
+	while (!process_trees_next_due(stage.trees, stage.now_ns, &due)) {
+		assert_false(tree(&stage, 0)->accounts[0].is_lost);
 		begin_interval(&stage);
 		end_interval(&stage);
-		assert_int_equal(tree(&stage, 0)->accounts[0].is_late, i >= 1);
+		waited++;
 	}
+	assert_int_equal(waited, 20);
+	assert_true(tree(&stage, 0)->accounts[0].is_lost);
+	free_stage(&stage);
+}
+
+/* Ends that are held when the last tree ends are due at once. */
+static void ends_outlive_their_trees(void **state)
+{
+	const struct tree_id child = { 200, start_of(200) };
+	struct stage stage = new_stage();
+	struct tree_id due;
+
+	stage.read_ns = BEGAN - 1;
+	begin_interval(&stage);
+	begin_interval(&stage);
+	see(&stage, 200, ROOT, "cc", true);
+	end_interval(&stage);
+	assert_true(process_trees_hold(stage.trees, &child));
+	process_trees_end(stage.trees, 0);
+	assert_true(process_trees_next_due(stage.trees, stage.now_ns, &due));
+	assert_int_equal(due.pid, 200);
 	free_stage(&stage);
 }
 
@@ -275,7 +350,10 @@ int main(void)
 		cmocka_unit_test(a_process_stays_where_it_was_found),
 		cmocka_unit_test(trees_lie_inside_each_other),
 		cmocka_unit_test(idle_energy_is_shared_by_time),
-		cmocka_unit_test(a_late_meter_is_remembered),
+		cmocka_unit_test(nothing_is_held_while_meters_are_read),
+		cmocka_unit_test(an_end_waits_for_its_energy),
+		cmocka_unit_test(an_end_does_not_wait_for_ever),
+		cmocka_unit_test(ends_outlive_their_trees),
 		cmocka_unit_test(further_commands_are_one),
 		cmocka_unit_test(there_are_so_many_trees),
 	};
