@@ -7,7 +7,11 @@
 #include "base/num.h"
 #include "base/text/ascii.h"
 
-static const char *const suffixes[FRAME_KINDS] = { [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]" };
+static const char *const suffixes[FRAME_KINDS] = {
+	[FRAME_KERNEL] = "_[k]",
+	[FRAME_JIT] = "_[j]",
+	[FRAME_INLINED] = "_[i]",
+};
 
 static void add_stack(const struct profile *profile, uint32_t node, struct strbuf *out)
 {

@@ -22,11 +22,12 @@
 #define PROFILE_DEPTH_MAX 512
 
 enum frame_kind {
-	FRAME_OWNER,  /* a process or the owner of processes */
-	FRAME_USER,   /* a function of a program or library */
-	FRAME_KERNEL, /* a function of the kernel */
-	FRAME_JIT,    /* a function that a runtime compiled */
-	FRAME_NOTE,   /* not a function: "[no sample]" */
+	FRAME_OWNER,   /* a process or the owner of processes */
+	FRAME_USER,    /* a function of a program or library */
+	FRAME_KERNEL,  /* a function of the kernel */
+	FRAME_JIT,     /* a function that a runtime compiled */
+	FRAME_INLINED, /* a function that a compiler put into the one that is its caller here */
+	FRAME_NOTE,    /* not a function: "[no sample]" */
 	FRAME_KINDS,
 };
 

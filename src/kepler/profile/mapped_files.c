@@ -30,8 +30,12 @@ struct mapped_files {
 	uint64_t hung[NAME_READER_HANGS_MAX]; /* [hung_count]: devices that did not answer, each */
 	size_t hung_count;                    /* as often as that */
 	struct map by_path;
-	struct map functions; /* file and offset → frame */
+	struct map functions; /* file and offset → place in frames */
 	struct map places;    /* file and offset → rule */
+	uint32_t *frames;     /* [frame_count]: a number, and so many frames, again and again */
+	uint32_t frame_count, frame_size;
+	uint32_t single;
+	struct function_name answer;
 	struct unwind_rule *rules;
 	uint32_t rule_count, rule_size;
 	uint64_t refused;
@@ -62,6 +66,7 @@ void mapped_files_free(struct mapped_files *files)
 	map_release(&files->by_path);
 	map_release(&files->functions);
 	map_release(&files->places);
+	free(files->frames);
 	free(files->rules);
 	free(files);
 }
@@ -175,31 +180,65 @@ static void note_hang(struct mapped_files *files, uint32_t number)
 		files->hung[files->hung_count++] = files->files[number].device;
 }
 
-uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
-			    struct mapped_place *place, bool asks)
+struct frame_list mapped_files_single(struct mapped_files *files, uint32_t frame)
+{
+	files->single = frame;
+	return (struct frame_list){ &files->single, 1 };
+}
+
+/* Remembers the frames of @key; without memory they are looked up again. */
+static struct frame_list keep_frames(struct mapped_files *files, const struct map_key *key,
+				     const uint32_t *frames, uint32_t count)
+{
+	uint32_t at = files->frame_count;
+
+	if (ARRAY_RESERVE(files->frames, files->frame_size, at + 1 + count) < 0 ||
+	    map_put(&files->functions, *key, at) < 0)
+		return mapped_files_single(files, frames[0]);
+	files->frames[at] = count;
+	memcpy(&files->frames[at + 1], frames, count * sizeof(*frames));
+	files->frame_count += 1 + count;
+	return (struct frame_list){ &files->frames[at + 1], count };
+}
+
+/* The frames of the function and of those that are inlined in it. */
+static struct frame_list make_frames(struct mapped_files *files, const struct map_key *key,
+				     const struct mapped_file *file,
+				     const struct function_name *answer)
+{
+	uint32_t frames[1 + INLINED_MAX], count = 1;
+
+	frames[0] = answer->name[0] ? profile_frame(files->profile, answer->name, FRAME_USER)
+				    : file->note;
+	for (uint32_t i = 0; i < answer->inlined_count && i < INLINED_MAX; i++)
+		frames[count++] = profile_frame(files->profile, answer->inlined[i], FRAME_INLINED);
+	for (uint32_t i = 0; i < count; i++)
+		profile_place(files->profile, frames[i], file->module);
+	return keep_frames(files, key, frames, count);
+}
+
+struct frame_list mapped_files_frames(struct mapped_files *files, uint32_t number, uint64_t offset,
+				      struct mapped_place *place, bool asks)
 {
 	const struct map_key key = { .hi = number, .lo = offset };
 	struct mapped_file *file = &files->files[number];
-	uint32_t frame = map_find(&files->functions, key);
-	struct function_name answer = { .name = "" };
+	uint32_t at = map_find(&files->functions, key);
+	struct function_name *answer = &files->answer;
 	int r = 0;
 
-	if (frame != MAP_NONE)
-		return frame;
+	if (at != MAP_NONE)
+		return (struct frame_list){ &files->frames[at + 1], files->frames[at] };
 	if (!place_file(files, number, asks, place) && file->path[0] == '/')
-		return mapped_files_unreadable(files);
+		return mapped_files_single(files, mapped_files_unreadable(files));
+	*answer = (struct function_name){ .name = "" };
 	if (file->path[0] == '/')
-		r = name_reader_function(files->reader, place, offset, &answer);
+		r = name_reader_function(files->reader, place, offset, answer);
 	if (r == -ETIMEDOUT) {
 		note_hang(files, number);
-		return mapped_files_unreadable(files);
+		return mapped_files_single(files, mapped_files_unreadable(files));
 	}
-	take_answer(files, file, &answer);
-	frame = answer.name[0] ? profile_frame(files->profile, answer.name, FRAME_USER)
-			       : file->note;
-	profile_place(files->profile, frame, file->module);
-	(void)map_put(&files->functions, key, frame); /* else it is looked up again */
-	return frame;
+	take_answer(files, file, answer);
+	return make_frames(files, &key, file, answer);
 }
 
 int mapped_files_unwind(struct mapped_files *files, uint32_t number, uint64_t offset,

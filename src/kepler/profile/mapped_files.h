@@ -36,13 +36,22 @@ uint32_t mapped_files_add(struct mapped_files *files, const char *path, uint64_t
 bool mapped_files_is_memory(const struct mapped_files *files, uint32_t file);
 /* Is it the C library or the dynamic linker, in which threads begin? */
 bool mapped_files_is_start(const struct mapped_files *files, uint32_t file);
+/* Frames of an address, the outermost first; valid until the next call. */
+struct frame_list {
+	const uint32_t *frames; /* [count] */
+	size_t count;           /* 1 or more */
+};
+
 /*
- * The frame of the function at @offset of a file; of one without a name, the frame "[FILE]". The
- * members `file`, `path` and `inode` of @place are filled in. @asks: if the name is not known yet.
- * "[unreadable]": the process is not to be asked for any more.
+ * The frame of the function at @offset of a file, and those of functions that are inlined in it
+ * there; without a name, the frame "[FILE]". The members `file`, `path` and `inode` of @place are
+ * filled in. @asks: if the name is not known yet. "[unreadable]": the process is not to be asked
+ * for any more.
  */
-uint32_t mapped_files_frame(struct mapped_files *files, uint32_t number, uint64_t offset,
-			    struct mapped_place *place, bool asks);
+struct frame_list mapped_files_frames(struct mapped_files *files, uint32_t number, uint64_t offset,
+				      struct mapped_place *place, bool asks);
+/* A list of one frame. */
+struct frame_list mapped_files_single(struct mapped_files *files, uint32_t frame);
 /*
  * How to find the caller of the function at @offset of a file, as above: UNWIND_UNKNOWN without
  * unwind tables, and if they cannot be read or may not be asked for. 0, or -ETIMEDOUT: the process

@@ -40,7 +40,8 @@ struct name_question {
 struct read_file {
 	struct program_file *program; /* NULL: it is not a program */
 	struct unwind_table *unwind;  /* NULL: it has none, or it was not asked for */
-	bool is_opened, is_refused, is_unwind_opened;
+	struct inline_table *inlined; /* NULL: the same */
+	bool is_opened, is_refused, is_unwind_opened, is_inlined_opened;
 };
 
 struct runtime {
@@ -116,9 +117,34 @@ static struct read_file *asked_file(struct reading *reading)
 	return file;
 }
 
+/* The debugging information is in the program, or in a file of its own. */
+static void open_inlined(const struct name_question *question, struct read_file *file)
+{
+	int fd = open_file(&question->place, question->path);
+
+	file->is_inlined_opened = true;
+	if (fd >= 0 && inline_table_open(fd, &file->inlined) == -ENOENT) {
+		fd = program_file_open_debug(file->program);
+		if (fd >= 0)
+			(void)inline_table_open(fd, &file->inlined);
+	}
+}
+
+static void find_inlined(const struct name_question *question, struct read_file *file,
+			 struct function_name *ret)
+{
+	uint64_t address;
+
+	if (!file->is_inlined_opened)
+		open_inlined(question, file);
+	if (file->inlined && program_file_address(file->program, question->address, &address))
+		ret->inlined_count =
+			(uint32_t)inline_table_find(file->inlined, address, ret->inlined);
+}
+
 static ssize_t find_function(struct reading *reading, struct function_name *ret)
 {
-	const struct read_file *file = asked_file(reading);
+	struct read_file *file = asked_file(reading);
 
 	if (!file)
 		return -ENOMEM;
@@ -131,6 +157,8 @@ static ssize_t find_function(struct reading *reading, struct function_name *ret)
 			       build_id ? build_id : "");
 		if (program_file_find(file->program, reading->question->address, ret->name) < 0)
 			ret->name[0] = '\0';
+		else
+			find_inlined(reading->question, file, ret);
 	}
 	return sizeof(*ret);
 }

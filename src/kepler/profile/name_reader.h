@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/timed_call.h"
+#include "kepler/profile/inline_table.h"
 #include "kepler/profile/program_file.h"
 #include "profile/stack_walk.h"
 
@@ -41,6 +42,9 @@ struct function_name {
 	bool is_refused; /* it has not because too many are open */
 	char build_id[PROGRAM_BUILD_ID_MAX]; /* hexadecimal; "": none */
 	char name[PROGRAM_NAME_MAX];         /* demangled; "": not known */
+	/* Functions that are inlined there, the outermost first. */
+	uint32_t inlined_count;
+	char inlined[INLINED_MAX][PROGRAM_NAME_MAX];
 };
 
 void name_reader_close(struct name_reader *reader);

@@ -120,19 +120,24 @@ static void read_build_id(Elf *elf, struct program_file *file)
 	}
 }
 
+int program_file_open_debug(const struct program_file *file)
+{
+	char path[DEBUG_PATH_MAX];
+
+	if (!file->build_id[0])
+		return -1;
+	(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", file->build_id,
+		       file->build_id + 2);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 /* The symbols of the file with debugging information for this one. */
 static int read_debug_file(struct program_file *file)
 {
-	char path[DEBUG_PATH_MAX];
-	CLEANUP_FD int fd = -1;
+	CLEANUP_FD int fd = program_file_open_debug(file);
 	Elf *elf;
 	int r;
 
-	if (!file->build_id[0])
-		return -ENOENT;
-	(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", file->build_id,
-		       file->build_id + 2);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	r = elf && elf_kind(elf) == ELF_K_ELF ? read_symbols(elf, SHT_SYMTAB, file) : -ENOENT;
 

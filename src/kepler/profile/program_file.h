@@ -23,6 +23,8 @@ int program_file_open(int fd, struct program_file **ret);
 void program_file_close(struct program_file *file); /* NULL is fine */
 /* Hexadecimal; NULL: it has none. Valid as long as the file is open. */
 const char *program_file_build_id(const struct program_file *file);
+/* The file with its debugging information, where that is a file of its own; -1: there is none. */
+int program_file_open_debug(const struct program_file *file);
 /* The address that the file itself gives to what is at @offset. False: it is not mapped. */
 bool program_file_address(const struct program_file *file, uint64_t offset, uint64_t *ret);
 /* The function at @offset of the file, demangled, in @ret. -ENOENT: it is not known. */

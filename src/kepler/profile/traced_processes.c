@@ -281,29 +281,30 @@ static size_t walk_stack(struct traced_processes *traced, struct traced_process 
 }
 
 /* @is_call: the address is that behind a call. */
-static uint32_t user_frame(struct traced_processes *traced, struct traced_process *process,
-			   uint64_t address, bool is_call, bool *ret_is_start)
+static struct frame_list user_frames(struct traced_processes *traced,
+				     struct traced_process *process, uint64_t address, bool is_call,
+				     bool *ret_is_start)
 {
 	const struct process_map *map = process_maps_find(&process->maps, address - is_call);
+	struct mapped_files *files = traced->files;
 	struct mapped_place place = {
 		.pid = process->pid,
 		.parent = process->parent,
 		.start = map ? map->start : 0,
 		.len = map ? map->len : 0,
 	};
-	bool is_memory = map && mapped_files_is_memory(traced->files, map->file);
+	bool is_memory = map && mapped_files_is_memory(files, map->file);
 	uint32_t frame = is_memory ? compiled_frame(traced, process, address - is_call) : 0;
 
-	*ret_is_start = map && mapped_files_is_start(traced->files, map->file);
-	if (frame)
-		return frame;
-	if ((!map || is_memory) && process->is_unreadable)
-		return mapped_files_unreadable(traced->files);
-	if (!map)
-		return profile_frame(traced->profile, "[unknown]", FRAME_NOTE);
-	return mapped_files_frame(traced->files, map->file,
-				  address - is_call - map->start + map->offset, &place,
-				  !process->is_unreadable);
+	*ret_is_start = map && mapped_files_is_start(files, map->file);
+	if (!frame && (!map || is_memory) && process->is_unreadable)
+		frame = mapped_files_unreadable(files);
+	else if (!frame && !map)
+		frame = profile_frame(traced->profile, "[unknown]", FRAME_NOTE);
+	if (frame || !map)
+		return mapped_files_single(files, frame);
+	return mapped_files_frames(files, map->file, address - is_call - map->start + map->offset,
+				   &place, !process->is_unreadable);
 }
 
 /* Names of functions in which a thread, or a program without a C library, begins. */
@@ -369,6 +370,18 @@ static struct user_stack user_stack_of(struct traced_processes *traced,
 }
 
 /* Below @node; several frames without a name one after the other are one. */
+static uint32_t add_frames(struct profile *profile, const struct frame_list *list, uint32_t node)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t frame = list->frames[i];
+
+		if (profile->frames[frame].kind != FRAME_NOTE ||
+		    profile->nodes[node].frame != frame)
+			node = profile_child(profile, node, frame);
+	}
+	return node;
+}
+
 static uint32_t add_user_frames(struct traced_processes *traced, struct traced_process *process,
 				const struct user_stack *stack, uint32_t node)
 {
@@ -377,8 +390,9 @@ static uint32_t add_user_frames(struct traced_processes *traced, struct traced_p
 
 	for (size_t i = stack->count; i-- > 0;) {
 		bool is_start;
-		uint32_t frame = user_frame(traced, process, stack->ips[i], i > 0, &is_start);
-		const struct profile_frame *shown = &profile->frames[frame];
+		const struct frame_list list =
+			user_frames(traced, process, stack->ips[i], i > 0, &is_start);
+		const struct profile_frame *shown = &profile->frames[list.frames[0]];
 
 		if (shown->kind == FRAME_NOTE && strcmp(shown->name, "[unreadable]") == 0)
 			is_unreadable = process->is_unreadable = true;
@@ -386,8 +400,7 @@ static uint32_t add_user_frames(struct traced_processes *traced, struct traced_p
 		if (i + 1 == stack->count && !stack->is_whole && !is_start && !is_unreadable &&
 		    !is_first_function(shown->name))
 			count_broken(traced, process->name);
-		if (shown->kind != FRAME_NOTE || profile->nodes[node].frame != frame)
-			node = profile_child(traced->profile, node, frame);
+		node = add_frames(traced->profile, &list, node);
 	}
 	traced->stats.user_samples += stack->count > 0;
 	traced->stats.unreadable += is_unreadable;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kepler profile: which functions used the joules of a command, a process and the machine."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -38,6 +39,23 @@ int main(int argc, char **argv)
 	for (double end = atof(argv[1]); cpu() < end;) { large(0.075); small(0.025); }
 	return 7;
 }
+"""
+
+# Functions that the compiler puts into their callers: hottest into hot, and hot into outer.
+INLINED = r"""
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+static double cpu(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static inline __attribute__((always_inline)) void hottest(void) { for (unsigned long i = 0; i < 200000; i++) sink += i; }
+static inline __attribute__((always_inline)) void hot(void) { hottest(); }
+__attribute__((noinline)) void outer(double s) { for (double end = cpu() + s; cpu() < end;) hot(); }
+int main(int argc, char **argv) { for (double end = cpu() + atof(argv[1]); cpu() < end;) outer(0.1); return 7; }
 """
 
 # A function of arithmetic and one of page faults, in turns of a millisecond. Faults stand in for cache misses, which virtual
@@ -115,10 +133,10 @@ def told_uj(stderr):
 
 
 @contextlib.contextmanager
-def program(name="three-to-one", text=PROGRAM):
+def program(name="three-to-one", text=PROGRAM, flags=("-O1", "-fno-omit-frame-pointer")):
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, name)
-        subprocess.run([need_program("cc"), "-O1", "-fno-omit-frame-pointer", "-x", "c", "-o", path, "-"], input=text, text=True,
+        subprocess.run([need_program("cc"), *flags, "-x", "c", "-o", path, "-"], input=text, text=True,
                        check=True)
         yield path
 
@@ -274,6 +292,28 @@ def stacks_without_callers_are_counted():
         assert "lack callers" in pathlib.Path(directory, "out.html").read_text(), "the page does not say what the message says"
 
 
+def inlined_functions_are_frames():
+    """In each format, if the program has debugging information; the functions around them are as without it."""
+    with plant() as sensors, program("inlined", INLINED, ("-O2", "-g")) as path:
+        outs = [path.with_name(f"out.{ending}") for ending in ("folded", "json", "html")]
+        for out in outs:
+            profile(f"--host.sysfs={sensors.mount}", "--frequency=499", f"--output={out}", "--", path, "2", status=7)
+        found = stacks(outs[0].read_text())
+        inside = sum(uj for frames, uj in found if frames[-3:] == ["outer", "hot_[i]", "hottest_[i]"])
+        print(f"  {inside / sum(uj for _, uj in found):.1%} in the innermost function")
+        assert inside > 0.5 * sum(uj for _, uj in found), found
+        assert not any("hot" in frames or "hottest" in frames for frames, _ in found), found
+        speedscope = json.loads(outs[1].read_text())
+        names = [frame["name"] for frame in speedscope["shared"]["frames"]]
+        called = [[names[frame] for frame in stack][-3:] for stack in speedscope["profiles"][0]["samples"]]
+        assert ["outer", "hot", "hottest"] in called, called
+        assert '["hottest",4]' in outs[2].read_text()
+        subprocess.run([need_program("strip"), "--strip-debug", path], check=True)
+        profile(f"--host.sysfs={sensors.mount}", f"--output={outs[0]}", "--", path, "1", status=7)
+        found = stacks(outs[0].read_text())
+        assert energy_of("outer", found) > 0 == energy_of("hot_[i]", found), found
+
+
 def functions_that_a_runtime_compiled_have_names():
     with plant() as sensors, program("runtime", RUNTIME) as path, subprocess.Popen([path]) as runtime:
         lines = pathlib.Path(f"/tmp/perf-{runtime.pid}.map")
@@ -327,5 +367,6 @@ def what_is_wrong_is_reported():
 run_tests([functions_have_the_energy_of_their_time, misses_have_the_energy_where_misses_are_charged, the_machine_adds_up,
            a_containers_processes_alone,
            a_pods_processes_alone, stacks_without_callers_are_counted,
+           inlined_functions_are_frames,
            functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported] +
           ([three_functions_have_their_shares] if os.environ.get("KEPLER_LONG_TESTS") else []))

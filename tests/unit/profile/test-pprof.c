@@ -124,6 +124,65 @@ static void the_message_has_the_sums_of_the_profile(void **state)
 	profile_release(&profile);
 }
 
+/* The functions of each line of a location, in its order. */
+static size_t read_lines(const struct field *location, uint64_t *ret_id, uint64_t ret[4])
+{
+	const unsigned char *at = location->bytes, *end = at + location->value, *line_at;
+	struct field field, line;
+	size_t count = 0;
+
+	while (take_field(&at, end, &field)) {
+		if (field.number == 1)
+			*ret_id = field.value;
+		if (field.number != 4)
+			continue;
+		line_at = field.bytes;
+		assert_true(count < 4 && take_field(&line_at, field.bytes + field.value, &line));
+		ret[count++] = line.value;
+	}
+	return count;
+}
+
+/* Inlined functions are lines of the location of the function around them, the innermost first. */
+static void inlined_functions_share_a_location(void **state)
+{
+	uint64_t id = 0, lines[4], found = 0, stack[2] = { 0 };
+	struct strbuf out = STRBUF_INIT;
+	const unsigned char *at, *value;
+	uint32_t outer, hot, hottest, node;
+	struct profile profile;
+	struct field field, of_sample;
+
+	assert_int_equal(profile_init(&profile, 100), 0);
+	outer = profile_frame(&profile, "outer", FRAME_USER);
+	hot = profile_frame(&profile, "hot", FRAME_INLINED);
+	hottest = profile_frame(&profile, "hottest", FRAME_INLINED);
+	node = profile_child(&profile, PROFILE_ROOT, profile_frame(&profile, "make", FRAME_OWNER));
+	node = profile_child(&profile, profile_child(&profile, node, outer), hot);
+	node = profile_child(&profile, node, hottest);
+	set(&profile, node, 5, 300, 2);
+	pprof_write(&profile, &about, &out);
+	assert_int_equal(strbuf_error(&out), 0);
+	at = (const unsigned char *)out.data;
+	while (take_field(&at, (const unsigned char *)out.data + out.len, &field)) {
+		if (field.number == 4 && read_lines(&field, &id, lines) == 3) {
+			assert_true(lines[0] == hottest + 1 && lines[1] == hot + 1);
+			assert_true(lines[2] == outer + 1);
+			found = id;
+		}
+		if (field.number != 2)
+			continue;
+		value = field.bytes;
+		assert_true(take_field(&value, field.bytes + field.value, &of_sample));
+		assert_int_equal(of_sample.value, 2); /* two locations of a byte each */
+		stack[0] = of_sample.bytes[0];
+		stack[1] = of_sample.bytes[1];
+	}
+	assert_true(found && stack[0] == found && stack[1] == 5); /* make, the fifth frame */
+	strbuf_release(&out);
+	profile_release(&profile);
+}
+
 /* A function's name in two files is in none of them; one file may be stated again. */
 static void a_name_in_two_files_has_no_file(void **state)
 {
@@ -148,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_message_has_the_sums_of_the_profile),
+		cmocka_unit_test(inlined_functions_share_a_location),
 		cmocka_unit_test(a_name_in_two_files_has_no_file),
 	};
 

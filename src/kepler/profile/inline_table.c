@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The units of a file and their ranges are listed once, because not every compiler writes the table
+ * that libdw would search (.debug_aranges). The information can have hundreds of megabytes, and a
+ * profile needs a few pages, so it is mapped. If the file is cut meanwhile, the process that reads
+ * names ends, and another one goes on (name_reader.h).
+ *
+ * The lookup of an address can take long in a unit of a whole program, so a file has a budget of
+ * time for all of them. Without it, functions are shown as parts of their callers.
+ */
+#include "kepler/profile/inline_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/profile/demangle.h"
+#include "kepler/profile/libdw.h"
+
+#define FILE_MAX   (INT64_C(2) << 30)
+#define RANGES_MAX 1000000U
+#define BUDGET_NS  (1500 * NSEC_PER_MSEC) /* of a file; below the deadline of a question */
+/* DWARF 5, section 7.5. */
+#define TAG_SUBPROGRAM         0x2e
+#define TAG_INLINED            0x1d
+#define ATTRIBUTE_LINKAGE_NAME 0x6e
+#define COMMAND_READ           0
+
+struct unit_range {
+	uint64_t start, end;
+	uint64_t unit; /* the offset of its first entry */
+};
+
+struct inline_table {
+	const struct libdw *dw;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct unit_range *ranges; /* [range_count], by start */
+	size_t range_count, range_size;
+	uint64_t spent_ns;
+};
+
+static int add_ranges(struct inline_table *table, uint64_t unit)
+{
+	uint64_t base, start, end;
+	ptrdiff_t offset = 0;
+	Dwarf_Die die;
+
+	if (!table->dw->dwarf_offdie(table->dwarf, unit, &die))
+		return 0;
+	while ((offset = table->dw->dwarf_ranges(&die, offset, &base, &start, &end)) > 0) {
+		if (start >= end)
+			continue;
+		if (table->range_count >= RANGES_MAX ||
+		    ARRAY_RESERVE(table->ranges, table->range_size, table->range_count + 1) < 0)
+			return -ENOMEM;
+		table->ranges[table->range_count++] = (struct unit_range){ start, end, unit };
+	}
+	return 0;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct unit_range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int list_units(struct inline_table *table)
+{
+	uint64_t from_ns = clock_ns(CLOCK_MONOTONIC), offset = 0, next;
+	size_t header;
+	int r = 0;
+
+	while (r == 0 && table->dw->dwarf_nextcu(table->dwarf, offset, &next, &header, NULL, NULL,
+						 NULL) == 0) {
+		r = add_ranges(table, offset + header);
+		offset = next;
+		if (clock_ns(CLOCK_MONOTONIC) - from_ns > BUDGET_NS)
+			r = -ENOENT;
+	}
+	if (r == 0 && !table->range_count)
+		return -ENOENT;
+	if (r == 0)
+		qsort(table->ranges, table->range_count, sizeof(*table->ranges), compare_ranges);
+	return r;
+}
+
+static int read_table(int fd, struct inline_table *table)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || status.st_size > FILE_MAX)
+		return -ENOENT;
+	table->elf = table->dw->elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	table->dwarf =
+		table->elf ? table->dw->dwarf_begin_elf(table->elf, COMMAND_READ, NULL) : NULL;
+	if (!table->dwarf)
+		return -ENOENT;
+	(void)table->dw->elf_cntl(table->elf, ELF_C_FDDONE); /* it is mapped */
+	return list_units(table);
+}
+
+int inline_table_open(int fd, struct inline_table **ret)
+{
+	const struct libdw *dw = libdw_load();
+	struct inline_table *table = dw ? calloc(1, sizeof(*table)) : NULL;
+	int r = dw ? -ENOMEM : -ENOSYS;
+
+	if (table) {
+		table->dw = dw;
+		r = read_table(fd, table);
+	}
+	(void)close(fd);
+	if (r < 0) {
+		inline_table_close(table);
+		return r;
+	}
+	*ret = table;
+	return 0;
+}
+
+void inline_table_close(struct inline_table *table)
+{
+	if (!table)
+		return;
+	if (table->dwarf)
+		(void)table->dw->dwarf_end(table->dwarf);
+	if (table->elf)
+		(void)table->dw->elf_end(table->elf);
+	free(table->ranges);
+	free(table);
+}
+
+/* Ranges of units do not overlap: the last one that starts before the address. */
+static const struct unit_range *find_range(const struct inline_table *table, uint64_t address)
+{
+	size_t low = 0, high = table->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < table->ranges[low - 1].end ? &table->ranges[low - 1] : NULL;
+}
+
+/*
+ * The entries around the address, the innermost first; the caller frees them. dwarf_getscopes()
+ * alone would go on with the scopes in which an inlined function was written.
+ */
+static int find_scopes(const struct inline_table *table, uint64_t unit, uint64_t address,
+		       Dwarf_Die **ret)
+{
+	Dwarf_Die die, *scopes = NULL;
+	int count;
+
+	if (!table->dw->dwarf_offdie(table->dwarf, unit, &die))
+		return 0;
+	count = table->dw->dwarf_getscopes(&die, address, &scopes);
+	if (count <= 0) {
+		free(scopes);
+		return 0;
+	}
+	die = scopes[0];
+	free(scopes);
+	*ret = NULL;
+	return table->dw->dwarf_getscopes_die(&die, ret);
+}
+
+/* As a table of symbols has it, so that both are the same function. */
+static const char *name_of(const struct inline_table *table, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	if (table->dw->dwarf_attr_integrate(die, ATTRIBUTE_LINKAGE_NAME, &attribute))
+		name = table->dw->dwarf_formstring(&attribute);
+	return name ? name : table->dw->dwarf_diename(die);
+}
+
+static size_t find_names(const struct inline_table *table, uint64_t unit, uint64_t address,
+			 char ret[static INLINED_MAX][PROGRAM_NAME_MAX])
+{
+	CLEANUP_FREE Dwarf_Die *scopes = NULL;
+	int count = find_scopes(table, unit, address, &scopes), outermost = 0;
+	size_t found = 0;
+
+	while (outermost < count && table->dw->dwarf_tag(&scopes[outermost]) != TAG_SUBPROGRAM)
+		outermost++;
+	for (int i = outermost; i-- > 0 && found < INLINED_MAX;) {
+		const char *name = table->dw->dwarf_tag(&scopes[i]) == TAG_INLINED
+					   ? name_of(table, &scopes[i])
+					   : NULL;
+
+		if (name && name[0])
+			demangle(name, ret[found++], PROGRAM_NAME_MAX);
+	}
+	return found;
+}
+
+size_t inline_table_find(struct inline_table *table, uint64_t address,
+			 char ret[static INLINED_MAX][PROGRAM_NAME_MAX])
+{
+	const struct unit_range *range = find_range(table, address);
+	uint64_t from_ns = clock_ns(CLOCK_MONOTONIC);
+	size_t found = 0;
+
+	if (range && table->spent_ns < BUDGET_NS)
+		found = find_names(table, range->unit, address, ret);
+	table->spent_ns += clock_ns(CLOCK_MONOTONIC) - from_ns;
+	return found;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/profile/libdw.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define LIBRARY "libdw.so.1"
+
+#define FUNCTION(name)                                                                             \
+	{                                                                                          \
+#name, offsetof(struct libdw, name)                                                \
+	}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} functions[] = {
+	FUNCTION(elf_version),
+	FUNCTION(elf_begin),
+	FUNCTION(elf_end),
+	FUNCTION(elf_cntl),
+	FUNCTION(dwarf_getcfi_elf),
+	FUNCTION(dwarf_cfi_addrframe),
+	FUNCTION(dwarf_frame_info),
+	FUNCTION(dwarf_frame_cfa),
+	FUNCTION(dwarf_frame_register),
+	FUNCTION(dwarf_begin_elf),
+	FUNCTION(dwarf_end),
+	FUNCTION(dwarf_nextcu),
+	FUNCTION(dwarf_offdie),
+	FUNCTION(dwarf_ranges),
+	FUNCTION(dwarf_getscopes),
+	FUNCTION(dwarf_getscopes_die),
+	FUNCTION(dwarf_tag),
+	FUNCTION(dwarf_diename),
+	FUNCTION(dwarf_attr_integrate),
+	FUNCTION(dwarf_formstring),
+};
+
+static bool load(struct libdw *ret)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		void *address = dlsym(library, functions[i].name);
+
+		if (!address)
+			return false;
+		memcpy((char *)ret + functions[i].offset, &address, sizeof(address));
+	}
+	return ret->elf_version(EV_CURRENT) != EV_NONE;
+}
+
+const struct libdw *libdw_load(void)
+{
+	static struct libdw library;
+	static bool is_known, is_loaded;
+
+	if (!is_known)
+		is_loaded = load(&library);
+	is_known = true;
+	return is_loaded ? &library : NULL;
+}
