@@ -490,11 +490,26 @@ struct interval_moment interval_moment_now(void)
 	};
 }
 
-static int publish(struct interval_engine *engine, const struct activity *activity,
-		   const struct interval_moment *now, struct snapshot_node *node)
+/*
+ * The moment of the pass by both clocks, as the same time passes by either. Ages of readings are
+ * relative to the pass, and on a busy machine the interval began long before it.
+ */
+static struct interval_moment moment_of_pass(const struct interval_moment *began,
+					     const struct activity *activity)
 {
-	const struct publication_time time = { activity->time_ns, now->boottime_ms,
-					       now->realtime_ms };
+	int64_t pass_ms = (int64_t)(activity->boottime_ns / NSEC_PER_MSEC);
+	int64_t passed_ms = pass_ms > began->boottime_ms ? pass_ms - began->boottime_ms : 0;
+
+	return (struct interval_moment){ began->boottime_ms + passed_ms,
+					 began->realtime_ms + passed_ms };
+}
+
+static int publish(struct interval_engine *engine, const struct activity *activity,
+		   const struct interval_moment *began, struct snapshot_node *node)
+{
+	const struct interval_moment end = moment_of_pass(began, activity);
+	const struct publication_time time = { activity->time_ns, end.boottime_ms,
+					       end.realtime_ms };
 	struct explain_publication publication = { engine->publisher, engine->peers.holder,
 						   &engine->publication, 0 };
 

@@ -485,6 +485,15 @@ static void test_rows_have_the_total_as_a_series(void **state)
 	assert_int_equal(room_needed(4, false) / 4, room_needed(6, true) / 6);
 }
 
+static int64_t page_time_ms(const struct machine *machine)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	int64_t time_ms = snapshot->realtime_ms;
+
+	snapshot_put(machine->holder, snapshot);
+	return time_ms;
+}
+
 /* The clocks of births are read together: a pass that takes seconds moves none. */
 static void test_a_slow_pass_moves_no_birth(void **state)
 {
@@ -502,6 +511,8 @@ static void test_a_slow_pass_moves_no_birth(void **state)
 	reader->activity.boottime_ns = 104 * NSEC_PER_SEC; /* its end */
 	assert_int_equal(run_at(&machine, 101, 101), 0);
 	assert_int_equal(zone_now(&machine).created_ms, born_ms);
+	/* The page names the time of the pass, by which it gives the ages of readings. */
+	assert_int_equal(page_time_ms(&machine), 104000);
 	/* And a clock that is set right moves all of them to where they were. */
 	reader->activity.time_ns = reader->activity.boottime_ns = 105 * NSEC_PER_SEC;
 	assert_int_equal(run_at(&machine, 105, 1700000105), 0);
