@@ -27,6 +27,9 @@
 #define MACHINE_WATTS_MAX 20000.0
 #define WRAP_WATTS_MAX    1000.0 /* of a counter that wraps */
 
+#define SLOW_S            0.1 /* half of the time that a reading takes */
+#define SLOW_MOST         3   /* of them in a row have no sample */
+
 struct source_row {
 	const char *name;
 	double error;
@@ -203,8 +206,12 @@ int truth_open(const struct truth_options *options, struct truth *ret, struct di
 	return 0;
 }
 
-/* The result of a reading. */
+/* The result of a reading, which took from @before_s to @after_s. */
 enum outcome { OUTCOME_READ, OUTCOME_NOT_DUE, OUTCOME_FAILED, OUTCOME_UNKNOWN_ENERGY };
+struct reading {
+	enum outcome outcome;
+	double before_s, after_s;
+};
 
 static double watts_max(const struct truth_meter *meter)
 {
@@ -255,80 +262,107 @@ static enum outcome count_power(struct truth_meter *meter, double watts, double 
 	return OUTCOME_READ;
 }
 
-static enum outcome read_meter(struct truth_meter *meter, double now_s, struct diag *diag)
+static enum outcome take_value(struct truth_meter *meter, const struct truth_value *value,
+			       double time_s)
 {
 	enum outcome outcome = OUTCOME_READ;
-	struct truth_value value = { 0 };
-	double span_s = now_s - meter->last_s;
-	int r = meter->read(meter, now_s, &value, diag);
-	double watts = meter->unit * value.power;
+	double span_s = time_s - meter->last_s, watts = meter->unit * value->power;
 
-	if (r == 0 && meter->is_power && !(watts >= 0 && watts <= watts_max(meter)))
-		r = diag_set(diag, -ERANGE, "%s: it reads %g W, which cannot be", meter->path,
-			     watts);
-
-	if (r != 0) {
-		meter->failures += r < 0;
-		meter->stalls += r == -ETIMEDOUT;
-		meter->has_failed |= r < 0;
-		return r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
-	}
 	if (meter->has_last && meter->is_power)
 		outcome = count_power(meter, watts, span_s);
 	else if (meter->has_last)
-		outcome = count_energy(meter, &value, span_s);
+		outcome = count_energy(meter, value, span_s);
 	meter->last = watts;
-	meter->last_raw = value.raw;
-	meter->last_s = now_s;
+	meter->last_raw = value->raw;
+	meter->last_s = time_s;
 	meter->has_last = true;
 	meter->has_failed = false;
 	return outcome;
 }
 
-/* A sample of the zone, if all of its meters were read now. */
-static int add_sample(const struct truth *truth, const struct truth_zone *zone,
-		      const enum outcome *outcomes, double now_s)
+static struct reading read_meter(struct truth_meter *meter, const struct truth_clock *clock,
+				 struct diag *diag)
 {
+	struct truth_value value = { 0 };
+	struct reading reading = { .before_s = clock->now_s(clock->state) };
+	int r = meter->read(meter, reading.before_s, &value, diag);
+	double watts = meter->unit * value.power;
+
+	reading.after_s = clock->now_s(clock->state);
+	if (r == 0 && meter->is_power && !(watts >= 0 && watts <= watts_max(meter)))
+		r = diag_set(diag, -ERANGE, "%s: it reads %g W, which cannot be", meter->path,
+			     watts);
+	meter->failures += r < 0;
+	meter->stalls += r == -ETIMEDOUT;
+	meter->has_failed |= r < 0;
+	if (r == 0)
+		reading.outcome =
+			take_value(meter, &value, (reading.before_s + reading.after_s) / 2);
+	else
+		reading.outcome = r < 0 ? OUTCOME_FAILED : OUTCOME_NOT_DUE;
+	return reading;
+}
+
+/* @reading: of all meters of the zone, which have counted @joules. */
+static int add_sample(struct truth_zone *zone, const struct reading *reading, bool has_power,
+		      double joules)
+{
+	double error_s = (reading->after_s - reading->before_s) / 2;
+
+	if (reading->outcome == OUTCOME_FAILED || reading->outcome == OUTCOME_NOT_DUE)
+		return 0;
+	if (reading->outcome == OUTCOME_UNKNOWN_ENERGY)
+		zone->series->has_last = false; /* the next window begins here */
+	else if (!has_power && error_s > SLOW_S && zone->slow++ < SLOW_MOST)
+		return 0;
+	zone->slow = 0;
+	zone->time_error_s = fmax(zone->time_error_s, error_s);
+	return series_add_counter(zone->series, reading->before_s + error_s, joules);
+}
+
+/* A sample of the zone, if all of its meters were read now. */
+static int add_zone_sample(const struct truth *truth, struct truth_zone *zone,
+			   const struct reading *readings)
+{
+	struct reading whole = { OUTCOME_READ, INFINITY, 0 };
+	bool has_power = false;
 	double joules = 0;
 
 	for (size_t i = 0; i < truth->meter_count; i++) {
-		if (strcmp(truth->meters[i].kind, zone->kind) != 0)
+		const struct truth_meter *meter = &truth->meters[i];
+
+		if (strcmp(meter->kind, zone->kind) != 0)
 			continue;
-		if (outcomes[i] == OUTCOME_FAILED || outcomes[i] == OUTCOME_NOT_DUE)
+		if (readings[i].outcome == OUTCOME_FAILED || readings[i].outcome == OUTCOME_NOT_DUE)
 			return 0;
-		if (outcomes[i] == OUTCOME_UNKNOWN_ENERGY)
-			zone->series->has_last = false; /* the next window begins here */
-		joules += truth->meters[i].joules;
+		if (readings[i].outcome == OUTCOME_UNKNOWN_ENERGY)
+			whole.outcome = OUTCOME_UNKNOWN_ENERGY;
+		whole.before_s = fmin(whole.before_s, readings[i].before_s);
+		whole.after_s = fmax(whole.after_s, readings[i].after_s);
+		has_power |= meter->is_power;
+		joules += meter->joules;
 	}
-	return series_add_counter(zone->series, now_s, joules);
+	return add_sample(zone, &whole, has_power, joules);
 }
 
-static int add_device_sample(const struct truth *truth, const struct truth_device *device,
-			     enum outcome outcome, double now_s)
+int truth_read(struct truth *truth, const struct truth_clock *clock)
 {
-	struct series *series = device->zone.series;
-
-	if (outcome == OUTCOME_FAILED || outcome == OUTCOME_NOT_DUE)
-		return 0;
-	if (outcome == OUTCOME_UNKNOWN_ENERGY)
-		series->has_last = false; /* the next window begins here */
-	return series_add_counter(series, now_s, truth->meters[device->meter].joules);
-}
-
-int truth_read(struct truth *truth, double now_s)
-{
-	enum outcome outcomes[TRUTH_METERS_MAX];
+	struct reading readings[TRUTH_METERS_MAX];
 	int r = 0;
 
 	for (size_t i = 0; i < truth->meter_count; i++) {
-		outcomes[i] = read_meter(&truth->meters[i], now_s, &truth->failure);
-		truth->skipped += outcomes[i] == OUTCOME_FAILED;
+		readings[i] = read_meter(&truth->meters[i], clock, &truth->failure);
+		truth->skipped += readings[i].outcome == OUTCOME_FAILED;
 	}
 	for (size_t i = 0; i < truth->zone_count && r == 0; i++)
-		r = add_sample(truth, &truth->zones[i], outcomes, now_s);
-	for (size_t i = 0; i < truth->device_count && r == 0; i++)
-		r = add_device_sample(truth, &truth->devices[i], outcomes[truth->devices[i].meter],
-				      now_s);
+		r = add_zone_sample(truth, &truth->zones[i], readings);
+	for (size_t i = 0; i < truth->device_count && r == 0; i++) {
+		struct truth_device *device = &truth->devices[i];
+		const struct truth_meter *meter = &truth->meters[device->meter];
+
+		r = add_sample(&device->zone, &readings[device->meter], meter->is_power,
+			       meter->joules);
+	}
 	truth->readings++;
 	return r;
 }

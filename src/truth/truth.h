@@ -33,10 +33,12 @@
  */
 int truth_open(const struct truth_options *options, struct truth *ret, struct diag *diag);
 /*
- * Reads all meters at the time @now_s and adds a sample to the series of each zone. Where a meter
- * of a kind cannot be read, the kind has no sample, so its energy is late and not lost. 0 or
+ * Reads all meters and adds a sample to the series of each zone, at the middle of the time that
+ * reading its meters took. Where a meter of a kind cannot be read, the kind has no sample, so its
+ * energy is late and not lost. Nor has a kind of counters one, up to three times in a row, if its
+ * reading took longer than 0.2 s, as on a busy machine: the next one will be more exact. 0 or
  * -ENOMEM.
  */
-int truth_read(struct truth *truth, double now_s);
+int truth_read(struct truth *truth, const struct truth_clock *clock);
 void truth_close(struct truth *truth);
 const char *truth_source_name(enum truth_source source);

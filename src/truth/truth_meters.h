@@ -54,6 +54,12 @@ struct truth_value {
 	bool is_off;  /* the device of a counter reports that it draws nothing */
 };
 
+/* The time, in seconds of any epoch. */
+struct truth_clock {
+	double (*now_s)(const void *state);
+	const void *state;
+};
+
 struct truth_meter;
 /*
  * Reads @meter at @now_s. 0; 1 if it is not due yet, so that there is nothing new; or -errno with a
@@ -96,6 +102,8 @@ struct truth_meter {
 struct truth_zone {
 	char kind[TRUTH_KIND_MAX];
 	struct series *series; /* W */
+	double time_error_s;   /* the time of each sample is known to within so much */
+	unsigned slow;         /* readings without a sample, since the last one */
 	char doubt[256];       /* why it cannot be believed, a sentence; "": it can */
 };
 

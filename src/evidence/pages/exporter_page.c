@@ -11,9 +11,12 @@
 #include "evidence/pages/exporter_state.h"
 
 #define SNAPSHOT     "kepler_exporter_snapshot_timestamp_seconds"
+#define GPU_ZONE     "gpu"
+#define AGE          "kepler_exporter_source_age_seconds"
 #define SETTLE       "kepler_exporter_settle_seconds"
 #define PENDING      "kepler_pending_joules"
 #define SETTLE_MAX_S 86400 /* a page may be hostile */
+#define AGE_MAX_S    60    /* so may this be; a zone that is older is down */
 #define JOULES_MAX   3e12  /* values beyond are no amount; three of them in µJ fit into 63 bits */
 
 static int look_at_series(void *userdata, const struct page_series *series)
@@ -64,6 +67,7 @@ static struct exporter_zone *take_zone(struct exporter *exporter,
 		return zone;
 	zone = &exporter->zones[exporter->zone_count++];
 	memcpy(zone->name, metric->zone, sizeof(zone->name));
+	zone->age_s = INFINITY;
 	zone->is_difference = metric->is_difference;
 	return zone;
 }
@@ -200,6 +204,18 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 	return metric->part == ENERGY_ROW ? count_row(exporter, series, metric, zone) : 0;
 }
 
+/*
+ * The newest reading counts if a zone has several meters: one that is down stands still, and its
+ * energy comes later.
+ */
+static void take_age(struct exporter *exporter, const struct page_series *series)
+{
+	struct exporter_zone *zone = exporter_find_zone(exporter, page_label(series, "zone"));
+
+	if (zone && series->value >= 0)
+		zone->age_s = fmin(zone->age_s, series->value);
+}
+
 static int take_series(void *userdata, const struct page_series *series)
 {
 	struct exporter *exporter = userdata;
@@ -207,6 +223,8 @@ static int take_series(void *userdata, const struct page_series *series)
 
 	if (strcmp(series->name, SNAPSHOT) == 0)
 		exporter->state->named_s = series->value;
+	if (strcmp(series->name, AGE) == 0)
+		take_age(exporter, series);
 	if (strcmp(series->name, SETTLE) == 0 && series->value >= 0)
 		exporter->settle_s = fmin(series->value, SETTLE_MAX_S);
 	if (*page_label(series, "cpu_architecture"))
@@ -241,6 +259,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 
 	for (size_t i = 0; i < exporter->zone_count; i++) {
 		exporter->zones[i].unattributed_micro = 0;
+		exporter->zones[i].age_s = INFINITY;
 		for (int level = 0; level < ENERGY_LEVELS; level++) {
 			exporter->zones[i].sums[level].rows = 0;
 			exporter->zones[i].sums[level].page_micro = 0;
@@ -329,15 +348,27 @@ static int add_sample(struct exporter *exporter, struct exporter_zone *zone,
 	return r < 0 ? r : series_add_counter(sum->series, time_s, sum->joules);
 }
 
+/* How much earlier than the page's own time its numbers of the zone were read. */
+static double age_of(const struct exporter *exporter, const struct exporter_zone *zone)
+{
+	bool is_named = !isnan(exporter->state->named_s);
+
+	return zone && is_named && zone->age_s < AGE_MAX_S ? zone->age_s : 0;
+}
+
 static int add_samples(struct exporter *exporter, double time_s)
 {
+	double gpus_s = time_s - age_of(exporter, exporter_find_zone(exporter, GPU_ZONE));
 	int r = 0;
 
-	for (size_t i = 0; i < exporter->zone_count; i++)
+	for (size_t i = 0; i < exporter->zone_count; i++) {
+		struct exporter_zone *zone = &exporter->zones[i];
+		double zone_s = time_s - age_of(exporter, zone);
+
 		for (int level = 0; level < ENERGY_LEVELS && r == 0; level++)
-			r = add_sample(exporter, &exporter->zones[i], (enum energy_level)level,
-				       time_s);
-	return r < 0 ? r : gpu_rows_end(&exporter->gpus, exporter->url, time_s);
+			r = add_sample(exporter, zone, (enum energy_level)level, zone_s);
+	}
+	return r < 0 ? r : gpu_rows_end(&exporter->gpus, exporter->url, gpus_s);
 }
 
 static double page_time(const struct exporter *exporter, double now_s, double came_s,

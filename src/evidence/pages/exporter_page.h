@@ -39,6 +39,7 @@ struct exporter_zone {
 	char name[ENERGY_ZONE_MAX];
 	struct exporter_sum sums[ENERGY_LEVELS];
 	int64_t unattributed_micro;
+	double age_s; /* how old the readings are on this page at the time that it names */
 	bool is_difference;
 	bool is_estimated; /* its series name a source other than RAPL */
 	bool is_measured;  /* a row of the node is not marked as the estimate of a model */

@@ -59,9 +59,9 @@ int comparison_judge(const struct checking *checking, struct result *result,
 	if (result->actual && result->predicted) {
 		size_t count = phases_within(checking->observation, result->predicted, phases);
 
-		/* A busy machine reads the truth late, too. */
-		result->time_error_s =
-			fmax(checking->observation->step_s / 2, checking->exporter->time_error_s);
+		/* A busy machine stops both programs between a reading and the clock. */
+		result->time_error_s = fmax(checking->observation->step_s / 2,
+					    checking->exporter->time_error_s + truth->time_error_s);
 		r = judge_series(result, phases, count);
 	}
 	if (r < 0) {

@@ -46,16 +46,23 @@ static int look_at_vm(struct observation *observation)
 	return exporter_scrape(observation->guest, now_s(observation));
 }
 
+static double clock_now_s(const void *clock)
+{
+	return run_clock_now_s(clock);
+}
+
 static int look(struct observation *observation)
 {
+	const struct truth_clock clock = { clock_now_s, &observation->clock };
 	double busy_s = cpu_account_busy_s(observation->procfs);
 	double task_s = cpu_account_task_s(observation->procfs);
-	int r = truth_read(&observation->truth, now_s(observation));
+	double read_s = now_s(observation);
+	int r = truth_read(&observation->truth, &clock);
 
 	if (r == 0 && busy_s >= 0)
-		r = series_add_counter(observation->cpu, now_s(observation), busy_s);
+		r = series_add_counter(observation->cpu, read_s, busy_s);
 	if (r == 0 && task_s >= 0)
-		r = series_add_counter(observation->tasks, now_s(observation), task_s);
+		r = series_add_counter(observation->tasks, read_s, task_s);
 	if (r == 0 && observation->vm.pid)
 		r = look_at_vm(observation);
 	for (size_t i = 0; i < observation->exporter_count && r == 0; i++) {

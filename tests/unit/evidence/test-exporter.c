@@ -71,6 +71,38 @@ static void energy_is_what_rows_grow_by(void **state)
 			 0);
 }
 
+/*
+ * A page names the time of its pass, and how old its readings are then. Of two sockets the newer
+ * one counts: the other is down, and its counter stands still.
+ */
+static void readings_are_as_old_as_the_page_says(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const double ages_s[] = { 0.1, 0.4, 0.1 };
+	char page[1024];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ages_s); i++) {
+		double time_s = 100 + (double)i;
+
+		(void)snprintf(page, sizeof(page),
+			       "# TYPE kepler_node_package_joules_total counter\n"
+			       "kepler_node_package_joules_total{mode=\"dynamic\"} %.6f\n"
+			       "kepler_exporter_snapshot_timestamp_seconds %.3f\n"
+			       "kepler_exporter_source_age_seconds{zone=\"package\"} %g\n"
+			       "kepler_exporter_source_age_seconds{zone=\"package\"} %zu\n"
+			       "kepler_exporter_source_age_seconds{zone=\"gone\"} 0\n",
+			       10 * (time_s - ages_s[i]), time_s, ages_s[i], 30 + i);
+		take(exporter, time_s + 0.2, page);
+	}
+	exporter_finish(exporter);
+	const struct series *node =
+		exporter_find_zone(exporter, "package")->sums[ENERGY_NODE].series;
+	assert_int_equal(node->count, 2);
+	assert_true(fabs(node->windows[0].rate - 10) < 1e-6);
+	assert_true(fabs(node->windows[1].rate - 10) < 1e-6);
+	assert_true(fabs(series_end_s(node) - 101.9) < 1e-6);
+}
+
 /* Pages name the time of the wall clock, which is 50 s ahead, and then is set by an hour. */
 static void a_wall_clock_that_is_set_distorts_nothing(void **state)
 {
@@ -363,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
+		cmocka_unit_test(readings_are_as_old_as_the_page_says),
 		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(a_counter_with_a_later_start_begins_again),

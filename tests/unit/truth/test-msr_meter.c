@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 
+#include "tests/unit/truth/read_truth.h"
 #include "tests/unit/truth/truth_root.h"
 #include "truth/truth.h"
 
@@ -55,10 +56,10 @@ static void packages_are_summed(void **state)
 	}
 	assert_int_equal(truth_open(&options, &truth, &diag), 0);
 	assert_int_equal(truth.meter_count, 2);
-	assert_int_equal(truth_read(&truth, 10), 0);
+	assert_int_equal(read_truth_at(&truth, 10), 0);
 	write_register(0, 0x611, 0x4000);
 	write_register(2, 0x611, 0xffffe000);
-	assert_int_equal(truth_read(&truth, 11), 0);
+	assert_int_equal(read_truth_at(&truth, 11), 0);
 	series_finish(truth.zones[0].series);
 	assert_string_equal(truth.zones[0].kind, "package");
 	assert_true(fabs(series_amount(truth.zones[0].series, 10, 11).amount - 2.5) < 1e-6);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/unit/truth/read_truth.h"
 #include "tests/unit/truth/truth_root.h"
 #include "truth/truth.h"
 
@@ -58,9 +59,9 @@ static void events_are_counted(void **state)
 	assert_int_equal(truth.source, TRUTH_PERF);
 	assert_int_equal(truth.meter_count, 1);
 	assert_string_equal(truth.zones[0].series->query, "power/energy-pkg@cpu0");
-	assert_int_equal(truth_read(&truth, 0), 0);
+	assert_int_equal(read_truth_at(&truth, 0), 0);
 	uint64_t before = truth.meters[0].last_raw;
-	assert_int_equal(truth_read(&truth, 1000), 0);
+	assert_int_equal(read_truth_at(&truth, 1000), 0);
 	double counted_j = (double)(truth.meters[0].last_raw - before) * 4e-8;
 	series_finish(truth.zones[0].series);
 	assert_true(counted_j > 0 &&

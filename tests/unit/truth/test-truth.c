@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 
+#include "tests/unit/truth/read_truth.h"
 #include "tests/unit/truth/truth_root.h"
 
 static void write_package(unsigned index, const char *name, const char *energy_uj)
@@ -47,14 +48,14 @@ static void counters_are_summed(void **state)
 	assert_int_equal(truth.source, TRUTH_RAPL_SYSFS);
 	assert_int_equal(truth.meter_count, 2);
 	assert_int_equal(truth.zone_count, 1);
-	assert_int_equal(truth_read(&truth, 100), 0);
+	assert_int_equal(read_truth_at(&truth, 100), 0);
 	write_package(0, "package-0\n", "999999\n"); /* +2 J: it has wrapped */
 	write_package(1, "package-1\n", "4000000\n");
-	assert_int_equal(truth_read(&truth, 101), 0);
+	assert_int_equal(read_truth_at(&truth, 101), 0);
 	write_package(1, "package-1\n", "");
-	assert_int_equal(truth_read(&truth, 102), 0);
+	assert_int_equal(read_truth_at(&truth, 102), 0);
 	write_package(1, "package-1\n", "6000000\n");
-	assert_int_equal(truth_read(&truth, 103), 0);
+	assert_int_equal(read_truth_at(&truth, 103), 0);
 	series_finish(truth.zones[0].series);
 	assert_true(fabs(series_amount(truth.zones[0].series, 100, 101).amount - 5) < 1e-6);
 	assert_true(fabs(series_amount(truth.zones[0].series, 101, 103).amount - 2) < 1e-6);
@@ -71,13 +72,13 @@ static void a_reset_is_not_a_wrap(void **state)
 
 	write_package(0, "package-0\n", "200000000000\n");
 	open_truth(TRUTH_AUTO, &truth);
-	assert_int_equal(truth_read(&truth, 100), 0);
+	assert_int_equal(read_truth_at(&truth, 100), 0);
 	write_package(0, "package-0\n", "5000000\n"); /* a wrap would be 62 kJ in a second */
-	assert_int_equal(truth_read(&truth, 101), 0);
+	assert_int_equal(read_truth_at(&truth, 101), 0);
 	write_package(0, "package-0\n", "9000000\n");
-	assert_int_equal(truth_read(&truth, 102), 0);
+	assert_int_equal(read_truth_at(&truth, 102), 0);
 	write_package(0, "package-0\n", "19000000\n"); /* 262 kJ may have been between */
-	assert_int_equal(truth_read(&truth, 402), 0);
+	assert_int_equal(read_truth_at(&truth, 402), 0);
 	series_finish(truth.zones[0].series);
 	struct amount known = series_amount(truth.zones[0].series, 100, 402);
 	assert_true(fabs(known.amount - 4) < 1e-6 && fabs(known.covered_s - 1) < 1e-6);
@@ -121,11 +122,11 @@ static void an_old_file_is_not_a_reading(void **state)
 
 	write_text("pdu", "12.5\n");
 	open_truth(TRUTH_FILE, &truth);
-	assert_int_equal(truth_read(&truth, 10), 0);
+	assert_int_equal(read_truth_at(&truth, 10), 0);
 	assert_int_equal(truth.skipped, 0);
 	(void)snprintf(file, sizeof(file), "%s/pdu", root);
 	assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
-	assert_int_equal(truth_read(&truth, 11), 0);
+	assert_int_equal(read_truth_at(&truth, 11), 0);
 	assert_int_equal(truth.skipped, 1);
 	assert_non_null(strstr(truth.failure.text, "has not been written for"));
 }
@@ -139,7 +140,7 @@ static void a_power_that_was_not_read_is_a_gap(void **state)
 	open_truth(TRUTH_FILE, &truth);
 	for (int i = 0; i < 10; i++) {
 		write_text("pdu", i == 4 ? "\n" : i == 5 ? "1e6\n" : "10\n");
-		assert_int_equal(truth_read(&truth, i), 0);
+		assert_int_equal(read_truth_at(&truth, i), 0);
 	}
 	series_finish(truth.zones[0].series);
 	struct amount known = series_amount(truth.zones[0].series, 0, 10);
@@ -156,9 +157,9 @@ static void a_law_follows_cpu_time(void **state)
 
 	write_text("stat", "cpu  100 0 0 500 0 0 0 0 0 0\n");
 	open_truth(TRUTH_LAW, &truth);
-	assert_int_equal(truth_read(&truth, 10), 0);
+	assert_int_equal(read_truth_at(&truth, 10), 0);
 	write_text("stat", "cpu  200 0 100 900 0 0 0 0 0 0\n");
-	assert_int_equal(truth_read(&truth, 12), 0);
+	assert_int_equal(read_truth_at(&truth, 12), 0);
 	series_finish(truth.zones[0].series);
 	assert_string_equal(truth.zones[0].kind, "package");
 	assert_non_null(strstr(truth.zones[0].series->query, "a law, and not a meter"));
@@ -185,10 +186,10 @@ static void powers_are_integrated(void **state)
 	struct truth *all[] = { &acpi, &hwmon, &pdu };
 	static const double joules[] = { 60, 14, 25 };
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		assert_int_equal(truth_read(all[i], 10), 0);
+		assert_int_equal(read_truth_at(all[i], 10), 0);
 	write_text("class/hwmon/hwmon0/power1_average", "40000000\n");
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		assert_int_equal(truth_read(all[i], 12), 0);
+		assert_int_equal(read_truth_at(all[i], 12), 0);
 		series_finish(all[i]->zones[0].series);
 		assert_string_equal(all[i]->zones[0].kind, "platform");
 		assert_true(fabs(series_amount(all[i]->zones[0].series, 10, 12).amount -
@@ -222,11 +223,59 @@ static void a_board_that_is_off_does_not_stand_still(void **state)
 			};
 
 			board_value = &value;
-			assert_int_equal(truth_read(&truth, (double)second), 0);
+			assert_int_equal(read_truth_at(&truth, (double)second), 0);
 		}
 		assert_true(fabs(meter->joules - 20 * 378) < 1e-6);
 		assert_true(fabs(meter->still_s - (is_off ? 0 : 20)) < 1e-9);
 	}
+}
+
+/* Each look at the clock is so much later than the one before. */
+struct slow_clock {
+	double time_s, step_s;
+};
+
+static double slow_now_s(const void *state)
+{
+	struct slow_clock *clock = *(struct slow_clock *const *)state;
+
+	clock->time_s += clock->step_s;
+	return clock->time_s;
+}
+
+/* On a busy machine: a sample is of the middle of its reading, and one of a long reading waits. */
+static void a_slow_reading_is_late_and_not_wrong(void **state)
+{
+	CLEANUP(truth_close) struct truth truth;
+	struct slow_clock times = { 100, 0.05 }, *pointer = &times;
+	const struct truth_clock clock = { slow_now_s, &pointer };
+
+	write_package(0, "package-0\n", "0\n");
+	open_truth(TRUTH_RAPL_SYSFS, &truth);
+	struct truth_zone *zone = &truth.zones[0];
+	assert_int_equal(truth_read(&truth, &clock), 0); /* from 100.05 to 100.1 */
+	assert_true(fabs(zone->time_error_s - 0.025) < 1e-9);
+	write_package(0, "package-0\n", "4000000\n");
+	times = (struct slow_clock){ 100.7, 0.4 };
+	assert_int_equal(truth_read(&truth, &clock), 0);
+	assert_int_equal(zone->series->count, 0);
+	write_package(0, "package-0\n", "20000000\n");
+	times = (struct slow_clock){ 102.025, 0.05 };
+	assert_int_equal(truth_read(&truth, &clock), 0);
+	assert_int_equal(zone->series->count, 1);
+	assert_true(fabs(zone->series->windows[0].start_s - 100.075) < 1e-9);
+	assert_true(fabs(zone->series->windows[0].end_s - 102.1) < 1e-9);
+	assert_true(fabs(zone->series->windows[0].rate * 2.025 - 20) < 1e-9);
+	assert_true(fabs(zone->time_error_s - 0.025) < 1e-9);
+	/* Where all are slow, each fourth is one, with its error. */
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(zone->series->count, 1);
+		times = (struct slow_clock){ 103 + i, 0.4 };
+		assert_int_equal(truth_read(&truth, &clock), 0);
+	}
+	assert_int_equal(zone->series->count, 2);
+	assert_true(fabs(zone->series->windows[1].end_s - 106.6) < 1e-9);
+	assert_true(fabs(zone->time_error_s - 0.2) < 1e-9);
 }
 
 static void missing_meters_are_reported(void **state)
@@ -255,6 +304,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_old_file_is_not_a_reading, make_root,
 						remove_root),
 		cmocka_unit_test_setup_teardown(a_power_that_was_not_read_is_a_gap, make_root,
+						remove_root),
+		cmocka_unit_test_setup_teardown(a_slow_reading_is_late_and_not_wrong, make_root,
 						remove_root),
 		cmocka_unit_test_setup_teardown(a_law_follows_cpu_time, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(powers_are_integrated, make_root, remove_root),
