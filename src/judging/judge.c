@@ -512,8 +512,10 @@ static void decide(struct result *result, const struct judgement *judgement,
 				   errors->unpaired_actual_s, actual_s);
 		return;
 	}
-	bool is_explained = !energies && errors->shape > max_error && !judgement->lag_is_too_long &&
-			    result->time_error_s > 0 &&
+	bool is_bent = threshold_verdict(&result->threshold, judgement->slope.low,
+					 judgement->slope.high) == VERDICT_FAIL;
+	bool is_explained = !energies && (errors->shape > max_error || is_bent) &&
+			    !judgement->lag_is_too_long && result->time_error_s > 0 &&
 			    reading_times_explain(result, judgement->lag_s,
 						  max_error + result->threshold.truth_error,
 						  SMALL * errors->range);

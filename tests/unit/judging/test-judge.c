@@ -487,6 +487,30 @@ static void a_steady_load_is_judged_by_its_energy(void **state)
 	       VERDICT_FAIL, CAUSE_SCALE, "counted twice");
 }
 
+/*
+ * At a steady load, late readings of the truth are all that varies: a prediction that does not
+ * follow them is right.
+ */
+static void late_readings_are_no_slope(void **state)
+{
+	struct machine noise = { .state = 5 };
+	double actual[SAMPLES], predicted[SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++) {
+		actual[i] = 5 + 0.4 * (uniform(&noise) - 0.5);
+		predicted[i] = 5 + 0.0016 * (actual[i] - 5) + 0.003 * (uniform(&noise) - 0.5);
+	}
+	expect(judged(series_of(actual, SAMPLES, 0), series_of(predicted, SAMPLES, 0), 0.05),
+	       VERDICT_FAIL, CAUSE_SCALE, "agree only as a whole");
+	struct result *result = result_new("node/dram", RESULT_ACCURACY);
+	result->actual = series_of(actual, SAMPLES, 0);
+	result->predicted = series_of(predicted, SAMPLES, 0);
+	result->threshold = (struct threshold){ .max_error = 0.05, .max_lag_s = 10 };
+	result->time_error_s = 0.5;
+	assert_int_equal(judge_series(result, NULL, 0), 0);
+	expect(result, VERDICT_PASS, CAUSE_NONE, "No phase has another power");
+}
+
 /* A meter of every second, and a counter that is read each 7 s at other times. */
 static void judge_each_7_s(double late_s)
 {
@@ -574,6 +598,7 @@ int main(void)
 		cmocka_unit_test(a_phase_without_values_says_so),
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
+		cmocka_unit_test(late_readings_are_no_slope),
 		cmocka_unit_test(series_can_have_different_steps),
 		cmocka_unit_test(errors_follow_the_definitions_of_the_field),
 		cmocka_unit_test(clean_series_pass),
