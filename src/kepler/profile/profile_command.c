@@ -17,13 +17,21 @@
 #include "profile/folded.h"
 #include "profile/pprof.h"
 #include "profile/profile_page.h"
+#include "profile/profile_svg.h"
 
 #define NODES_MAX   400000U
 #define EARLIER_MAX (64U << 20) /* bytes */
 #define TITLE_MAX   200         /* about, in bytes */
 
 enum idle_wanted { IDLE_EXCLUDE, IDLE_INCLUDE };
-enum profile_format { FORMAT_AUTO, FORMAT_FOLDED, FORMAT_HTML, FORMAT_PPROF, FORMAT_SPEEDSCOPE };
+enum profile_format {
+	FORMAT_AUTO,
+	FORMAT_FOLDED,
+	FORMAT_HTML,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_SVG
+};
 
 struct profile_config {
 	struct config config;
@@ -41,10 +49,13 @@ static const struct option_choice idles[] = { { "exclude", IDLE_EXCLUDE },
 					      { "include", IDLE_INCLUDE },
 					      { 0 } };
 
-static const struct option_choice formats[] = {
-	{ "auto", FORMAT_AUTO },   { "folded", FORMAT_FOLDED },         { "html", FORMAT_HTML },
-	{ "pprof", FORMAT_PPROF }, { "speedscope", FORMAT_SPEEDSCOPE }, { 0 }
-};
+static const struct option_choice formats[] = { { "auto", FORMAT_AUTO },
+						{ "folded", FORMAT_FOLDED },
+						{ "html", FORMAT_HTML },
+						{ "pprof", FORMAT_PPROF },
+						{ "speedscope", FORMAT_SPEEDSCOPE },
+						{ "svg", FORMAT_SVG },
+						{ 0 } };
 
 static const struct option own_rows[] = {
 	{ "pid", NULL, OPTION_U32, OWN(pid), .max = 1U << 22, .default_text = "0", .metavar = "PID",
@@ -67,9 +78,9 @@ static const struct option own_rows[] = {
 		  "and standard output otherwise."),
 	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "auto",
 	  .metavar = "FORMAT", .only_flag = true,
-	  .help = "html: a flame graph in one file; folded: a line per stack; pprof and "
+	  .help = "html and svg: a flame graph in one file; folded: a line per stack; pprof and "
 		  "speedscope: for these programs. auto: html for a FILE that ends in .html, pprof "
-		  "for .pb.gz, speedscope for .json, otherwise folded." },
+		  "for .pb.gz, speedscope for .json, svg for .svg, otherwise folded." },
 	TEXT_FLAG(
 		"diff", OWN(diff), "", "FILE",
 		"Compare with the profile in FILE, an earlier output: each stack has two energies, "
@@ -195,6 +206,8 @@ static enum profile_format format_of(const struct profile_config *own, const cha
 		return own->format;
 	if (ends_in(path, ".html"))
 		return FORMAT_HTML;
+	if (ends_in(path, ".svg"))
+		return FORMAT_SVG;
 	if (ends_in(path, ".pb.gz"))
 		return FORMAT_PPROF;
 	return ends_in(path, ".json") ? FORMAT_SPEEDSCOPE : FORMAT_FOLDED;
@@ -219,6 +232,8 @@ static int write_profile(const struct profile *profile, const struct profile_abo
 
 	if (format == FORMAT_HTML)
 		profile_page_html(profile, about, &text);
+	else if (format == FORMAT_SVG)
+		profile_svg(profile, about, &text);
 	else if (format == FORMAT_PPROF)
 		r = add_pprof(profile, about, &text);
 	else if (format == FORMAT_SPEEDSCOPE)

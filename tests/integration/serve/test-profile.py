@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import uuid
+from xml.etree import ElementTree
 
 from browser import Browser
 from containers import remove_cgroup
@@ -349,6 +350,27 @@ def the_page_is_a_flame_graph():
             assert browser.requests == [page.as_uri()] and not browser.logged, (browser.requests, browser.logged)
 
 
+def the_picture_is_a_flame_graph():
+    """One file of SVG: the frames are there without a script; in a browser it zooms, searches, and keeps both in its address."""
+    with plant() as sensors, program() as path, tempfile.TemporaryDirectory() as directory:
+        picture = pathlib.Path(directory, "out.svg")
+        profile(f"--host.sysfs={sensors.mount}", f"--output={picture}", "--", path, "3", status=7)
+        titles = [title.text for title in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}title")]
+        assert titles[0] == f"Energy of {path} 3" and any(title.startswith("large: ") for title in titles), titles
+        with Browser() as browser:
+            browser.open(f"{picture.as_uri()}#search=LARGE")
+            assert re.fullmatch(r"large: 1 found, [67]\d\.\d %", browser.wait("byId('found').textContent"))
+            browser.run("frames.find((frame) => frame.name === 'large').group.onclick()")
+            assert browser.wait("location.hash.includes('at=') && byId('detail').textContent.startsWith('large: ')")
+            assert browser.run("+zoomed.rect.getAttribute('width')") == 1200
+            assert browser.run("document.querySelectorAll('.above').length") >= 2
+            browser.press("ArrowUp")
+            assert browser.wait("document.activeElement.querySelector('title').textContent.startsWith('main: ')")
+            browser.press("Escape")
+            assert browser.wait("zoomed.id === 0 && byId('found').textContent === ''") is True
+            assert len(browser.requests) == 1 and not browser.logged, (browser.requests, browser.logged)
+
+
 def what_is_wrong_is_reported():
     assert "No such file" in profile("--", "/no/such/program", status=127).stderr
     assert "Permission denied" in profile("--", "/etc/passwd", status=126).stderr
@@ -368,5 +390,6 @@ run_tests([functions_have_the_energy_of_their_time, misses_have_the_energy_where
            a_containers_processes_alone,
            a_pods_processes_alone, stacks_without_callers_are_counted,
            inlined_functions_are_frames,
-           functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, what_is_wrong_is_reported] +
+           functions_that_a_runtime_compiled_have_names, the_page_is_a_flame_graph, the_picture_is_a_flame_graph,
+           what_is_wrong_is_reported] +
           ([three_functions_have_their_shares] if os.environ.get("KEPLER_LONG_TESTS") else []))
