@@ -61,24 +61,27 @@ own_apt() {
 with_dependencies() {
 	want=$1
 	shift
-	todo=$* seen=
-	while [ -n "$todo" ]; do
-		package=${todo%% *}
-		case $todo in *' '*) todo=${todo#* } ;; *) todo= ;; esac
-		case " $seen " in *" $package "*) continue ;; esac
-		seen="$seen $package"
-		todo="$todo $(own_apt apt-cache depends --no-recommends --no-suggests "$package" |
-			awk -v want="$want" '$1 == "Depends:" && $2 ~ want {printf "%s ", $2}')"
-		todo=$(echo "$todo" | xargs)
+	wave=$* seen=
+	while [ -n "$wave" ]; do
+		seen="$seen $wave"
+		# shellcheck disable=SC2086 # a list of packages
+		wave=$(own_apt apt-cache depends --no-recommends --no-suggests $wave | awk -v want="$want" -v seen="$seen" '
+			BEGIN {split(seen, names); for (i in names) known[names[i]]}
+			$1 == "Depends:" && $2 ~ want && !($2 in known) {known[$2]; printf "%s ", $2}')
 	done
 	echo "$seen"
+}
+
+# download PACKAGE...: their files in $work
+download() {
+	(cd "$work" && own_apt apt-get -qq download "$@") || die "download of $* failed"
 }
 
 # unpack FOLDER PACKAGE...: fetches them and unpacks them there
 unpack() {
 	folder=$1
 	shift
-	(cd "$work" && own_apt apt-get -qq download "$@") || die "download of $* failed"
+	download "$@"
 	for deb in "$work"/*.deb; do
 		dpkg-deb -x "$deb" "$folder"
 	done
