@@ -15,6 +15,12 @@ void cluster_findings_clean(char *text, size_t size)
 	(void)snprintf(text, size, "%s", clean.data ? clean.data : "");
 }
 
+void cluster_finding_name(struct cluster_finding *finding, const char *kind, const char *ns,
+			  const char *name)
+{
+	(void)snprintf(finding->object, sizeof(finding->object), "%s %s/%s", kind, ns, name);
+}
+
 static struct cluster_finding *find(struct cluster_findings *findings,
 				    const struct cluster_finding *draft)
 {

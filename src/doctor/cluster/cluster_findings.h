@@ -33,6 +33,9 @@ struct cluster_findings {
  * JSON, also where they were cut. cluster_findings_add() does so with all texts of a finding.
  */
 void cluster_findings_clean(char *text, size_t size);
+/* Its object is "KIND NS/NAME". */
+void cluster_finding_name(struct cluster_finding *finding, const char *kind, const char *ns,
+			  const char *name);
 /*
  * Adds @draft, or only its node @node (NULL: none) if there is a finding with its id, object and
  * text already.

@@ -55,8 +55,7 @@ static struct cluster_finding draft_of(const struct judge *judge, enum finding_l
 {
 	struct cluster_finding draft = { .level = level, .id = id };
 
-	(void)snprintf(draft.object, sizeof(draft.object), "DaemonSet %s/%s", judge->set->ns,
-		       judge->set->name);
+	cluster_finding_name(&draft, "DaemonSet", judge->set->ns, judge->set->name);
 	return draft;
 }
 

@@ -13,12 +13,6 @@
 #define OUT_OF_MEMORY_S (24 * 3600.0)
 #define NO_ENERGY       "the energy of the node and of its pods is in no number"
 
-static void name_daemonset(struct cluster_finding *finding, const struct cluster_daemonset *set)
-{
-	(void)snprintf(finding->object, sizeof(finding->object), "DaemonSet %s/%s", set->ns,
-		       set->name);
-}
-
 /* Why it does not run, in groups that need different actions. */
 static const struct {
 	const char *reason, *what;
@@ -51,7 +45,7 @@ static void judge_reason(const struct cluster_daemonset *set, const struct clust
 			command = reasons[i].command;
 		}
 	}
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.what, sizeof(draft.what), "a pod does not run: %s (%s)", what,
 		       pod->reason);
 	(void)snprintf(draft.why, sizeof(draft.why), NO_ENERGY "%s%s",
@@ -80,7 +74,7 @@ static void note_settling(const struct cluster_daemonset *set, const struct clus
 		.why = "it is not judged until it has had five minutes",
 	};
 
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.what, sizeof(draft.what), "%s", what);
 	(void)snprintf(draft.command, sizeof(draft.command),
 		       "kubectl -n %s get pods -o wide --field-selector spec.nodeName=%s", set->ns,
@@ -120,7 +114,7 @@ static void judge_memory(const struct cluster_facts *facts, const struct cluster
 	if (strcmp(pod->last_end, "OOMKilled") != 0 ||
 	    !(facts->now_s - pod->last_end_s < OUT_OF_MEMORY_S))
 		return;
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.why, sizeof(draft.why),
 		       "its counters began again at 0, and the energy since its last scrape is "
 		       "lost (%lld restarts)",
@@ -140,7 +134,7 @@ static void judge_not_ready_pod(const struct cluster_daemonset *set,
 		.why = "/readyz fails: a scrape through the Service leaves the node out",
 	};
 
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s logs %s", set->ns,
 		       pod->name);
 	cluster_findings_add(findings, &draft, node->name);
@@ -175,7 +169,7 @@ static void say_excluded(const struct cluster_daemonset *set, const struct clust
 					 .id = "node-excluded",
 					 .why = NO_ENERGY ", as it was asked for" };
 
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.what, sizeof(draft.what), "%s", what);
 	(void)snprintf(
 		draft.command, sizeof(draft.command),
@@ -193,7 +187,7 @@ static void say_tainted(const struct cluster_daemonset *set, const struct cluste
 					 .why = NO_ENERGY };
 	const char *value = kube_text(taint, "value", KUBE_END);
 
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.what, sizeof(draft.what),
 		       "no pod on a node: the taint %.100s%s%.60s:%s is not tolerated",
 		       kube_text(taint, "key", KUBE_END), *value ? "=" : "", value,
@@ -215,7 +209,7 @@ static void say_absent(const struct cluster_daemonset *set, const struct cluster
 		.what = "no pod on a node, although it may run there",
 	};
 
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.why, sizeof(draft.why), NO_ENERGY "%s%s",
 		       set->create_error[0] ? "; Kubernetes: " : "", set->create_error);
 	(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s describe daemonset %s",
@@ -382,7 +376,7 @@ static void judge_daemonset(const struct cluster_facts *facts, size_t index,
 
 	if (!rollout_is_open(set))
 		return;
-	name_daemonset(&draft, set);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.what, sizeof(draft.what), "%lld of %lld pods have its newest template",
 		       json_integer_value(kube_at(status, "updatedNumberScheduled", KUBE_END)),
 		       json_integer_value(kube_at(status, "desiredNumberScheduled", KUBE_END)));

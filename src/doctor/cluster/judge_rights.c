@@ -40,8 +40,7 @@ static void add_missing(const struct cluster_daemonset *set, const char *verb, c
 {
 	struct cluster_finding draft = { .level = FINDING_FIX, .id = "right-missing" };
 
-	(void)snprintf(draft.object, sizeof(draft.object), "ServiceAccount %s/%s", set->ns,
-		       set->account);
+	cluster_finding_name(&draft, "ServiceAccount", set->ns, set->account);
 	(void)snprintf(draft.what, sizeof(draft.what),
 		       "may not %s %s%s%s, which kube.pods=%.20s needs", verb, resource,
 		       *subresource ? "/" : "", subresource, set->settings.source);
@@ -77,7 +76,7 @@ static void judge_kubelets(const struct cluster_facts *facts, size_t daemonset,
 
 	if (is_allowed(facts, daemonset, "get", "nodes", "proxy"))
 		return;
-	(void)snprintf(draft.object, sizeof(draft.object), "DaemonSet %s/%s", set->ns, set->name);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	(void)snprintf(draft.command, sizeof(draft.command),
 		       "kubectl -n %s set env daemonset %s KEPLER_KUBE_PODS=apiserver", set->ns,
 		       set->name);
@@ -221,8 +220,7 @@ static void judge_unknown_pods(const struct cluster_facts *facts, struct cluster
 
 		if (set->pods_are_known || is_refused(facts, "pods"))
 			continue;
-		(void)snprintf(draft.object, sizeof(draft.object), "DaemonSet %s/%s", set->ns,
-			       set->name);
+		cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 		(void)snprintf(draft.command, sizeof(draft.command), "kubectl -n %s get pods",
 			       set->ns);
 		cluster_findings_add(findings, &draft, NULL);

@@ -28,38 +28,22 @@ struct scrape_judge {
 
 static void name_monitor(struct cluster_finding *draft, const struct monitor *monitor)
 {
-	(void)snprintf(draft->object, sizeof(draft->object), "%s %s/%s", monitor->kind->name,
-		       object_namespace(monitor->object), object_name(monitor->object));
+	cluster_finding_name(draft, monitor->kind->name, object_namespace(monitor->object),
+			     object_name(monitor->object));
 	(void)snprintf(draft->command, sizeof(draft->command), "kubectl -n %s get %s %s -o yaml",
 		       object_namespace(monitor->object), monitor->kind->plural,
 		       object_name(monitor->object));
 }
 
-/* The least of the nodes' values; NaN: no page shows it. */
-static double shortest_settle_s(const struct scrape_judge *judge)
-{
-	double least_s = (double)NAN;
-
-	for (size_t i = 0; i < judge->facts->node_count; i++) {
-		const struct cluster_node *node = &judge->facts->nodes[i];
-
-		for (size_t p = 0; p < node->pod_count; p++) {
-			if (node->pods[p].daemonset == judge->set_index &&
-			    node->pods[p].state == PAGE_READ)
-				least_s = fmin(least_s, node->pods[p].page.settle_s);
-		}
-	}
-	return least_s;
-}
-
-struct page_maxima {
-	double interval_s; /* NaN: no page shows it */
-	size_t samples;
+/* The worst of the pages of a DaemonSet for a scrape. */
+struct page_extremes {
+	double longest_interval_s, shortest_settle_s; /* NaN: no page shows it */
+	size_t most_samples;
 };
 
-static struct page_maxima maxima_of(const struct scrape_judge *judge)
+static struct page_extremes extremes_of(const struct scrape_judge *judge)
 {
-	struct page_maxima maxima = { .interval_s = (double)NAN };
+	struct page_extremes found = { (double)NAN, (double)NAN, 0 };
 
 	for (size_t i = 0; i < judge->facts->node_count; i++) {
 		const struct cluster_node *node = &judge->facts->nodes[i];
@@ -70,19 +54,21 @@ static struct page_maxima maxima_of(const struct scrape_judge *judge)
 			if (node->pods[p].daemonset != judge->set_index ||
 			    node->pods[p].state != PAGE_READ)
 				continue;
-			maxima.interval_s = fmax(maxima.interval_s, page->interval_s);
-			if (page->samples > maxima.samples)
-				maxima.samples = page->samples;
+			found.longest_interval_s = fmax(found.longest_interval_s, page->interval_s);
+			found.shortest_settle_s = fmin(found.shortest_settle_s, page->settle_s);
+			if (page->samples > found.most_samples)
+				found.most_samples = page->samples;
 		}
 	}
-	return maxima;
+	return found;
 }
 
 static void judge_interval(const struct scrape_judge *judge, const struct monitor *monitor,
 			   double scrape_s)
 {
 	struct cluster_finding draft = { .level = FINDING_NOTE, .id = "scrape-too-fast" };
-	double interval_s = maxima_of(judge).interval_s, settle_s = shortest_settle_s(judge);
+	const struct page_extremes pages = extremes_of(judge);
+	double interval_s = pages.longest_interval_s, settle_s = pages.shortest_settle_s;
 
 	name_monitor(&draft, monitor);
 	if (scrape_s < interval_s) {
@@ -119,7 +105,7 @@ static void judge_sample_limit(const struct scrape_judge *judge, const struct mo
 		json_integer_value(kube_at(monitor->object, "spec", "sampleLimit", KUBE_END));
 	long long enforced = json_integer_value(
 		kube_at(judge->prometheus, "spec", "enforcedSampleLimit", KUBE_END));
-	size_t samples = maxima_of(judge).samples;
+	size_t samples = extremes_of(judge).most_samples;
 	struct cluster_finding draft = { .level = FINDING_FIX, .id = "sample-limit-exceeded" };
 
 	if (enforced > 0 && (limit <= 0 || enforced < limit))
@@ -358,7 +344,7 @@ static void judge_missing(const struct scrape_judge *judge)
 	if (judge->monitors || !facts->pod_monitors.is_whole || !facts->service_monitors.is_whole ||
 	    !set->services_are_known)
 		return;
-	(void)snprintf(draft.object, sizeof(draft.object), "DaemonSet %s/%s", set->ns, set->name);
+	cluster_finding_name(&draft, "DaemonSet", set->ns, set->name);
 	cluster_findings_add(judge->findings, &draft, NULL);
 }
 
