@@ -422,13 +422,10 @@ static const char reference_head[] =
 	"# Configuration reference\n\n"
 	"<!-- Made from the option table in src/config/config.c: `ninja -C DIR "
 	"docs-update`. -->\n\n"
-	"Each option can be given as a flag, as an environment variable and in the "
-	"configuration "
-	"file. A flag wins over\nthe environment, the environment over the file, the file "
-	"over the "
-	"default; a list is replaced as a whole. In the\nenvironment, a list's items are "
-	"separated "
-	"by commas.\n\n"
+	"This page lists all options of `kepler run`. Each of them can be given as a flag, as an\n"
+	"environment variable and in the configuration file. A flag wins over the environment, "
+	"the\nenvironment over the file, and the file over the default; a list is replaced as a "
+	"whole. In the\nenvironment, a list's items are separated by commas.\n\n"
 	"The file is YAML. The key is the flag's path: `--web.listen-address` is\n\n"
 	"```yaml\nweb:\n  listen-address: [\"127.0.0.1:28282\"]\n```\n\n"
 	"camelCase forms of a key (`metrics.process.minJoules`) are accepted. Without "
@@ -441,8 +438,8 @@ static const char reference_head[] =
 	"JSON Schema for editors,\n`kepler config import FILE` translates the configuration of "
 	"[another Kepler](migration.md).\n\n"
 	"Durations are written as `500ms`, `5s`, `1m30s` or `2h`. SIGHUP reads the file "
-	"again; what "
-	"cannot change while\nrunning is named in the log and keeps its old value.\n\n";
+	"again. An option that\ncannot change while Kepler runs is named in the log and keeps its "
+	"old value.\n\n";
 
 const struct option_program config_program = {
 	.name = "kepler",
