@@ -3,19 +3,21 @@
 """What a fleet costs a database: many nodes made of one recorded page, scraped by a real server. The measurements behind
 docs/fleet.md. By hand.
 
-    bench/fleet_load.py PAGE [--server=prometheus|agent|victoria|disk|history] [--nodes=40,120] [--interval=10] [--seconds=90]
-                        [--json=FILE]
+    bench/fleet_load.py PAGE [--server=prometheus|agent|victoria|disk|victoria-disk|history] [--nodes=40,120] [--interval=10]
+                        [--seconds=90] [--json=FILE]
 
 PAGE is what bench/fleet_node.py --page has kept. Each node has its own names of pods and ids of containers; all rows use energy and
 CPU time in each interval, with noise, which is the worst that compression can meet. Targets are on loopback. A server that takes
 more than --limit-mb is ended. Printed for each number of nodes: series, memory a series, CPU time and bytes a sample. "agent" is a
-Prometheus in agent mode whose remote write is counted and discarded; "disk" makes the block of two hours of one
-node, "history" a day of its energy as Parquet and in ClickHouse.
+Prometheus in agent mode whose remote write is counted and discarded; "disk" makes the block of two hours of the nodes,
+"victoria-disk" imports the same samples into a VictoriaMetrics and merges its parts, "history" makes a day of the energy of one
+node as Parquet and in ClickHouse.
 """
 import argparse
 import csv
 import hashlib
 import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -231,25 +233,89 @@ def load(options, template, count):
             pages.server.server_close()
 
 
-def disk(options, template, step=30, hours=2):
-    """Bytes a sample in a block of Prometheus, as two hours of one node become."""
-    node, begin = Node(template, 1), 1_700_000_000 // 7200 * 7200
+STEP, HOURS = 30, 2  # seconds between samples on disk, and their span
+
+
+def history_lines(template, number, begin, per_second=1):
+    """The samples of a node with their times, in this many units a second, as text of Prometheus."""
+    node = Node(template, number)
+    for second in range(begin, begin + HOURS * 3600, STEP):
+        yield from (f"{line} {second * per_second}\n" for line in node.page(STEP).splitlines() if line[0] != "#")
+
+
+def file_bytes(folder, pattern="*"):
+    return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file())
+
+
+def victoria_disk(options, template, count):
+    """Bytes a sample in the merged parts of a VictoriaMetrics, for two hours of the nodes."""
+    begin = (int(time.time()) - 86400) // 7200 * 7200  # within its retention
+    with tempfile.TemporaryDirectory(prefix="kepler-fleet-") as folder:
+        server = Server("victoria", "scrape_configs: []\n", folder)
+        try:
+            url = f"http://127.0.0.1:{server.port}"
+            wait_for(url)
+            for number in range(count):
+                lines = history_lines(template, number, begin, 1000)
+                while body := "".join(itertools.islice(lines, 50_000)).encode():
+                    urllib.request.urlopen(f"{url}/api/v1/import/prometheus?extra_label=instance=node-{number}", body,
+                                           timeout=120).close()
+            for path in ("/internal/force_flush", "/internal/force_merge"):
+                urllib.request.urlopen(url + path, timeout=300).close()
+            deadline, rows = time.monotonic() + 300, 0
+            while (found := file_bytes(server.data / "data")) != rows or not rows:
+                assert time.monotonic() < deadline, "its parts change for ever"
+                rows = found
+                time.sleep(5)
+            resident = server.rss()
+        finally:
+            server.stop()
+        samples = count * template.series * HOURS * 3600 // STEP
+        everything = file_bytes(server.data)
+    print(f"| victoria, {HOURS} h at {STEP} s | {count} nodes | {count * template.series} series | {samples} samples | "
+          f"{rows / samples:.2f} bytes a sample | with the index {everything / samples:.2f} | "
+          f"resident {resident / 2**20:.0f} MiB |", flush=True)
+    keep(options, "victoria", disk_bytes_a_sample=round(everything / samples, 2))
+
+
+def wait_for(url):
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"{url}/health", timeout=10).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, url
+            time.sleep(0.2)
+
+
+def disk(options, template, count):
+    """Bytes a sample in a block of Prometheus, for two hours of the nodes."""
+    begin = 1_700_000_000 // 7200 * 7200
     with tempfile.TemporaryDirectory(prefix="kepler-fleet-") as folder:
         text = pathlib.Path(folder, "samples.txt")
         with text.open("w") as file:
-            for second in range(0, hours * 3600, step):
-                file.writelines(f"{line} {begin + second}\n" for line in node.page(step).splitlines() if line[0] != "#")
+            for number in range(count):
+                for line in history_lines(template, number, begin):
+                    file.write(labelled(line, number))
             file.write("# EOF\n")
         done = subprocess.run([program("promtool"), "tsdb", "create-blocks-from", "openmetrics", "-q", str(text), f"{folder}/data"],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        samples = template.series * hours * 3600 // step
-        blocks = pathlib.Path(folder, "data")
-        chunks = sum(path.stat().st_size for path in blocks.rglob("chunks/*"))
-        everything = sum(path.stat().st_size for path in blocks.rglob("*") if path.is_file())
-    print(f"| block of {hours} h at {step} s | {template.series} series | {samples} samples | "
-          f"chunks {chunks / samples:.2f} bytes a sample | with the index {everything / samples:.2f} |")
+        samples = count * template.series * HOURS * 3600 // STEP
+        chunks, everything = file_bytes(pathlib.Path(folder, "data"), "chunks/*"), file_bytes(pathlib.Path(folder, "data"))
+    print(f"| block of {HOURS} h at {STEP} s | {count} nodes | {count * template.series} series | {samples} samples | "
+          f"chunks {chunks / samples:.2f} bytes a sample | with the index {everything / samples:.2f} |", flush=True)
     keep(options, "prometheus", disk_bytes_a_sample=round(everything / samples, 2))
+
+
+def labelled(line, number):
+    """A sample with the label that a scrape of the node would give it."""
+    head, brace, tail = line.rpartition("}")
+    if brace:
+        return f'{head},instance="node-{number}"}}{tail}'
+    name, _, values = line.partition(" ")
+    return f'{name}{{instance="node-{number}"}} {values}'
 
 
 def history(template, step=300, hours=24):
@@ -295,7 +361,8 @@ def energy(line):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("--server", choices=("prometheus", "agent", "victoria", "disk", "history"), default="prometheus")
+    parser.add_argument("--server", choices=("prometheus", "agent", "victoria", "disk", "victoria-disk", "history"),
+                        default="prometheus")
     parser.add_argument("--nodes", default="40,120")
     parser.add_argument("--interval", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=90)
@@ -306,8 +373,9 @@ def main():
     if options.server == "history":
         history(template)
         return
-    if options.server == "disk":
-        disk(options, template)
+    if options.server in ("disk", "victoria-disk"):
+        for count in map(int, options.nodes.split(",")):
+            (disk if options.server == "disk" else victoria_disk)(options, template, count)
         return
     print("| server | nodes | series | samples a second | RSS a series, bytes | highest | heap in use | CPU a sample, µs | "
           "on disk a sample, bytes | written on the wire a sample, bytes |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
