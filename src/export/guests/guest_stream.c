@@ -41,12 +41,12 @@ static bool is_transient(int error)
 	return error == EAGAIN || error == EINTR || error == ENOBUFS;
 }
 
-/* True: all of @out has been sent, or the rest waits. False: the connection has ended. */
-static bool flush(struct guest_stream *stream)
+/* True: all of the record @bytes was sent, or the rest waits. False: the connection has ended. */
+static bool flush(struct guest_stream *stream, const uint8_t *bytes)
 {
 	while (stream->sent < stream->size) {
 		ssize_t n =
-			send(stream->watch.fd, stream->out + stream->sent,
+			send(stream->watch.fd, bytes + stream->sent,
 			     (size_t)(stream->size - stream->sent), MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0)
@@ -58,12 +58,33 @@ static bool flush(struct guest_stream *stream)
 	return true;
 }
 
-static void take_newest(struct guest_stream *stream)
+static bool flush_rest(struct guest_stream *stream)
+{
+	if (!stream->rest)
+		return true;
+	if (!flush(stream, stream->rest))
+		return false;
+	if (stream->sent == stream->size) {
+		free(stream->rest);
+		stream->rest = NULL;
+	}
+	return true;
+}
+
+/* Without memory for a record that has begun, the connection ends, and the guest makes another. */
+static bool send_newest(struct guest_stream *stream)
 {
 	stream->size = (uint16_t)stream->guest->record_size;
 	stream->sent = 0;
-	memcpy(stream->out, stream->guest->record, stream->guest->record_size);
 	stream->newest_waits = false;
+	if (!flush(stream, stream->guest->record))
+		return false;
+	if (stream->sent == stream->size)
+		return true;
+	stream->rest = malloc(stream->size);
+	if (stream->rest)
+		memcpy(stream->rest, stream->guest->record, stream->size);
+	return stream->rest;
 }
 
 /*
@@ -79,12 +100,10 @@ static bool is_unread(const struct guest_stream *stream)
 
 static bool advance(struct guest_stream *stream)
 {
-	bool goes_on = flush(stream);
+	bool goes_on = flush_rest(stream);
 
-	if (goes_on && stream->sent == stream->size && stream->newest_waits && !is_unread(stream)) {
-		take_newest(stream);
-		goes_on = flush(stream);
-	}
+	if (goes_on && !stream->rest && stream->newest_waits && !is_unread(stream))
+		goes_on = send_newest(stream);
 	if (goes_on)
 		wait_for_more(stream);
 	else
@@ -166,5 +185,6 @@ void guest_stream_close(struct guest_stream *stream)
 	}
 	guest_count(&stream->counts->connected, -1);
 	(void)close(stream->watch.fd); /* which ends its watch */
+	free(stream->rest);
 	free(stream);
 }

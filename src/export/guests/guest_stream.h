@@ -55,9 +55,9 @@ struct guest_stream {
 	int epoll_fd;
 	uint32_t events; /* that are waited for */
 	uint32_t input_left;
-	bool newest_waits;   /* a newer record than that in @out has not begun */
-	uint16_t size, sent; /* of @out */
-	uint8_t out[PASSTHROUGH_RECORD_MAX];
+	bool newest_waits;   /* a newer record has not begun */
+	uint16_t size, sent; /* of the record that was sent last */
+	uint8_t *rest;       /* a copy of that record while some of it waits; NULL: it does not */
 };
 
 /* 0, or -errno, as guest_watch_change(). */
