@@ -47,6 +47,8 @@ struct guests {
 	struct guest_sockets sockets;
 	struct guest_folder folder;
 	struct guest_libvirt libvirt;
+	/* Copies: a thread that hangs at the end outlives the options. */
+	char *sockets_folder, *guest_folder, *libvirt_folder;
 	struct guest_watch wake, stop;
 	int epoll_fd, proc_fd;
 	uint64_t period_ns; /* atomic */
@@ -230,6 +232,9 @@ static void close_all(struct guests *guests)
 		(void)close(guests->proc_fd);
 	if (guests->epoll_fd >= 0)
 		(void)close(guests->epoll_fd);
+	free(guests->sockets_folder);
+	free(guests->guest_folder);
+	free(guests->libvirt_folder);
 	free(guests);
 }
 
@@ -284,6 +289,20 @@ static int open_vsock(struct guests *guests, const struct passthrough_options *o
 				   : 0;
 }
 
+static int open_folders(struct guests *guests, const struct passthrough_options *options,
+			struct diag *diag)
+{
+	guests->sockets_folder = strdup(options->sockets);
+	guests->guest_folder = strdup(options->dir);
+	guests->libvirt_folder = strdup(options->libvirt);
+	if (!guests->sockets_folder || !guests->guest_folder || !guests->libvirt_folder)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	guests->sockets.folder = guests->sockets_folder;
+	guests->folder.folder = guests->guest_folder;
+	guests->libvirt.folder = guests->libvirt_folder;
+	return 0;
+}
+
 static int open_all(struct guests *guests, const struct exporter_program *program,
 		    struct diag *diag)
 {
@@ -297,15 +316,14 @@ static int open_all(struct guests *guests, const struct exporter_program *progra
 	r = open_watches(guests, diag);
 	if (r == 0)
 		r = open_vsock(guests, options, diag);
+	if (r == 0)
+		r = open_folders(guests, options, diag);
 	if (r < 0)
 		return r;
 	guest_table_init(&guests->table, "/etc/passwd");
-	guests->sockets.folder = options->sockets;
 	guests->sockets.port = options->vsock_port;
 	guests->sockets.epoll_fd = guests->epoll_fd;
 	guests->sockets.users = &guests->table.users;
-	guests->folder.folder = options->dir;
-	guests->libvirt.folder = options->libvirt;
 	r = thread_start(&guests->thread, STACK_BYTES, serve, guests);
 	guests->is_running = r == 0;
 	return r < 0 ? diag_set(diag, r, "passthrough: cannot start a thread: %s",
