@@ -96,7 +96,12 @@ def guest_main(what, path):
             os.unlink(path)  # as QEMU does
         listener.bind(path)
         listener.listen(1)
-        stream, _ = listener.accept()
+        listener.settimeout(0.1)
+        while not stream:  # at work, so that it has a series although the exporter began later
+            with contextlib.suppress(TimeoutError):
+                stream, _ = listener.accept()
+            burn(0.1)
+        stream.setblocking(True)
     while what in ("connects", "garbage", "deaf") and not stream:
         stream = socket.socket(socket.AF_UNIX)
         try:
