@@ -99,11 +99,13 @@ def a_driver_that_goes_and_returns(exporter):
 
 
 def at_most_one_a_second():
-    """By the BMC's own clock; what QEMU and an emulated CPU delay is a tenth of a second."""
+    """By the BMC's own clock, to which a busy host brings a request late: then the next one seems to be early, but however many
+    follow, they do not gain more than that delay. A program that asked twice as often would gain a second with every other one."""
     times = [float(line) for line in LOG.read_text(encoding='ascii').split()]
-    shortest = min(b - a for a, b in zip(times, times[1:]))
-    case(f'{len(times)} requests, the closest {shortest:.2f} s apart')
-    assert shortest > 0.9, times
+    early = [when - index for index, when in enumerate(times)]  # of requests that are a second apart it is constant
+    gained = max(max(early[:index + 1]) - when for index, when in enumerate(early))
+    case(f'{len(times)} requests, at most {gained:.2f} s sooner than one a second')
+    assert len(times) > 20 and gained < 0.9, times
 
 
 def documented_needs():
