@@ -154,6 +154,16 @@ static struct stretch stretch_of(const struct pairs *pairs, const struct phase *
 	return stretch;
 }
 
+/* Without an interval, the error itself decides. */
+static enum verdict verdict_of_energies(const struct phase_result *phase,
+					const struct threshold *threshold)
+{
+	double low = isnan(phase->ratio_low) ? phase->error : phase->ratio_low - 1;
+	double high = isnan(phase->ratio_low) ? phase->error : phase->ratio_high - 1;
+
+	return threshold_verdict(threshold, low, high);
+}
+
 /* The verdict on one phase; "inconclusive" if less than @least_s of it is paired. */
 static int judge_phase(const struct pairs *pairs, double range, const struct threshold *threshold,
 		       double least_s, struct phase_result *ret)
@@ -173,10 +183,7 @@ static int judge_phase(const struct pairs *pairs, double range, const struct thr
 		if (r < 0)
 			return r;
 	}
-	/* Without an interval, the error itself decides. */
-	double low = isnan(ret->ratio_low) ? ret->error : ret->ratio_low - 1;
-	double high = isnan(ret->ratio_low) ? ret->error : ret->ratio_high - 1;
-	ret->verdict = threshold_verdict(threshold, low, high);
+	ret->verdict = verdict_of_energies(ret, threshold);
 	return 0;
 }
 
@@ -421,6 +428,12 @@ static void explain_open(struct result *result, const struct phase_result *open)
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,
 				   "The energy in \"%s\" differs by %+.2f %%, which is beyond the "
 				   "bound, but not by more than the truth's own error (bound %s).",
+				   open->phase.name, 100 * open->error, bound);
+	else if (verdict_of_energies(open, threshold) == VERDICT_FAIL)
+		result_set_verdict(result, VERDICT_INCONCLUSIVE,
+				   "The energy in \"%s\" differs by %+.2f %% (bound %s), but the "
+				   "times of the readings at its ends can explain that: a longer "
+				   "--duration is needed.",
 				   open->phase.name, 100 * open->error, bound);
 	else
 		result_set_verdict(result, VERDICT_INCONCLUSIVE,

@@ -148,7 +148,7 @@ static void clean_exporters_do_not_fail(void **state)
 
 static void short_runs_are_inconclusive_at_worst(void **state)
 {
-	size_t inconclusive = 0;
+	size_t inconclusive = 0, at_ends = 0;
 
 	for (uint64_t seed = 1; seed <= CLEAN_RUNS / 5; seed++) {
 		struct result *result = judged(seed, 60, right);
@@ -156,9 +156,12 @@ static void short_runs_are_inconclusive_at_worst(void **state)
 		if (result->verdict == VERDICT_FAIL)
 			fail_msg("seed %d: %s", (int)seed, result->reason);
 		inconclusive += strstr(result->reason, "too short to show") != NULL;
+		at_ends += strstr(result->reason, "at its ends can explain that") != NULL;
+		assert_null(strstr(result->reason, "nan"));
 		result_free(result);
 	}
 	assert_true(inconclusive > 0);
+	assert_true(at_ends > 0);
 }
 
 static double too_low(const struct machine *machine, double watts)
