@@ -30,6 +30,7 @@
 #include "net/http_unix.h"
 #include "net/server/http_host.h"
 #include "net/server/http_listen.h"
+#include "net/server/http_vsock.h"
 #include "options/render.h"
 #include "rates/rates.h"
 #include "service/needs.h"
@@ -460,6 +461,26 @@ const char *config_reachable_address(const struct config *config)
 	return NULL;
 }
 
+const char *config_network_address(const struct config *config)
+{
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		const char *text = config->web.listen[i];
+
+		if (!http_listen_is_local(text) && !http_vsock_is(text))
+			return text;
+	}
+	return NULL;
+}
+
+static bool listens_to_vsock(const struct config *config)
+{
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		if (http_vsock_is(config->web.listen[i]))
+			return true;
+	}
+	return false;
+}
+
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
 {
 	bool everyone = *config->local.socket && config->local.everyone != EVERYONE_NONE;
@@ -563,6 +584,8 @@ unsigned config_needs(const struct config *config)
 		needs |= meter_needs(&options);
 	}
 	needs |= push_needs(&config->push);
+	if (listens_to_vsock(config))
+		needs |= NEED_VSOCK;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_uses_api_server(config))

@@ -146,6 +146,8 @@ void config_release(struct config *config);
 
 /* An address of @config that processes outside this machine can reach, or NULL. */
 const char *config_reachable_address(const struct config *config);
+/* The same, of those that are reached by a network: not by vsock. */
+const char *config_network_address(const struct config *config);
 /*
  * Returns 0 if @config's interval can be used while @reachable is served, else -EINVAL with a
  * diagnosis: below a second, other machines could learn too much about the processes.

@@ -59,7 +59,7 @@ void doctor_examine_web(struct findings *findings, const struct config *config,
 	if (privileges_runner() != RUN_IN_CONTAINER)
 		findings_add(findings, FINDING_NOTE, "scrapes", fix,
 			     "other machines can connect to %s; the installed service refuses them "
-			     "unless a drop-in allows them with IPAddressAllow=",
+			     "unless a drop-in allows them",
 			     addresses.data);
 	else
 		findings_add(findings, FINDING_OK, "scrapes", NULL,

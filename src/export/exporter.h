@@ -78,6 +78,8 @@ struct exporter_ops {
 	struct option_section options; /* PUSH_OPTIONS() */
 	bool (*is_wanted)(const struct push_options *options);
 	unsigned needs; /* bits of enum need, where it is wanted */
+	/* Further ones, which depend on its options. May be NULL: none. */
+	unsigned (*more_needs)(const struct push_options *options);
 	/*
 	 * The @index-th directory in which it makes and replaces files, "" if it is not used; NULL
 	 * after the last. May be NULL: none.

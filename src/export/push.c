@@ -20,8 +20,11 @@ unsigned push_needs(const struct push_options *options)
 	unsigned needs = 0;
 
 	for (size_t i = 0; push_exporters[i]; i++) {
-		if (push_exporters[i]->is_wanted(options))
-			needs |= push_exporters[i]->needs;
+		const struct exporter_ops *ops = push_exporters[i];
+
+		if (!ops->is_wanted(options))
+			continue;
+		needs |= ops->needs | (ops->more_needs ? ops->more_needs(options) : 0);
 	}
 	return needs;
 }

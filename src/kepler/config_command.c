@@ -91,7 +91,7 @@ static int run_needs(const struct option_args *args, FILE *out, FILE *err)
 	if (options_load_or_print(&config_options, args, &config.options, err) < 0)
 		return EXIT_USAGE;
 	config_devices(&config, devices);
-	needs_write_unit(config_needs(&config), devices, config_reachable_address(&config), &text);
+	needs_write_unit(config_needs(&config), devices, config_network_address(&config), &text);
 	return put(&text, out, err);
 }
 

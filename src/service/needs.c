@@ -44,6 +44,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_GUESTS, "guests",
 	  "Virtual machines receive their energy through unix sockets and directories", 0, 0, false,
 	  NULL },
+	{ NEED_VSOCK, "vsock", "Virtual machines and their host are connected by vsock", 0, 0,
+	  false, NULL },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -141,7 +143,7 @@ static void add_system_calls(unsigned needs, struct strbuf *out)
 /* The unit allows other families, but not that of virtual machines. */
 static void add_families(unsigned needs, struct strbuf *out)
 {
-	if (needs & NEED_GUESTS)
+	if (needs & NEED_VSOCK)
 		strbuf_add_str(out, "RestrictAddressFamilies=AF_VSOCK\n");
 }
 

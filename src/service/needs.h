@@ -6,8 +6,8 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows but "device-users" and the rows for devices or root: few machines have them, or they
- * are read only by request.
+ * all rows but "device-users", "vsock" and the rows for devices or root: few machines have them,
+ * or they are used only by request.
  */
 #pragma once
 
@@ -33,8 +33,9 @@ enum need {
 	NEED_POD_RESOURCES = 1 << 11, /* a socket that root alone may connect to */
 	NEED_COUNTERS = 1 << 12,      /* the processor's events, opened at the start */
 	NEED_GUESTS = 1 << 13,        /* unix sockets and directories of virtual machines */
+	NEED_VSOCK = 1 << 14,         /* sockets between virtual machines and their host */
 };
-#define NEED_COUNT 14
+#define NEED_COUNT 15
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

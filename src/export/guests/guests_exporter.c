@@ -561,6 +561,11 @@ static const char *folder(const struct push_options *options, size_t index)
 	return index < ARRAY_SIZE(folders) ? folders[index] : NULL;
 }
 
+static unsigned more_needs(const struct push_options *options)
+{
+	return options->passthrough.vsock_port ? NEED_VSOCK : 0;
+}
+
 const struct exporter_ops guests_exporter = {
 	.start = start,
 	.reconfigure = reconfigure,
@@ -570,5 +575,6 @@ const struct exporter_ops guests_exporter = {
 	.options = PUSH_OPTIONS(rows, passthrough),
 	.is_wanted = is_wanted,
 	.needs = NEED_GUESTS,
+	.more_needs = more_needs,
 	.folder = folder,
 };

@@ -79,6 +79,10 @@ def needs_follow_the_configuration():
         assert settings[key] == unit_capabilities(key), (key, settings)
     assert "IPAddressAllow" not in settings
     assert needs("--web.listen-address=:28282")[1]["IPAddressAllow"] == "any"
+    for words in (["--web.listen-address=vsock://:28282"], ["--meter.passthrough=vsock"], ["--passthrough.vsock=28283"]):
+        settings = needs(*words)[1]
+        assert settings.get("RestrictAddressFamilies") == "AF_VSOCK" and "IPAddressAllow" not in settings, (words, settings)
+    assert "RestrictAddressFamilies" not in needs("--passthrough.sockets=/run/kepler-guests")[1]
     assert "# clients: " in needs("--kube.kubeconfig=/nonexistent")[0]
     assert "# clients: " in needs("--runtimes.docker-socket=/run/docker.sock")[0]
     assert needs("--no-bpf.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"

@@ -99,6 +99,23 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 		    "SystemCallFilter=~bpf\n"
 		    "SystemCallFilter=~open_by_handle_at\n"
 		    "SystemCallFilter=~perf_event_open\n");
+	expect_unit(NEED_VSOCK, devices + 2, NULL,
+		    "[Service]\n"
+		    "AmbientCapabilities=\n"
+		    "CapabilityBoundingSet=\n"
+		    "LimitMEMLOCK=8M\n"
+		    "SystemCallFilter=~bpf\n"
+		    "SystemCallFilter=~open_by_handle_at\n"
+		    "SystemCallFilter=~perf_event_open\n"
+		    "RestrictAddressFamilies=AF_VSOCK\n");
+	expect_unit(NEED_GUESTS, devices + 2, NULL,
+		    "[Service]\n"
+		    "AmbientCapabilities=\n"
+		    "CapabilityBoundingSet=\n"
+		    "LimitMEMLOCK=8M\n"
+		    "SystemCallFilter=~bpf\n"
+		    "SystemCallFilter=~open_by_handle_at\n"
+		    "SystemCallFilter=~perf_event_open\n");
 	expect_unit(0, devices + 2, NULL,
 		    "[Service]\n"
 		    "AmbientCapabilities=\n"
