@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/thread.h"
+#include "export/disk_start.h"
 #include "export/file/line_sink.h"
 #include "export/file/rotated_file.h"
 #include "export/page_cache.h"
@@ -26,12 +27,15 @@
 #include "export/scrape_pace.h"
 #include "snapshot/snapshot_holder.h"
 
-#define PACE_CLIENT      0x66696c65 /* a number that no client of the web server has */
-#define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
-#define NO_SNAPSHOT_NS   (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
+#define PACE_CLIENT       0x66696c65 /* a number that no client of the web server has */
+#define STOP_PATIENCE_NS  (1 * NSEC_PER_SEC)
+#define START_PATIENCE_NS (5 * NSEC_PER_SEC)    /* on a machine that is busy */
+#define HANG_NS           (5 * NSEC_PER_SEC)    /* after that the disk does not respond */
+#define NO_SNAPSHOT_NS    (200 * NSEC_PER_MSEC) /* there is none yet: the next look for one */
 
 struct file_counts {
 	uint64_t written, lines, errors, rotations;
+	bool is_up;
 };
 
 struct file_writer {
@@ -42,11 +46,19 @@ struct file_writer {
 	unsigned schemas, levels; /* of the pages; the first changes with a reload */
 	void (*start_thread)(void);
 	struct rotated_file file;
+	char *path; /* the file's */
+	struct disk_start opening;
+	uint64_t disk_ns; /* when the call began that uses the disk now; 0: none does; atomic */
+	bool is_hanging;  /* reported, by the loop's thread */
 	struct label_cache *labels;
 	struct strbuf block;
 	uint64_t block_lines, sequence; /* of the snapshot in the block */
-	bool is_csv, is_failing;
+	bool is_csv;
+	bool is_failing;           /* atomic */
 	struct file_counts counts; /* atomic */
+	/* Held while the thread uses services of the program, which ends before a disk responds. */
+	pthread_mutex_t lock;
+	bool is_ending; /* under the lock: they may not be used any more */
 	int stop_fd;
 	bool is_running;
 	pthread_t thread;
@@ -84,41 +96,90 @@ static int render(struct file_writer *writer, const struct snapshot *snapshot)
 	return r < 0 ? r : 1;
 }
 
+/* Any call may hang from here on, until disk_is_left(). */
+static void disk_is_used(struct file_writer *writer)
+{
+	__atomic_store_n(&writer->disk_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+}
+
+static void disk_is_left(struct file_writer *writer)
+{
+	__atomic_store_n(&writer->disk_ns, 0, __ATOMIC_RELAXED);
+}
+
+static bool hangs(const struct file_writer *writer, uint64_t now_ns)
+{
+	uint64_t since_ns = __atomic_load_n(&writer->disk_ns, __ATOMIC_RELAXED);
+
+	return since_ns && now_ns > since_ns + HANG_NS;
+}
+
+static void note_result(struct file_writer *writer, int r, const struct diag *diag)
+{
+	if (r < 0 && !writer->is_failing)
+		log_warn("file.path: %s; trying again at each file.interval", diag->text);
+	else if (r == 0 && writer->is_failing)
+		log_info("file.path: %s is written again", writer->path);
+	__atomic_store_n(&writer->is_failing, r < 0, __ATOMIC_RELAXED);
+}
+
 static void write_block(struct file_writer *writer)
 {
 	struct diag diag = { "" };
-	int r = rotated_file_append(&writer->file, writer->block.data ? writer->block.data : "",
-				    writer->block.len, &diag);
+	int r;
 
+	disk_is_used(writer);
+	r = rotated_file_append(&writer->file, writer->block.data ? writer->block.data : "",
+				writer->block.len, &diag);
+	disk_is_left(writer);
 	count(r < 0 ? &writer->counts.errors : &writer->counts.written, 1);
 	count(&writer->counts.lines, r < 0 ? 0 : writer->block_lines);
 	__atomic_store_n(&writer->counts.rotations, writer->file.rotations, __ATOMIC_RELAXED);
-	if (r < 0 && !writer->is_failing)
-		log_warn("file.path: %s; trying again at each file.interval", diag.text);
-	else if (r == 0 && writer->is_failing)
-		log_info("file.path: %s is written again", writer->options.path);
-	writer->is_failing = r < 0;
+	note_result(writer, r, &diag);
+}
+
+/* -EAGAIN: there is no snapshot yet; else as render(). */
+static int take_newest(struct file_writer *writer)
+{
+	const struct snapshot *snapshot = snapshot_get(writer->holder);
+	int r;
+
+	if (!snapshot)
+		return -EAGAIN;
+	r = render(writer, snapshot);
+	if (r >= 0 && !writer->is_failing)
+		scrape_pace_note(writer->pace, PACE_CLIENT, clock_ns(CLOCK_MONOTONIC),
+				 snapshot->monotonic_ns);
+	snapshot_put(writer->holder, snapshot);
+	return r;
 }
 
 /* False: there is no snapshot yet. */
 static bool write_newest(struct file_writer *writer)
 {
-	const struct snapshot *snapshot = snapshot_get(writer->holder);
-	uint64_t shown_ns;
+	int r = 0;
+
+	(void)pthread_mutex_lock(&writer->lock);
+	if (!writer->is_ending)
+		r = take_newest(writer);
+	(void)pthread_mutex_unlock(&writer->lock);
+	if (r > 0)
+		write_block(writer);
+	else if (r < 0 && r != -EAGAIN)
+		count(&writer->counts.errors, 1);
+	return r != -EAGAIN;
+}
+
+static void open_file(struct file_writer *writer)
+{
+	struct diag diag = { "" };
 	int r;
 
-	if (!snapshot)
-		return false;
-	shown_ns = snapshot->monotonic_ns;
-	r = render(writer, snapshot);
-	snapshot_put(writer->holder, snapshot);
-	if (r < 0)
-		count(&writer->counts.errors, 1);
-	else if (r > 0)
-		write_block(writer);
-	if (!writer->is_failing)
-		scrape_pace_note(writer->pace, PACE_CLIENT, clock_ns(CLOCK_MONOTONIC), shown_ns);
-	return true;
+	disk_is_used(writer);
+	r = rotated_file_open(&writer->file, &diag);
+	disk_is_left(writer);
+	if (!disk_start_end(&writer->opening, r, &diag))
+		note_result(writer, r, &diag);
 }
 
 static void *serve(void *userdata)
@@ -129,6 +190,7 @@ static void *serve(void *userdata)
 
 	(void)pthread_setname_np(pthread_self(), "file");
 	writer->start_thread();
+	open_file(writer);
 	while (poll(&stop, 1, wait_ms) <= 0) {
 		uint64_t wait_ns =
 			write_newest(writer) ? writer->options.interval_ns : NO_SNAPSHOT_NS;
@@ -143,6 +205,9 @@ static void *serve(void *userdata)
 static void free_writer(struct file_writer *writer)
 {
 	rotated_file_close(&writer->file);
+	disk_start_release(&writer->opening);
+	(void)pthread_mutex_destroy(&writer->lock);
+	free(writer->path);
 	label_cache_free(writer->labels);
 	strbuf_release(&writer->block);
 	if (writer->stop_fd >= 0)
@@ -155,11 +220,29 @@ static void stop(void *exporter)
 	struct file_writer *writer = exporter;
 
 	if (writer->is_running) {
+		(void)pthread_mutex_lock(&writer->lock);
+		writer->is_ending = true;
+		(void)pthread_mutex_unlock(&writer->lock);
 		(void)eventfd_write(writer->stop_fd, 1);
 		if (thread_join_within(writer->thread, STOP_PATIENCE_NS) < 0)
 			return; /* the disk hangs */
 	}
 	free_writer(writer);
+}
+
+/* The writer cannot say itself that it hangs. */
+static void turn(void *exporter, uint64_t now_ns)
+{
+	struct file_writer *writer = exporter;
+	bool is_hanging = hangs(writer, now_ns);
+
+	if (is_hanging && !writer->is_hanging)
+		log_warn("file.path: the disk of %s does not respond; nothing is written until it "
+			 "does",
+			 writer->path);
+	else if (!is_hanging && writer->is_hanging)
+		log_info("file.path: the disk of %s responds", writer->path);
+	writer->is_hanging = is_hanging;
 }
 
 static void set_pages(void *exporter, const struct page_options *pages)
@@ -193,14 +276,13 @@ static int start_all(struct file_writer *writer, struct diag *diag)
 	writer->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (writer->stop_fd < 0)
 		return diag_set(diag, -errno, "file.path: no descriptor is left");
-	r = rotated_file_open(&writer->file, diag);
-	if (r < 0)
-		return r;
 	r = thread_start(&writer->thread, 0, serve, writer);
-	writer->is_running = r == 0;
-	return r < 0 ? diag_set(diag, r, "file.path: cannot start a thread: %s",
-				strerrordesc_np(-r))
-		     : 0;
+	if (r < 0)
+		return diag_set(diag, r, "file.path: cannot start a thread: %s",
+				strerrordesc_np(-r));
+	writer->is_running = true;
+	r = disk_start_wait(&writer->opening, clock_ns(CLOCK_MONOTONIC) + START_PATIENCE_NS, diag);
+	return r == -ETIMEDOUT ? 0 : r;
 }
 
 static int start(const struct exporter_program *program, void **ret, struct diag *diag)
@@ -222,16 +304,19 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 		.levels = page_levels(program->pages),
 		.start_thread = program->start_thread,
 		.is_csv = wants_csv(options),
-		.file = { .path = options->path,
-			  .max_bytes = options->max_bytes,
+		.path = strdup(options->path),
+		.file = { .max_bytes = options->max_bytes,
 			  .max_files = options->max_files,
 			  .fd = -1 },
 		.stop_fd = -1,
 	};
+	disk_start_init(&writer->opening);
+	(void)pthread_mutex_init(&writer->lock, NULL);
 	writer->file.head = writer->is_csv ? LINE_HEAD_CSV : "";
-	r = start_all(writer, diag);
+	writer->file.path = writer->path;
+	r = writer->path ? start_all(writer, diag) : diag_set(diag, -ENOMEM, "out of memory");
 	if (r < 0)
-		free_writer(writer);
+		stop(writer);
 	else
 		*ret = writer;
 	return r;
@@ -241,7 +326,7 @@ static void describe(const void *exporter, char *buf, size_t size)
 {
 	const struct file_writer *writer = exporter;
 
-	(void)snprintf(buf, size, "%s", writer->options.path);
+	(void)snprintf(buf, size, "%s", writer->path);
 }
 
 /* ---- options and health ---- */
@@ -299,10 +384,17 @@ static bool fill(const void *owner, void *ret)
 	counts->lines = __atomic_load_n(&writer->counts.lines, __ATOMIC_RELAXED);
 	counts->errors = __atomic_load_n(&writer->counts.errors, __ATOMIC_RELAXED);
 	counts->rotations = __atomic_load_n(&writer->counts.rotations, __ATOMIC_RELAXED);
+	counts->is_up = !__atomic_load_n(&writer->is_failing, __ATOMIC_RELAXED) &&
+			!hangs(writer, clock_ns(CLOCK_MONOTONIC));
 	return true;
 }
 
 static const struct health_metric metrics[] = {
+	{ .name = "kepler_exporter_file_up",
+	  .type = FAMILY_GAUGE,
+	  .value = HEALTH_VALUE(struct file_counts, is_up),
+	  .help = "1 if file.path can be written, 0 if the last snapshot could not be, or the disk "
+		  "has not responded for 5 s. The log has the reason." },
 	{ .name = "kepler_exporter_file_writes",
 	  .type = FAMILY_COUNTER,
 	  .value = HEALTH_VALUE(struct file_counts, written),
@@ -349,6 +441,7 @@ const struct exporter_ops file_exporter = {
 	.set_pages = set_pages,
 	.describe = describe,
 	.stop = stop,
+	.turn = turn,
 	.health = &health,
 	.options = PUSH_OPTIONS(options_rows, file),
 	.is_wanted = is_wanted,

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,10 +34,11 @@
 #include "net/http_client.h"
 #include "service/needs.h"
 
-#define STACK_BYTES      (512 * 1024)
-#define STOP_PATIENCE_NS (1 * NSEC_PER_SEC)
-#define DISK_PATIENCE_NS (1 * NSEC_PER_SEC) /* once, until it responds again */
-#define PACE_CLIENT      0x72777269         /* a number that no client of the web server has */
+#define STACK_BYTES       (512 * 1024)
+#define STOP_PATIENCE_NS  (1 * NSEC_PER_SEC)
+#define START_PATIENCE_NS (5 * NSEC_PER_SEC) /* for all disks; on a machine that is busy */
+#define DISK_PATIENCE_NS  (1 * NSEC_PER_SEC) /* once, until it responds again */
+#define PACE_CLIENT       0x72777269         /* a number that no client of the web server has */
 
 struct remote_write {
 	/* A copy: a reload frees the struct of the configuration, not what it points to. */
@@ -206,10 +206,16 @@ static void stop(void *exporter)
 	bool has_ended = true;
 
 	(void)!write(self->stop_fd, &one, sizeof(one));
-	for (size_t i = 0; i < self->sender_count; i++)
+	for (size_t i = 0; i < self->sender_count; i++) {
+		write_handover_ask_to_stop(self->handovers[i]);
 		write_sender_ask_to_stop(self->senders[i]);
+	}
+	/*
+	 * It uses services of the program, and therefore ends first, however busy the machine is;
+	 * nothing keeps it waiting any more.
+	 */
 	if (self->is_running)
-		has_ended = thread_join_within(self->thread, STOP_PATIENCE_NS) == 0;
+		(void)pthread_join(self->thread, NULL);
 	/* Without these threads, nothing is put into the queues that senders free. */
 	for (size_t i = 0; has_ended && i < self->sender_count; i++)
 		has_ended = write_handover_stop(self->handovers[i], STOP_PATIENCE_NS) == 0;
@@ -285,7 +291,7 @@ static int start_handover(struct remote_write *self, const struct exporter_progr
 	const struct write_handover_options options = {
 		.queue = write_sender_queue(self->senders[newest]),
 		.patience_ns = DISK_PATIENCE_NS,
-		.dropped = &self->counts[newest]->dropped_disk,
+		.counts = self->counts[newest],
 		.start_thread = program->start_thread,
 	};
 	int r = write_handover_start(&options, &self->handovers[newest]);
@@ -325,6 +331,19 @@ static int start_sender(struct remote_write *self, const struct exporter_program
 	return queue_options.folder ? start_handover(self, program, diag) : 0;
 }
 
+/* All of them are opened at the same time. */
+static int wait_for_disks(struct remote_write *self, struct diag *diag)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + START_PATIENCE_NS;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < self->sender_count; i++) {
+		if (self->handovers[i])
+			r = write_handover_wait_open(self->handovers[i], until_ns, diag);
+	}
+	return r;
+}
+
 static int start_all(struct remote_write *self, const struct exporter_program *program,
 		     struct diag *diag)
 {
@@ -340,11 +359,10 @@ static int start_all(struct remote_write *self, const struct exporter_program *p
 	if (self->stop_fd < 0 || self->wake_fd < 0)
 		return diag_set(diag, -EMFILE, "remote write: no descriptor is left");
 	(void)snappy_block_load();
-	/* Landlock's rules may have made it already; if it cannot be made, the queues say why. */
-	if (self->options.queue_dir[0])
-		(void)mkdir(self->options.queue_dir, 0755);
 	for (size_t i = 0; r == 0 && i < self->options.url_count; i++)
 		r = start_sender(self, program, self->options.urls[i], diag);
+	if (r == 0)
+		r = wait_for_disks(self, diag);
 	if (r < 0)
 		return r;
 	/* Nodes that start together do not send together. */

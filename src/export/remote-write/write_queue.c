@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/param.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/macro.h"
@@ -25,8 +26,9 @@ struct waiting {
 struct write_queue {
 	pthread_mutex_t lock;
 	struct write_segments segments;
+	char *folder; /* NULL: memory alone */
 	bool has_disk;
-	uint64_t max_age_ms;
+	uint64_t max_bytes, max_age_ms;
 	struct waiting memory[MEMORY_MESSAGES]; /* oldest first */
 	size_t memory_count;
 	uint64_t memory_bytes;
@@ -46,6 +48,7 @@ void write_queue_close(struct write_queue *queue)
 	if (queue->event_fd >= 0)
 		(void)close(queue->event_fd);
 	(void)pthread_mutex_destroy(&queue->lock);
+	free(queue->folder);
 	free(queue);
 }
 
@@ -59,19 +62,54 @@ int write_queue_open(const struct write_queue_options *options, struct write_que
 		return diag_set(diag, -ENOMEM, "out of memory");
 	(void)pthread_mutex_init(&queue->lock, NULL);
 	queue->max_age_ms = options->max_age_ms;
-	queue->has_disk = options->folder;
+	queue->max_bytes = options->max_bytes;
 	write_segments_init(&queue->segments);
 	queue->event_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (queue->event_fd < 0)
 		r = diag_set(diag, -errno, "no descriptor is left");
-	if (r == 0 && queue->has_disk)
-		r = write_segments_open(&queue->segments, options->folder, options->max_bytes,
-					diag);
+	if (r == 0 && options->folder) {
+		queue->folder = strdup(options->folder);
+		r = queue->folder ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+	}
 	if (r < 0)
 		write_queue_close(queue);
 	else
 		*ret = queue;
 	return r;
+}
+
+static void make_folder_above(const char *folder)
+{
+	char *above = strdup(folder);
+	char *slash = above ? strrchr(above, '/') : NULL;
+
+	if (slash && slash > above) {
+		*slash = '\0';
+		(void)mkdir(above, 0755); /* if it cannot be made, opening the folder says why */
+	}
+	free(above);
+}
+
+int write_queue_open_disk(struct write_queue *queue, struct diag *diag)
+{
+	const uint64_t one = 1;
+	struct write_segments segments;
+	int r;
+
+	write_segments_init(&segments);
+	make_folder_above(queue->folder);
+	r = write_segments_open(&segments, queue->folder, queue->max_bytes, diag);
+	if (r < 0) {
+		write_segments_close(&segments);
+		return r;
+	}
+	(void)pthread_mutex_lock(&queue->lock);
+	queue->segments = segments;
+	queue->has_disk = true;
+	(void)pthread_mutex_unlock(&queue->lock);
+	(void)!write(queue->event_fd, &one,
+		     sizeof(one)); /* an earlier program may have left some */
+	return 0;
 }
 
 int write_queue_fd(const struct write_queue *queue)

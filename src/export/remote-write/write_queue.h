@@ -21,7 +21,7 @@
 #define WRITE_MEMORY_MAX (2 * 1024 * 1024) /* bytes of messages in memory */
 
 struct write_queue_options {
-	const char *folder; /* of this receiver alone; it is made; NULL: memory alone */
+	const char *folder; /* of this receiver alone; NULL: memory alone */
 	uint64_t max_bytes; /* on disk */
 	uint64_t max_age_ms;
 };
@@ -36,9 +36,18 @@ struct write_queue_state {
 
 struct write_queue;
 
-/* 0; -errno with a diagnosis. @options are borrowed for the call. */
+/*
+ * 0; -errno with a diagnosis. @options are borrowed for the call. The folder is not used before
+ * write_queue_open_disk().
+ */
 int write_queue_open(const struct write_queue_options *options, struct write_queue **ret,
 		     struct diag *diag);
+/*
+ * Begins to use the folder, which it makes, with the folder above it. For the thread that puts, and
+ * once: it may hang, while messages can be taken. 0, or -errno with a diagnosis: then messages wait
+ * in memory.
+ */
+int write_queue_open_disk(struct write_queue *queue, struct diag *diag);
 void write_queue_close(struct write_queue *queue);
 /* Readable when there may be a message to take; nonblocking, to be read by the taker. */
 int write_queue_fd(const struct write_queue *queue);

@@ -38,6 +38,7 @@ static struct write_queue *open_queue(uint64_t max_bytes)
 	struct diag diag = { "" };
 
 	assert_int_equal(write_queue_open(&options, &queue, &diag), 0);
+	assert_int_equal(write_queue_open_disk(queue, &diag), 0);
 	return queue;
 }
 
