@@ -28,7 +28,8 @@
 #define METADATA_UNIT   PROTOBUF_TAG(5, PROTOBUF_BYTES)
 
 #define SAMPLE_SIZE_MAX (2 + PROTOBUF_FIXED64_SIZE + 1 + PROTOBUF_VARINT_MAX)
-#define STEP            16 /* bytes that are copied at once */
+#define SAMPLE_HEAD     (PROTOBUF_FIXED64_SIZE + 1) /* the value, and the tag of the time */
+#define STEP            16                          /* bytes that are copied at once */
 
 int write_reader_open(struct write_reader *reader, const char *message, size_t len)
 {
@@ -96,11 +97,14 @@ static int read_labels(const struct write_reader *reader, struct write_reading *
 	return count % 2 || count == 0 ? -EPROTO : 1;
 }
 
-static int read_sample(struct protobuf sample, struct write_reading *ret)
+static int read_sample(struct write_reading *ret)
 {
+	struct protobuf sample = ret->sample;
 	struct protobuf_field field;
 	int r;
 
+	ret->value_bits = 0;
+	ret->time_ms = ret->start_ms = 0;
 	while ((r = protobuf_next(&sample, &field)) > 0) {
 		if (field.number == WRITE2_VALUE)
 			ret->value_bits = field.value;
@@ -139,26 +143,22 @@ static int read_series(struct protobuf series, struct write_reading *ret)
 
 	/* The references stay as they are: label_count says how many are valid. */
 	ret->bytes = series;
-	ret->labels = ret->metadata = (struct protobuf){ 0 };
+	ret->labels = ret->sample = ret->metadata = (struct protobuf){ 0 };
 	ret->label_count = 0;
-	ret->value_bits = 0;
-	ret->time_ms = ret->start_ms = 0;
 	while ((r = protobuf_next(&series, &field)) > 0) {
 		if (field.type != PROTOBUF_BYTES)
 			return -EPROTO;
 		if (field.number == WRITE2_LABELS)
 			ret->labels = field.bytes;
 		else if (field.number == WRITE2_SAMPLE)
-			r = read_sample(field.bytes, ret);
+			ret->sample = field.bytes;
 		else if (field.number == WRITE2_METADATA)
 			ret->metadata = field.bytes;
-		if (r < 0)
-			return r;
 	}
 	return r < 0 || ret->labels.len == 0 ? -EPROTO : 1;
 }
 
-/* As write_reader_next(), but neither labels nor metadata are read. */
+/* As write_reader_next(), but neither labels, sample nor metadata are read. */
 static int next_series(struct write_reader *reader, struct write_reading *ret)
 {
 	struct protobuf_field field;
@@ -175,9 +175,11 @@ int write_reader_next(struct write_reader *reader, struct write_reading *ret)
 {
 	int r = next_series(reader, ret);
 
-	if (r > 0)
-		r = read_metadata(reader, ret) < 0 ? -EPROTO : read_labels(reader, ret);
-	return r;
+	if (r <= 0)
+		return r;
+	if (read_sample(ret) < 0 || read_metadata(reader, ret) < 0)
+		return -EPROTO;
+	return read_labels(reader, ret);
 }
 
 static void add_text(struct strbuf *out, char tag, const struct protobuf *text)
@@ -274,26 +276,55 @@ static int add_labels(struct write_reader *reader, struct protobuf packed, struc
 	return 0;
 }
 
-static int add_sample(const struct write_reading *series, struct strbuf *out)
+/*
+ * Value and time have the same bytes in both versions. A sample that begins with them, as all do
+ * that write_batch.h makes, is copied up to there; else NULL.
+ */
+static inline char *copy_sample(char *at, const struct protobuf *sample)
 {
-	char *at, *len;
+	if (sample->len <= SAMPLE_HEAD || sample->at[0] != (unsigned char)SAMPLE_VALUE ||
+	    sample->at[SAMPLE_HEAD - 1] != (unsigned char)SAMPLE_TIME)
+		return NULL;
+	memcpy(at, sample->at, SAMPLE_HEAD);
+	at += SAMPLE_HEAD;
+	for (size_t i = SAMPLE_HEAD; i < sample->len && i < SAMPLE_HEAD + PROTOBUF_VARINT_MAX;
+	     i++) {
+		*at++ = (char)sample->at[i];
+		if (!(sample->at[i] & 0x80))
+			return at;
+	}
+	return NULL;
+}
+
+static char *put_sample(char *at, struct write_reading *series)
+{
+	if (read_sample(series) < 0)
+		return NULL;
+	at = protobuf_put_fixed64(at, SAMPLE_VALUE, series->value_bits);
+	*at++ = SAMPLE_TIME;
+	return protobuf_put_varint(at, (uint64_t)series->time_ms);
+}
+
+static int add_sample(struct write_reading *series, struct strbuf *out)
+{
+	char *begin, *end;
 
 	if (!strbuf_reserve(out, SAMPLE_SIZE_MAX))
 		return -ENOMEM;
-	at = out->data + out->len;
-	*at++ = SERIES_SAMPLE;
-	len = at++;
-	at = protobuf_put_fixed64(at, SAMPLE_VALUE, series->value_bits);
-	*at++ = SAMPLE_TIME;
-	at = protobuf_put_varint(at, (uint64_t)series->time_ms);
-	*len = (char)(at - len - 1);
-	*at = '\0';
-	out->len = (size_t)(at - out->data);
+	begin = out->data + out->len;
+	end = copy_sample(begin + 2, &series->sample);
+	if (!end)
+		end = put_sample(begin + 2, series);
+	if (!end)
+		return -EPROTO;
+	begin[0] = SERIES_SAMPLE;
+	begin[1] = (char)(end - begin - 2);
+	*end = '\0';
+	out->len = (size_t)(end - out->data);
 	return 0;
 }
 
-static int add_series(struct write_reader *reader, const struct write_reading *series,
-		      struct strbuf *out)
+static int add_series(struct write_reader *reader, struct write_reading *series, struct strbuf *out)
 {
 	size_t begin = protobuf_begin_field(out, WRITE1_SERIES);
 	int r = add_labels(reader, series->labels, out);

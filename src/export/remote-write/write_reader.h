@@ -39,7 +39,8 @@ struct write_reading {
 	uint32_t type, help, unit; /* 0: none */
 	struct protobuf bytes;     /* all of it */
 	struct protobuf labels;    /* its references, not read */
-	struct protobuf metadata;  /* not read */
+	struct protobuf sample;    /* not read, as the rest */
+	struct protobuf metadata;
 };
 
 /*
