@@ -14,6 +14,13 @@ from rig import BUILD, need_root, skip
 WAITING_CALLS = {"0", "275"}  # read() and splice(), in which the server waits for the next call, by /proc/PID/syscall of x86-64
 
 
+def suspend(process):
+    """Until it stands still: the signal alone may leave it running for a while on a busy machine."""
+    process.send_signal(signal.SIGSTOP)
+    while pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+
+
 class HangingFolder:
     """`path` is a folder below a mount that hangs between stop() and go()."""
 
@@ -41,9 +48,7 @@ class HangingFolder:
     def stop(self):
         """Not within a call: that one could not be interrupted, and a program that waits for it could not end."""
         while True:
-            self.process.send_signal(signal.SIGSTOP)
-            while pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-                time.sleep(0.001)
+            suspend(self.process)
             if pathlib.Path(f"/proc/{self.process.pid}/syscall").read_text().split()[0] in WAITING_CALLS:
                 return
             self.process.send_signal(signal.SIGCONT)

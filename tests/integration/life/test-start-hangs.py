@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+from folder_rig import suspend
 from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, rapl_zone, run_tests
 
 FAST = ["--monitor.interval=200ms"]
@@ -46,7 +47,7 @@ class DyingMount(Sensors):
         super().__init__([*files, *rapl_zone("intel-rapl:0", "package-0", 45)])
 
     def stop(self):
-        self.process.send_signal(signal.SIGSTOP)
+        suspend(self.process)
 
     def must_hang(self):
         with subprocess.Popen(["ls", self.mount], stdout=subprocess.DEVNULL) as looks:
