@@ -120,6 +120,12 @@ static struct unit_account *find(const struct unit_accounts *accounts, uint32_t 
 	return NULL;
 }
 
+static size_t most_accounts(const struct unit_accounts *accounts)
+{
+	return accounts->limit && accounts->limit < UNIT_ACCOUNTS_MAX ? accounts->limit
+								      : UNIT_ACCOUNTS_MAX;
+}
+
 void unit_accounts_read(struct unit_accounts *accounts, const struct ledger *ledger,
 			const struct unit_reading *reading, int64_t boottime_ms)
 {
@@ -134,7 +140,7 @@ void unit_accounts_read(struct unit_accounts *accounts, const struct ledger *led
 		account = NULL;
 	}
 	if (!account) {
-		if (accounts->count == UNIT_ACCOUNTS_MAX ||
+		if (accounts->count >= most_accounts(accounts) ||
 		    ARRAY_RESERVE(accounts->accounts, accounts->size, accounts->count + 1) < 0) {
 			accounts->beyond++;
 			return;

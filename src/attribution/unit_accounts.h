@@ -40,6 +40,7 @@ struct unit_accounts {
 	char names[UNITS_MAX][UNIT_NAME_MAX + 1];
 	struct unit_account *accounts;
 	size_t count, size;
+	size_t limit;    /* on new ones, at most UNIT_ACCOUNTS_MAX; 0: that */
 	uint64_t beyond; /* readings of pods for which there was no room */
 };
 

@@ -291,7 +291,8 @@ static const struct option metrics_rows[] = {
 	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
 	  .help = "Limit on the series of processes, containers, pods, VMs and namespaces in one "
 		  "response. Above it the smallest processes are merged into their containers, "
-		  "then the smallest containers into their namespaces, and counted. Series of the "
+		  "then the smallest containers into their namespaces, and counted. Units of work "
+		  "take a quarter of it at most. Series of the "
 		  "node and of Kepler itself are not limited." },
 	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
 	  .choices = services, .default_text = "unit", .metavar = "HOW",

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "attribution/books.h"
 #include "base/clock.h"
@@ -96,6 +97,22 @@ static uint32_t series_per_row(const struct interval_engine *engine)
 	return series;
 }
 
+/*
+ * The part of metrics.max-series that units of work may take, a quarter of it at most: an account
+ * has the totals of each mode, and its units.
+ */
+static uint32_t series_of_units(struct interval_engine *engine)
+{
+	uint32_t modes = ledger_layout(engine->books.ledger)->bears_idle ? MODE_COUNT : 1;
+	uint32_t each = engine->books.accountant.totals * modes + 1;
+	uint32_t accounts = engine->config->metrics.max_series / 4 / each;
+
+	if (!engine->peers.units)
+		return 0;
+	engine->units.limit = MAX(MIN(accounts, UNIT_ACCOUNTS_MAX), 1);
+	return (uint32_t)engine->units.limit * each;
+}
+
 /* To be called whenever one of these changes. */
 static void set_publication(struct interval_engine *engine)
 {
@@ -103,7 +120,8 @@ static void set_publication(struct interval_engine *engine)
 
 	engine->publication = config->publication;
 	engine->publication.settle_ns = engine->books.accountant.settle_ns;
-	engine->publication.max_rows = config->metrics.max_series / series_per_row(engine);
+	engine->publication.max_rows =
+		(config->metrics.max_series - series_of_units(engine)) / series_per_row(engine);
 	if (engine->publisher)
 		publisher_set_options(engine->publisher, &engine->publication);
 }

@@ -204,6 +204,23 @@ static void test_accounts_are_bounded(void **state)
 	release(&rig);
 }
 
+/* Series have a budget, and units a part of it. */
+static void test_a_lower_limit_holds(void **state)
+{
+	struct rig rig;
+
+	begin(&rig);
+	rig.accounts.limit = 3;
+	for (uint32_t unit = 1; unit < 6; unit++) {
+		const struct unit_reading reading = { .unit = unit, .pod_id = "p1" };
+
+		unit_accounts_read(&rig.accounts, rig.ledger, &reading, 1);
+	}
+	assert_int_equal(rig.accounts.count, 3);
+	assert_int_equal(rig.accounts.beyond, 3);
+	release(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_account_ends_with_its_pod),
 		cmocka_unit_test(test_new_columns_begin_at_zero),
 		cmocka_unit_test(test_accounts_are_bounded),
+		cmocka_unit_test(test_a_lower_limit_holds),
 	};
 
 	return unit_run(tests);
