@@ -19,15 +19,14 @@ GUEST = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.set
 
 
 class Port:
-    """The device between both: reads the machine's socket and writes the guest's port. `is_rough`: on the way, records are lost,
-    repeated, torn and late."""
+    """The device between both: reads the socket that connect() returns and writes what the guest reads. `is_rough`: on the way,
+    records are lost, repeated, torn and late."""
 
-    def __init__(self, machine, path):
-        self.machine, self.account, self.sent, self.sent_at, self.late = machine, Account(), [], [], []
+    def __init__(self, connect, write):
+        self.connect, self.write = connect, write
+        self.account, self.sent, self.sent_at, self.late = Account(), [], [], []
         self.is_rough, self.stopped, self.connections = False, False, 0
         self.draw = random.Random(3)
-        os.mkfifo(path)
-        self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self.stream = None
         self.thread = threading.Thread(target=self.run)
 
@@ -35,7 +34,7 @@ class Port:
         rest = b""
         while not self.stopped:
             if not self.stream:
-                self.stream, rest = self.machine.connect(), b""
+                self.stream, rest = self.connect(), b""
                 if not self.stream:
                     time.sleep(0.1)
                     continue
@@ -61,7 +60,7 @@ class Port:
             self.late.append(record)
             return
         if chance < 0.4:
-            os.write(self.pipe, record[:int(chance * 200)])
+            self.write(record[:int(chance * 200)])
         self.give(record)
         if chance < 0.6:
             self.give(self.late.pop() if self.late else record)
@@ -71,7 +70,7 @@ class Port:
         self.account.take(record)
         self.sent.append(record)
         self.sent_at.append(time.time())
-        os.write(self.pipe, data)
+        self.write(data)
 
     def disconnect(self):
         """As QEMU does that ends and begins again."""
@@ -85,7 +84,14 @@ class Port:
     def __exit__(self, *_):
         self.stopped = True
         self.thread.join()
-        os.close(self.pipe)
+
+
+def port_at(stack, machine, path):
+    """A port that the guest reads as a pipe."""
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    stack.callback(os.close, pipe)
+    return stack.enter_context(Port(machine.connect, lambda data: os.write(pipe, data)))
 
 
 def microjoules(metrics, name, **labels):
@@ -160,7 +166,7 @@ def both(host_options, guest_options, over_port=True):
         folder = pathlib.Path(path)
         (folder / "guests").mkdir()
         machine = stack.enter_context(Machine(folder))
-        port = stack.enter_context(Port(machine, folder / "port")) if over_port else None
+        port = port_at(stack, machine, folder / "port") if over_port else None
         sensors = stack.enter_context(sensors_of(folder))
         host_options, guest_options = ([option.replace("DIR", path).replace("UUID", machine.uuid) for option in options]
                                        for options in (host_options, guest_options))
