@@ -47,8 +47,8 @@ int main(int argc, char **argv) { for (long i = atol(argv[1]); i > 0; i--) outer
 
 def row(what, values, unit, goal, digits=2):
     values = sorted(values)
-    print(f"| {what} | {statistics.median(values):,.{digits}f} {unit} | {values[0]:,.{digits}f}–{values[-1]:,.{digits}f} | {goal} |",
-          flush=True)
+    median, low, high = (f"{value:,.{digits}f}" for value in (statistics.median(values), values[0], values[-1]))
+    print(f"| {what} | {median} {unit} | {low}–{high} | {goal} |", flush=True)
 
 
 def cpu_of(pid):

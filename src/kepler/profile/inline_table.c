@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The units of a file and their ranges are listed once, because not every compiler writes the table
- * that libdw would search (.debug_aranges). The information can have hundreds of megabytes, and a
- * profile needs a few pages, so it is mapped. If the file is cut meanwhile, the process that reads
- * names ends, and another one goes on (name_reader.h).
+ * libdw finds the unit of an address in a table that not every compiler writes (.debug_aranges).
+ * Where it does not, the units of the file and their ranges are listed, once. The information can
+ * have hundreds of megabytes, and a profile needs a few pages, so it is mapped. If the file is cut
+ * meanwhile, the process that reads names ends, and another one goes on (name_reader.h).
  *
  * The lookup of an address can take long in a unit of a whole program, so a file has a budget of
  * time for all of them. Without it, functions are shown as parts of their callers.
@@ -42,6 +42,7 @@ struct inline_table {
 	Dwarf *dwarf;
 	struct unit_range *ranges; /* [range_count], by start */
 	size_t range_count, range_size;
+	bool is_listed;
 	uint64_t spent_ns;
 };
 
@@ -71,7 +72,7 @@ static int compare_ranges(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static int list_units(struct inline_table *table)
+static void list_units(struct inline_table *table)
 {
 	uint64_t from_ns = clock_ns(CLOCK_MONOTONIC), offset = 0, next;
 	size_t header;
@@ -84,11 +85,8 @@ static int list_units(struct inline_table *table)
 		if (clock_ns(CLOCK_MONOTONIC) - from_ns > BUDGET_NS)
 			r = -ENOENT;
 	}
-	if (r == 0 && !table->range_count)
-		return -ENOENT;
-	if (r == 0)
+	if (table->range_count)
 		qsort(table->ranges, table->range_count, sizeof(*table->ranges), compare_ranges);
-	return r;
 }
 
 static int read_table(int fd, struct inline_table *table)
@@ -103,7 +101,7 @@ static int read_table(int fd, struct inline_table *table)
 	if (!table->dwarf)
 		return -ENOENT;
 	(void)table->dw->elf_cntl(table->elf, ELF_C_FDDONE); /* it is mapped */
-	return list_units(table);
+	return 0;
 }
 
 int inline_table_open(int fd, struct inline_table **ret)
@@ -153,17 +151,29 @@ static const struct unit_range *find_range(const struct inline_table *table, uin
 	return low && address < table->ranges[low - 1].end ? &table->ranges[low - 1] : NULL;
 }
 
+static bool find_unit(struct inline_table *table, uint64_t address, Dwarf_Die *ret)
+{
+	const struct unit_range *range;
+
+	if (table->dw->dwarf_addrdie(table->dwarf, address, ret))
+		return true;
+	if (!table->is_listed)
+		list_units(table);
+	table->is_listed = true;
+	range = find_range(table, address);
+	return range && table->dw->dwarf_offdie(table->dwarf, range->unit, ret);
+}
+
 /*
  * The entries around the address, the innermost first; the caller frees them. dwarf_getscopes()
  * alone would go on with the scopes in which an inlined function was written.
  */
-static int find_scopes(const struct inline_table *table, uint64_t unit, uint64_t address,
-		       Dwarf_Die **ret)
+static int find_scopes(struct inline_table *table, uint64_t address, Dwarf_Die **ret)
 {
 	Dwarf_Die die, *scopes = NULL;
 	int count;
 
-	if (!table->dw->dwarf_offdie(table->dwarf, unit, &die))
+	if (!find_unit(table, address, &die))
 		return 0;
 	count = table->dw->dwarf_getscopes(&die, address, &scopes);
 	if (count <= 0) {
@@ -187,11 +197,11 @@ static const char *name_of(const struct inline_table *table, Dwarf_Die *die)
 	return name ? name : table->dw->dwarf_diename(die);
 }
 
-static size_t find_names(const struct inline_table *table, uint64_t unit, uint64_t address,
+static size_t find_names(struct inline_table *table, uint64_t address,
 			 char ret[static INLINED_MAX][PROGRAM_NAME_MAX])
 {
 	CLEANUP_FREE Dwarf_Die *scopes = NULL;
-	int count = find_scopes(table, unit, address, &scopes), outermost = 0;
+	int count = find_scopes(table, address, &scopes), outermost = 0;
 	size_t found = 0;
 
 	while (outermost < count && table->dw->dwarf_tag(&scopes[outermost]) != TAG_SUBPROGRAM)
@@ -210,12 +220,11 @@ static size_t find_names(const struct inline_table *table, uint64_t unit, uint64
 size_t inline_table_find(struct inline_table *table, uint64_t address,
 			 char ret[static INLINED_MAX][PROGRAM_NAME_MAX])
 {
-	const struct unit_range *range = find_range(table, address);
 	uint64_t from_ns = clock_ns(CLOCK_MONOTONIC);
 	size_t found = 0;
 
-	if (range && table->spent_ns < BUDGET_NS)
-		found = find_names(table, range->unit, address, ret);
+	if (table->spent_ns < BUDGET_NS)
+		found = find_names(table, address, ret);
 	table->spent_ns += clock_ns(CLOCK_MONOTONIC) - from_ns;
 	return found;
 }

@@ -28,6 +28,7 @@ static const struct {
 	FUNCTION(dwarf_frame_register),
 	FUNCTION(dwarf_begin_elf),
 	FUNCTION(dwarf_end),
+	FUNCTION(dwarf_addrdie),
 	FUNCTION(dwarf_nextcu),
 	FUNCTION(dwarf_offdie),
 	FUNCTION(dwarf_ranges),

@@ -42,6 +42,7 @@ struct libdw {
 				    Dwarf_Op **ops, size_t *nops);
 	Dwarf *(*dwarf_begin_elf)(Elf *elf, int command, Elf_Scn *group);
 	int (*dwarf_end)(Dwarf *dwarf);
+	Dwarf_Die *(*dwarf_addrdie)(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret);
 	int (*dwarf_nextcu)(Dwarf *dwarf, uint64_t offset, uint64_t *next, size_t *header_size,
 			    uint64_t *abbrev_offset, uint8_t *address_size, uint8_t *offset_size);
 	Dwarf_Die *(*dwarf_offdie)(Dwarf *dwarf, uint64_t offset, Dwarf_Die *ret);

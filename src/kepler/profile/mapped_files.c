@@ -171,6 +171,7 @@ static bool place_file(const struct mapped_files *files, uint32_t number, bool a
 	place->file = number;
 	place->path = file->path;
 	place->inode = file->inode;
+	place->is_start = file->is_start;
 	return asks && !is_hung(files, file->device);
 }
 

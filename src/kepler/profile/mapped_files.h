@@ -44,7 +44,7 @@ struct frame_list {
 
 /*
  * The frame of the function at @offset of a file, and those of functions that are inlined in it
- * there; without a name, the frame "[FILE]". The members `file`, `path` and `inode` of @place are
+ * there; without a name, the frame "[FILE]". The members of @place that say which file are
  * filled in. @asks: if the name is not known yet. "[unreadable]": the process is not to be asked
  * for any more.
  */

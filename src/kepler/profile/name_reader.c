@@ -157,7 +157,7 @@ static ssize_t find_function(struct reading *reading, struct function_name *ret)
 			       build_id ? build_id : "");
 		if (program_file_find(file->program, reading->question->address, ret->name) < 0)
 			ret->name[0] = '\0';
-		else
+		else if (!reading->question->place.is_start)
 			find_inlined(reading->question, file, ret);
 	}
 	return sizeof(*ret);

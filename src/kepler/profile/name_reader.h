@@ -33,6 +33,7 @@ struct mapped_place {
 	uint32_t pid, parent;
 	uint64_t start, len; /* of the mapping */
 	uint64_t inode;      /* 0: not known */
+	bool is_start;       /* the C library or the dynamic linker: no inlined functions */
 	uint32_t file;       /* the caller's number of the file, below NAME_READER_FILES_MAX */
 	const char *path;
 };
