@@ -39,7 +39,7 @@ static const char own_style[] =
 	"th{white-space:nowrap}h4{font-size:1rem;margin:0 0 "
 	".3rem}.of{font-weight:400;color:var(--soft)}"
 	".results{width:100%}.results td{vertical-align:top}"
-	".results td:nth-child(2){min-width:13rem}.results td:last-child{width:50%}"
+	".results td:nth-child(2){min-width:15rem}.results td:last-child{width:50%}"
 	".overview,.overview td:last-child{width:auto}"
 	"a{color:inherit}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1.4rem}"
 	"dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"

@@ -26,10 +26,13 @@ void report_text_percent(struct strbuf *out, double ratio, bool is_signed)
 		strbuf_add_str(out, "–");
 		return;
 	}
+	bool is_huge = fabs(ratio) >= 10;
+	if (is_huge)
+		strbuf_add_str(out, ratio > 0 ? "over" NO_BREAK : "below" NO_BREAK);
 	if (fabs(ratio) >= 0.0005) /* what is shown is not 0 */
 		add_sign(out, ratio, is_signed);
-	if (fabs(ratio) >= 10)
-		strbuf_add_str(out, "more than" NO_BREAK "1,000" NO_BREAK "%");
+	if (is_huge)
+		strbuf_add_str(out, "1,000" NO_BREAK "%");
 	else
 		strbuf_addf(out, "%.1f" NO_BREAK "%%", 100 * fabs(ratio));
 }

@@ -10,7 +10,7 @@
 
 #include "base/strbuf.h"
 
-/* A ratio as "34.0 %"; "more than 1,000 %" beyond that; "–" if it is not known. */
+/* A ratio as "34.0 %"; "over 1,000 %" or "below −1,000 %" beyond that; "–" if it is not known. */
 void report_text_percent(struct strbuf *out, double ratio, bool is_signed);
 /* "5 %", as it was given; "–" if it is not known. */
 void report_text_bound(struct strbuf *out, double ratio);

@@ -17,7 +17,8 @@ static void percentages_have_one_place(void **state)
 		{ 0.34, true, "+34.0\u00a0%" },
 		{ -0.335, true, "\u221233.5\u00a0%" },
 		{ -0.0004, true, "0.0\u00a0%" },
-		{ 907, false, "more than\u00a01,000\u00a0%" },
+		{ 907, false, "over\u00a01,000\u00a0%" },
+		{ -907, false, "below\u00a0\u22121,000\u00a0%" },
 		{ NAN, false, "–" },
 	};
 
