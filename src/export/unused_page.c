@@ -32,7 +32,7 @@ int unused_query_read(const struct http_request *request, uint64_t *ret_least_ns
 /* The device's zone, and the power that it draws meanwhile, used or not. */
 static void add_device(struct strbuf *out, const struct snapshot *snapshot, uint32_t device)
 {
-	double watts = NAN;
+	double watts = (double)NAN;
 	const char *name = "";
 
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
