@@ -193,7 +193,7 @@ static void add_fitting(struct strbuf *out, const char *name, double width)
 
 	if (room < 3)
 		return;
-	for (; name[at] && at < PROFILE_NAME_MAX; at++) {
+	for (; at < PROFILE_NAME_MAX && name[at]; at++) {
 		bool begins = ((unsigned char)name[at] & 0xc0) != 0x80;
 
 		if (begins && letters == room - 1)
