@@ -523,11 +523,10 @@ static struct interval_moment moment_of_pass(const struct interval_moment *began
 }
 
 static int publish(struct interval_engine *engine, const struct activity *activity,
-		   const struct interval_moment *began, struct snapshot_node *node)
+		   const struct interval_moment *end, struct snapshot_node *node)
 {
-	const struct interval_moment end = moment_of_pass(began, activity);
-	const struct publication_time time = { activity->time_ns, end.boottime_ms,
-					       end.realtime_ms };
+	const struct publication_time time = { activity->time_ns, end->boottime_ms,
+					       end->realtime_ms };
 	struct explain_publication publication = { engine->publisher, engine->peers.holder,
 						   &engine->publication, 0 };
 
@@ -554,6 +553,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
 	struct meter_pass meters = { 0 };
+	struct interval_moment end;
 	struct party_entry entry;
 	int r, pass, entered, published;
 
@@ -561,6 +561,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	user_watch_begin(&engine->users, engine->peers.holder, engine->sources->activity,
 			 clock_ns(CLOCK_MONOTONIC));
 	pass = read_all(engine, &meters, &activity);
+	end = moment_of_pass(now, &activity);
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, now->boottime_ms);
 	if (r == 0)
@@ -588,8 +589,8 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 	if (engine->device_uses)
 		enter_devices(engine);
 	enter_step(engine, STEP_ATTRIBUTION);
-	take_questions(engine, &activity, pass < 0 ? pass : entered, now->realtime_ms);
-	book(engine, &activity, &measured, now->realtime_ms);
+	take_questions(engine, &activity, pass < 0 ? pass : entered, end.realtime_ms);
+	book(engine, &activity, &measured, end.realtime_ms);
 	if (engine->peers.booked)
 		engine->peers.booked(engine->peers.booked_userdata, &engine->books,
 				     activity.time_ns);
@@ -602,7 +603,7 @@ int interval_engine_run(struct interval_engine *engine, const struct interval_mo
 		      &engine->slept_ns);
 	describe_node(engine, &measured, node);
 	follow_units(engine, activity.time_ns, now->boottime_ms);
-	published = publish(engine, &activity, now, node);
+	published = publish(engine, &activity, &end, node);
 	if (pass < 0)
 		return pass;
 	return r < 0 ? r : published;
