@@ -74,13 +74,17 @@ static void set_remark(struct meter *meter, const char *text)
 	pthread_mutex_unlock(&meter->lock);
 }
 
+/* False: a zone that work of the CPUs uses is there, and no zone has ever had energy. */
 static bool has_energy(const struct passthrough_account *account)
 {
+	bool is_of_cpus = false;
+
 	for (size_t i = 0; i < account->sum_count; i++) {
 		if (account->sums[i].energy_uj)
 			return true;
+		is_of_cpus |= account->sums[i].kind != ZONE_GPU;
 	}
-	return false;
+	return !is_of_cpus;
 }
 
 /* Only records that follow each other in one epoch cover all time between them. */

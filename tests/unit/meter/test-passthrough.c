@@ -231,11 +231,10 @@ static void energy_without_idle_has_another_scope(void **state)
 	check_reading(fixture, 0, 100, 0);
 }
 
-/* The host's record number @sequence with @uj in each zone, when all CPUs were busy for @busy_s. */
-static int read_after_work(struct fixture *fixture, const char *path, uint64_t sequence,
-			   uint64_t uj, unsigned busy_s)
+/* The host's record with @uj in each of its zones, when all CPUs were busy for @busy_s. */
+static int read_record_after_work(struct fixture *fixture, const char *path,
+				  struct passthrough_record record, uint64_t uj, unsigned busy_s)
 {
-	struct passthrough_record record = later(sequence, 0);
 	struct raw_reading unused;
 	char stat[64];
 
@@ -250,16 +249,22 @@ static int read_after_work(struct fixture *fixture, const char *path, uint64_t s
 	return passthrough_meter.read_raw(fixture->meter, 0, &unused);
 }
 
-static void an_account_without_energy_is_not_used(void **state)
+static int read_after_work(struct fixture *fixture, const char *path, uint64_t sequence,
+			   uint64_t uj, unsigned busy_s)
 {
-	struct fixture *fixture = *state;
-	char path[320], procfs[320];
+	return read_record_after_work(fixture, path, later(sequence, 0), uj, busy_s);
+}
+
+/* Whose first record, in the file @path, has no zones. */
+static void open_file_of_host(struct fixture *fixture, char path[static 320])
+{
+	char procfs[320];
 	struct meter_options options = { .sysfs = fixture->tree.sysfs,
 					 .procfs = procfs,
 					 .passthrough.from = path };
 	struct passthrough_record record = later(1, 0);
 
-	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	(void)snprintf(path, 320, "%s/energy", fixture->tree.sysfs);
 	(void)snprintf(procfs, sizeof(procfs), "%s/proc", fixture->tree.sysfs);
 	record.flags = 0;
 	memset(record.zones, 0, sizeof(record.zones));
@@ -268,12 +273,37 @@ static void an_account_without_energy_is_not_used(void **state)
 	fixture->ops = &passthrough_meter;
 	assert_int_equal(passthrough_meter.open(&options, &fixture->meter), 0);
 	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+}
+
+static void an_account_without_energy_is_not_used(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[320];
+
+	open_file_of_host(fixture, path);
 	assert_int_equal(read_after_work(fixture, path, 2, 0, 100), 0);
 	assert_int_equal(read_after_work(fixture, path, 3, 0, 129), 0);
 	assert_int_equal(read_after_work(fixture, path, 4, 0, 130), -ENODATA);
 	check_remark(fixture, "the host reports 0 J all the time");
 	assert_int_equal(read_after_work(fixture, path, 5, 7, 200), 0);
 	assert_int_equal(read_after_work(fixture, path, 6, 7, 300), 0);
+}
+
+/* A host that passes on the energy of a board alone. */
+static void a_board_may_be_idle_while_cpus_work(void **state)
+{
+	struct fixture *fixture = *state;
+	struct passthrough_record record;
+	char path[320];
+
+	open_file_of_host(fixture, path);
+	for (unsigned i = 0; i < 4; i++) {
+		record = later(2 + i, 0);
+		record.zone_count = 1;
+		record.zones[0].kind = ZONE_GPU;
+		memset(&record.zones[1], 0, sizeof(record.zones[1]));
+		assert_int_equal(read_record_after_work(fixture, path, record, 0, 100 * i), 0);
+	}
 }
 
 static void files_are_read_when_they_are_replaced(void **state)
@@ -541,6 +571,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(energy_without_idle_has_another_scope, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(an_account_without_energy_is_not_used, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_board_may_be_idle_while_cpus_work, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(files_are_read_when_they_are_replaced, setup,
 						teardown),
