@@ -189,13 +189,17 @@ bool stat_reading_is_estimated(const struct stat_reading *reading)
 	return any;
 }
 
-bool stat_reading_reaches(const struct stat_reading *reading, uint64_t time_ns)
+bool stat_reading_is_behind(const struct stat_reading *reading, uint64_t time_ns,
+			    uint64_t patience_ns)
 {
 	for (size_t i = 0; i < reading->zone_count; i++) {
-		if (reading->zones[i].in_total && reading->zones[i].read_ns < time_ns)
-			return false;
+		const struct stat_zone *zone = &reading->zones[i];
+
+		if (zone->in_total && zone->read_ns < time_ns &&
+		    time_ns - zone->read_ns <= patience_ns)
+			return true;
 	}
-	return true;
+	return false;
 }
 
 void stat_reading_mark_late(struct stat_reading *reading, uint64_t time_ns)

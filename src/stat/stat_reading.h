@@ -55,8 +55,12 @@ struct stat_reading {
 
 /* 0, or -EINVAL with a diagnosis; @ret is written on success only. */
 int stat_reading_parse(const char *text, size_t len, struct stat_reading *ret, struct diag *diag);
-/* Are all zones of the total known up to @time_ns, MONOTONIC? */
-bool stat_reading_reaches(const struct stat_reading *reading, uint64_t time_ns);
+/*
+ * Is a zone of the total not known up to @time_ns, MONOTONIC, yet? Not one whose meter was silent for
+ * longer than @patience_ns then, as one that is broken: it is not worth waiting for.
+ */
+bool stat_reading_is_behind(const struct stat_reading *reading, uint64_t time_ns,
+			    uint64_t patience_ns);
 /* Marks those as late that are not. */
 void stat_reading_mark_late(struct stat_reading *reading, uint64_t time_ns);
 /* Sums the zones in the total, @with_idle or only what the processes used. */

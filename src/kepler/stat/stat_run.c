@@ -119,7 +119,7 @@ static uint64_t wait_before_next(const struct stat_run *run, const struct stat_r
 {
 	if (result->missing_seconds > 0 && waited_ns < LATE_LIMIT)
 		return LATE_WAIT;
-	if (stat_reading_reaches(&result->reading, run->child->ended_ns) ||
+	if (!stat_reading_is_behind(&result->reading, run->child->ended_ns, METER_LIMIT) ||
 	    waited_ns >= METER_LIMIT)
 		return 0;
 	return waited_ns < METER_WAIT ? LATE_WAIT : METER_WAIT;

@@ -216,6 +216,19 @@ static void other_answers_are_refused(void **state)
 		assert_true(stat_reading_parse(bad[i], strlen(bad[i]), &reading, &diag) < 0);
 }
 
+static void a_meter_that_is_late_is_awaited_and_not_one_that_is_broken(void **state)
+{
+	struct stat_reading reading = { .zone_count = 1 };
+
+	reading.zones[0] = (struct stat_zone){ .in_total = true, .read_ns = 100 };
+	assert_false(stat_reading_is_behind(&reading, 100, 20));
+	assert_true(stat_reading_is_behind(&reading, 101, 20));
+	assert_true(stat_reading_is_behind(&reading, 120, 20));
+	assert_false(stat_reading_is_behind(&reading, 121, 20));
+	reading.zones[0].in_total = false;
+	assert_false(stat_reading_is_behind(&reading, 101, 20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +242,7 @@ int main(void)
 		cmocka_unit_test(a_budget_is_kept_or_not),
 		cmocka_unit_test(missing_time_is_reported),
 		cmocka_unit_test(other_answers_are_refused),
+		cmocka_unit_test(a_meter_that_is_late_is_awaited_and_not_one_that_is_broken),
 	};
 
 	return unit_run(tests);
