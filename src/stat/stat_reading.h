@@ -56,8 +56,8 @@ struct stat_reading {
 /* 0, or -EINVAL with a diagnosis; @ret is written on success only. */
 int stat_reading_parse(const char *text, size_t len, struct stat_reading *ret, struct diag *diag);
 /*
- * Is a zone of the total not known up to @time_ns, MONOTONIC, yet? Not one whose meter was silent for
- * longer than @patience_ns then, as one that is broken: it is not worth waiting for.
+ * Is a zone of the total not known up to @time_ns, MONOTONIC, yet? A zone whose meter had been
+ * silent for longer than @patience_ns then, as one that is broken, does not count.
  */
 bool stat_reading_is_behind(const struct stat_reading *reading, uint64_t time_ns,
 			    uint64_t patience_ns);
