@@ -23,6 +23,8 @@
 #define SMALL         0.05 /* of the range: windows and phases below it have no relative error */
 #define CORRELATED_R2 0.5
 #define ALIKE         1.5 /* residuals of two explanations, as a factor */
+#define NOISE_MOST    2   /* of the bound: a shape beyond it is not noise of late readings */
+#define DWARFS        3   /* so many times as large as a shape, a wrong energy is the cause */
 #define PARTS_MOST    10
 #define PART_PAIRS    20   /* of a part at least */
 #define VARIES_BY     0.25 /* of the range */
@@ -298,7 +300,20 @@ static bool is_scaled(const struct fit *fit, double ratio)
 	return fit->rms_scaled <= most * fit->rms_shifted;
 }
 
-static enum cause cause_of(const struct judgement *judgement, double ratio, bool energies)
+/*
+ * While the power hardly varies, the noise of late readings is all that the prediction does not
+ * follow. A wrong energy that is far larger is the cause then.
+ */
+static bool is_dwarfed(const struct result *result)
+{
+	const struct errors *errors = &result->errors;
+
+	return errors->shape <= NOISE_MOST * result->threshold.max_error &&
+	       fabs(errors->bias) >= DWARFS * errors->shape * errors->range;
+}
+
+static enum cause cause_of(const struct judgement *judgement, const struct result *result,
+			   bool energies)
 {
 	const struct fit *fit = &judgement->fit;
 	double r = fit->line.correlation;
@@ -310,9 +325,9 @@ static enum cause cause_of(const struct judgement *judgement, double ratio, bool
 		return CAUSE_SATURATION;
 	if (!isnan(fit->floor))
 		return CAUSE_OFFSET;
-	if ((!correlates && !is_steady && fit->shape > SMALL) || !energies)
+	if ((!correlates && !is_steady && fit->shape > SMALL && !is_dwarfed(result)) || !energies)
 		return CAUSE_SHAPE;
-	return is_scaled(fit, ratio) ? CAUSE_SCALE : CAUSE_OFFSET;
+	return is_scaled(fit, result->errors.energy_ratio) ? CAUSE_SCALE : CAUSE_OFFSET;
 }
 
 static void explain(struct result *result, const struct judgement *judgement)
@@ -534,7 +549,7 @@ static void decide(struct result *result, const struct judgement *judgement,
 						  SMALL * errors->range);
 	if ((energies || errors->shape > max_error || judgement->lag_is_too_long) &&
 	    !is_explained) {
-		result->cause = cause_of(judgement, errors->energy_ratio, energies);
+		result->cause = cause_of(judgement, result, energies);
 		explain(result, judgement);
 		if (energies && whole->verdict != VERDICT_FAIL)
 			name_worst_phase(result);

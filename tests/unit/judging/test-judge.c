@@ -511,6 +511,23 @@ static void late_readings_are_no_slope(void **state)
 	expect(result, VERDICT_PASS, CAUSE_NONE, "No phase has another power");
 }
 
+/* They are not the cause of a wrong energy either, unless that is as small as they are. */
+static void late_readings_hide_no_wrong_energy(void **state)
+{
+	struct machine noise = { .state = 5 };
+	double actual[SAMPLES], low[SAMPLES], nearly[SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++) {
+		actual[i] = 50 + 4.8 * (uniform(&noise) - 0.5);
+		low[i] = 33.3 + 0.3 * (uniform(&noise) - 0.5);
+		nearly[i] = 46.5 + 0.3 * (uniform(&noise) - 0.5);
+	}
+	expect(judged(series_of(actual, SAMPLES, 0), series_of(low, SAMPLES, 0), 0.05),
+	       VERDICT_FAIL, CAUSE_SCALE, "0.66");
+	expect(judged(series_of(actual, SAMPLES, 0), series_of(nearly, SAMPLES, 0), 0.05),
+	       VERDICT_FAIL, CAUSE_SHAPE, "does not follow");
+}
+
 /* A meter of every second, and a counter that is read each 7 s at other times. */
 static void judge_each_7_s(double late_s)
 {
@@ -599,6 +616,7 @@ int main(void)
 		cmocka_unit_test(a_bound_within_the_interval_decides_nothing),
 		cmocka_unit_test(a_steady_load_is_judged_by_its_energy),
 		cmocka_unit_test(late_readings_are_no_slope),
+		cmocka_unit_test(late_readings_hide_no_wrong_energy),
 		cmocka_unit_test(series_can_have_different_steps),
 		cmocka_unit_test(errors_follow_the_definitions_of_the_field),
 		cmocka_unit_test(clean_series_pass),
