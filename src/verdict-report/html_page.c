@@ -33,14 +33,17 @@ static const char own_style[] =
 	"@media(prefers-color-scheme:dark){:root{--pass:#5fd07f;--fail:#ff8a80;--open:#f0c060}}"
 	".v{white-space:nowrap;font-weight:600}.v.pass{color:var(--pass)}.v.fail{color:var(--fail)}"
 	".v.open{color:var(--open)}.v.none{color:var(--soft)}"
+	".v.none{white-space:normal;overflow-wrap:normal}"
+	".cause{color:var(--soft);white-space:nowrap}"
 	".verdict{font-size:1.7rem;margin:1.2rem 0 .3rem}"
 	".lead{font-size:1.1rem;margin:.3rem 0 .8rem}.lead,.reason{overflow-wrap:anywhere}"
 	"h3{font-size:1.15rem;margin:2rem 0 .2rem;overflow-wrap:anywhere}"
 	"th{white-space:nowrap}h4{font-size:1rem;margin:0 0 "
 	".3rem}.of{font-weight:400;color:var(--soft)}"
 	".results{width:100%}.results td{vertical-align:top}"
-	".results td:nth-child(2){min-width:15rem}.results td:last-child{width:50%}"
-	".overview,.overview td:last-child{width:auto}"
+	".results td:first-child{min-width:5.5rem}"
+	".results td:nth-child(2){min-width:14rem;overflow-wrap:anywhere}"
+	".results td:last-child{width:60%}.overview,.overview td:last-child{width:auto}"
 	"a{color:inherit}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1.4rem}"
 	"dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
 	"code{user-select:all;overflow-wrap:anywhere}"
@@ -176,12 +179,13 @@ static void add_row(struct strbuf *out, const struct result *result, size_t inde
 
 	strbuf_add_str(out, "<tr><td>");
 	html_add_verdict(out, result->verdict);
+	if (result->cause != CAUSE_NONE)
+		strbuf_addf(out, " <span class=\"cause\">(%s)</span>", cause_name(result->cause));
 	strbuf_add_str(out, "</td><td>");
 	if (has_details)
 		strbuf_addf(out, "<a href=\"#r%zu\">", index + 1);
 	html_add_text(out, result->name, sizeof(result->name));
-	strbuf_addf(out, "%s</td><td>%s</td>", has_details ? "</a>" : "",
-		    result->cause == CAUSE_NONE ? "" : cause_name(result->cause));
+	strbuf_addf(out, "%s</td>", has_details ? "</a>" : "");
 	begin_cell(out, "error", result->error);
 	report_text_percent(out, result->error, false);
 	strbuf_add_str(out, "</td>");
@@ -204,7 +208,7 @@ static void add_results(struct strbuf *out, const struct result_list *results,
 		strbuf_add_str(out, "</h3>\n");
 	}
 	strbuf_add_str(out, "<table class=\"results\"><thead><tr><th>verdict</th><th>result</th>"
-			    "<th>cause</th><th class=\"n\">error</th><th class=\"n\">bound</th>"
+			    "<th class=\"n\">error</th><th class=\"n\">bound</th>"
 			    "<th class=\"n\">truth ±</th><th>reason</th></tr></thead><tbody>\n");
 	for (size_t v = 0; v < VERDICTS; v++)
 		for (size_t i = 0; i < results->count; i++)
