@@ -9,6 +9,9 @@
  *     E = accel * (idle_mw * wall time + dyn_mw * busy time of the package's CPUs)
  *
  * and is shown without wrap in debugfs as labmsr/truth, one line "PACKAGE DOMAIN NANOJOULES" each.
+ * With tick_us a counter changes once in this time, as those of processors do each millisecond, and
+ * shows the energy at the begin of the tick plus an error: uniform from 0 to noise_uj, another one
+ * at each tick. If filtered is set, bit 0 of MSR_MISC_PACKAGE_CTLS says that there is a filter.
  * Intel's numbers on a CPU that says GenuineIntel, AMD's on AuthenticAMD. Linux 6.1 (from 6.16 the
  * first function is called rdmsrq_safe_on_cpu()).
  */
@@ -19,6 +22,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/tick.h>
 #include <linux/topology.h>
@@ -51,10 +55,23 @@ static unsigned int start_raw;
 module_param(start_raw, uint, 0444);
 MODULE_PARM_DESC(start_raw, "value of the 32-bit counters at load");
 
+static unsigned int tick_us;
+module_param(tick_us, uint, 0444);
+MODULE_PARM_DESC(tick_us, "time between two changes of a counter; 0: it changes all the time");
+
+static unsigned int noise_uj[NDOMAINS];
+module_param_array(noise_uj, uint, NULL, 0444);
+MODULE_PARM_DESC(noise_uj, "with tick_us: largest error, less than the energy of a tick");
+
+static unsigned int filtered;
+module_param(filtered, uint, 0444);
+MODULE_PARM_DESC(filtered, "1: the processor says that it filters its counters");
+
 #define ENERGY_UNIT  14    /* counters step by 2^-14 J, as on most cores since 2013 */
 #define DRAM_UNIT_NJ 15300 /* servers since Haswell: dram steps by 15.3 uJ */
 #define MAX_PACKAGES 8
 
+#define MSR_MISC_PACKAGE_CTLS 0xbc
 #define MSR_INTEL_UNIT	     0x606
 #define MSR_INTEL_PKG_LIMIT  0x610
 #define MSR_INTEL_PKG_ENERGY 0x611
@@ -76,6 +93,7 @@ struct cpu_state {
 static struct cpu_state cpus[NR_CPUS];
 static u64 wall_ns[MAX_PACKAGES];
 static u64 energy_nj[MAX_PACKAGES][NDOMAINS];
+static u64 shown_nj[MAX_PACKAGES][NDOMAINS]; /* with tick_us */
 static DEFINE_SPINLOCK(lock);
 
 static int package_of(int cpu)
@@ -117,29 +135,42 @@ static u64 busy_since_last(int package, u64 now)
 	return busy;
 }
 
-/* Brings a package's energy up to now. mW * ns = pJ. */
+/*
+ * Brings a package's energy up to now. mW * ns = pJ. Where a tick began meanwhile, its energy lies
+ * between that before and now.
+ */
 static void advance(int package)
 {
 	u64 now = ktime_get_ns();
 	u64 wall = wall_ns[package] ? now - wall_ns[package] : 0;
 	u64 busy = busy_since_last(package, now);
+	u64 since_tick = 0;
 	int domain;
 
+	if (tick_us)
+		div64_u64_rem(now, tick_us * NSEC_PER_USEC, &since_tick);
 	wall_ns[package] = now;
-	for (domain = 0; domain < NDOMAINS; domain++)
-		energy_nj[package][domain] +=
-			accel * (div_u64(wall * idle_mw[domain], 1000) +
-				 div_u64(busy * dyn_mw[domain], 1000));
+	for (domain = 0; domain < NDOMAINS; domain++) {
+		u64 added = accel * (div_u64(wall * idle_mw[domain], 1000) +
+				     div_u64(busy * dyn_mw[domain], 1000));
+
+		if (tick_us && since_tick < wall)
+			shown_nj[package][domain] =
+				energy_nj[package][domain] +
+				mul_u64_u64_div_u64(added, wall - since_tick, wall) +
+				((u64)get_random_u32() * noise_uj[domain] * 1000 >> 32);
+		energy_nj[package][domain] += added;
+	}
 }
 
 static u32 raw_counter(int package, int domain)
 {
-	u64 joules;
+	u64 nj = tick_us ? shown_nj[package][domain] : energy_nj[package][domain], joules;
 	u32 rest_nj;
 
 	if (domain == DRAM)
-		return start_raw + (u32)div_u64(energy_nj[package][domain], DRAM_UNIT_NJ);
-	joules = div_u64_rem(energy_nj[package][domain], NSEC_PER_SEC, &rest_nj);
+		return start_raw + (u32)div_u64(nj, DRAM_UNIT_NJ);
+	joules = div_u64_rem(nj, NSEC_PER_SEC, &rest_nj);
 	return start_raw + (u32)((joules << ENERGY_UNIT) +
 				 div_u64((u64)rest_nj << ENERGY_UNIT, NSEC_PER_SEC));
 }
@@ -181,6 +212,10 @@ static int simulate(int cpu, u32 msr, u64 *ret)
 	}
 	if (!amd && (msr == MSR_INTEL_PKG_LIMIT || msr == MSR_INTEL_PKG_INFO)) {
 		*ret = msr == MSR_INTEL_PKG_LIMIT ? 0x00dd8000dd8000ULL : 0x640; /* 200 W */
+		return 0;
+	}
+	if (filtered && !amd && msr == MSR_MISC_PACKAGE_CTLS) {
+		*ret = 1;
 		return 0;
 	}
 	if (domain < 0)
