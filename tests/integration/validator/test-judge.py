@@ -121,6 +121,33 @@ def without_evidence_there_is_no_verdict():
         assert out.startswith("not applicable: ") and "0 throughout" in out, out
 
 
+def bad_series():
+    """(name of the column, its lines, exit status, what the output has of it): of a series that is otherwise right."""
+    truth = ladder()
+    rows = [f"{t},{v}" for t, v in zip(times(), truth)]
+    counter = [round(STEP * 1e6 * sum(truth[:i + 1])) for i in range(SAMPLES)]
+    restarted = [value - (counter[200] if i >= 200 else 0) for i, value in enumerate(counter)]
+    yield "watts", rows[:100] + rows[110:], 0, "390 samples, 1 gaps"
+    yield "watts", rows[:100] + rows[200:], 3, "25 % of the actual series' time"
+    yield "package_uj", [f"{t},{value}" for t, value in zip(times(), restarted)], 0, "1 resets"
+    yield "watts", [row for row in rows for _ in range(2)], 0, "400 duplicate"
+    yield "watts", [row if i % 50 else f"{t},NaN" for i, (t, row) in enumerate(zip(times(), rows))], 0, "8 not finite"
+    yield "watts", [f"{t},{-v}" for t, v in zip(times(), truth)], 1, "400 negative"
+    yield "watts", rows[:1], 3, "Only 0 windows"
+    yield "watts", [], 3, "Only 0 windows"
+    yield "watts", rows[::-1], 3, "399 out of order"
+
+
+def what_is_bad_in_a_series_is_named():
+    """It costs the verdict only where too little is left."""
+    with folder() as at:
+        actual = artifact(at / "actual.json", ladder())
+        for name, lines, status, words in bad_series():
+            (at / "bad.csv").write_text("\n".join([f"time,{name}", *lines]))
+            out = judge(f"--actual={actual}", f"--predicted={at / 'bad.csv'}", "--max-error=5%", status=status)
+            assert words in out, (words, out)
+
+
 def phases_come_from_the_user():
     truth = ladder()
     with folder() as at:
@@ -189,6 +216,6 @@ def wrong_use_says_what_to_do():
 
 if __name__ == "__main__":
     run_tests([every_format_is_the_same_series, small_errors_beyond_the_bound_fail, bad_series_fail_with_their_cause,
-               without_evidence_there_is_no_verdict,
+               without_evidence_there_is_no_verdict, what_is_bad_in_a_series_is_named,
                phases_come_from_the_user, published_errors_are_recomputed, folders_of_artifacts_are_judged_pair_by_pair,
                wrong_use_says_what_to_do])
