@@ -4,13 +4,16 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
 import time
 
-from rig import BUILD, Sensors, rapl_zone, run_tests
+from model_rig import BPF, HEAD, Program, Repository, weights
+from rig import BUILD, Sensors, only_load_of_a_validator, rapl_zone, run_tests
 
+LISTEN = "--web.listen-address=127.0.0.1:0"
 VALIDATOR = BUILD / "kepler-validator"
 
 
@@ -26,9 +29,9 @@ def second_keplers(sensors):
     return found
 
 
-def run(sensors, *words):
-    done = subprocess.run([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", "--scenario=node", *map(str, words)], text=True,
-                          capture_output=True, check=False, timeout=200)
+def run(sensors, *words, scenario="node"):
+    done = subprocess.run([VALIDATOR, "run", f"--host.sysfs={sensors.mount}", f"--scenario={scenario}", *map(str, words)],
+                          text=True, capture_output=True, check=False, timeout=200)
     print(done.stdout, done.stderr)
     return done
 
@@ -73,6 +76,45 @@ def the_model_of_a_file_is_judged():
         assert "another model" not in done.stdout, done.stdout
 
 
+def is_virtual():
+    return "hypervisor" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+class Served(Repository):
+    """One line for this very machine, by CPU time alone."""
+
+    def __init__(self, idle_w, cpu_w):
+        super().__init__()
+        processor = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1]
+        attributes = {"processor": processor, "cores": os.cpu_count()}
+        self.put("ec2/node_type_index.json", json.dumps({"0": {"attrs": attributes, "members": ["this"]}}))
+        line = weights(idle_w, cpu_w)
+        line["package"]["All_Weights"]["Numerical_Variables"].pop(BPF[1])
+        self.rows.clear()
+        self.add("LinearRegressionTrainer_0", 2.0, line)
+        self.put("ec2/rapl-sysfs_AbsPower_model_metadata.csv", HEAD + "".join(self.rows).replace(f", '{BPF[1]}'", ""))
+
+
+def models_of_servers_are_judged():
+    """Over the ladder: one server has the law of the meter, the other one half of it."""
+    idle_w, cpu_w = 30, 20
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", idle_w, busy_watts=cpu_w)) as sensors, \
+            tempfile.TemporaryDirectory() as folder, Served(idle_w, cpu_w) as right, Served(idle_w / 2, cpu_w / 2) as half, \
+            Program("serve", right.path, LISTEN) as first, \
+            Program("serve", half.path, LISTEN) as second:
+        urls = [f"http://{server.address}/" for server in (first, second)]
+        run(sensors, *(f"--estimates={url}" for url in urls), "--duration=45s", f"--output={folder}", scenario="ladder")
+        results = json.loads(pathlib.Path(folder, "report.json").read_text())["results"]
+    first, second = ({result["name"]: result for result in results if result["exporter"].endswith("#" + url)} for url in urls)
+    for found in (first, second):
+        assert found["node/package"]["threshold"]["max_error"] == 0.2 and "coverage/package" in found, found
+    # In a virtual machine Kepler estimates a share of it, which the meter of the whole machine is not.
+    ratios = [found["node/package"]["errors"]["energy_ratio"] for found in (first, second)]
+    assert abs(ratios[0] / ratios[1] / 2 - 1) < 0.1, ratios
+    assert second["node/package"]["verdict"] == "fail" and second["regression/package"]["verdict"] == "fail", second
+    assert is_virtual() or first["node/package"]["verdict"] != "fail", first
+
+
 def an_estimate_without_a_meter_does_not_pass():
     with Sensors(rapl_zone("intel-rapl:0", "uncore", 5)) as sensors:
         done = run(sensors, "--estimates=builtin", "--duration=10s")
@@ -101,3 +143,5 @@ def it_ends_with_the_validator():
 
 run_tests([the_builtin_model_is_judged, a_model_that_kepler_refuses_has_no_figures, the_model_of_a_file_is_judged,
            an_estimate_without_a_meter_does_not_pass, it_ends_with_the_validator])
+with only_load_of_a_validator():
+    run_tests([models_of_servers_are_judged])
