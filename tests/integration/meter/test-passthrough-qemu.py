@@ -53,8 +53,10 @@ while not answer.endswith(b"\\n\\n"):
 pathlib.Path("/lab/answer.new").write_bytes(answer)
 os.rename("/lab/answer.new", "/lab/answer")
 """
-# Each is started again when it is killed; a file kill-NAME asks for that.
+# Each is started again when it is killed; a file kill-NAME asks for that. They start from the guest's own memory: the share of the
+# laboratory answers late while the machine is busy.
 IN_GUEST = """
+cp /lab/kepler /lab/guest.yaml /run/
 /bin/busybox ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
 mkdir -p /mnt/9p /mnt/virtiofs
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=none kepler9p /mnt/9p
@@ -68,7 +70,7 @@ mkdir -p /sys/fs/cgroup$CGROUP
 ( echo 0 >/sys/fs/cgroup$CGROUP/cgroup.procs; while :; do timeout 2 sh -c 'while :; do :; done'; sleep 1; done ) &
 serve() {
   while :; do
-    /lab/kepler run --host.state-dir= --config.file=/lab/guest.yaml --table=never --web.listen-address=0.0.0.0:$3 \\
+    /run/kepler run --host.state-dir= --config.file=/run/guest.yaml --table=never --web.listen-address=0.0.0.0:$3 \\
       --monitor.interval=1s --metrics.settle=0s --meter.passthrough=$2 >>/lab/$1.log 2>&1 &
     while [ ! -e /lab/kill-$1 ]; do sleep 1; done
     kill -9 $!; wait $!; rm /lab/kill-$1
@@ -204,12 +206,15 @@ class Wire:
         return None
 
     def write(self, data):
+        """A device that does not read, as vsock's after a pause, loses records and does not delay the other."""
         for listener in self.listeners:
             with contextlib.suppress(BlockingIOError):
                 self.streams.append(listener.accept()[0])
         for stream in list(self.streams):
             try:
-                stream.sendall(data)
+                stream.send(data, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                pass
             except OSError:
                 self.streams.remove(stream)
                 stream.close()
