@@ -128,6 +128,14 @@ static const char *place_of(const struct config *config)
 	return config->meter.passthrough.from ? config->meter.passthrough.from : PASSTHROUGH_AUTO;
 }
 
+/* The place that auto stands for. */
+static const char *found_place(const char *place, const struct passthrough_places *places)
+{
+	const char *best = passthrough_best_place(places);
+
+	return strcmp(place, PASSTHROUGH_AUTO) == 0 && best[0] ? best : place;
+}
+
 /* "package (measured), dram (estimated)" */
 static size_t list_zones(const struct meter_table *meters, struct strbuf *out)
 {
@@ -159,7 +167,8 @@ static void examine_unused(struct findings *findings, const struct passthrough_p
 	if (places->vhostmd[0])
 		findings_add(findings, FINDING_NOTE, TOPIC, NULL,
 			     "%s is the port of vhostmd or of KubeVirt's downward metrics: it has "
-			     "no energy, unless the host adds EnergyConsumedPackage to it",
+			     "no energy, unless Kepler on the host answers there, or the host adds "
+			     "EnergyConsumedPackage to vhostmd's metrics",
 			     places->vhostmd);
 	if (places->scaphandre[0])
 		findings_add(findings, FINDING_NOTE, TOPIC,
@@ -170,7 +179,7 @@ static void examine_unused(struct findings *findings, const struct passthrough_p
 		findings_add(findings, FINDING_NOTE, TOPIC, "--meter.passthrough=auto",
 			     "%s, over which the host reports this machine's energy, is not read: "
 			     "meter.passthrough is off",
-			     places->port[0] ? places->port : places->folder);
+			     passthrough_best_place(places));
 }
 
 /* A virtual machine's RAPL is made by its hypervisor, and Kepler cannot see from what. */
@@ -218,17 +227,24 @@ void doctor_examine_guest(struct findings *findings, const struct sources *sourc
 		return;
 	examine_rapl(findings, sources->meters, sources->host.registers_are_virtual);
 	passthrough_search(config->host.procfs, config->host.sysfs, &places);
-	if (strcmp(place, PASSTHROUGH_AUTO) == 0 && (places.port[0] || places.folder[0]))
-		place = places.port[0] ? places.port : places.folder;
+	place = found_place(place, &places);
 	if (list_zones(sources->meters, &zones)) {
 		findings_add(findings, FINDING_OK, TOPIC, NULL,
 			     "the host reports this machine's energy through %s: %s", place,
 			     zones.data ? zones.data : "");
+		if (place == places.vhostmd || passthrough_is_vhostmd(place))
+			findings_add(findings, FINDING_NOTE, TOPIC,
+				     "give this machine a port " PASSTHROUGH_PORT_NAME
+				     " as well, as docs/passthrough-host.md describes",
+				     "it arrives as metrics of vhostmd, which have no checksum and "
+				     "do not tell idle energy apart: it is divided as dynamic "
+				     "energy");
 		examine_trust(findings, &sources->host);
 		return;
 	}
 	examine_unused(findings, &places, place);
-	if (passthrough_is_vsock(place) || place[0] == '/')
+	if (passthrough_is_vsock(place) || passthrough_is_vhostmd(place) ||
+	    (place[0] == '/' && place != places.vhostmd))
 		findings_add(findings, FINDING_NOTE, TOPIC,
 			     "see on the host what kepler doctor says about passthrough, with the "
 			     "options of its service",

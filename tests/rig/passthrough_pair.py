@@ -4,11 +4,13 @@ import contextlib
 import os
 import pathlib
 import random
+import select
 import signal
 import socket
 import tempfile
 import threading
 import time
+import tty
 
 from passthrough_rig import MODES, ZONES, Account, Machine, Record, records_in
 from rig import Exporter, Sensors, balanced, rapl_zone
@@ -84,6 +86,65 @@ class Port:
     def __exit__(self, *_):
         self.stopped = True
         self.thread.join()
+
+
+class Dialogue(threading.Thread):
+    """The device between a host and its guest that asks at the port of vhostmd, for which a terminal stands. `is_rough`: on the
+    way, answers are lost, repeated and torn."""
+
+    def __init__(self, machine):
+        super().__init__()
+        self.listener = machine.listen()
+        self.host_end, self.guest_end = os.openpty()
+        tty.setraw(self.guest_end)
+        self.path = os.ttyname(self.guest_end)
+        self.account, self.sent, self.draw = Account(), [], random.Random(3)
+        self.is_rough, self.stopped = False, False
+
+    def run(self):
+        stream, answer = None, b""
+        while not self.stopped:
+            ready, _, _ = select.select([self.listener, self.host_end, *([stream] if stream else [])], [], [], 0.1)
+            if self.listener in ready:
+                stream, answer = self.listener.accept()[0], b""
+            if self.host_end in ready:
+                question = os.read(self.host_end, 4096)
+                if stream:
+                    with contextlib.suppress(BrokenPipeError):
+                        stream.sendall(question)
+            if stream in ready:
+                more = b""
+                with contextlib.suppress(ConnectionResetError):
+                    more = stream.recv(65536)
+                answer += more
+                if answer.endswith(b"\n\n"):
+                    self.forward(answer)
+                    answer = b""
+                if not more:
+                    stream.close()
+                    stream = None
+
+    def forward(self, answer):
+        record, chance = Record.of_xml(answer.decode()), self.draw.random() if self.is_rough else 1
+        if chance < 0.1:
+            return
+        os.write(self.host_end, answer[:300])
+        time.sleep(0.05)  # it is torn, and not broken
+        os.write(self.host_end, answer[300:] * (2 if chance < 0.3 else 1))
+        if record:
+            self.account.take(record)
+            self.sent.append(record)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped = True
+        self.join()
+        os.close(self.host_end)
+        os.close(self.guest_end)
+        self.listener.close()
 
 
 def port_at(stack, machine, path):

@@ -10,9 +10,20 @@ import sys
 import threading
 import time
 import uuid
+from decimal import Decimal
+from xml.etree import ElementTree
 
 ZONES = ("package", "dram")
 MODES = ("dynamic", "idle")
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
 
 
 def records_in(data):
@@ -41,6 +52,15 @@ class Record:
             kind = name.rstrip(b"\0").decode()
             values[kind, "dynamic"], values[kind, "idle"] = dynamic, idle
         return cls(epoch, sequence, realtime_ns, values)
+
+    @classmethod
+    def of_xml(cls, text):
+        """Metrics of vhostmd; None: they have no energy yet."""
+        named = {metric.find("name").text: metric.find("value").text for metric in ElementTree.fromstring(text).iter("metric")}
+        values = dict.fromkeys(((zone, mode) for zone in ZONES for mode in MODES), 0)
+        for zone in ZONES:
+            values[zone, "dynamic"] = int(Decimal(named.get(f"EnergyConsumed{zone.capitalize()}", 0)) * 1000000)
+        return cls(int(named["EnergyEpoch"], 16), int(named["EnergySequence"]), None, values) if "EnergyEpoch" in named else None
 
     @classmethod
     def of_text(cls, text):
@@ -103,6 +123,11 @@ class Machine:
         _, fds = self.ask("connect")
         return socket.socket(fileno=fds[0]) if fds else None
 
+    def listen(self):
+        """A socket at which this process listens as its port of vhostmd."""
+        _, fds = self.ask("listen")
+        return socket.socket(fileno=fds[0])
+
     def signal(self, number):
         os.kill(self.pid, number)
 
@@ -123,12 +148,16 @@ def machine_main(path):
             asked = control.recv(16)
             if not asked:
                 return
-            works = works if asked == b"connect" else asked == b"work"
+            works = asked == b"work" if asked in (b"work", b"rest") else works
             with socket.socket(socket.AF_UNIX) as stream:
                 fds = []
-                if asked == b"connect":
+                if asked in (b"connect", b"listen"):
                     with contextlib.suppress(OSError):
-                        stream.connect(path)
+                        if asked == b"connect":
+                            stream.connect(path)
+                        else:
+                            stream.bind(path.removesuffix("sock") + "vhostmd")
+                            stream.listen()
                         fds = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [stream.fileno()]))]
                 control.sendmsg([b"ok"], fds)
         end = time.monotonic() + 0.02

@@ -97,8 +97,9 @@ static void compare_cpu(struct meter *meter, enum passthrough_outcome outcome)
 	meter->cpu_epochs = meter->account.epoch_count;
 	if (outcome != PASSTHROUGH_COUNTED || passthrough_own_cpu(meter->procfs, &own_us) < 0)
 		return;
-	passthrough_cpu_compare(&meter->cpu, meter->received_ns, meter->account.cpu_time_us,
-				own_us);
+	if (meter->account.cpu_time_us) /* vhostmd may not report it */
+		passthrough_cpu_compare(&meter->cpu, meter->received_ns, meter->account.cpu_time_us,
+					own_us);
 	meter->is_empty = passthrough_is_empty(&meter->empty, has_energy(&meter->account), own_us);
 }
 
@@ -393,7 +394,7 @@ static bool passthrough_is_wanted(const struct meter_options *options)
 
 	if (strcmp(place, PASSTHROUGH_AUTO) == 0) {
 		passthrough_search(options->procfs, options->sysfs, &places);
-		return places.port[0] || places.folder[0];
+		return passthrough_best_place(&places)[0];
 	}
 	return strcmp(place, PASSTHROUGH_OFF) != 0;
 }
@@ -438,13 +439,17 @@ static void passthrough_files(const struct meter_options *options, meter_path_fn
 static const struct option rows[] = {
 	{ "meter.passthrough", NULL, OPTION_STRING,
 	  OPTION_MEMBER(struct passthrough_meter_options, from), .default_text = PASSTHROUGH_AUTO,
-	  .metavar = "auto|PATH|vsock[:PORT]|off", .check = passthrough_check_place,
+	  .metavar = "auto|PATH|vsock[:PORT]|vhostmd[:PATH]|off", .check = passthrough_check_place,
 	  .help = "In a virtual machine: where the host reports the energy that it measured for "
 		  "this machine. auto: the virtio-serial port io.kepler.energy.0, if there is one, "
 		  "else a mount of virtiofs or 9p that has the tag kepler or is at "
-		  "/var/lib/kepler/host; PATH: such a port's device, a file with a record, or the "
+		  "/var/lib/kepler/host, else the port org.github.vhostmd.1; PATH: such a port's "
+		  "device, a file with a record, or the "
 		  "mounted folder that has the file energy; vsock: a connection to the host (port "
-		  "28283). docs/passthrough.md describes the records." },
+		  "28283); vhostmd: the virtio-serial port org.github.vhostmd.1, or another "
+		  "device, which "
+		  "is asked for the metrics of vhostmd. docs/passthrough.md describes the "
+		  "records." },
 };
 
 const struct meter_ops passthrough_meter = {
@@ -455,7 +460,7 @@ const struct meter_ops passthrough_meter = {
 	.options = METER_OPTIONS(rows, passthrough),
 	.needs = NEED_CLIENTS | NEED_VSOCK,
 	.needs_apply = passthrough_needs_apply,
-	.devices = { { "char-virtio-portsdev r", NULL } },
+	.devices = { { "char-virtio-portsdev rw", "/dev/vport" } },
 	.files = passthrough_files,
 	.open = passthrough_open,
 	.zone_count = passthrough_zone_count,

@@ -4,10 +4,12 @@
  * ends. A port that the host has not opened reports a hang-up all the time, so it is not waited for
  * then. A vsock connection that fails is tried again after 1, 2, 4 … 60 seconds. A file is opened
  * for each reading, because the host replaces it, and its text counts once. A mount of the host's
- * reports no changes, so the file is looked at again and again when a new one is due.
+ * reports no changes, so the file is looked at again and again when a new one is due. The port of
+ * vhostmd is opened for each question, so that a better channel is found between two of them.
  */
 #include "meter/passthrough/passthrough_channel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,9 +28,11 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "meter/passthrough/vhostmd_port.h"
 #include "passthrough/passthrough_text.h"
 
 #define VSOCK         "vsock"
+#define VHOSTMD       "vhostmd"
 #define FILE_NAME     "energy"
 #define RETRY_MIN_NS  NSEC_PER_SEC
 #define RETRY_MAX_NS  (60 * NSEC_PER_SEC)
@@ -49,13 +53,38 @@ struct passthrough_channel {
 	size_t last_len;
 	/* MONOTONIC: the last look, the one before it, and when the next text is due. */
 	uint64_t looked_ns, before_ns, due_ns;
+	struct vhostmd_port *vhostmd; /* NULL: not used yet */
+	bool had_answer;              /* of vhostmd's port, with energy */
 };
+
+static bool has_scheme(const char *text, const char *scheme)
+{
+	size_t len = strlen(scheme);
+
+	return strncmp(text, scheme, len) == 0 && (!text[len] || text[len] == ':');
+}
 
 bool passthrough_is_vsock(const char *text)
 {
-	size_t len = strlen(VSOCK);
+	return has_scheme(text, VSOCK);
+}
 
-	return strncmp(text, VSOCK, len) == 0 && (!text[len] || text[len] == ':');
+bool passthrough_is_vhostmd(const char *text)
+{
+	return has_scheme(text, VHOSTMD);
+}
+
+/* The device of "vhostmd:/dev/vport1p2"; "" of "vhostmd", which is searched for. */
+static const char *vhostmd_device(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	return colon ? colon + 1 : "";
+}
+
+static bool is_device_path(const char *text)
+{
+	return text[0] == '/' && strlen(text) < PASSTHROUGH_PATH_MAX;
 }
 
 /* "vsock", "vsock:PORT" or "vsock:CID:PORT". */
@@ -86,11 +115,14 @@ int passthrough_check_place(const char *text, struct diag *diag)
 	struct sockaddr_vm unused;
 
 	if (strcmp(text, PASSTHROUGH_AUTO) == 0 || strcmp(text, PASSTHROUGH_OFF) == 0 ||
-	    (text[0] == '/' && strlen(text) < PASSTHROUGH_PATH_MAX) ||
-	    (passthrough_is_vsock(text) && parse_vsock(text, &unused) == 0))
+	    is_device_path(text) ||
+	    (passthrough_is_vsock(text) && parse_vsock(text, &unused) == 0) ||
+	    strcmp(text, VHOSTMD) == 0 ||
+	    (passthrough_is_vhostmd(text) && is_device_path(vhostmd_device(text))))
 		return 0;
 	return diag_set(diag, -EINVAL,
-			"must be auto, off, an absolute path, vsock or vsock:PORT, not \"%.60s\"",
+			"must be auto, off, an absolute path, vsock, vsock:PORT, vhostmd or "
+			"vhostmd:PATH, not \"%.60s\"",
 			text);
 }
 
@@ -131,6 +163,7 @@ void passthrough_channel_free(struct passthrough_channel *channel)
 	if (!channel)
 		return;
 	close_stream(channel);
+	vhostmd_port_free(channel->vhostmd);
 	(void)close(channel->stop_fd);
 	free(channel);
 }
@@ -309,48 +342,79 @@ static bool is_scaphandres(const char *folder)
 	return exists(folder, PASSTHROUGH_SCAPHANDRE_FILE) && !exists(folder, FILE_NAME);
 }
 
-/* The path to read: a folder is the one of its file "energy". */
-static int find_path(const struct passthrough_channel *channel,
-		     char ret[static PASSTHROUGH_PATH_MAX], struct stat *about, struct diag *diag)
+struct source {
+	char path[PASSTHROUGH_PATH_MAX];
+	bool is_vhostmd;
+	struct stat about;
+};
+
+/* "" where the machine has none. */
+static void choose(const struct passthrough_channel *channel, struct source *ret)
 {
 	struct passthrough_places places;
+	const char *path = channel->place;
+	bool is_auto = strcmp(path, PASSTHROUGH_AUTO) == 0;
 
-	(void)snprintf(ret, PASSTHROUGH_PATH_MAX, "%s", channel->place);
-	if (strcmp(channel->place, PASSTHROUGH_AUTO) == 0) {
+	*ret = (struct source){ .is_vhostmd = passthrough_is_vhostmd(path) };
+	if (ret->is_vhostmd)
+		path = vhostmd_device(path);
+	if (is_auto || !path[0]) {
 		passthrough_search(channel->procfs, channel->sysfs, &places);
-		memcpy(ret, places.port[0] ? places.port : places.folder, PASSTHROUGH_PATH_MAX);
+		path = ret->is_vhostmd ? places.vhostmd : passthrough_best_place(&places);
+		ret->is_vhostmd |= path == places.vhostmd;
 	}
-	if (!ret[0])
+	(void)snprintf(ret->path, sizeof(ret->path), "%s", path);
+}
+
+/* The path to read: a folder is the one of its file "energy". */
+static int find_source(const struct passthrough_channel *channel, struct source *ret,
+		       struct diag *diag)
+{
+	choose(channel, ret);
+	if (!ret->path[0])
 		return diag_set(diag, -ENOENT,
 				"this machine has neither a virtio-serial port named %s nor a "
-				"directory of the host's Kepler",
+				"directory of the host's Kepler, nor vhostmd's port",
 				PASSTHROUGH_PORT_NAME);
-	if (stat(ret, about) == 0 && S_ISDIR(about->st_mode)) {
+	if (stat(ret->path, &ret->about) == 0 && S_ISDIR(ret->about.st_mode)) {
 		char folder[PASSTHROUGH_PATH_MAX];
 		int r;
 
-		(void)snprintf(folder, sizeof(folder), "%s", ret);
+		(void)snprintf(folder, sizeof(folder), "%s", ret->path);
 		if (is_scaphandres(folder))
 			return diag_set(
 				diag, -EOPNOTSUPP,
 				"%s is of Scaphandre and is not read: " PASSTHROUGH_SCAPHANDRE_WHY,
 				folder);
-		r = path_join(ret, PASSTHROUGH_PATH_MAX, folder, FILE_NAME);
+		r = path_join(ret->path, sizeof(ret->path), folder, FILE_NAME);
 		if (r < 0)
 			return diag_set(diag, r, "%s is too long", folder);
 	}
-	if (stat(ret, about) < 0)
-		return diag_set(diag, -errno, "%s: %s", ret, strerrordesc_np(errno));
+	if (stat(ret->path, &ret->about) < 0)
+		return diag_set(diag, -errno, "%s: %s", ret->path, strerrordesc_np(errno));
 	return 0;
+}
+
+/* No error of a port that was not named, until it has had energy: few hosts report any there. */
+static int read_vhostmd(struct passthrough_channel *channel, const char *path, uint64_t wait_ns,
+			char *buf, struct diag *diag)
+{
+	int r = channel->vhostmd ? 0 : vhostmd_port_new(&channel->vhostmd);
+
+	if (r == 0)
+		r = vhostmd_port_read(channel->vhostmd, path, channel->stop_fd, wait_ns,
+				      (uint8_t *)buf, diag);
+	channel->had_answer |= r > 0;
+	return r < 0 && !channel->had_answer && !passthrough_is_vhostmd(channel->place) ? 0 : r;
 }
 
 int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_ns, char *buf,
 			     size_t size, bool *ret_is_text, struct diag *diag)
 {
-	char path[PASSTHROUGH_PATH_MAX];
-	struct stat about = { 0 };
+	struct source source;
 	int r = 0;
 
+	assert(size >= PASSTHROUGH_RECORD_MAX);
 	*ret_is_text = false;
 	if (passthrough_is_vsock(channel->place)) {
 		if (channel->fd < 0 || channel->connecting)
@@ -358,13 +422,15 @@ int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_
 		return r < 0 ? r : read_stream(channel, wait_ns, buf, size, diag);
 	}
 	if (channel->fd < 0) {
-		r = find_path(channel, path, &about, diag);
-		if (r == 0 && S_ISREG(about.st_mode)) {
+		r = find_source(channel, &source, diag);
+		if (r == 0 && source.is_vhostmd)
+			return read_vhostmd(channel, source.path, wait_ns, buf, diag);
+		if (r == 0 && S_ISREG(source.about.st_mode)) {
 			*ret_is_text = true;
-			return read_text(channel, path, wait_ns, buf, size, diag);
+			return read_text(channel, source.path, wait_ns, buf, size, diag);
 		}
 		if (r == 0)
-			r = open_port(channel, path, diag);
+			r = open_port(channel, source.path, diag);
 		if (r < 0) {
 			(void)wait_for(channel, -1, 0, wait_ns);
 			return r;

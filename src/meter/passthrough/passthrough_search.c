@@ -125,6 +125,13 @@ static void find_folders(const char *procfs, struct passthrough_places *ret)
 	}
 }
 
+const char *passthrough_best_place(const struct passthrough_places *places)
+{
+	if (places->port[0])
+		return places->port;
+	return places->folder[0] ? places->folder : places->vhostmd;
+}
+
 void passthrough_search(const char *procfs, const char *sysfs, struct passthrough_places *ret)
 {
 	*ret = (struct passthrough_places){ .has_vsock = sysfs && has_vsock(sysfs) };

@@ -31,6 +31,8 @@ struct passthrough_places {
 	bool has_vsock;                        /* a virtio device */
 };
 
+/* Which of these is read if none is named: a record's channel before vhostmd's port; "": none. */
+const char *passthrough_best_place(const struct passthrough_places *places);
 /*
  * @procfs and @sysfs are the configured roots; NULL: nothing is found there. A directory is the
  * host's if its file system is virtiofs or 9p, and it has the tag "kepler" or one that begins with

@@ -12,7 +12,7 @@ import contextlib
 import signal
 import time
 
-from passthrough_pair import both, differences, of_guest
+from passthrough_pair import Dialogue, both, differences, of_guest
 from passthrough_rig import Record
 from rig import balanced, run_tests, snapshots_of
 
@@ -132,6 +132,32 @@ def check_appearance(pair, newest, shift):
         due = records.get(begin + taken(page))
 
 
+def over_vhostmd():
+    """The guest asks at the port of vhostmd, and the host's Kepler answers; it is killed, and answers are lost and repeated."""
+    with both(["--passthrough.sockets=DIR"], [], over_port=False) as (pair, _), Dialogue(pair.machine) as port:
+        # Landlock permits to write to real ports only.
+        pair.guest_options = (*pair.guest_options, f"--meter.passthrough=vhostmd:{port.path}", "--no-security.landlock")
+        pair.start_guest()
+        work_on(pair, 2)
+        since = check_window(pair, port, None)
+        work_on(pair, 3)
+        now = check_window(pair, port, since)
+        assert now[0]["package", "dynamic"] > since[0]["package", "dynamic"], "the machine used nothing"
+        port.is_rough = True
+        work_on(pair, 12)
+        port.is_rough = False
+        since = check_window(pair, port, now)
+        restart_host(pair, port, since[3].epoch)
+        since = check_window(pair, port, since)
+        work_on(pair, 3)
+        check_window(pair, port, since)
+        metrics = pair.guest.scrape()
+        assert metrics.value("kepler_exporter_passthrough_host_epochs_total") == len(port.account.last)
+        (labels, _), = metrics.select("kepler_zone_info", source="passthrough", zone="package")
+        assert labels["quality"] == "measured" and labels["scope"] == "vm_dynamic", labels
+        assert pair.guest.stop() == 0 and pair.host.stop() == 0
+
+
 def over_a_folder():
     with both(["--passthrough.dir=DIR/guests", "--passthrough.idle", "--idle.mode=fixed", "--idle.watts=package=3",
                "--idle.share=usage"], ["--meter.passthrough=DIR/guests/UUID"], over_port=False) as (pair, _):
@@ -192,4 +218,4 @@ def a_host_that_is_silent():
         assert pair.guest.stop() == 0
 
 
-run_tests([over_a_port, over_a_folder, a_host_that_is_silent], at_once=3)
+run_tests([over_a_port, over_a_folder, over_vhostmd, a_host_that_is_silent], at_once=3)

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 
+from passthrough_rig import crc32c
 from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, load, load_result, rapl_zone, run_tests
 
 OPTIONS = ("--host.sysfs=/nonexistent", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=learned")
@@ -20,15 +21,6 @@ ZONES = ("package", "dram")
 # A processor's features as Linux shows them, with and without the hypervisor's bit.
 VIRTUAL, PHYSICAL = (f"devices/system/cpu/modalias text cpu:type:x86,ven0000fam0006mod008F:feature:,0000,{last},00C0"
                      for last in ("009F", "009E"))
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 class Host:

@@ -124,6 +124,13 @@ def devices_of_a_guest():
         assert of(found, "has not reported this machine's energy through /dev/vport1p2 yet"), found
         assert of(found, "/dev/vport1p1 is the port of vhostmd"), found
         assert "--meter.passthrough=vsock" in of(found, "this machine has a vsock device")[0]["fix"], found
+        (folder / "class/virtio-ports/vport1p2/name").write_text("org.qemu.guest_agent.0\n")
+        found = findings(f"--host.sysfs={folder}")
+        assert of(found, "unless Kepler on the host answers there") and not of(found, "through /dev/vport1p1 yet"), found
+        assert any("virsh attach-device" in finding["fix"] for finding in found if finding["fix"]), found
+        found = findings(f"--host.sysfs={folder}", "--meter.passthrough=vhostmd:/dev/vport1p1")
+        assert of(found, "has not reported this machine's energy through vhostmd:/dev/vport1p1 yet"), found
+        (folder / "class/virtio-ports/vport1p2/name").write_text("io.kepler.energy.0\n")
         found = findings(f"--host.sysfs={folder}", "--meter.passthrough=off")
         assert of(found, "/dev/vport1p2, over which the host reports this machine's energy, is not read"), found
 

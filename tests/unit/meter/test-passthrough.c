@@ -3,8 +3,10 @@
 #include "meter/passthrough/passthrough.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <linux/vm_sockets.h>
@@ -372,14 +374,18 @@ static void the_port_is_found_by_its_name(void **state)
 	tree_put(&fixture->tree, "class/virtio-ports/vport1p1", "name", "org.qemu.guest_agent.0\n");
 	passthrough_search(NULL, fixture->tree.sysfs, &places);
 	assert_string_equal(places.port, "");
+	assert_string_equal(passthrough_best_place(&places), "");
 	assert_false(passthrough_meter.is_wanted(&options));
-	tree_put(&fixture->tree, "class/virtio-ports/vport1p2", "name", "io.kepler.energy.0\n");
-	passthrough_search(NULL, fixture->tree.sysfs, &places);
-	assert_string_equal(places.port, "/dev/vport1p2");
-	assert_string_equal(places.vhostmd, "");
 	tree_put(&fixture->tree, "class/virtio-ports/vport0p1", "name", "org.github.vhostmd.1\n");
 	passthrough_search(NULL, fixture->tree.sysfs, &places);
 	assert_string_equal(places.vhostmd, "/dev/vport0p1");
+	assert_string_equal(places.port, "");
+	assert_string_equal(passthrough_best_place(&places), "/dev/vport0p1");
+	assert_true(passthrough_meter.is_wanted(&options));
+	tree_put(&fixture->tree, "class/virtio-ports/vport1p2", "name", "io.kepler.energy.0\n");
+	passthrough_search(NULL, fixture->tree.sysfs, &places);
+	assert_string_equal(places.port, "/dev/vport1p2");
+	assert_string_equal(passthrough_best_place(&places), "/dev/vport1p2");
 	assert_true(passthrough_meter.is_wanted(&options));
 	options.passthrough.from = (char[]){ "off" };
 	assert_false(passthrough_meter.is_wanted(&options));
@@ -469,12 +475,54 @@ static void the_mounted_folder_is_read(void **state)
 	check_reading(fixture, 0, 110, 10);
 }
 
+/* A terminal stands for the port. The host answers late, and with neither CPU time nor an epoch. */
+static void the_port_of_vhostmd_is_asked(void **state)
+{
+	static const char answer[] =
+		"<metrics><metric context='vm' unit='J'><name>"
+		"EnergyConsumedPackage</name><value>%u</value></metric>"
+		"<metric context='vm' unit='J'><name>EnergyEstimatedDram</name>"
+		"<value>5</value></metric></metrics>\n\n";
+	struct fixture *fixture = *state;
+	struct passthrough_counts counts;
+	struct meter_remark unused;
+	struct raw_reading raw;
+	char place[80] = "vhostmd:";
+	struct termios raw_mode;
+	int host, guest;
+
+	cfmakeraw(memset(&raw_mode, 0, sizeof(raw_mode)));
+	assert_int_equal(openpty(&host, &guest, place + strlen(place), &raw_mode, NULL), 0);
+	open_on(fixture, place);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	assert_true(dprintf(host, answer, 7U) > 0);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	assert_int_equal(passthrough_meter.zone_count(fixture->meter), 2);
+	assert_int_equal(passthrough_meter.zone_at(fixture->meter, 0)->quality, QUALITY_MEASURED);
+	assert_int_equal(passthrough_meter.zone_at(fixture->meter, 1)->quality, QUALITY_ESTIMATED);
+	assert_int_equal(passthrough_meter.zone_at(fixture->meter, 1)->scope, SCOPE_VM_DYNAMIC);
+	check_reading(fixture, 0, 0, 0);
+	/* An answer before the next question is discarded. */
+	while (passthrough_meter.read_raw(fixture->meter, 0, &raw) != 0)
+		assert_true(dprintf(host, answer, 9U) > 0);
+	assert_int_equal(raw.value, 2000000);
+	passthrough_meter_counts(fixture->meter, &counts);
+	assert_int_equal(counts.outcomes[PASSTHROUGH_BEGUN], 1);
+	assert_int_equal(counts.outcomes[PASSTHROUGH_COUNTED], 1);
+	assert_int_equal(counts.compared_own_us, 0);
+	assert_false(passthrough_meter.remark(fixture->meter, 0, &unused));
+	(void)close(host);
+	(void)close(guest);
+}
+
 static void places_are_checked(void **state)
 {
-	const char *const good[] = { "auto",  "off",        "/dev/vport0p1",
-				     "vsock", "vsock:1234", "vsock:1:5000" };
-	const char *const bad[] = { "",        "relative", "vsock:",  "vsock:0",
-				    "vsock:x", "vsock:1:", "vsockets" };
+	const char *const good[] = { "auto",          "off",
+				     "/dev/vport0p1", "vsock",
+				     "vsock:1234",    "vsock:1:5000",
+				     "vhostmd",       "vhostmd:/dev/vport0p1" };
+	const char *const bad[] = { "",         "relative", "vsock:",   "vsock:0",  "vsock:x",
+				    "vsock:1:", "vsockets", "vhostmd:", "vhostmdx", "vhostmd:x" };
 	struct diag diag;
 
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
@@ -584,6 +632,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(the_mounted_folder_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(scaphandres_tree_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_vsock_device_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_port_of_vhostmd_is_asked, setup, teardown),
 		cmocka_unit_test(places_are_checked),
 	};
 
