@@ -94,8 +94,8 @@ class Account:
 class Machine:
     """The process of a virtual machine; it works for as long as it is asked to."""
 
-    def __init__(self, folder, sockets=None):
-        self.uuid = str(uuid.uuid4())
+    def __init__(self, folder, sockets=None, own=None):
+        self.uuid = own or str(uuid.uuid4())
         self.path = str((sockets or folder) / f"{self.uuid}.sock")
         binary = folder / "qemu-system-x86_64"
         if not binary.exists():
