@@ -80,8 +80,11 @@ def run_job(cluster, exporter, sensors, folder):
 
 def check(output, report, has_succeeded):
     found = {result["name"]: (result["verdict"], result["reason"]) for result in report["results"]}
-    for name in ("correctness/answers", "conservation/rows", "node/package"):
+    for name in ("correctness/answers", "conservation/rows"):
         assert found[name][0] == "pass", (name, found[name])
+    # Where other work keeps all CPUs busy, the power is the same with a load and without.
+    verdict, reason = found["node/package"]
+    assert verdict == "pass" or verdict == "inconclusive" and "phases differ too little in power" in reason, (verdict, reason)
     for level in ("container", "pod", "namespace"):
         verdict, reason = found[f"{level}/package/half"]
         # The machine may have been busy, but rows of the load are there.
