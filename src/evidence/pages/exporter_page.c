@@ -17,6 +17,7 @@
 #define PENDING      "kepler_pending_joules"
 #define SETTLE_MAX_S 86400 /* a page may be hostile */
 #define AGE_MAX_S    60    /* so may this be; a zone that is older is down */
+#define LATE_MAX_S   5     /* one of several meters of a zone that is older is down */
 #define JOULES_MAX   3e12  /* values beyond are no amount; three of them in µJ fit into 63 bits */
 
 static int look_at_series(void *userdata, const struct page_series *series)
@@ -68,6 +69,7 @@ static struct exporter_zone *take_zone(struct exporter *exporter,
 	zone = &exporter->zones[exporter->zone_count++];
 	memcpy(zone->name, metric->zone, sizeof(zone->name));
 	zone->age_s = INFINITY;
+	zone->late_s = 0;
 	zone->is_difference = metric->is_difference;
 	return zone;
 }
@@ -205,15 +207,18 @@ static int take_energy(struct exporter *exporter, const struct page_series *seri
 }
 
 /*
- * The newest reading counts if a zone has several meters: one that is down stands still, and its
- * energy comes later.
+ * A zone can have several meters. One that is down stands still, and its energy comes later. On a
+ * busy machine, one that is late is read in the next pass.
  */
 static void take_age(struct exporter *exporter, const struct page_series *series)
 {
 	struct exporter_zone *zone = exporter_find_zone(exporter, page_label(series, "zone"));
 
-	if (zone && series->value >= 0)
-		zone->age_s = fmin(zone->age_s, series->value);
+	if (!zone || !(series->value >= 0))
+		return;
+	zone->age_s = fmin(zone->age_s, series->value);
+	if (series->value < LATE_MAX_S)
+		zone->late_s = fmax(zone->late_s, series->value);
 }
 
 static int take_series(void *userdata, const struct page_series *series)
@@ -260,6 +265,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 	for (size_t i = 0; i < exporter->zone_count; i++) {
 		exporter->zones[i].unattributed_micro = 0;
 		exporter->zones[i].age_s = INFINITY;
+		exporter->zones[i].late_s = 0;
 		for (int level = 0; level < ENERGY_LEVELS; level++) {
 			exporter->zones[i].sums[level].rows = 0;
 			exporter->zones[i].sums[level].page_micro = 0;
@@ -348,12 +354,21 @@ static int add_sample(struct exporter *exporter, struct exporter_zone *zone,
 	return r < 0 ? r : series_add_counter(sum->series, time_s, sum->joules);
 }
 
+static bool has_age(const struct exporter *exporter, const struct exporter_zone *zone)
+{
+	return zone && !isnan(exporter->state->named_s) && zone->age_s < AGE_MAX_S;
+}
+
+/* How far the readings of a zone's meters are from the mean of their times. */
+static double scatter_of(const struct exporter *exporter, const struct exporter_zone *zone)
+{
+	return has_age(exporter, zone) ? fmax(0, zone->late_s - zone->age_s) / 2 : 0;
+}
+
 /* How much earlier than the page's own time its numbers of the zone were read. */
 static double age_of(const struct exporter *exporter, const struct exporter_zone *zone)
 {
-	bool is_named = !isnan(exporter->state->named_s);
-
-	return zone && is_named && zone->age_s < AGE_MAX_S ? zone->age_s : 0;
+	return has_age(exporter, zone) ? zone->age_s + scatter_of(exporter, zone) : 0;
 }
 
 static int add_samples(struct exporter *exporter, double time_s)
@@ -365,6 +380,7 @@ static int add_samples(struct exporter *exporter, double time_s)
 		struct exporter_zone *zone = &exporter->zones[i];
 		double zone_s = time_s - age_of(exporter, zone);
 
+		exporter->time_error_s = fmax(exporter->time_error_s, scatter_of(exporter, zone));
 		for (int level = 0; level < ENERGY_LEVELS && r == 0; level++)
 			r = add_sample(exporter, zone, (enum energy_level)level, zone_s);
 	}

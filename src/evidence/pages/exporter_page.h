@@ -39,7 +39,9 @@ struct exporter_zone {
 	char name[ENERGY_ZONE_MAX];
 	struct exporter_sum sums[ENERGY_LEVELS];
 	int64_t unattributed_micro;
-	double age_s; /* how old the readings are on this page at the time that it names */
+	/* How old readings of its meters are at the time that this page names: the newest, and the
+	 * oldest of those that are not down. */
+	double age_s, late_s;
 	bool is_difference;
 	bool is_estimated; /* its series name a source other than RAPL */
 	bool is_measured;  /* a row of the node is not marked as the estimate of a model */

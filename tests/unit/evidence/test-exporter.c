@@ -103,6 +103,31 @@ static void readings_are_as_old_as_the_page_says(void **state)
 	assert_true(fabs(series_end_s(node) - 101.9) < 1e-6);
 }
 
+/* On a busy machine one of two meters is read in the pass after; one that is down has no say. */
+static void meters_of_a_zone_are_read_at_different_times(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+	static const double late_s[] = { 0, 2, 0, 40 };
+	char page[1024];
+
+	for (size_t i = 0; i < ARRAY_SIZE(late_s); i++) {
+		double time_s = 100 + (double)i, one = 10 * time_s,
+		       other = 10 * (time_s - late_s[i]);
+
+		(void)snprintf(
+			page, sizeof(page),
+			"# TYPE kepler_node_package_joules_total counter\n"
+			"kepler_node_package_joules_total{package=\"0\",mode=\"dynamic\"} %f\n"
+			"kepler_node_package_joules_total{package=\"1\",mode=\"dynamic\"} %f\n"
+			"kepler_exporter_snapshot_timestamp_seconds %.3f\n"
+			"kepler_exporter_source_age_seconds{zone=\"package\",package=\"0\"} 0\n"
+			"kepler_exporter_source_age_seconds{zone=\"package\",package=\"1\"} %f\n",
+			one, other, time_s, late_s[i]);
+		take(exporter, time_s + 0.1, page);
+		assert_true(fabs(exporter->time_error_s - (i > 0 ? 1 : 0)) < 1e-6);
+	}
+}
+
 /* Pages name the time of the wall clock, which is 50 s ahead, and then is set by an hour. */
 static void a_wall_clock_that_is_set_distorts_nothing(void **state)
 {
@@ -396,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_is_what_rows_grow_by),
 		cmocka_unit_test(readings_are_as_old_as_the_page_says),
+		cmocka_unit_test(meters_of_a_zone_are_read_at_different_times),
 		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
 		cmocka_unit_test(a_counter_with_a_later_start_begins_again),
