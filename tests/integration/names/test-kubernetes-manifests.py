@@ -5,6 +5,7 @@
 The server takes every overlay and component, strictly, and for real; what a ServiceAccount of either overlay may do is what the
 manual says and no more; the DaemonSet runs with our image's layout, becomes ready, measures with BPF, and names pods.
 """
+import contextlib
 import errno
 import json
 import re
@@ -109,10 +110,21 @@ def names_itself():
     return any(labels["pod_name"].startswith("kepler-") for labels, _ in rows)
 
 
-def check_mounts():
+def pod_process(cluster):
+    """The pid of Kepler in its pod: others of that name may run on this machine."""
+    pod, = (each for each in cluster.api("GET", "/api/v1/namespaces/kepler/pods")[1]["items"]
+            if "deletionTimestamp" not in each["metadata"])
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):  # of one that has ended
+            if entry.name.isdigit() and (entry / "comm").read_text() == "kepler\n" and \
+                    pod["metadata"]["uid"] in (entry / "cgroup").read_text().replace("_", "-"):
+                return entry.name
+    raise AssertionError(f"no process of pod {pod['metadata']['name']}")
+
+
+def check_mounts(cluster):
     """What the host's /sys is in the container. The lab's containerd (1.6) does not know recursiveReadOnly."""
-    pid = next(entry.name for entry in pathlib.Path("/proc").iterdir()
-               if entry.name.isdigit() and (entry / "comm").read_text() == "kepler\n")
+    pid = pod_process(cluster)
     options = {}  # mount point → what it allows; the last mount of a place is the one that is seen
     for line in pathlib.Path(f"/proc/{pid}/mountinfo").read_text().splitlines():
         fields = line.split()
@@ -142,7 +154,7 @@ def check_runs(cluster, mode):
     assert reader.startswith("bpf"), daemon_state(cluster)
     log = cluster.kubectl("-n", "kepler", "logs", "daemonset/kepler")
     assert not re.search(r'"level":"(warn|error)"', log), log
-    check_mounts()
+    check_mounts(cluster)
     print(f"{mode}: ready after {took:.1f} s, reads with {reader}")
     return metrics
 
