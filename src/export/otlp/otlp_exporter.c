@@ -376,6 +376,8 @@ static int open_all(struct otlp *otlp, struct diag *diag)
 	if (r < 0)
 		return r;
 	read_host_id(otlp);
+	if (otlp->settings.is_gzip)
+		(void)gzip_body_load();
 	r = thread_start(&otlp->thread, STACK_BYTES, serve, otlp);
 	otlp->is_running = r == 0;
 	if (r < 0)

@@ -384,44 +384,58 @@ static void fill_gaps(const struct otlp_sink *sink, char *metrics, const struct 
 }
 
 static void stage(const struct otlp_sink *sink, const struct row_view *view, uint32_t row,
-		  uint32_t table, const struct strbuf *resource)
+		  uint32_t table, const char *resource, size_t resource_len)
 {
 	const struct snapshot_row *of = &view->rows[row];
 	uint64_t *values = otlp_memory_stage(sink->memory,
 					     &(struct otlp_entry){
 						     .serial = of->labels->serial,
-						     .resource_len = (uint32_t)resource->len,
+						     .resource_len = (uint32_t)resource_len,
 						     .table = table,
 						     .created_ms = of->created_ms,
 					     },
-					     resource->data);
+					     resource);
 
 	for (uint32_t i = 0; values && i < view->columns; i++)
 		values[i] = row_view_value(view, view->values, row, i);
 }
 
+/* A row's resource, as in the last request, or made in @scratch. NULL: there is no memory. */
+static const char *find_resource(const struct otlp_sink *sink, enum level level,
+				 const struct row_text *text, const struct otlp_entry *before,
+				 struct strbuf *scratch, size_t *ret_len)
+{
+	if (before) {
+		*ret_len = before->resource_len;
+		return sink->memory->delivered.texts.data + before->resource_at;
+	}
+	make_resource(sink, level, text, scratch);
+	*ret_len = scratch->len;
+	return strbuf_error(scratch) < 0 ? NULL : scratch->data;
+}
+
 static void add_rows(struct otlp_sink *sink, const struct row_view *view, enum level level,
 		     uint32_t table)
 {
-	CLEANUP(strbuf_release) struct strbuf resource = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT;
 
 	for (uint32_t row = 0; row < view->count && !sink->failed; row++) {
 		const struct row_text *text = &view->texts[NAMES_OPENTELEMETRY][row];
 		const struct otlp_entry *before;
+		const char *resource;
 		char *metrics;
+		size_t len;
 
 		if (!text->text)
 			continue; /* hangs on an earlier row */
 		before = otlp_memory_find(sink->memory, table, view->rows[row].labels->serial);
-		make_resource(sink, level, text, &resource);
-		metrics = strbuf_error(&resource) < 0
-				  ? NULL
-				  : add_resource(sink, resource.data, resource.len, &sink->living);
+		resource = find_resource(sink, level, text, before, &scratch, &len);
+		metrics = resource ? add_resource(sink, resource, len, &sink->living) : NULL;
 		sink->failed |= !metrics;
 		if (!metrics)
 			return;
 		fill_gaps(sink, metrics, &view->rows[row], row, before);
-		stage(sink, view, row, table, &resource);
+		stage(sink, view, row, table, resource, len);
 	}
 }
 

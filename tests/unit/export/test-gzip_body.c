@@ -26,7 +26,7 @@ static void assert_round_trip(const char *text, size_t len)
 	(void)inflateEnd(&stream);
 }
 
-static void packs_so_that_it_unpacks(void **state)
+static void assert_round_trips(void)
 {
 	static char noise[300000];
 	uint32_t x = 1;
@@ -42,9 +42,25 @@ static void packs_so_that_it_unpacks(void **state)
 	assert_round_trip(noise, sizeof(noise));
 }
 
+static void packs_so_that_it_unpacks(void **state)
+{
+	assert_round_trips();
+}
+
+/* It is loaded for the rest of the program. */
+static void libdeflate_does_the_same(void **state)
+{
+	if (!gzip_body_load())
+		skip();
+	assert_round_trips();
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(packs_so_that_it_unpacks) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packs_so_that_it_unpacks),
+		cmocka_unit_test(libdeflate_does_the_same),
+	};
 
 	return unit_run(tests);
 }
