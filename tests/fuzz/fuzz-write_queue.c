@@ -12,14 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void convert(const char *message, size_t len)
 {
 	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	CLEANUP(snappy_writer_release) struct snappy_writer out = { 0 };
 	int r = write_reader_open(&reader, message, len);
 
 	while (r >= 0) {
-		strbuf_reset(&out);
+		size_t block_len;
+
 		r = write_convert_to_1(&reader, 100, 4096, &out);
 		if (r == 0)
 			return;
+		if (r > 0 && !snappy_writer_finish(&out, &block_len))
+			abort();
 	}
 }
 

@@ -221,13 +221,18 @@ void write_batch_add(struct write_batch *batch, const struct write_series *serie
 
 void write_metadata(struct strbuf *out, enum write_type type, uint32_t help, uint32_t unit)
 {
-	size_t begin = protobuf_begin_field(out, PROTOBUF_TAG(WRITE2_METADATA, PROTOBUF_BYTES));
+	char field[3 * (1 + PROTOBUF_VARINT_MAX)], *at = field;
 
-	protobuf_add_varint(out, PROTOBUF_TAG(WRITE2_TYPE, PROTOBUF_VARINT), type);
-	protobuf_add_varint(out, PROTOBUF_TAG(WRITE2_HELP, PROTOBUF_VARINT), help);
-	if (unit)
-		protobuf_add_varint(out, PROTOBUF_TAG(WRITE2_UNIT, PROTOBUF_VARINT), unit);
-	protobuf_end(out, begin);
+	*at++ = PROTOBUF_TAG(WRITE2_TYPE, PROTOBUF_VARINT);
+	at = protobuf_put_varint(at, type);
+	*at++ = PROTOBUF_TAG(WRITE2_HELP, PROTOBUF_VARINT);
+	at = protobuf_put_varint(at, help);
+	if (unit) {
+		*at++ = PROTOBUF_TAG(WRITE2_UNIT, PROTOBUF_VARINT);
+		at = protobuf_put_varint(at, unit);
+	}
+	protobuf_add_bytes(out, PROTOBUF_TAG(WRITE2_METADATA, PROTOBUF_BYTES), field,
+			   (size_t)(at - field));
 }
 
 size_t write_batch_size(const struct write_batch *batch)

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/array.h"
+#include "base/macro.h"
 #include "base/protobuf_writer.h"
 
 /* WriteRequest; TimeSeries; Label; Sample; MetricMetadata. */
@@ -29,7 +31,10 @@
 
 #define SAMPLE_SIZE_MAX (2 + PROTOBUF_FIXED64_SIZE + 1 + PROTOBUF_VARINT_MAX)
 #define SAMPLE_HEAD     (PROTOBUF_FIXED64_SIZE + 1) /* the value, and the tag of the time */
-#define STEP            16                          /* bytes that are copied at once */
+#define NAMES_MAX       32 /* fields of a value: damaged files may have many more labels of it */
+#define SAME_MIN        8  /* bytes: less is not worth a reference */
+#define SAMPLE_TIME_AT  (2 + PROTOBUF_FIXED64_SIZE) /* in a sample's field */
+#define FIELD_NONE      UINT32_MAX
 
 int write_reader_open(struct write_reader *reader, const char *message, size_t len)
 {
@@ -39,7 +44,9 @@ int write_reader_open(struct write_reader *reader, const char *message, size_t l
 
 	reader->rest = rest;
 	reader->symbol_count = 0;
-	reader->has_fields = false;
+	reader->field_count = 0;
+	reader->block_at = 1;
+	reader->head = reader->time = (struct write_common){ 0 };
 	reader->name = UINT32_MAX;
 	while ((r = protobuf_next(&rest, &field)) > 0) {
 		if (field.number != WRITE2_SYMBOL || field.type != PROTOBUF_BYTES)
@@ -62,39 +69,44 @@ void write_reader_release(struct write_reader *reader)
 	*reader = (struct write_reader){ 0 };
 }
 
-/* The next reference; false: it is cut off, too long, or refers to nothing. */
-static inline bool next_ref(const struct write_reader *reader, struct protobuf *packed,
-			    uint32_t *ret)
+/* Behind the next reference; NULL: it is cut off or too long. Mostly it has one or two bytes. */
+static inline const unsigned char *next_ref(const unsigned char *at, const unsigned char *end,
+					    uint32_t *ret)
 {
-	const unsigned char *end = packed->at + packed->len, *at = packed->at;
-	uint64_t value = 0;
-	unsigned shift = 0;
+	uint32_t value = *at & 0x7f;
 
-	do {
-		if (at == end || shift > 28)
-			return false;
-		value |= (uint64_t)(*at & 0x7f) << shift;
-		shift += 7;
-	} while (*at++ & 0x80);
-	packed->at = at;
-	packed->len = (size_t)(end - at);
-	*ret = (uint32_t)value;
-	return value < reader->symbol_count;
+	if (!(*at++ & 0x80)) {
+		*ret = value;
+		return at;
+	}
+	for (unsigned shift = 7; at < end && shift <= 21; shift += 7) {
+		value |= (uint32_t)(*at & 0x7f) << shift;
+		if (!(*at++ & 0x80)) {
+			*ret = value;
+			return at;
+		}
+	}
+	return NULL;
 }
 
 static int read_labels(const struct write_reader *reader, struct write_reading *series)
 {
-	struct protobuf packed = series->labels;
-	size_t count = 0;
+	const unsigned char *at = series->labels.at, *end = at + series->labels.len;
+	uint32_t *refs = series->refs, *refs_end = refs + 2 * WRITE_LABELS_MAX;
+	uint32_t highest = 0;
 
-	while (packed.len) {
-		if (count == 2 * WRITE_LABELS_MAX ||
-		    !next_ref(reader, &packed, &series->refs[count]))
+	while (at < end && refs < refs_end) {
+		at = next_ref(at, end, refs);
+		if (!at)
 			return -EPROTO;
-		count++;
+		highest = MAX(highest, *refs);
+		refs++;
 	}
-	series->label_count = count / 2;
-	return count % 2 || count == 0 ? -EPROTO : 1;
+	series->label_count = (size_t)(refs - series->refs) / 2;
+	return at < end || highest >= reader->symbol_count || (refs - series->refs) % 2 ||
+			       !series->label_count
+		       ? -EPROTO
+		       : 1;
 }
 
 static int read_sample(struct write_reading *ret)
@@ -136,6 +148,27 @@ static int read_metadata(const struct write_reader *reader, struct write_reading
 	return r;
 }
 
+/* A field of less than 128 bytes. */
+static inline bool take_short(struct protobuf *message, unsigned number, struct protobuf *ret)
+{
+	if (message->len < 2 || message->at[0] != (number << 3 | PROTOBUF_BYTES) ||
+	    message->at[1] >= 0x80 || message->at[1] > message->len - 2)
+		return false;
+	*ret = (struct protobuf){ message->at + 2, message->at[1] };
+	message->at += 2 + ret->len;
+	message->len -= 2 + ret->len;
+	return true;
+}
+
+/* As write_batch_add() writes most of them: labels, a sample, metadata. */
+static inline bool read_short_series(struct protobuf series, struct write_reading *ret)
+{
+	return take_short(&series, WRITE2_LABELS, &ret->labels) &&
+	       take_short(&series, WRITE2_SAMPLE, &ret->sample) &&
+	       take_short(&series, WRITE2_METADATA, &ret->metadata) && series.len == 0 &&
+	       ret->labels.len;
+}
+
 static int read_series(struct protobuf series, struct write_reading *ret)
 {
 	struct protobuf_field field;
@@ -143,8 +176,10 @@ static int read_series(struct protobuf series, struct write_reading *ret)
 
 	/* The references stay as they are: label_count says how many are valid. */
 	ret->bytes = series;
-	ret->labels = ret->sample = ret->metadata = (struct protobuf){ 0 };
 	ret->label_count = 0;
+	if (read_short_series(series, ret))
+		return 1;
+	ret->labels = ret->sample = ret->metadata = (struct protobuf){ 0 };
 	while ((r = protobuf_next(&series, &field)) > 0) {
 		if (field.type != PROTOBUF_BYTES)
 			return -EPROTO;
@@ -162,8 +197,11 @@ static int read_series(struct protobuf series, struct write_reading *ret)
 static int next_series(struct write_reader *reader, struct write_reading *ret)
 {
 	struct protobuf_field field;
+	struct protobuf series;
 	int r;
 
+	if (take_short(&reader->rest, WRITE2_SERIES, &series))
+		return read_series(series, ret);
 	while ((r = protobuf_next(&reader->rest, &field)) > 0) {
 		if (field.number == WRITE2_SERIES && field.type == PROTOBUF_BYTES)
 			return read_series(field.bytes, ret);
@@ -187,93 +225,104 @@ static void add_text(struct strbuf *out, char tag, const struct protobuf *text)
 	protobuf_add_bytes(out, tag, (const char *)text->at, text->len);
 }
 
-static char *put_text(char *at, char tag, const struct protobuf *text)
-{
-	*at++ = tag;
-	at = protobuf_put_varint(at, text->len);
-	return protobuf_put_raw(at, (const char *)text->at, text->len);
-}
-
 static int make_fields(struct write_reader *reader)
 {
 	uint32_t count = reader->symbol_count;
 
-	if (reader->has_fields)
+	if (reader->field_count)
 		return 0;
-	if (count > reader->field_size) {
-		if (ARRAY_RESIZE(reader->fields, count) < 0)
-			return -ENOMEM;
-		reader->field_size = count;
-	}
+	if (ARRAY_RESERVE(reader->fields, reader->field_size, count) < 0)
+		return -ENOMEM;
 	memset(reader->fields, 0, count * sizeof(*reader->fields));
-	reader->has_fields = true;
+	reader->field_count = count;
 	strbuf_reset(&reader->texts);
 	return 0;
 }
 
-/* Appends the field of a label. */
-static int add_label(const struct write_reader *reader, uint32_t name, uint32_t value,
-		     struct strbuf *out)
+/* The sum of their lengths, behind their tags. */
+static size_t label_len(const struct write_reader *reader, uint32_t name, uint32_t value)
 {
-	const struct protobuf *one = &reader->symbols[name], *other = &reader->symbols[value];
-	size_t len = protobuf_field_len(one->len) + protobuf_field_len(other->len);
-	char *at;
-
-	if (!strbuf_reserve(out, protobuf_field_len(len) + STEP))
-		return -ENOMEM;
-	at = out->data + out->len;
-	*at++ = SERIES_LABEL;
-	at = protobuf_put_varint(at, len);
-	at = put_text(at, LABEL_NAME, one);
-	at = put_text(at, LABEL_VALUE, other);
-	out->len = (size_t)(at - out->data);
-	return 0;
+	return protobuf_field_len(reader->symbols[name].len) +
+	       protobuf_field_len(reader->symbols[value].len);
 }
 
-static int make_field(struct write_reader *reader, uint32_t name, uint32_t value)
+/* Appends the field of a label to the texts, and returns where. */
+static size_t write_label(struct write_reader *reader, uint32_t name, uint32_t value)
 {
 	size_t at = reader->texts.len;
-	int r = add_label(reader, name, value, &reader->texts);
 
-	if (r == 0)
-		reader->fields[value] =
-			(struct write_label_field){ name, (uint32_t)at,
-						    (uint32_t)(reader->texts.len - at) };
-	return r;
+	protobuf_add_varint(&reader->texts, SERIES_LABEL, label_len(reader, name, value));
+	add_text(&reader->texts, LABEL_NAME, &reader->symbols[name]);
+	add_text(&reader->texts, LABEL_VALUE, &reader->symbols[value]);
+	return at;
 }
 
-/* Labels are short: a call of memcpy() would take longer. Writes up to STEP - 1 bytes more. */
-static inline void copy_steps(char *at, const char *bytes, size_t len)
+static void make_field(struct write_reader *reader, uint32_t index, uint32_t name, uint32_t value)
 {
-	for (size_t i = 0; i < len; i += STEP)
-		memcpy(at + i, bytes + i, STEP);
+	size_t at = write_label(reader, name, value);
+
+	reader->fields[index] = (struct write_label_field){
+		.name = name, .at = (uint32_t)at, .len = (uint32_t)(reader->texts.len - at)
+	};
 }
 
-static int add_labels(struct write_reader *reader, struct protobuf packed, struct strbuf *out)
+/* The field of a label that is not the first one of its value. As find_field(). */
+static uint32_t find_other_field(struct write_reader *reader, uint32_t name, uint32_t value)
 {
-	uint32_t name, value;
+	uint32_t index = value;
 
-	for (size_t count = 0; packed.len; count++) {
-		const struct write_label_field *field;
-
-		if (count == WRITE_LABELS_MAX || !next_ref(reader, &packed, &name) ||
-		    !next_ref(reader, &packed, &value))
-			return -EPROTO;
-		field = &reader->fields[value];
-		if (!field->len && make_field(reader, name, value) < 0)
-			return -ENOMEM;
-		if (field->name != name) {
-			if (add_label(reader, name, value, out) < 0)
-				return -ENOMEM;
-			continue;
+	for (int steps = 0; reader->fields[index].len; steps++) {
+		if (reader->fields[index].name == name)
+			return index;
+		if (steps == NAMES_MAX)
+			return FIELD_NONE;
+		if (!reader->fields[index].next) {
+			if (ARRAY_RESERVE(reader->fields, reader->field_size,
+					  reader->field_count + 1) < 0)
+				return FIELD_NONE;
+			reader->fields[reader->field_count].len = 0;
+			reader->fields[index].next = reader->field_count++;
 		}
-		if (out->len + field->len + STEP >= out->size &&
-		    !strbuf_reserve(out, field->len + STEP))
-			return -ENOMEM;
-		copy_steps(out->data + out->len, reader->texts.data + field->at, field->len);
-		out->len += field->len;
+		index = reader->fields[index].next;
 	}
-	return 0;
+	make_field(reader, index, name, value);
+	return index;
+}
+
+/* The field of a label, which may be made now. Its index; FIELD_NONE: it cannot be kept. */
+static inline uint32_t find_field(struct write_reader *reader, uint32_t name, uint32_t value)
+{
+	const struct write_label_field *field = &reader->fields[value];
+
+	return field->len && field->name == name ? value : find_other_field(reader, name, value);
+}
+
+/* Reads the labels, and finds their fields. *ret_sum: of the fields' lengths. 0 or -EPROTO. */
+static int read_fields(struct write_reader *reader, struct write_reading *series, size_t *ret_sum)
+{
+	const unsigned char *at = series->labels.at, *end = at + series->labels.len;
+	uint32_t count = reader->symbol_count;
+	size_t labels = 0, sum = 0;
+
+	for (; at < end; labels++) {
+		uint32_t name, value, index;
+
+		at = next_ref(at, end, &name);
+		if (!at || at == end || labels == WRITE_LABELS_MAX)
+			return -EPROTO;
+		at = next_ref(at, end, &value);
+		if (!at || name >= count || value >= count)
+			return -EPROTO;
+		index = find_field(reader, name, value);
+		series->refs[2 * labels] = name;
+		series->refs[2 * labels + 1] = value;
+		series->fields[labels] = index;
+		sum += index == FIELD_NONE ? protobuf_field_len(label_len(reader, name, value))
+					   : reader->fields[index].len;
+	}
+	series->label_count = labels;
+	*ret_sum = sum;
+	return labels ? 0 : -EPROTO;
 }
 
 /*
@@ -305,34 +354,109 @@ static char *put_sample(char *at, struct write_reading *series)
 	return protobuf_put_varint(at, (uint64_t)series->time_ms);
 }
 
-static int add_sample(struct write_reading *series, struct strbuf *out)
+/* The field of a sample. Its end, or NULL. */
+static char *make_sample(char *at, struct write_reading *series)
 {
-	char *begin, *end;
+	char *end = copy_sample(at + 2, &series->sample);
 
-	if (!strbuf_reserve(out, SAMPLE_SIZE_MAX))
-		return -ENOMEM;
-	begin = out->data + out->len;
-	end = copy_sample(begin + 2, &series->sample);
 	if (!end)
-		end = put_sample(begin + 2, series);
+		end = put_sample(at + 2, series);
 	if (!end)
-		return -EPROTO;
-	begin[0] = SERIES_SAMPLE;
-	begin[1] = (char)(end - begin - 2);
-	*end = '\0';
-	out->len = (size_t)(end - out->data);
-	return 0;
+		return NULL;
+	at[0] = SERIES_SAMPLE;
+	at[1] = (char)(end - at - 2);
+	return end;
 }
 
-static int add_series(struct write_reader *reader, struct write_reading *series, struct strbuf *out)
+static bool is_in_block(const struct write_reader *reader, uint64_t content_at)
 {
-	size_t begin = protobuf_begin_field(out, WRITE1_SERIES);
-	int r = add_labels(reader, series->labels, out);
+	return content_at >= reader->block_at;
+}
 
-	if (r == 0)
-		r = add_sample(series, out);
-	protobuf_end(out, begin);
-	return r;
+/* The number of bytes with which both begin, at most @len. */
+static size_t common_prefix(const char *a, const char *b, size_t len)
+{
+	size_t same = 0;
+
+	while (same + 8 <= len && memcmp(a + same, b + same, 8) == 0)
+		same += 8;
+	while (same < len && a[same] == b[same])
+		same++;
+	return same;
+}
+
+/* A label that the block does not have mostly begins like the last one of its name. */
+static void add_new_label(struct write_reader *reader, uint32_t index, struct snappy_writer *out)
+{
+	struct write_label_field *field = &reader->fields[index];
+	struct write_label_field *name = &reader->fields[field->name];
+	const struct write_label_field *last = &reader->fields[name->last];
+	const char *bytes = reader->texts.data + field->at;
+	size_t same = 0;
+
+	if (is_in_block(reader, last->content_at) && last->name == field->name)
+		same = common_prefix(bytes, reader->texts.data + last->at,
+				     MIN(field->len, last->len));
+	if (same >= SAME_MIN)
+		snappy_writer_repeat(out, last->content_at - reader->block_at, same);
+	else
+		same = 0;
+	snappy_writer_add(out, bytes + same, field->len - same);
+	name->last = index;
+}
+
+static void add_label(struct write_reader *reader, const struct write_reading *series, size_t i,
+		      struct snappy_writer *out)
+{
+	size_t content_at = out->content_len, at;
+	struct write_label_field *field;
+
+	if (series->fields[i] == FIELD_NONE) {
+		at = write_label(reader, series->refs[2 * i], series->refs[2 * i + 1]);
+		snappy_writer_add(out, reader->texts.data + at, reader->texts.len - at);
+		reader->texts.len = at;
+		return;
+	}
+	field = &reader->fields[series->fields[i]];
+	if (is_in_block(reader, field->content_at))
+		snappy_writer_repeat(out, field->content_at - reader->block_at, field->len);
+	else
+		add_new_label(reader, series->fields[i], out);
+	field->content_at = reader->block_at + content_at;
+}
+
+/* @bytes are at least eight, with 0 behind @len. */
+static void add_common(const struct write_reader *reader, struct write_common *common,
+		       const char *bytes, size_t len, struct snappy_writer *out)
+{
+	struct write_common now = { .len = len, .content_at = reader->block_at + out->content_len };
+
+	memcpy(&now.bytes, bytes, sizeof(now.bytes));
+	if (now.bytes == common->bytes && len == common->len && len <= sizeof(now.bytes) &&
+	    is_in_block(reader, common->content_at))
+		snappy_writer_repeat(out, common->content_at - reader->block_at, len);
+	else
+		snappy_writer_add(out, bytes, len);
+	*common = now;
+}
+
+/* @labels_len: of the labels' fields. */
+static int add_series(struct write_reader *reader, struct write_reading *series, size_t labels_len,
+		      struct snappy_writer *out)
+{
+	char sample[SAMPLE_SIZE_MAX] = { 0 }, head[8] = { WRITE1_SERIES };
+	const char *sample_end = make_sample(sample, series), *head_end;
+	const char *time = sample + SAMPLE_TIME_AT;
+
+	if (!sample_end)
+		return -EPROTO;
+	head_end = protobuf_put_varint(head + 1, labels_len + (size_t)(sample_end - sample));
+	add_common(reader, &reader->head, head, (size_t)(head_end - head), out);
+	for (size_t i = 0; i < series->label_count; i++)
+		add_label(reader, series, i, out);
+	snappy_writer_add(out, sample, SAMPLE_TIME_AT);
+	add_common(reader, &reader->time, time, (size_t)(sample_end - time), out);
+	return strbuf_error(&reader->texts);
 }
 
 static bool is_text(const struct protobuf *text, const char *wanted)
@@ -344,65 +468,80 @@ static bool is_text(const struct protobuf *text, const char *wanted)
 static const struct protobuf *name_of(struct write_reader *reader,
 				      const struct write_reading *series)
 {
-	struct protobuf packed = series->labels;
-	uint32_t name, value;
+	for (size_t i = 0; i < series->label_count; i++) {
+		uint32_t name = series->refs[2 * i];
 
-	while (packed.len && next_ref(reader, &packed, &name) &&
-	       next_ref(reader, &packed, &value)) {
 		if (name != reader->name && !is_text(&reader->symbols[name], "__name__"))
 			continue;
 		reader->name = name;
-		return &reader->symbols[value];
+		return &reader->symbols[series->refs[2 * i + 1]];
 	}
 	return NULL;
 }
 
-static void add_metadata(const struct write_reader *reader, const struct write_reading *series,
-			 struct protobuf name, struct strbuf *out)
+static int add_metadata(const struct write_reader *reader, const struct write_reading *series,
+			struct protobuf name, struct snappy_writer *out)
 {
 	static const char count[] = "_count";
 	const size_t len = sizeof(count) - 1;
+	CLEANUP(strbuf_release) struct strbuf field = STRBUF_INIT;
 	size_t begin;
 
 	if (series->type == WRITE_TYPE_HISTOGRAM) {
 		if (name.len <= len || memcmp(name.at + name.len - len, count, len) != 0)
-			return;
+			return 0;
 		name.len -= len;
 	}
-	begin = protobuf_begin_field(out, WRITE1_METADATA);
-	protobuf_add_varint(out, METADATA_TYPE, series->type);
-	add_text(out, METADATA_NAME, &name);
-	add_text(out, METADATA_HELP, &reader->symbols[series->help]);
-	add_text(out, METADATA_UNIT, &reader->symbols[series->unit]);
-	protobuf_end(out, begin);
+	begin = protobuf_begin_field(&field, WRITE1_METADATA);
+	protobuf_add_varint(&field, METADATA_TYPE, series->type);
+	add_text(&field, METADATA_NAME, &name);
+	add_text(&field, METADATA_HELP, &reader->symbols[series->help]);
+	add_text(&field, METADATA_UNIT, &reader->symbols[series->unit]);
+	protobuf_end(&field, begin);
+	if (strbuf_error(&field) == 0)
+		snappy_writer_add(out, field.data, field.len);
+	return strbuf_error(&field);
+}
+
+/* The series, and the metadata of a family that begins. 1, 0 after the last, or -errno. */
+static int convert_next(struct write_reader *reader, const struct protobuf **last,
+			struct snappy_writer *out)
+{
+	const struct protobuf *name;
+	struct write_reading series;
+	size_t labels_len;
+	int r = next_series(reader, &series);
+
+	if (r <= 0)
+		return r;
+	if (read_fields(reader, &series, &labels_len) < 0)
+		return -EPROTO;
+	if (strbuf_error(&reader->texts) < 0)
+		return -ENOMEM;
+	name = name_of(reader, &series);
+	if (!name || (name != *last && read_metadata(reader, &series) < 0))
+		return -EPROTO;
+	if (name != *last && series.type)
+		r = add_metadata(reader, &series, *name, out);
+	*last = name;
+	if (r >= 0)
+		r = add_series(reader, &series, labels_len, out);
+	return r < 0 ? r : 1;
 }
 
 int write_convert_to_1(struct write_reader *reader, uint32_t max_series, size_t max_bytes,
-		       struct strbuf *out)
+		       struct snappy_writer *out)
 {
-	const struct protobuf *last = NULL, *name;
-	struct write_reading series;
+	const struct protobuf *last = NULL;
 	uint32_t count = 0;
 	int r = 0;
 
 	if (make_fields(reader) < 0)
 		return -ENOMEM;
-	while (count < max_series && out->len < max_bytes &&
-	       (r = next_series(reader, &series)) > 0) {
-		name = name_of(reader, &series);
-		if (!name)
-			return -EPROTO;
-		if (name != last && read_metadata(reader, &series) < 0)
-			return -EPROTO;
-		if (name != last && series.type)
-			add_metadata(reader, &series, *name, out);
-		last = name;
-		r = add_series(reader, &series, out);
-		if (r < 0)
-			break;
+	snappy_writer_reset(out);
+	while (count < max_series && out->content_len < max_bytes &&
+	       (r = convert_next(reader, &last, out)) > 0)
 		count++;
-	}
-	if (r < 0 || strbuf_error(out) < 0)
-		return r < 0 ? r : -ENOMEM;
-	return (int)count;
+	reader->block_at += out->content_len + 1;
+	return r < 0 ? r : (int)count;
 }

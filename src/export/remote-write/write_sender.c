@@ -30,8 +30,9 @@ struct write_sender {
 	struct write_sender_options given;
 	struct push_target *target;
 	struct push_answer answer;
-	struct strbuf message, slice, block;
+	struct strbuf message, block;
 	struct write_reader reader; /* for 1.0 */
+	struct snappy_writer writer;
 	struct http_retry retry;
 	bool is_version_1, has_understood_2, has_written_header;
 	uint64_t unreadable; /* messages, at least a series each */
@@ -52,8 +53,8 @@ static int64_t now_ms(void)
 static void release_buffers(struct write_sender *sender)
 {
 	strbuf_release(&sender->message);
-	strbuf_release(&sender->slice);
 	strbuf_release(&sender->block);
+	snappy_writer_release(&sender->writer);
 }
 
 /* ---- one request ---- */
@@ -112,12 +113,14 @@ static enum result judge(struct write_sender *sender)
 	return outcome == HTTP_LATER ? RESULT_LATER : RESULT_REFUSED;
 }
 
-static enum result send_block(struct write_sender *sender, const struct strbuf *content)
+static enum result send_block(struct write_sender *sender, const char *block, size_t len)
 {
 	const struct http_header version = write_request_version(sender->is_version_1);
 	struct push_message message = {
 		.content_type = write_request_type(sender->is_version_1),
 		.content_encoding = "snappy",
+		.content = block,
+		.content_len = len,
 		.headers = &version,
 		.header_count = 1,
 		.header = take_header,
@@ -126,11 +129,6 @@ static enum result send_block(struct write_sender *sender, const struct strbuf *
 	struct diag diag = { "" };
 	int r;
 
-	strbuf_reset(&sender->block);
-	if (snappy_block(content->data, content->len, &sender->block) < 0)
-		return RESULT_LATER;
-	message.content = sender->block.data;
-	message.content_len = sender->block.len;
 	sender->has_written_header = false;
 	r = push_target_send(sender->target, &message, &sender->answer, &diag);
 	__atomic_store_n(&sender->given.counts->last_status, (uint64_t)sender->answer.status,
@@ -154,10 +152,10 @@ static bool wait_ms(const struct write_sender *sender, uint64_t ms)
 }
 
 /* Sends it until it is neither to be sent again nor to be given up. */
-static enum result send_until(struct write_sender *sender, const struct strbuf *content)
+static enum result send_until(struct write_sender *sender, const char *block, size_t len)
 {
 	for (;;) {
-		enum result result = send_block(sender, content);
+		enum result result = send_block(sender, block, len);
 		uint32_t chance = 0;
 		struct write_queue_state state;
 
@@ -192,16 +190,19 @@ static void count_result(struct write_sender *sender, enum result result, uint64
 
 static enum result send_as_1(struct write_sender *sender)
 {
-	enum result result = RESULT_DONE;
 	int count = write_reader_open(&sender->reader, sender->message.data, sender->message.len);
 
 	while (count >= 0) {
-		strbuf_reset(&sender->slice);
+		enum result result;
+		const char *block;
+		size_t len;
+
 		count = write_convert_to_1(&sender->reader, WRITE_SLICE_SERIES, WRITE_SLICE_BYTES,
-					   &sender->slice);
+					   &sender->writer);
 		if (count <= 0)
 			break;
-		result = send_until(sender, &sender->slice);
+		block = snappy_writer_finish(&sender->writer, &len);
+		result = block ? send_until(sender, block, len) : RESULT_LATER;
 		if (result == RESULT_LATER || result == RESULT_STOP)
 			return result;
 		count_result(sender, result, (uint64_t)count);
@@ -215,15 +216,18 @@ static enum result send_message(struct write_sender *sender, uint32_t series)
 {
 	enum result result;
 
-	if (!sender->is_version_1) {
-		result = send_until(sender, &sender->message);
-		count_result(sender, result, series);
-		if (result != RESULT_VERSION_1)
-			return result;
-		set_version(sender, true);
-		log_info("%s: does not understand remote write 2.0 (HTTP %d): sending 1.0",
-			 sender->given.counts->receiver, sender->answer.status);
-	}
+	if (sender->is_version_1)
+		return send_as_1(sender);
+	strbuf_reset(&sender->block);
+	if (snappy_block(sender->message.data, sender->message.len, &sender->block) < 0)
+		return RESULT_LATER;
+	result = send_until(sender, sender->block.data, sender->block.len);
+	count_result(sender, result, series);
+	if (result != RESULT_VERSION_1)
+		return result;
+	set_version(sender, true);
+	log_info("%s: does not understand remote write 2.0 (HTTP %d): sending 1.0",
+		 sender->given.counts->receiver, sender->answer.status);
 	return send_as_1(sender);
 }
 

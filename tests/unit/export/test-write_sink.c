@@ -6,6 +6,7 @@
 #include "export/remote-write/write_ended.h"
 #include "export/remote-write/write_reader.h"
 #include "tests/unit/export/fixture.h"
+#include "tests/unit/export/snappy_content.h"
 #include "tests/unit/unit.h"
 
 #define TIME_MS 1700000000123
@@ -189,14 +190,144 @@ static void a_series_that_is_gone_gets_one_marker(void **state)
 	fixture_release(&fixture);
 }
 
+/* The content of the next block by 1.0. */
+static int next_1(struct write_reader *reader, uint32_t max_series, size_t max_bytes,
+		  struct strbuf *out)
+{
+	CLEANUP(snappy_writer_release) struct snappy_writer writer = { 0 };
+	int r = write_convert_to_1(reader, max_series, max_bytes, &writer);
+	const char *block;
+	size_t len;
+
+	if (r > 0) {
+		block = snappy_writer_finish(&writer, &len);
+		assert_non_null(block);
+		(void)snappy_content(block, len, out);
+	}
+	return r;
+}
+
 /* As 1.0, in which nothing depends on the order of symbols. */
 static void as_1(const struct strbuf *message, struct strbuf *out)
 {
 	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
 
-	strbuf_reset(out);
 	assert_int_equal(write_reader_open(&reader, message->data, message->len), 0);
-	assert_true(write_convert_to_1(&reader, WRITE_SERIES_MAX, WRITE_MESSAGE_MAX, out) > 100);
+	assert_true(next_1(&reader, WRITE_SERIES_MAX, WRITE_MESSAGE_MAX, out) > 100);
+}
+
+static void assert_text(const struct protobuf *text, const struct protobuf *wanted)
+{
+	assert_int_equal(text->len, wanted->len);
+	if (text->len)
+		assert_memory_equal(text->at, wanted->at, text->len);
+}
+
+/* TimeSeries of 1.0: labels, and a sample of value and time. */
+static void assert_series(struct protobuf series, const struct write_reader *reader,
+			  const struct write_reading *wanted)
+{
+	struct protobuf_field field, part;
+	size_t count = 0;
+
+	while (protobuf_next(&series, &field) > 0 && field.number == 1) {
+		const uint32_t *refs = wanted->refs + 2 * count;
+
+		assert_true(count++ < wanted->label_count);
+		assert_int_equal(protobuf_next(&field.bytes, &part), 1);
+		assert_text(&part.bytes, &reader->symbols[refs[0]]);
+		assert_int_equal(protobuf_next(&field.bytes, &part), 1);
+		assert_text(&part.bytes, &reader->symbols[refs[1]]);
+		assert_int_equal(protobuf_next(&field.bytes, &part), 0);
+	}
+	assert_int_equal(count, wanted->label_count);
+	assert_int_equal(field.number, 2);
+	assert_int_equal(protobuf_next(&field.bytes, &part), 1);
+	assert_int_equal(part.value, wanted->value_bits);
+	assert_int_equal(protobuf_next(&field.bytes, &part), 1);
+	assert_int_equal(part.value, wanted->time_ms);
+	assert_int_equal(protobuf_next(&series, &field), 0);
+}
+
+/* Blocks of @max_series each have the message's series. Returns the number of blocks. */
+static size_t assert_blocks(struct write_reader *reader, const struct strbuf *message,
+			    uint32_t max_series)
+{
+	CLEANUP(write_reader_release) struct write_reader wanted = { 0 };
+	CLEANUP(strbuf_release) struct strbuf content = STRBUF_INIT;
+	struct write_reading series;
+	size_t blocks = 0;
+
+	assert_int_equal(write_reader_open(reader, message->data, message->len), 0);
+	assert_int_equal(write_reader_open(&wanted, message->data, message->len), 0);
+	while (next_1(reader, max_series, WRITE_MESSAGE_MAX, &content) > 0) {
+		struct protobuf rest = { (const unsigned char *)content.data, content.len };
+		struct protobuf_field field;
+
+		while (protobuf_next(&rest, &field) > 0) {
+			if (field.number != 1)
+				continue;
+			assert_int_equal(write_reader_next(&wanted, &series), 1);
+			assert_series(field.bytes, &wanted, &series);
+		}
+		blocks++;
+	}
+	assert_int_equal(write_reader_next(&wanted, &series), 0);
+	return blocks;
+}
+
+/* Each block refers to itself only, wherever it begins, and whatever was read before. */
+static void blocks_have_the_series_of_the_message(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	struct taking taking = { 0 };
+	struct label_cache *labels;
+	struct write_sink sink;
+	struct fixture fixture;
+
+	fixture_node(&fixture);
+	assert_int_equal(label_cache_new(write_form, NAMES_OF_PAGES, &labels), 0);
+	write_sink_init(&sink, &all);
+	sink.full = take;
+	sink.userdata = &taking;
+	walk(&sink, labels, &fixture.snapshot, TIME_MS);
+	assert_int_equal(assert_blocks(&reader, &taking.messages[0], WRITE_SERIES_MAX), 1);
+	assert_true(assert_blocks(&reader, &taking.messages[0], 7) > 14);
+	assert_true(assert_blocks(&reader, &taking.messages[0], 1) > 100);
+	write_sink_release(&sink);
+	label_cache_free(labels);
+	taking_release(&taking);
+	fixture_release(&fixture);
+}
+
+/* A text may be the value of any number of labels, and be in any number of blocks. */
+static void a_value_may_have_many_names(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	CLEANUP(strbuf_release) struct strbuf message = STRBUF_INIT;
+	struct write_series series = { .time_ms = TIME_MS };
+	struct write_batch batch;
+	char name[8];
+
+	write_batch_init(&batch);
+	for (int i = 0; i < 150; i++) {
+		struct write_labels labels = { .count = 0 };
+		char field[WRITE_LABELS_FIELD_MAX];
+
+		write_labels_add(&batch, &labels, "__name__", "n", 1);
+		for (int j = 0; j < 40; j++) {
+			(void)snprintf(name, sizeof(name), "l%d", (i + j) % 100);
+			write_labels_add(&batch, &labels, name, "true", 4);
+		}
+		series.labels = field;
+		series.labels_len = write_labels_encode(labels.labels, labels.count, field);
+		series.time_ms += i % 7 == 0;
+		write_batch_add(&batch, &series);
+	}
+	assert_int_equal(write_batch_finish(&batch, &message), 0);
+	assert_int_equal(assert_blocks(&reader, &message, WRITE_SERIES_MAX), 1);
+	assert_int_equal(assert_blocks(&reader, &message, 50), 3);
+	write_batch_release(&batch);
 }
 
 static void walk_with_fresh_sink(const struct snapshot *snapshot, int64_t time_ms,
@@ -307,8 +438,8 @@ static void equal_values_keep_their_names(void **state)
 	write_batch_add(&batch, &series);
 	assert_int_equal(write_batch_finish(&batch, &message), 0);
 	assert_int_equal(write_reader_open(&reader, message.data, message.len), 0);
-	assert_int_equal(write_convert_to_1(&reader, 10, 1000, &one), 1);
-	assert_non_null(memmem(one.data, one.len, wanted, sizeof(wanted) - 1));
+	assert_int_equal(next_1(&reader, 10, 1000, &one), 1);
+	assert_true(one.data && memmem(one.data, one.len, wanted, sizeof(wanted) - 1));
 	write_batch_release(&batch);
 }
 
@@ -341,8 +472,8 @@ static void version_1_has_labels_in_full(void **state)
 	write_batch_add(&batch, &series);
 	assert_int_equal(write_batch_finish(&batch, &message), 0);
 	assert_int_equal(write_reader_open(&reader, message.data, message.len), 0);
-	assert_int_equal(write_convert_to_1(&reader, 10, 1000, &one), 1);
-	assert_int_equal(write_convert_to_1(&reader, 10, 10000, &one), 0);
+	assert_int_equal(next_1(&reader, 10, 1000, &one), 1);
+	assert_int_equal(next_1(&reader, 10, 10000, &one), 0);
 	assert_true(one.len > sizeof(wanted));
 	assert_memory_equal(one.data + 6, wanted + 6, sizeof(wanted) - 7);
 	assert_memory_equal(one.data + one.len - 12, "\x09\x01\0\0\0\0\0\0\0\x10\xac\x02", 12);
@@ -370,7 +501,7 @@ static void damaged_messages_are_refused(void **state)
 		int r = write_reader_open(&reader, cases[i].bytes, cases[i].len);
 
 		if (r == 0)
-			r = write_convert_to_1(&reader, 10, 1000, &out);
+			r = next_1(&reader, 10, 1000, &out);
 		assert_int_equal(r, -EPROTO);
 	}
 }
@@ -383,6 +514,8 @@ int main(void)
 		cmocka_unit_test(a_later_walk_is_like_a_first_one),
 		cmocka_unit_test(texts_of_rows_that_are_gone_are_removed),
 		cmocka_unit_test(equal_values_keep_their_names),
+		cmocka_unit_test(blocks_have_the_series_of_the_message),
+		cmocka_unit_test(a_value_may_have_many_names),
 		cmocka_unit_test(a_series_that_is_gone_gets_one_marker),
 		cmocka_unit_test(version_1_has_labels_in_full),
 		cmocka_unit_test(damaged_messages_are_refused),
