@@ -71,7 +71,7 @@ struct exporter_ops {
 	void (*turn)(void *exporter, uint64_t now_ns);
 	/* Where the snapshots go to, for people: "http://127.0.0.1:28282/metrics". */
 	void (*describe)(const void *exporter, char *buf, size_t size);
-	/* Waits for its thread, for a second at most. */
+	/* Waits for each of its threads, for some seconds at most. */
 	void (*stop)(void *exporter);
 	const struct health_part *health; /* of the exporter; NULL: none */
 	/* The rest is for exporters that push (push.h). */

@@ -36,6 +36,7 @@
 
 #define STACK_BYTES       (512 * 1024)
 #define STOP_PATIENCE_NS  (1 * NSEC_PER_SEC)
+#define WALK_PATIENCE_NS  (5 * NSEC_PER_SEC)
 #define START_PATIENCE_NS (5 * NSEC_PER_SEC) /* for all disks; on a machine that is busy */
 #define DISK_PATIENCE_NS  (1 * NSEC_PER_SEC) /* once, until it responds again */
 #define PACE_CLIENT       0x72777269         /* a number that no client of the web server has */
@@ -211,11 +212,11 @@ static void stop(void *exporter)
 		write_sender_ask_to_stop(self->senders[i]);
 	}
 	/*
-	 * It uses services of the program, and therefore ends first, however busy the machine is;
-	 * nothing keeps it waiting any more.
+	 * It uses services of the program, and therefore ends first. Nothing should keep it waiting
+	 * any more, so that it has longer, on a machine that is busy.
 	 */
-	if (self->is_running)
-		(void)pthread_join(self->thread, NULL);
+	if (self->is_running && thread_join_within(self->thread, WALK_PATIENCE_NS) < 0)
+		return; /* it keeps all that it uses */
 	/* Without these threads, nothing is put into the queues that senders free. */
 	for (size_t i = 0; has_ended && i < self->sender_count; i++)
 		has_ended = write_handover_stop(self->handovers[i], STOP_PATIENCE_NS) == 0;
