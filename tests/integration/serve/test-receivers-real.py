@@ -2,27 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remote write to other real receivers: a Prometheus 3 takes 2.0, VictoriaMetrics what it understands."""
 import json
-import os
-import pathlib
-import shutil
 import subprocess
 import tempfile
 import time
 import urllib.parse
 import urllib.request
 
+from prometheus_rig import prometheus_3
 from remote_write_rig import ReceivingPrometheus
-from rig import Exporter, Sensors, free_port, rapl_zone, run_tests, skip
+from rig import Exporter, Sensors, free_port, need_program, rapl_zone, run_tests
 
-PROGRAMS = pathlib.Path(os.environ.get("KEPLER_LAB_CACHE", "/var/cache/kepler-lab"), "go-bin")
 NAME = "kepler_node_package_joules_total"
-
-
-def program(name):
-    found = shutil.which(name, path=PROGRAMS)
-    if not found:
-        skip(f"no {name} in {PROGRAMS}: Go builds it from its module")
-    return found
 
 
 def wait_for(condition, exporter):
@@ -48,7 +38,7 @@ def protocol(folder):
 
 def prometheus_3_takes_version_2():
     with Sensors(rapl_zone(0, "package-0", 20)) as sensors, tempfile.TemporaryDirectory() as folder, \
-            ReceivingPrometheus(program("prometheus")) as prometheus, pushing(sensors, prometheus.url, folder) as exporter:
+            ReceivingPrometheus(prometheus_3()) as prometheus, pushing(sensors, prometheus.url, folder) as exporter:
         wait_for(lambda: exporter.scrape().sum("kepler_exporter_send_samples_total"), exporter)
         stored = wait_for(lambda: prometheus.query(f"increase({NAME}[20s]) > 0"), exporter)
         assert stored[0][0]["job"] == "kepler", stored
@@ -58,13 +48,13 @@ def prometheus_3_takes_version_2():
 def victoria_metrics_takes_what_it_understands():
     port = free_port()
     with Sensors(rapl_zone(0, "package-0", 20)) as sensors, tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen([program("victoria-metrics"), f"-storageDataPath={folder}/data",
+        server = subprocess.Popen([need_program("victoria-metrics"), f"-storageDataPath={folder}/data",
                                    f"-httpListenAddr=127.0.0.1:{port}"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             with pushing(sensors, f"http://127.0.0.1:{port}/api/v1/write", folder) as exporter:
                 wait_for(lambda: exporter.scrape().sum("kepler_exporter_send_samples_total"), exporter)
-                query = urllib.parse.urlencode({"query": NAME, "latency_offset": "1ms"})
+                query = urllib.parse.urlencode({"query": f"{NAME} > 0", "latency_offset": "1ms"})
 
                 def stored():
                     with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?{query}", timeout=10) as answer:
