@@ -61,13 +61,22 @@ class NodeExporter(RealPeer):
                           f"--web.listen-address={address}", "--web.telemetry-path=/node_exporter"], address, "/node_exporter")
 
 
-def scaphandre(sensors, *words):
+def scaphandre(sensors, *words, modules="/dev/null"):
     """(command, environment). With --vm it reads another folder than /sys. Without /proc/modules, which this kernel may lack, it
     ends."""
     env = {"SCAPHANDRE_POWERCAP_PATH": f"{sensors.mount}/class/powercap"}
-    if not os.path.exists("/proc/modules"):
-        env |= {"LD_PRELOAD": str(BUILD / "tests/lab/other_file.so"), "OTHER_FILE": "/proc/modules", "OTHER_FILE_IS": "/dev/null"}
+    if modules != "/dev/null" or not os.path.exists("/proc/modules"):
+        env |= {"LD_PRELOAD": str(BUILD / "tests/lab/other_file.so"), "OTHER_FILE": "/proc/modules", "OTHER_FILE_IS": modules}
     return [built("scaphandre"), "--no-header", "--vm", *words], env
+
+
+def scaphandre_without_modules(sensors):
+    """Where it would have answered; it has ended."""
+    port = free_port()
+    command, env = scaphandre(sensors, "prometheus", "-p", str(port), "-a", "127.0.0.1", modules="/nowhere")
+    done = subprocess.run(command, env={**os.environ, **env}, text=True, capture_output=True, check=False, timeout=60)
+    assert done.returncode and "panicked" in done.stderr, done
+    return f"http://127.0.0.1:{port}/metrics"
 
 
 class RealScaphandre(RealPeer):
