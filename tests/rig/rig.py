@@ -73,8 +73,8 @@ UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def in_pod(labels):
-    """Whether a container's series is one of a pod, whose namespace is "unknown" as long as it has no name. A virtual machine, whose
-    name may look like a pod's uid, is in none."""
+    """Whether a container's series is one of a pod, whose namespace is "unknown" as long as it has no name. A virtual machine,
+    whose name may look like a pod's uid, is in none."""
     return labels["container_namespace"] not in NO_PODS
 
 
