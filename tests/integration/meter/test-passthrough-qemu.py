@@ -5,8 +5,9 @@ port, 9p, virtiofs and vsock. What the guest counts is what the host has sent, t
 its clock is set, either Kepler is killed, and records of the port and of vsock are lost, repeated, torn and late; in turn for
 SECONDS (600).
 
-The guest has a Kepler for each channel, and a container of a pod. The host's Kepler is stopped while values are compared, so that
-its last record remains; the file of the machine's directory is that record. A client of vhostmd in the guest gets the same energy.
+The guest has a Kepler for each channel, one that asks at the port of vhostmd, and a container of a pod. The host's Kepler is stopped
+while values are compared, so that its last record remains; the file of the machine's directory is that record. A client of vhostmd in
+the guest gets the same energy.
 """
 import contextlib
 import http.client
@@ -38,14 +39,17 @@ VMTEST = [ROOT / "tests/lab/vmtest", "-k", "6.1", "-a", "no_timer_check"]
 VIRTIOFSD = pathlib.Path("/usr/lib/qemu/virtiofsd")
 HOST = ("--monitor.interval=1s", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--passthrough.resolution=1uJ",
         "--metrics.keep=60s", "--meter.passthrough=off")
-PLACES = {"port": "auto", "9p": "/mnt/9p", "virtiofs": "/mnt/virtiofs", "vsock": "vsock"}
+PLACES = {"port": "auto", "9p": "/mnt/9p", "virtiofs": "/mnt/virtiofs", "vsock": "vsock", "vhostmd": "vhostmd"}
 VSOCK_PORT = 28283
 CONTAINER, POD = containers.new_id(), str(uuid.uuid4())
 # As vm-dump-metrics does.
 ASK_VHOSTMD = """
-import os, pathlib
+import contextlib, os, pathlib
 port, = (path for path in pathlib.Path("/sys/class/virtio-ports").iterdir() if "vhostmd" in (path / "name").read_text())
-device = os.open(f"/dev/{port.name}", os.O_RDWR)
+device = None
+while device is None:  # a guest's Kepler asks as well
+    with contextlib.suppress(OSError):
+        device = os.open(f"/dev/{port.name}", os.O_RDWR)
 os.write(device, b"GET /metrics/XML\\n\\n")
 answer = b""
 while not answer.endswith(b"\\n\\n"):
@@ -89,7 +93,7 @@ class Guest:
     def __init__(self, folder, names):
         self.folder, self.names = folder, names
         self.uuid = str(uuid.uuid4())
-        self.ports = {name: free_port() for name in names}
+        self.ports = {name: free_port() for name in (*names, "vhostmd")}
         (folder / "guests" / self.uuid).mkdir(parents=True)
         self.daemons, self.process = [], None
 
@@ -125,7 +129,7 @@ class Guest:
         program = output(ROOT / "tools/release-binary", BUILD)
         subprocess.run(["cp", program, self.folder / "lab/kepler"], check=True)
         subprocess.run(["cp", ROOT / "tests/rig/rig.yaml", self.folder / "lab/guest.yaml"], check=True)
-        serve = "".join(f"serve {name} {PLACES[name]} {28282 + index} &\n" for index, name in enumerate(self.names))
+        serve = "".join(f"serve {name} {PLACES[name]} {28282 + index} &\n" for index, name in enumerate(self.ports))
         cgroup = f"{containers.pod_parent(POD, 'systemd')}/cri-containerd-{CONTAINER}.scope"
         script = f"CGROUP={cgroup}\n{IN_GUEST}{serve}while :; do /usr/bin/timeout 3 sh -c 'while :; do :; done'; sleep 2; done"
         self.process = subprocess.Popen(
@@ -318,6 +322,24 @@ def check_vhostmd(port, guest):
     print(f"  vhostmd's port: {joules} J, as a record", flush=True)
 
 
+def check_asking(port, guest):
+    """A guest's Kepler that asks at the port of vhostmd counts the difference of two records. It is not compared while the host is
+    stopped, because that answers nothing then."""
+    def count():
+        return wait(lambda: guest.values("vhostmd"), "no energy from the port of vhostmd", guest)["package", "dynamic"]
+
+    first, counted = count(), None
+    deadline, known = time.monotonic() + 240, set()
+    while counted not in known:
+        assert time.monotonic() < deadline, (first, counted, guest.log())
+        time.sleep(5)
+        now = count()
+        counted = now - first if now > first else None
+        values = [record.values["package", "dynamic"] for record in port.sent]
+        known = {later - value for index, value in enumerate(values) for later in values[index + 1:]}
+    print(f"  asked at vhostmd's port: {counted / 1e6:.6f} J, the difference of two records", flush=True)
+
+
 def run(start_host, guest, port, seconds):
     began, host = time.monotonic(), start_host()
     wait(guest.newest, "no file", guest)
@@ -326,6 +348,7 @@ def run(start_host, guest, port, seconds):
     time.sleep(8)
     since = check(host, guest, since, "at work")
     check_vhostmd(port, guest)
+    check_asking(port, guest)
     check_pod(guest)
     set_clock(guest)
     since = check(host, guest, since, "the guest's clock set")
@@ -447,7 +470,7 @@ def main():
     if subprocess.run([ROOT / "tests/lab/getkern", "6.1"], check=False).returncode != 0:
         skip("no kernel")
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 600
-    names = list(PLACES)
+    names = [name for name in PLACES if name != "vhostmd"]
     for name, daemon in (("virtiofs", VIRTIOFSD), ("vsock", "vhost-device-vsock")):
         if not shutil.which(daemon):
             names.remove(name)
