@@ -6,8 +6,8 @@ its clock is set, either Kepler is killed, and records of the port and of vsock 
 SECONDS (600).
 
 The guest has a Kepler for each channel, one that asks at the port of vhostmd, and a container of a pod. The host's Kepler is stopped
-while values are compared, so that its last record remains; the file of the machine's directory is that record. A client of vhostmd in
-the guest gets the same energy.
+while values are compared, so that its last record remains; the file of the machine's directory is that record. A client of vhostmd
+in the guest gets the same energy.
 """
 import contextlib
 import http.client
