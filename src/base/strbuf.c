@@ -98,14 +98,30 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	sb->len += (size_t)len;
 }
 
+/* Bytes of ASCII that stand for themselves in a string of JSON, from the first one on. */
+static size_t plain_in_json(const char *text)
+{
+	size_t len = 0;
+
+	while (text[len] >= 0x20 && text[len] < 0x7f && text[len] != '"' && text[len] != '\\')
+		len++;
+	return len;
+}
+
 void strbuf_add_json(struct strbuf *sb, const char *text)
 {
 	size_t len = strlen(text);
 
 	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t n = utf8_char_len(text + i, len - i);
+		size_t plain = plain_in_json(text + i), n;
+		unsigned char c;
 
+		strbuf_add(sb, text + i, plain);
+		i += plain;
+		if (i == len)
+			break;
+		c = (unsigned char)text[i];
+		n = utf8_char_len(text + i, len - i);
 		if (n == 0) {
 			strbuf_add_str(sb, "\xef\xbf\xbd"); /* U+FFFD */
 			i++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "export/text_sink.h"
 
 static bool begins(const struct strbuf *out)
 {
@@ -13,7 +14,9 @@ static bool begins(const struct strbuf *out)
 
 void json_add_key(struct strbuf *out, const char *key)
 {
-	strbuf_addf(out, "%s\"%s\":", begins(out) ? "" : ",", key);
+	strbuf_add_str(out, begins(out) ? "\"" : ",\"");
+	strbuf_add_str(out, key);
+	strbuf_add_str(out, "\":");
 }
 
 void json_add_text(struct strbuf *out, const char *key, const char *text)
@@ -40,6 +43,14 @@ void json_add_number(struct strbuf *out, const char *key, double value)
 {
 	json_add_key(out, key);
 	json_add_value(out, value);
+}
+
+void json_add_scaled(struct strbuf *out, const char *key, uint64_t value, unsigned decimals)
+{
+	char digits[FORMAT_SCALED_MAX];
+
+	json_add_key(out, key);
+	strbuf_add(out, digits, format_scaled(digits, value, decimals));
 }
 
 void json_add_flag(struct strbuf *out, const char *key, bool flag)

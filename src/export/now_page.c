@@ -24,13 +24,26 @@ static void add_micro(struct strbuf *out, const struct now_query *query, const c
 {
 	if (query->shows)
 		value -= value % 1000;
-	json_add_number(out, key, is_known ? (double)value / 1e6 : (double)NAN);
+	if (is_known)
+		json_add_scaled(out, key, value, 6);
+	else
+		json_add_number(out, key, (double)NAN);
 }
 
 /* The power of a zone, in the same steps. */
 static void add_watts(struct strbuf *out, const struct now_query *query, double watts)
 {
-	json_add_number(out, "watts", query->shows ? floor(watts * 1e3) / 1e3 : watts);
+	bool is_known = watts >= 0 && watts < 1e12;
+
+	add_micro(out, query, "watts", is_known, is_known ? (uint64_t)(watts * 1e6 + 0.5) : 0);
+}
+
+static void add_error(struct strbuf *out, double watts)
+{
+	if (watts > 0 && watts < 1e12)
+		json_add_scaled(out, "error_watts", (uint64_t)(watts * 1e6 + 0.5), 6);
+	else
+		json_add_number(out, "error_watts", (double)NAN);
 }
 
 /* One that another source has taken over from has no power any more. */
@@ -83,9 +96,12 @@ struct use {
 static void add_use(struct strbuf *out, const struct now_query *query,
 		    const struct power_picture *power, const struct use *use)
 {
-	json_add_number(out, "cpu_percent",
-			power->elapsed_ns ? (double)use->cpu_ns * 100 / (double)power->elapsed_ns
-					  : (double)NAN);
+	if (power->elapsed_ns)
+		json_add_scaled(
+			out, "cpu_percent",
+			(uint64_t)((double)use->cpu_ns * 1e8 / (double)power->elapsed_ns + 0.5), 6);
+	else
+		json_add_number(out, "cpu_percent", (double)NAN);
 	add_micro(out, query, "watts", power->is_known, use->power_uw);
 	add_micro(out, query, "joules", !use->lacks_energy, use->energy_uj);
 	strbuf_add_char(out, '}');
@@ -280,6 +296,15 @@ static void add_rates(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_char(out, '}');
 }
 
+/* Ends of lines are between items only. */
+static void make_one_line(struct strbuf *out)
+{
+	for (size_t i = 0; i < out->len; i++) {
+		if (out->data[i] == '\n')
+			out->data[i] = ' ';
+	}
+}
+
 static bool wants_rows(const struct now_query *query)
 {
 	return query->shows || query->view != LEVEL_PROCESS || query->sort != NOW_BY_WATTS ||
@@ -303,11 +328,11 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 		return -ENODATA;
 	all = power->is_known && !query->shows;
 	strbuf_add_char(out, '{');
-	json_add_number(out, "time", (double)power->realtime_ms / 1e3);
+	json_add_scaled(out, "time", power->realtime_ms > 0 ? (uint64_t)power->realtime_ms : 0, 3);
 	json_add_text(out, "node", snapshot->node.node_name);
 	json_add_text(out, "version", snapshot->node.version);
 	add_micro(out, query, "total_watts", power->is_known, power->total_uw);
-	json_add_number(out, "error_watts", power->error_w > 0 ? power->error_w : (double)NAN);
+	add_error(out, power->error_w);
 	json_add_flag(out, "estimated", power->is_estimated);
 	add_micro(out, query, "idle_watts", all && power->has_idle, power->idle_uw);
 	json_add_flag(out, "idle_provisional", power->idle_is_provisional);
@@ -318,7 +343,10 @@ int now_page(const struct snapshot *snapshot, const struct now_query *query, str
 	add_rates(out, snapshot);
 	json_add_flag(out, "complete", is_complete(query, power));
 	r = add_rows(out, query, power);
-	strbuf_add_str(out, "}\n");
+	strbuf_add_char(out, '}');
+	if (query->follow_s)
+		make_one_line(out);
+	strbuf_add_char(out, '\n');
 	return r < 0 ? r : strbuf_error(out);
 }
 
@@ -370,12 +398,27 @@ static int read_limit(const char *text, struct now_query *query, struct diag *di
 	return 0;
 }
 
+static int read_follow(const char *text, struct now_query *query, struct diag *diag)
+{
+	uint64_t seconds;
+
+	if (parse_u64(text, strlen(text), &seconds) < 0 || seconds < 1 || seconds > NOW_FOLLOW_MAX)
+		return diag_set(diag, -EINVAL,
+				"follow: want a number of seconds from 1 to %d, not \"%.40s\"",
+				NOW_FOLLOW_MAX, text);
+	query->follow_s = (uint32_t)seconds;
+	return 0;
+}
+
 int now_query_read(const struct http_request *request, struct now_query *ret, struct diag *diag)
 {
 	static const struct {
 		const char *name;
 		int (*read)(const char *text, struct now_query *query, struct diag *diag);
-	} arguments[] = { { "level", read_level }, { "sort", read_sort }, { "limit", read_limit } };
+	} arguments[] = { { "level", read_level },
+			  { "sort", read_sort },
+			  { "limit", read_limit },
+			  { "follow", read_follow } };
 	struct now_query query = { .view = LEVEL_PROCESS, .limit = POWER_TOP_PROCESSES };
 
 	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {

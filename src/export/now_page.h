@@ -16,8 +16,11 @@
 
 struct user_names;
 
-#define NOW_PAGE_PATH "/api/v1/now"
-#define NOW_PAGE_TYPE "application/json"
+#define NOW_PAGE_PATH   "/api/v1/now"
+#define NOW_PAGE_TYPE   "application/json"
+
+#define NOW_FOLLOW_MAX  60 /* seconds */
+#define NOW_FOLLOW_TYPE "application/x-ndjson"
 
 enum now_sort { NOW_BY_WATTS, NOW_BY_JOULES, NOW_BY_CPU, NOW_BY_NAME };
 
@@ -25,6 +28,7 @@ struct now_query {
 	unsigned view;            /* of the rows: attribution/view_info.h */
 	enum now_sort sort;       /* the largest first; by name the first in the alphabet */
 	uint32_t limit;           /* rows, without the last one, "other"; 1 to POWER_ROWS_MAX */
+	uint32_t follow_s;        /* 0, or how long answers for new intervals are to follow */
 	struct user_names *users; /* for the view of users; NULL: they have no names */
 	/*
 	 * NULL: everything is shown. Otherwise only the processes that it is true for, with
@@ -36,8 +40,8 @@ struct now_query {
 };
 
 /*
- * Reads the arguments level=, sort= and limit= of a request; those that are missing have their
- * defaults: process, watts, 64. 0, or -EINVAL with a diagnosis.
+ * Reads the arguments level=, sort=, limit= and follow= of a request; those that are missing have
+ * their defaults: process, watts, 64, 0. 0, or -EINVAL with a diagnosis.
  */
 int now_query_read(const struct http_request *request, struct now_query *ret, struct diag *diag);
 /*
@@ -45,5 +49,8 @@ int now_query_read(const struct http_request *request, struct now_query *ret, st
  * more than they have at a glance.
  */
 void now_query_want(const struct now_query *query, struct snapshot_holder *holder, uint64_t now_ns);
-/* Appends the page. 0, -ENODATA where nothing has been read yet (NULL), or -ENOMEM. */
+/*
+ * Appends the page, with @query.follow_s on one line. 0, -ENODATA where nothing has been read yet
+ * (NULL), or -ENOMEM.
+ */
 int now_page(const struct snapshot *snapshot, const struct now_query *query, struct strbuf *out);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "net/http_client.h"
 
@@ -73,12 +74,101 @@ int local_client_get(struct local_client *client, const char *target, size_t max
 	return refuse(client->socket, target, &reply, ret, diag);
 }
 
-static int open_client(const char *socket, const char *user_agent, struct local_client *client,
-		       struct diag *diag)
+/* An answer in lines, as it comes. */
+struct following {
+	struct strbuf line;
+	size_t max_bytes;
+	uint64_t patience_ns, deadline_ns;
+	int status;
+	local_line_fn *take;
+	void *userdata;
+};
+
+static void note_status(void *userdata, int status)
 {
-	const struct http_client_options options = {
-		.user_agent = user_agent, .unix_socket = socket, .cancel_fd = -1, .is_local = true
+	struct following *following = userdata;
+
+	following->status = status;
+}
+
+/* The rest of an answer without an end of line, and the text of one that refuses, stay. */
+static int take_lines(void *userdata, const char *bytes, size_t len)
+{
+	struct following *following = userdata;
+
+	while (len) {
+		const char *end = following->status == 200 ? memchr(bytes, '\n', len) : NULL;
+		size_t part = end ? (size_t)(end - bytes) + 1 : len;
+
+		if (following->line.len + part > following->max_bytes)
+			return -EMSGSIZE;
+		strbuf_add(&following->line, bytes, part);
+		if (strbuf_error(&following->line) < 0)
+			return -ENOMEM;
+		bytes += part;
+		len -= part;
+		if (!end)
+			break;
+		following->take(following->userdata, &following->line);
+		strbuf_reset(&following->line);
+		following->deadline_ns = clock_ns(CLOCK_MONOTONIC) + following->patience_ns;
+	}
+	return 0;
+}
+
+static int follow(struct local_client *client, const char *target, struct following *following,
+		  struct diag *diag)
+{
+	char url[160];
+	struct http_reply reply = { 0 };
+	const struct http_request_options request = {
+		.url = url,
+		.accept = "application/x-ndjson, application/json",
+		.status = note_status,
+		.connect_timeout_ms = CONNECT_MS,
+		.answer_timeout_ms = ANSWER_MS,
+		.deadline_ns = &following->deadline_ns,
 	};
+	int r;
+
+	(void)snprintf(url, sizeof(url), "http://localhost%s", target);
+	r = http_client_get(client->http, &request, take_lines, following, &reply, diag);
+	if (r == -ECANCELED || r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return diag_set(diag, r, "no exporter responds at %s", client->socket);
+	if (reply.status != 200)
+		return refuse(client->socket, target, &reply, &following->line, diag);
+	if (following->line.len)
+		following->take(following->userdata, &following->line);
+	return 0;
+}
+
+int local_client_follow(struct local_client *client, const char *target, size_t max_bytes,
+			uint64_t patience_ns, local_line_fn *line, void *userdata,
+			struct diag *diag)
+{
+	struct following following = {
+		.line = STRBUF_INIT,
+		.max_bytes = max_bytes,
+		.patience_ns = patience_ns,
+		.deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns,
+		.take = line,
+		.userdata = userdata,
+	};
+	int r = follow(client, target, &following, diag);
+
+	strbuf_release(&following.line);
+	return r;
+}
+
+static int open_client(const char *socket, const char *user_agent, int cancel_fd,
+		       struct local_client *client, struct diag *diag)
+{
+	const struct http_client_options options = { .user_agent = user_agent,
+						     .unix_socket = socket,
+						     .cancel_fd = cancel_fd,
+						     .is_local = true };
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT;
 	int r;
 
@@ -89,8 +179,8 @@ static int open_client(const char *socket, const char *user_agent, struct local_
 	return r == -EAGAIN ? 0 : r;
 }
 
-int local_client_open(const char *socket, const char *user_agent, struct local_client **ret,
-		      struct diag *diag)
+int local_client_open_cancelled(const char *socket, const char *user_agent, int cancel_fd,
+				struct local_client **ret, struct diag *diag)
 {
 	struct local_client *client;
 	int r;
@@ -102,12 +192,18 @@ int local_client_open(const char *socket, const char *user_agent, struct local_c
 	client = calloc(1, sizeof(*client));
 	if (!client)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	r = open_client(socket, user_agent, client, diag);
+	r = open_client(socket, user_agent, cancel_fd, client, diag);
 	if (r < 0)
 		local_client_close(client);
 	else
 		*ret = client;
 	return r;
+}
+
+int local_client_open(const char *socket, const char *user_agent, struct local_client **ret,
+		      struct diag *diag)
+{
+	return local_client_open_cancelled(socket, user_agent, -1, ret, diag);
 }
 
 void local_client_close(struct local_client *client)

@@ -228,3 +228,10 @@ void snapshot_want_users(struct snapshot_holder *holder, uint64_t now_ns);
  */
 #define SNAPSHOT_WAKES_MAX 8
 int snapshot_wake_open(struct snapshot_holder *holder);
+/*
+ * The same, but it becomes readable for the next snapshot after snapshot_wake_ask(@fd) only, and
+ * costs nothing else: for readers that may be there or not. What asks looks for a newer snapshot
+ * afterwards, so that none is missed.
+ */
+int snapshot_wake_open_asked(struct snapshot_holder *holder);
+void snapshot_wake_ask(struct snapshot_holder *holder, int fd);

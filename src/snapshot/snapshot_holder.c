@@ -20,14 +20,20 @@
 #define SPARE_BUFFERS                                                                              \
 	HOSTILE_OR(0, 2) /* kept for reuse; what slow readers made necessary beyond is freed */
 
+struct wake {
+	int fd;
+	bool is_due; /* with the next snapshot */
+	bool always; /* with each */
+};
+
 struct snapshot_holder {
 	pthread_mutex_t lock;
-	struct snapshot_buffer *newest;  /* under lock */
-	struct snapshot_buffer *buffers; /* all of them; the writer's */
-	uint64_t sequence;               /* of the newest; the writer's */
-	struct label_pool labels;        /* the writer's */
-	int wakes[SNAPSHOT_WAKES_MAX];   /* under lock, and never changed once there */
-	unsigned wake_count;             /* under lock */
+	struct snapshot_buffer *newest;        /* under lock */
+	struct snapshot_buffer *buffers;       /* all of them; the writer's */
+	uint64_t sequence;                     /* of the newest; the writer's */
+	struct label_pool labels;              /* the writer's */
+	struct wake wakes[SNAPSHOT_WAKES_MAX]; /* under lock */
+	unsigned wake_count;                   /* under lock */
 	/* Atomic: when all rows were wanted last, and users of processes; 0: never. */
 	uint64_t wanted_ns, users_wanted_ns;
 };
@@ -93,7 +99,7 @@ int snapshot_holder_free(struct snapshot_holder *holder)
 	while (holder->buffers)
 		holder->buffers = free_buffer(holder->buffers);
 	for (unsigned i = 0; i < holder->wake_count; i++)
-		(void)close(holder->wakes[i]);
+		(void)close(holder->wakes[i].fd);
 	label_pool_release(&holder->labels);
 	(void)pthread_mutex_destroy(&holder->lock);
 	free(holder);
@@ -119,7 +125,7 @@ void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapsho
 		drop((struct snapshot_buffer *)(uintptr_t)snapshot);
 }
 
-int snapshot_wake_open(struct snapshot_holder *holder)
+static int open_wake(struct snapshot_holder *holder, bool always)
 {
 	int fd = -ENOSPC;
 
@@ -129,10 +135,44 @@ int snapshot_wake_open(struct snapshot_holder *holder)
 		if (fd < 0)
 			fd = -errno;
 		else
-			holder->wakes[holder->wake_count++] = fd;
+			holder->wakes[holder->wake_count++] =
+				(struct wake){ .fd = fd, .is_due = always, .always = always };
 	}
 	(void)pthread_mutex_unlock(&holder->lock);
 	return fd;
+}
+
+int snapshot_wake_open(struct snapshot_holder *holder)
+{
+	return open_wake(holder, true);
+}
+
+int snapshot_wake_open_asked(struct snapshot_holder *holder)
+{
+	return open_wake(holder, false);
+}
+
+void snapshot_wake_ask(struct snapshot_holder *holder, int fd)
+{
+	(void)pthread_mutex_lock(&holder->lock);
+	for (unsigned i = 0; i < holder->wake_count; i++)
+		holder->wakes[i].is_due |= holder->wakes[i].fd == fd;
+	(void)pthread_mutex_unlock(&holder->lock);
+}
+
+/* The descriptors that a new snapshot is due at. Under the lock. */
+static unsigned take_due(struct snapshot_holder *holder, int ret[static SNAPSHOT_WAKES_MAX])
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < holder->wake_count; i++) {
+		struct wake *wake = &holder->wakes[i];
+
+		if (wake->is_due)
+			ret[count++] = wake->fd;
+		wake->is_due = wake->always;
+	}
+	return count;
 }
 
 void snapshot_want_rows(struct snapshot_holder *holder, uint64_t now_ns)
@@ -215,6 +255,7 @@ static void free_surplus(struct snapshot_holder *holder)
 
 void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buffer *buffer)
 {
+	int due[SNAPSHOT_WAKES_MAX];
 	struct snapshot_buffer *old;
 	unsigned wakes;
 
@@ -223,10 +264,10 @@ void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buf
 	(void)pthread_mutex_lock(&holder->lock);
 	old = holder->newest;
 	holder->newest = buffer;
-	wakes = holder->wake_count;
+	wakes = take_due(holder, due);
 	(void)pthread_mutex_unlock(&holder->lock);
 	for (unsigned i = 0; i < wakes; i++)
-		(void)eventfd_write(holder->wakes[i], 1); /* a full one is readable anyway */
+		(void)eventfd_write(due[i], 1); /* a full one is readable anyway */
 	if (old)
 		drop(old);
 	free_surplus(holder);

@@ -180,6 +180,8 @@ static void place_bar(struct top_state *state)
 {
 	size_t page = top_state_page(state);
 
+	if (state->is_at_end && state->line_count)
+		state->selected = state->line_count - 1;
 	for (size_t i = 0; state->is_following && i < state->line_count; i++) {
 		if (state->lines[i].key == state->selected_key)
 			state->selected = i;
@@ -258,12 +260,14 @@ int top_state_resize(struct top_state *state, unsigned rows, unsigned columns)
 static bool needs_all_rows(const struct top_state *state)
 {
 	return state->filter[0] || state->is_tree || state->is_reversed || state->is_following ||
-	       state->sort == TOP_BY_NAME;
+	       state->is_at_end || state->sort == TOP_BY_NAME;
 }
 
+/* Whole pages, so that a step of the bar mostly needs no other rows. */
 uint32_t top_state_limit(const struct top_state *state)
 {
-	size_t limit = state->first + 2 * top_state_page(state);
+	size_t page = top_state_page(state);
+	size_t limit = (state->first + page + page - 1) / page * page;
 
 	if (limit < state->limit)
 		limit = state->limit;
@@ -281,6 +285,7 @@ static void move_bar(struct top_state *state, long lines)
 	else if (to >= (long)state->line_count)
 		to = (long)state->line_count - 1;
 	state->selected = (size_t)to;
+	state->is_at_end = false;
 	if (state->line_count)
 		state->selected_key = state->lines[state->selected].key;
 }
@@ -306,6 +311,7 @@ static void change_view(struct top_state *state, int by)
 {
 	state->view = (unsigned)(((int)state->view + by + VIEW_COUNT) % VIEW_COUNT);
 	state->first = state->selected = 0;
+	state->is_at_end = false;
 }
 
 /* The keys of htop and btop, where these have one for it. */
@@ -415,6 +421,7 @@ static void obey_key(struct top_state *state, const struct top_event *event)
 		break;
 	case KEY_END:
 		move_bar(state, (long)state->line_count);
+		state->is_at_end = true;
 		break;
 	case KEY_CLICK:
 		obey_click(state, event);

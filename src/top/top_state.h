@@ -49,6 +49,7 @@ struct top_state {
 	struct top_line *lines; /* owned: those that pass the filter, in order */
 	size_t line_count, line_room;
 	size_t first, selected; /* lines: the first on the screen; the one with the bar */
+	bool is_at_end;         /* the bar stays on the last line, whatever rows there are */
 	uint64_t selected_key;
 	uint32_t limit; /* rows that a reading is to have at least, from the options; 0: any */
 };

@@ -97,6 +97,7 @@ static void start_listening(void *userdata)
 		.max_connections = CONNECTIONS_MAX,
 		.routes = local->pages.routes,
 		.route_count = PAGES_ROUTES,
+		.wake_fd = local->pages.stream_source.wake_fd,
 	};
 
 	request->result = http_server_start(&options, &local->server, request->diag);
@@ -159,8 +160,11 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 		return diag_set(diag, -ENOMEM, "out of memory");
 	(void)snprintf(local->address, sizeof(local->address), HTTP_UNIX_PREFIX "%s", path);
 	r = open_viewing(&local->viewing, config, diag);
-	if (r == 0 && pages_init(&local->pages, program, &local->viewing) < 0)
-		r = diag_set(diag, -ENOMEM, "out of memory");
+	if (r == 0) {
+		r = pages_init(&local->pages, program, &local->viewing);
+		if (r < 0)
+			(void)diag_set(diag, r, "%s", strerrordesc_np(-r));
+	}
 	if (r == 0)
 		r = listen_there(local, &config->local, diag);
 	if (r == 0) {

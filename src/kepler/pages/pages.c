@@ -20,7 +20,7 @@
 #include "export/scrape_pace.h"
 #include "export/send/receivers_page.h"
 #include "export/unused_page.h"
-#include "host/user_names.h"
+#include "kepler/pages/now_stream.h"
 #include "kepler/pages/stat_route.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
@@ -179,13 +179,16 @@ static void release_page(void *owner)
 	free(page);
 }
 
-/* Compresses what is worth it; where memory is short, the page stays as it is. */
-static void compress(const struct http_request *request, struct strbuf *page,
-		     struct http_response *response)
+/*
+ * Compresses what is worth it, which bytes that stay on this machine are not; where memory is
+ * short, the page stays as it is.
+ */
+static void compress(const struct pages *pages, const struct http_request *request,
+		     struct strbuf *page, struct http_response *response)
 {
 	struct strbuf packed = STRBUF_INIT;
 
-	if (!request->accepts_gzip || page->len < GZIP_MIN ||
+	if (pages->viewing || !request->accepts_gzip || page->len < GZIP_MIN ||
 	    gzip_body(page->data, page->len, &packed) < 0) {
 		strbuf_release(&packed);
 		return;
@@ -195,12 +198,21 @@ static void compress(const struct http_request *request, struct strbuf *page,
 	response->content_encoding = "gzip";
 }
 
+/* There is no page, for the reason @r. */
+static void answer_none(struct http_response *response, int r)
+{
+	answer_text(response, 503,
+		    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
+	response->retry_after_s = 1;
+}
+
 /* Answers with a @page that was made for this request, with the result @r, and releases it. */
-static void answer_made(const struct http_request *request, struct http_response *response,
-			struct strbuf *page, int r, const char *type)
+static void answer_made(const struct pages *pages, const struct http_request *request,
+			struct http_response *response, struct strbuf *page, int r,
+			const char *type)
 {
 	if (r == 0) {
-		compress(request, page, response);
+		compress(pages, request, page, response);
 		response->status = 200;
 		response->content_type = type;
 		response->body = page->data;
@@ -211,9 +223,7 @@ static void answer_made(const struct http_request *request, struct http_response
 	}
 	if (page)
 		release_page(page);
-	answer_text(response, 503,
-		    r == -ENODATA ? "nothing has been read yet\n" : "out of memory\n");
-	response->retry_after_s = 1;
+	answer_none(response, r);
 }
 
 static void handle_root(void *userdata, const struct http_request *request,
@@ -227,7 +237,7 @@ static void handle_root(void *userdata, const struct http_request *request,
 		return;
 	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
-	answer_made(request, response, page, page ? landing_page(snapshot, page) : -ENOMEM,
+	answer_made(pages, request, response, page, page ? landing_page(snapshot, page) : -ENOMEM,
 		    LANDING_PAGE_TYPE);
 	response->policy = LANDING_PAGE_POLICY;
 	snapshot_put(pages->holder, snapshot);
@@ -276,11 +286,11 @@ static void handle_now(void *userdata, const struct http_request *request,
 {
 	struct pages *pages = userdata;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	const struct snapshot *snapshot;
 	struct strbuf *page;
 	struct viewer viewer;
 	struct now_query query;
 	struct diag diag = { "" };
+	int r;
 
 	if (!is_served(pages, request, now_ns, &viewer, response))
 		return;
@@ -295,19 +305,16 @@ static void handle_now(void *userdata, const struct http_request *request,
 	}
 	if (!takes_turn(pages, &viewer, now_ns, response))
 		return;
-	if (viewer.sight == SIGHT_OWN) {
-		query.shows = viewer_owns;
-		query.userdata = &viewer;
+	if (query.follow_s) {
+		r = now_stream_begin(&pages->stream_source, &query, &viewer, now_ns, response);
+		if (r < 0)
+			answer_none(response, r);
+		return;
 	}
-	now_query_want(&query, pages->holder, now_ns);
-	if (query.view == VIEW_USER)
-		query.users = user_names_read(USER_NAMES_FILE);
-	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
-	answer_made(request, response, page, page ? now_page(snapshot, &query, page) : -ENOMEM,
+	answer_made(pages, request, response, page,
+		    page ? now_answer(pages->holder, &query, &viewer, now_ns, page) : -ENOMEM,
 		    NOW_PAGE_TYPE);
-	snapshot_put(pages->holder, snapshot);
-	user_names_free(query.users);
 }
 
 static void handle_history(void *userdata, const struct http_request *request,
@@ -332,7 +339,7 @@ static void handle_history(void *userdata, const struct http_request *request,
 	page = calloc(1, sizeof(*page));
 	if (page)
 		r = history_page(pages->history, &window, viewer.sight == SIGHT_OWN, page);
-	answer_made(request, response, page, r, HISTORY_PAGE_TYPE);
+	answer_made(pages, request, response, page, r, HISTORY_PAGE_TYPE);
 }
 
 static void handle_stat(void *userdata, const struct http_request *request,
@@ -370,7 +377,7 @@ static void handle_findings(void *userdata, const struct http_request *request,
 	}
 	snapshot = snapshot_get(pages->holder);
 	page = calloc(1, sizeof(*page));
-	answer_made(request, response, page,
+	answer_made(pages, request, response, page,
 		    page ? unused_page(pages->unused, snapshot, least_ns, clock_ns(CLOCK_BOOTTIME),
 				       page)
 			 : -ENOMEM,
@@ -387,7 +394,7 @@ static void handle_receivers(void *userdata, const struct http_request *request,
 	if (!is_shown_all(pages, request, response))
 		return;
 	page = calloc(1, sizeof(*page));
-	answer_made(request, response, page,
+	answer_made(pages, request, response, page,
 		    page ? receivers_page(pages->sends,
 					  (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC), page)
 			 : -ENOMEM,
@@ -430,6 +437,13 @@ int pages_init(struct pages *pages, const struct exporter_program *program,
 		.viewing = viewing,
 		.interval_ns = program->config->monitor.interval_ns,
 	};
+	pages->stream_source = (struct now_stream_source){
+		.holder = program->holder,
+		.wake_fd = snapshot_wake_open_asked(program->holder),
+		.times = &pages->times,
+	};
+	if (pages->stream_source.wake_fd < 0)
+		return pages->stream_source.wake_fd;
 	set_routes(pages);
 	return page_cache_new(&prometheus_pages, program->holder, program->pages, &pages->metrics);
 }

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "export/exporter.h"
 #include "export/page_cache.h"
+#include "kepler/pages/now_stream.h"
 #include "kepler/pages/viewer.h"
 #include "net/server/http_handler.h"
 
@@ -36,12 +37,15 @@ struct pages {
 	struct scrape_pace *pace;
 	const struct viewing *viewing;
 	struct viewer_times times; /* of users that see a part */
-	uint64_t interval_ns;      /* atomic: the server's thread reads it */
+	/* Its .wake_fd is for http_options. */
+	struct now_stream_source stream_source;
+	uint64_t interval_ns; /* atomic: the server's thread reads it */
 };
 
 /*
  * @viewing decides what a peer may see (viewer.h); NULL: everything. It is borrowed, and @pages
- * must not move. 0, or -ENOMEM; pages_release() is due in either case, after the server has ended.
+ * must not move. 0, -ENOMEM or -EMFILE; pages_release() is due in either case, after the server has
+ * ended.
  */
 int pages_init(struct pages *pages, const struct exporter_program *program,
 	       const struct viewing *viewing);

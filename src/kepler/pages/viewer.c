@@ -43,20 +43,23 @@ struct viewer viewer_of(const struct viewing *viewing, const struct http_request
 bool viewer_take_turn(struct viewer_times *times, uid_t uid, uint64_t now_ns)
 {
 	size_t place = VIEWERS_MAX;
+	uint64_t from_ns;
 
 	for (size_t i = 0; i < VIEWERS_MAX; i++) {
-		bool is_over = !times->last[i].answered_ns ||
-			       now_ns - times->last[i].answered_ns >= NSEC_PER_SEC;
+		bool is_over = now_ns >= times->last[i].due_ns;
 
 		if (!is_over && times->last[i].uid == uid)
 			return false;
-		if (is_over)
+		if (is_over && (place == VIEWERS_MAX || times->last[i].uid == uid))
 			place = i;
 	}
 	if (place == VIEWERS_MAX)
 		return false;
+	from_ns = now_ns > VIEWER_EARLY_NS ? now_ns - VIEWER_EARLY_NS : 0;
+	if (times->last[place].uid == uid && times->last[place].due_ns > from_ns)
+		from_ns = times->last[place].due_ns;
 	times->last[place].uid = uid;
-	times->last[place].answered_ns = now_ns;
+	times->last[place].due_ns = from_ns + NSEC_PER_SEC;
 	return true;
 }
 

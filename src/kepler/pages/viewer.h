@@ -43,11 +43,16 @@ struct viewer {
 struct viewer_times {
 	struct {
 		uid_t uid;
-		uint64_t answered_ns; /* 0: the place is free */
+		uint64_t due_ns; /* when it may be answered again; over: the place is free */
 	} last[VIEWERS_MAX];
 };
 
-/* Takes note of an answer to @uid at @now_ns, which is not 0. False: it is too early for one. */
+/*
+ * Takes note of an answer to @uid at @now_ns. False: it is too early for one. The time of one
+ * answer may be early by VIEWER_EARLY_NS, because intervals of a second are not exact; over many,
+ * there is no more than one a second.
+ */
+#define VIEWER_EARLY_NS (50ULL * 1000000ULL)
 bool viewer_take_turn(struct viewer_times *times, uid_t uid, uint64_t now_ns);
 
 /* The peer of a request. Where @viewing is NULL it sees everything. */

@@ -98,6 +98,7 @@ static int start_server(struct web *web, struct config *config, struct diag *dia
 		.hosts = { (const char *const *)web->names, web->name_count, &web->own },
 		.routes = web->pages.routes,
 		.route_count = PAGES_ROUTES,
+		.wake_fd = web->pages.stream_source.wake_fd,
 		.auth = config->auth,
 		.security = config->web_security,
 	};
@@ -168,7 +169,7 @@ static int start(const struct exporter_program *program, void **ret, struct diag
 	web->found_names = program->names;
 	r = pages_init(&web->pages, program, NULL);
 	if (r < 0)
-		(void)diag_set(diag, r, "out of memory");
+		(void)diag_set(diag, r, "%s", strerrordesc_np(-r));
 	collect_names(web, config);
 	if (r == 0)
 		r = start_server(web, config, diag);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A loop that waits for a key, a signal or the next second. A session of its own is read once more
- * shortly after its first interval, so that the first screen has power.
+ * A loop that waits for a key, a signal, an answer or the next second. A session of its own is read
+ * once more shortly after its first interval, so that the first screen has power.
  */
 #include "kepler/top/top.h"
 
@@ -83,7 +83,7 @@ struct top {
 	struct top_state state;
 	struct top_keys keys;
 	struct strbuf answer, frame;
-	uint64_t next_ns; /* of the next reading */
+	uint64_t next_ns; /* of the next reading; UINT64_MAX: the source says when */
 	struct diag notice;
 	bool is_shown; /* the reading is one of the level that is asked for */
 };
@@ -219,10 +219,10 @@ static void wait_for_event(struct top *top, bool *changed, bool *other_rows)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t wait_ns = top->next_ns > now_ns ? top->next_ns - now_ns : 0;
 	struct top_event event;
-	int ms = (int)((wait_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+	int ms = wait_ns > TURN_NS ? -1 : (int)((wait_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
 	int n;
 
-	if (top->keys.len && ms > ESCAPE_MS)
+	if (top->keys.len && (ms < 0 || ms > ESCAPE_MS))
 		ms = ESCAPE_MS;
 	n = poll(fds, ARRAY_SIZE(fds), ms);
 	if (n == 0 && top_keys_flush(&top->keys, &event)) {
@@ -232,7 +232,7 @@ static void wait_for_event(struct top *top, bool *changed, bool *other_rows)
 	if (n > 0 && fds[0].revents)
 		read_keys(top, changed, other_rows);
 	if (n > 0 && fds[1].revents)
-		top_source_drain(top->source);
+		*other_rows |= top_source_drain(top->source);
 }
 
 static void follow_size(struct top *top)
@@ -265,6 +265,13 @@ static int turn(struct top *top)
 	return changed || other_rows ? show(top) : 0;
 }
 
+static uint64_t first_turn_ns(const struct top_source *source)
+{
+	if (top_source_is_fed(source))
+		return UINT64_MAX;
+	return clock_ns(CLOCK_MONOTONIC) + (top_source_measures(source) ? FIRST_NS : TURN_NS);
+}
+
 static int run_screen(struct top *top)
 {
 	struct top_terminal terminal = { .is_open = false };
@@ -276,8 +283,7 @@ static int run_screen(struct top *top)
 	}
 	follow_size(top);
 	top_source_measure(top->source);
-	top->next_ns =
-		clock_ns(CLOCK_MONOTONIC) + (top_source_measures(top->source) ? FIRST_NS : TURN_NS);
+	top->next_ns = first_turn_ns(top->source);
 	(void)fetch(top);
 	r = show(top);
 	while (r == 0 && !top->state.quits && !top_terminal_ended())
@@ -287,13 +293,14 @@ static int run_screen(struct top *top)
 }
 
 /* 0; -EINVAL: it is not a duration. */
-static int open_source(const struct top_config *own, struct top_source **ret, struct diag *diag)
+static int open_source(const struct top_config *own, bool is_screen, struct top_source **ret,
+		       struct diag *diag)
 {
 	const char *text = own->at + (own->at[0] == '-');
 	uint64_t before_ns;
 
 	if (!own->at[0])
-		return top_source_open(&own->config, geteuid() == 0, ret, diag);
+		return top_source_open(&own->config, geteuid() == 0, is_screen, ret, diag);
 	if (own->view == VIEW_USER)
 		return diag_set(diag, -EINVAL,
 				"--level=user: recordings have no users; choose another level"
@@ -317,7 +324,7 @@ static int run(const struct top_config *own)
 
 	top.state.view = own->view;
 	top.state.sort = own->sort;
-	r = open_source(own, &top.source, &diag);
+	r = open_source(own, is_screen, &top.source, &diag);
 	if (r < 0)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);
 	if (r == -EINVAL)

@@ -23,6 +23,7 @@
 #include "net/http_upload.h"
 #include "net/server/http_accept.h"
 #include "net/server/http_peer.h"
+#include "net/server/http_stream.h"
 
 #define LOCAL_BLOCK    65536
 #define POLICY_DEFAULT "default-src 'none'; style-src 'unsafe-inline'"
@@ -251,12 +252,17 @@ static struct MHD_Response *wrap_local(const struct http_response *response,
  * Hands the body over: from here on libmicrohttpd releases it. libmicrohttpd only reads it, but
  * takes it without const.
  */
-static struct MHD_Response *wrap_body(const struct http_response *response,
+static struct MHD_Response *wrap_body(const struct http_answerer *answerer,
+				      struct MHD_Connection *mhd,
+				      const struct http_response *response,
 				      struct http_connection *connection)
 {
 	void *body = (void *)(uintptr_t)response->body;
 	struct MHD_Response *wrapped;
 
+	if (response->next && connection->has_chunks &&
+	    http_stream_wrap(answerer->connections, connection, mhd, response, &wrapped))
+		return wrapped;
 	if (!response->release)
 		return MHD_create_response_from_buffer(response->len, body, MHD_RESPMEM_PERSISTENT);
 	if (connection->no_tcp && response->len > 0)
@@ -346,8 +352,8 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 				    const struct http_response *response,
 				    const struct http_route *route, bool head)
 {
-	struct MHD_Response *wrapped = wrap_body(response, connection);
-	bool page = route && !route->spare;
+	struct MHD_Response *wrapped = wrap_body(answerer, mhd, response, connection);
+	bool page = route && !route->spare && !connection->is_stream;
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
 		     response->status == MHD_HTTP_UNAUTHORIZED ||
 		     response->status == MHD_HTTP_CONTENT_TOO_LARGE ||
@@ -649,9 +655,9 @@ enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const
 	struct http_connection *connection = connection_of(mhd);
 	bool waits = false;
 
-	(void)version;
 	if (!connection)
 		return MHD_NO;
+	connection->has_chunks = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
 	if (!*request_state) {
 		/* The headers have arrived; the next call is at the end, unless it has to wait. */
 		enum MHD_Result result =

@@ -120,6 +120,22 @@ static bool reads_page(const struct http_connection *connection)
 	return connection->fd >= 0 && connection->answering && connection->page && !connection->cut;
 }
 
+/* Under the lock. */
+static void unpark(struct http_connections *connections, struct http_connection *connection)
+{
+	if (connection->parked)
+		__atomic_fetch_sub(&connections->parked, 1, __ATOMIC_RELAXED);
+	connection->parked = NULL;
+}
+
+/* Under the lock. */
+static void end_stream(struct http_connections *connections, struct http_connection *connection)
+{
+	unpark(connections, connection);
+	connections->streams -= connection->is_stream;
+	connection->is_stream = false;
+}
+
 void http_connections_remove(struct http_connections *connections,
 			     struct http_connection *connection)
 {
@@ -128,6 +144,7 @@ void http_connections_remove(struct http_connections *connections,
 	connections->ended++;
 	connections->held -= connection->held != NULL;
 	connection->held = NULL;
+	end_stream(connections, connection);
 	connection->fd = -1;
 	__atomic_fetch_sub(&connections->used, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&connections->lock);
@@ -170,6 +187,7 @@ void http_connections_end_answer(struct http_connections *connections,
 	pthread_mutex_lock(&connections->lock);
 	connections->answers -= reads_page(connection);
 	connections->ended++;
+	end_stream(connections, connection);
 	connection->answering = false;
 	connection->body = NULL;
 	connection->sent_bytes += connection->answer_len;
@@ -279,8 +297,8 @@ static enum http_cut overdue(const struct http_connection *connection, uint64_t 
 {
 	uint64_t lasted_ns = span_ns(connection->since_ns, now_ns);
 
-	if (connection->held_ns)
-		return HTTP_CUT_COUNT; /* http_connections_hold() bounds that */
+	if (connection->held_ns || connection->parked)
+		return HTTP_CUT_COUNT; /* http_connections_hold() and @stream_end_ns bound that */
 	if (connection->answering && lasted_ns >= HTTP_ANSWER_DEADLINE_NS)
 		return HTTP_CUT_ANSWER;
 	if (span_ns(connection->mark_ns, now_ns) < HTTP_STALL_NS)
@@ -349,7 +367,7 @@ static bool is_silent(const struct http_connection *connection, uint64_t now_ns)
 	uint64_t lasted_ns = span_ns(connection->since_ns, now_ns);
 
 	if (connection->fd < 0 || connection->cut || reads_page(connection) ||
-	    connection->held_ns || lasted_ns < HTTP_PATIENCE_NS ||
+	    connection->held_ns || connection->parked || lasted_ns < HTTP_PATIENCE_NS ||
 	    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
 		return false;
 	return connection->answering || lasted_ns >= HTTP_CROWDED_NS || !was_answered(connection);
@@ -495,6 +513,60 @@ void *http_connections_take_held(struct http_connections *connections)
 	}
 	pthread_mutex_unlock(&connections->lock);
 	return handle;
+}
+
+bool http_connections_begin_stream(struct http_connections *connections,
+				   struct http_connection *connection)
+{
+	pthread_mutex_lock(&connections->lock);
+	connection->is_stream = connections->streams < connections->max / 4;
+	connections->streams += connection->is_stream;
+	pthread_mutex_unlock(&connections->lock);
+	return connection->is_stream;
+}
+
+void http_connections_begin_piece(struct http_connections *connections,
+				  struct http_connection *connection, size_t len, uint64_t now_ns)
+{
+	pthread_mutex_lock(&connections->lock);
+	connection->since_ns = connection->mark_ns = now_ns;
+	connection->answer_len += len;
+	pthread_mutex_unlock(&connections->lock);
+}
+
+void http_connections_park(struct http_connections *connections, struct http_connection *connection,
+			   void *handle, uint64_t end_ns)
+{
+	pthread_mutex_lock(&connections->lock);
+	connection->parked = handle;
+	connection->stream_end_ns = end_ns;
+	__atomic_fetch_add(&connections->parked, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&connections->lock);
+}
+
+void *http_connections_take_parked(struct http_connections *connections, uint64_t now_ns,
+				   unsigned *from)
+{
+	void *handle = NULL;
+
+	if (http_connections_parked(connections) == 0)
+		return NULL; /* as mostly */
+	pthread_mutex_lock(&connections->lock);
+	for (; *from < connections->max && !handle; ++*from) {
+		struct http_connection *connection = &connections->slots[*from];
+
+		if (!connection->parked || (now_ns && now_ns < connection->stream_end_ns))
+			continue;
+		handle = connection->parked;
+		unpark(connections, connection);
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return handle;
+}
+
+unsigned http_connections_parked(const struct http_connections *connections)
+{
+	return __atomic_load_n(&connections->parked, __ATOMIC_RELAXED);
 }
 
 static bool reads(const struct http_connection *connection, const void *body)

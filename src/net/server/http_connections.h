@@ -69,9 +69,13 @@ struct http_connection {
 	uint64_t mark_ns;      /* when its last progress was seen */
 	void *held;            /* its request waits for room: the server's handle of it, or NULL */
 	uint64_t held_ns;      /* since when it waits, from the first time on; 0: not at all */
-	void *upload;          /* the body of its request (http_upload.h), or NULL */
-	uint64_t ticket;       /* what the handler keeps with a request that waits */
-	void *security;        /* the server's, of its handshake */
+	bool has_chunks;       /* its request is of HTTP/1.1 */
+	bool is_stream;        /* its answer comes in pieces (http_stream.h) */
+	void *parked;          /* it waits for one: the stream's handle, or NULL */
+	uint64_t stream_end_ns;
+	void *upload;    /* the body of its request (http_upload.h), or NULL */
+	uint64_t ticket; /* what the handler keeps with a request that waits */
+	void *security;  /* the server's, of its handshake */
 };
 
 struct http_connections {
@@ -81,6 +85,8 @@ struct http_connections {
 	unsigned used;        /* changed under the lock, read by atomic load */
 	unsigned answers;     /* pages being read, those that are cut apart; under the lock */
 	unsigned held;        /* requests that wait; under the lock */
+	unsigned streams;     /* answers in pieces; under the lock */
+	unsigned parked;      /* those of them that wait for one; changed as @used is */
 	unsigned ended;       /* answers and connections that ended, turns over; under the lock */
 	uint64_t measured_ns; /* when progress was last looked at; under the lock */
 	uint64_t cuts[HTTP_CUT_COUNT]; /* atomic */
@@ -140,6 +146,28 @@ void http_connections_admit(struct http_connections *connections,
 			    struct http_connection *connection, uint64_t now_ns);
 /* The handle of a request that was held and is no longer; NULL when none is. */
 void *http_connections_take_held(struct http_connections *connections);
+/*
+ * The answer of @connection is to come in pieces. False: a quarter of the connections have such an
+ * answer already.
+ */
+bool http_connections_begin_stream(struct http_connections *connections,
+				   struct http_connection *connection);
+/* A further piece of @len bytes is on its way, with all deadlines of an answer. */
+void http_connections_begin_piece(struct http_connections *connections,
+				  struct http_connection *connection, size_t len, uint64_t now_ns);
+/*
+ * All has been handed over: until http_connections_take_parked(), it is not the peer that is waited
+ * for. At @end_ns it is over.
+ */
+void http_connections_park(struct http_connections *connections, struct http_connection *connection,
+			   void *handle, uint64_t end_ns);
+/*
+ * The handle of one that was parked and is no longer; NULL: none is. @now_ns: one that is over by
+ * then; 0: any. @from: 0 for the first; each is given once.
+ */
+void *http_connections_take_parked(struct http_connections *connections, uint64_t now_ns,
+				   unsigned *from);
+unsigned http_connections_parked(const struct http_connections *connections);
 /*
  * Is there room for one more page, for @newcomer, to be read or waited for? If not, a reader is
  * cut: the one without progress for the longest, of the address that reads the most pages. It is

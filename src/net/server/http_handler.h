@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "net/server/http_connections.h"
 #include "net/server/http_peer.h"
@@ -75,6 +76,14 @@ struct http_response {
 	/* Content-Security-Policy; NULL: neither scripts nor anything from elsewhere. */
 	const char *policy;
 	const char *file_name; /* under which a client saves the body; letters, digits, "._-" */
+	/*
+	 * NULL: the body is all. Else it is the first piece of a stream (http_stream.h), which ends
+	 * after @stream_ns: when a piece has been sent, and whenever the server is woken
+	 * (http_options.wake_fd), this is asked for the bytes of the next one, which stay until the
+	 * call after it. 0: none yet; < 0: there is none any more.
+	 */
+	ssize_t (*next)(void *owner, const void **ret);
+	uint64_t stream_ns;
 };
 
 /*

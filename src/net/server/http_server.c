@@ -33,13 +33,15 @@
 #include "net/server/http_answer.h"
 #include "net/server/http_connections.h"
 #include "net/server/http_listen.h"
+#include "net/server/http_stream.h"
 
 /* For one connection: request line and headers, raw and parsed, and the answer's headers. */
 #define HEADER_MEMORY    (HTTP_HEADER_MAX + 8192)
 #define SWEEP_EVERY_MS   250
-#define CROWDED_RETRY_MS 20 /* while full: look again whether a connection may be cut by now */
-#define SPARE_FDS        2  /* for connections, when all other descriptors are in use */
-#define ACCEPT_BATCH     32 /* a listener and turn, so that those inside are served too */
+#define SWEEP_PARKED_MS  2000 /* while all peers only wait for us */
+#define CROWDED_RETRY_MS 20   /* while full: look again whether a connection may be cut by now */
+#define SPARE_FDS        2    /* for connections, when all other descriptors are in use */
+#define ACCEPT_BATCH     32   /* a listener and turn, so that those inside are served too */
 #define LISTENERS_MAX    8
 #define TLS_PRIORITIES   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
@@ -51,6 +53,7 @@ struct http_server {
 	size_t listener_count;
 	int epoll_fd;
 	int stop_fd;
+	int wake_fd;  /* 0: none */
 	bool crowded; /* the listeners are out of epoll_fd */
 	bool starved; /* no descriptor for a connection */
 	int spare_fds[SPARE_FDS];
@@ -203,6 +206,14 @@ static void ask_again(struct http_server *server, uint64_t now_ns)
 	http_answer_resume(&server->answerer);
 }
 
+static int sweep_every_ms(const struct http_server *server)
+{
+	return http_connections_parked(&server->connections) ==
+			       http_connections_used(&server->connections)
+		       ? SWEEP_PARKED_MS
+		       : SWEEP_EVERY_MS;
+}
+
 static int loop_timeout_ms(struct http_server *server)
 {
 	MHD_UNSIGNED_LONG_LONG library_ms;
@@ -211,7 +222,7 @@ static int loop_timeout_ms(struct http_server *server)
 	if (server->crowded || http_connections_held(&server->connections) > 0)
 		timeout_ms = CROWDED_RETRY_MS;
 	else if (http_connections_used(&server->connections) > 0)
-		timeout_ms = SWEEP_EVERY_MS;
+		timeout_ms = sweep_every_ms(server);
 	if (MHD_get_timeout(server->daemon, &library_ms) == MHD_YES &&
 	    (timeout_ms < 0 || library_ms < (MHD_UNSIGNED_LONG_LONG)timeout_ms))
 		timeout_ms = (int)(library_ms < 1000 ? library_ms : 1000);
@@ -221,30 +232,39 @@ static int loop_timeout_ms(struct http_server *server)
 /* false: the server is to stop. */
 static bool loop_turn(struct http_server *server, uint64_t *last_sweep_ns)
 {
-	struct epoll_event events[LISTENERS_MAX + 2];
+	struct epoll_event events[LISTENERS_MAX + 3];
 	int n = epoll_wait(server->epoll_fd, events, ARRAY_SIZE(events), loop_timeout_ms(server));
-	bool incoming = server->crowded;
+	bool incoming = server->crowded, woken = false, is_done = false;
 	uint64_t now_ns;
+	eventfd_t ignored;
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == server->stop_fd)
 			return false;
+		woken = woken || (server->wake_fd && events[i].data.fd == server->wake_fd);
+		if (server->wake_fd && events[i].data.fd == server->wake_fd)
+			continue;
 		incoming = incoming || (events[i].events & EPOLLIN && events[i].data.fd >= 0);
 	}
 	if (server->spare_count < SPARE_FDS)
 		keep_spares(server);
 	if (incoming)
 		accept_all(server);
-	server->answerer.turn++;
-	(void)MHD_run(server->daemon); /* NO means no daemon */
+	if (woken && eventfd_read(server->wake_fd, &ignored) == 0)
+		is_done = http_stream_resume(&server->connections, 0) == 0 && n == 1;
+	if (!is_done) {
+		server->answerer.turn++;
+		(void)MHD_run(server->daemon); /* NO means no daemon */
+	}
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (server->crowded)
 		relieve(server, now_ns);
 	if (http_connections_held(&server->connections) > 0)
 		ask_again(server, now_ns);
-	if (now_ns - *last_sweep_ns >= SWEEP_EVERY_MS * NSEC_PER_MSEC) {
+	if (now_ns - *last_sweep_ns >= NSEC_PER_MSEC * (unsigned)sweep_every_ms(server)) {
 		*last_sweep_ns = now_ns;
 		http_server_sweep(server, now_ns);
+		(void)http_stream_resume(&server->connections, now_ns);
 	}
 	return true;
 }
@@ -354,6 +374,8 @@ static int start_watching(struct http_server *server)
 	if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, library_fd, &event) < 0)
 		return -errno;
 	r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->stop_fd, EPOLLIN);
+	if (r == 0 && server->wake_fd)
+		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->wake_fd, EPOLLIN);
 	for (size_t i = 0; i < server->listener_count && r == 0; i++)
 		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->listeners[i].fd, EPOLLIN);
 	keep_spares(server);
@@ -401,6 +423,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 	if (!server)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	server->epoll_fd = server->stop_fd = -1;
+	server->wake_fd = options->wake_fd;
 	r = open_listeners(server, options, diag);
 	if (r < 0)
 		return r;
@@ -453,6 +476,7 @@ void http_server_stop(struct http_server *server)
 		(void)eventfd_write(server->stop_fd, 1);
 		(void)pthread_join(server->thread, NULL);
 		http_answer_resume(&server->answerer); /* none may be suspended */
+		(void)http_stream_resume(&server->connections, 0);
 	}
 	for (size_t i = 0; i < server->listener_count; i++)
 		http_unlisten(&server->listeners[i]);

@@ -53,6 +53,11 @@ struct http_options {
 	 * reference over. If it has TLS, the certificate and key above are NULL.
 	 */
 	struct web_security *security;
+	/*
+	 * An eventfd, borrowed: becomes readable when streams may have another piece
+	 * (http_response.next); 0: none.
+	 */
+	int wake_fd;
 };
 
 struct http_server;

@@ -6,6 +6,7 @@ import grp
 import json
 import os
 import pathlib
+import socket
 import stat
 import subprocess
 import tempfile
@@ -44,6 +45,22 @@ class Sockets:
         answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, user=uid, group=gid, extra_groups=groups)
         body, _, status = answer.stdout.rpartition("\n")
         return int(status), body
+
+    def ask_at_once(self, times, uid=0, gid=0):
+        """The statuses of requests one after the other over one connection."""
+        command = ["curl", "-s", "-m", "20", "-w", "%{http_code}\n", "--unix-socket", self.path]
+        command += ["http://localhost/api/v1/now", "-o", "/dev/null"] * times
+        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, user=uid, group=gid, extra_groups=())
+        return answer.stdout.split()
+
+    def follow(self, arguments, uid=0, gid=0, words=()):
+        """The answers of a request that follows, as it ended."""
+        command = ["curl", "-sN", "-m", "60", *words, "--unix-socket", self.path, f"http://localhost/api/v1/now?{arguments}"]
+        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, user=uid, group=gid, extra_groups=())
+        pages = [json.loads(line) for line in answer.stdout.splitlines()]
+        for page in pages:
+            jsonschema.validate(page, SCHEMA)
+        return pages
 
     def now(self, arguments="", **user):
         """The page once it has all rows that the arguments ask for."""
@@ -108,14 +125,51 @@ def a_user_sees_its_own_processes_and_the_total():
         assert row["watts"] > 0 and row["cpu_percent"] > 1 and round(row["watts"] * 1e3, 6) == int(row["watts"] * 1e3 + 0.5), row
         assert page["total_watts"] > 0 and page["unattributed_watts"] is None and "left_out" not in page, page
         assert all(row["pid"] for row in page["rows"]), "the sum of the others would be in a row of its own"
-        answers = [local.ask("/api/v1/now", uid=NOBODY, gid=NOBODY)[0] for _ in range(5)]
-        assert 429 in answers and all(local.ask("/api/v1/now")[0] == 200 for _ in range(5)), answers
+        answers = local.ask_at_once(5, uid=NOBODY, gid=NOBODY)
+        assert "429" in answers and set(local.ask_at_once(5)) == {"200"}, answers
         page = local.past(uid=NOBODY, gid=NOBODY)
         assert page["total"]["joules"] and page["zones"] and not page.keys() & {"owners", "other", "idle", "unattributed"}, page
         assert all(round(joules * 1e3, 6) == int(joules * 1e3 + 0.5) for joules in page["total"]["joules"]), page
         for target in ("/metrics", "/", f"/explain/{other}", f"/api/v1/explain/{other}", "/api/v1/now?level=container"):
             assert local.ask(target, uid=NOBODY, gid=NOBODY)[0] == 403, target
         assert local.ask("/healthz", uid=NOBODY, gid=NOBODY)[0] == 200
+
+
+def a_request_is_followed_by_an_answer_for_each_interval():
+    with Sockets("--local.everyone=own", "--monitor.interval=1s") as local, busy(NOBODY) as own, busy(NOBODY - 1) as other:
+        local.exporter.intervals(2)
+        began = time.monotonic()
+        pages = local.follow("follow=5&limit=3")
+        took = time.monotonic() - began
+        times = [page["time"] for page in pages]
+        assert 3 <= len(pages) <= took + 1 and times == sorted(set(times)), (times, took)
+        assert all(page["left_out"] > 0 and len(page["rows"]) == 4 for page in pages), pages
+        began = time.monotonic()
+        pages = local.follow("follow=5&limit=4096", uid=NOBODY, gid=NOBODY)
+        assert 2 <= len(pages) <= time.monotonic() - began + 1, (len(pages), time.monotonic() - began)
+        assert all(other not in pids(page) and all(row["pid"] for row in page["rows"]) for page in pages), pages
+        assert own in pids(pages[-1]), pages[-1]
+        assert len(local.follow("follow=5", words=["--http1.0"])) == 1  # which has no pieces
+
+
+def a_quarter_of_the_connections_may_follow():
+    """And one of them that reads nothing is no burden for the others."""
+    with Sockets("--monitor.interval=1s") as local, contextlib.ExitStack() as stack:
+        local.exporter.intervals(1)
+        lazy = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(8)]
+        for peer in lazy:
+            peer.connect(str(local.path))
+            peer.sendall(b"GET /api/v1/now?follow=60&limit=4096 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for peer in lazy:
+            assert peer.recv(1, socket.MSG_PEEK), "there is an answer"
+        assert len(local.follow("follow=60")) == 1
+        lazy[0].close()
+        for _ in range(100):  # it is noticed with the next interval
+            if len(local.follow("follow=2")) > 1:
+                break
+        else:
+            raise AssertionError("the place of a client that has gone is not free")
+        assert local.ask("/api/v1/now")[0] == 200
 
 
 def everyone_sees_everything_where_the_option_says_so():
@@ -155,7 +209,7 @@ def the_rows_of_each_level_make_the_total():
         assert shares == sorted(shares, reverse=True)
         row = next(row for row in page["rows"] if row["pid"] == pid)
         assert row["container"] and row["namespace"], row
-        for wrong in ("level=node", "sort=colour", "limit=0", "limit=many"):
+        for wrong in ("level=node", "sort=colour", "limit=0", "limit=many", "follow=0", "follow=61"):
             status, body = local.ask(f"/api/v1/now?{wrong}")
             assert status == 400 and wrong.partition("=")[0] in body, (status, body)
 
@@ -178,4 +232,5 @@ if __name__ == "__main__":
     run_tests([without_the_option_only_root_and_the_group_connect, a_user_sees_its_own_processes_and_the_total,
                everyone_sees_everything_where_the_option_says_so, the_rows_of_each_level_make_the_total,
                users_have_the_power_of_their_processes,
-               another_instance_needs_another_path])
+               another_instance_needs_another_path, a_request_is_followed_by_an_answer_for_each_interval,
+               a_quarter_of_the_connections_may_follow])

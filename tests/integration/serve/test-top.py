@@ -8,8 +8,10 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
+import socket
 import socketserver
 import struct
 import subprocess
@@ -190,7 +192,7 @@ class Older(socketserver.ThreadingUnixStreamServer):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 is_known = self.path == "/healthz"
-                body = b"ok\n" if is_known else text.encode()
+                body = b"ok\n" if is_known else self.server.text.encode()
                 self.send_response(200 if is_known else status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -201,12 +203,71 @@ class Older(socketserver.ThreadingUnixStreamServer):
 
             def log_message(self, *args):
                 pass
+        self.text = text
         super().__init__(str(path), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def __exit__(self, *exc):
         self.shutdown()
         self.server_close()
+
+
+class Relay:
+    """Passes on what an exporter and its clients say, and keeps what the clients ask for."""
+
+    def __init__(self, path, exporter):
+        self.path, self.exporter, self.asked = path, exporter, b""
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, server = self.listener.accept()[0], socket.socket(socket.AF_UNIX)
+                server.connect(str(self.exporter))
+                for ends in ((client, server, True), (server, client, False)):
+                    threading.Thread(target=self.copy, args=ends, daemon=True).start()
+
+    def copy(self, source, sink, is_asked):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if is_asked:
+                    self.asked += data
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def count(self):
+        return self.asked.count(b"GET /api/v1/now?")
+
+
+def many_readings_take_one_request():
+    with place() as path, exporter_at(path, "--monitor.interval=1s"):
+        relay = Relay(path.with_name("relay.sock"), path)
+        terminal = Terminal(relay.path, columns=120)
+        clocks = set()
+        while len(clocks) < 4:
+            clocks |= set(re.findall(rb"[0-2][0-9]:[0-5][0-9]:[0-5][0-9]", terminal.wait("\x1b[J")))
+        assert relay.count() == 1 and b"limit=23&" in relay.asked, relay.asked  # the rows of the screen
+        terminal.send("3")
+        terminal.wait("[pod]")
+        terminal.wait("\x1b[J")
+        assert relay.count() == 2 and b"level=pod" in relay.asked, relay.asked
+        terminal.send("q")
+        assert terminal.end()[0] == 0
+
+
+def an_older_exporter_is_asked_again():
+    """It knows nothing of answers that follow."""
+    page = '{"time":%d,"rows":[{"pid":7,"command":"one","owner":"a","cpu_percent":1,"watts":%d,"joules":2}]}\n'
+    with place() as path, Older(path, 200, page % (1, 11)) as older:
+        terminal = Terminal(path)
+        terminal.wait("11.00 W")
+        older.text = page % (2, 22)
+        terminal.wait("22.00 W")
+        terminal.send("q")
+        assert terminal.end()[0] == 0
 
 
 def an_older_exporter_is_named_as_the_reason():
@@ -313,5 +374,6 @@ if __name__ == "__main__":
     run_tests([it_prints_once_in_a_pipe_and_as_json, without_an_exporter_root_measures, it_follows_keys_and_sizes_of_a_terminal,
                it_leaves_the_terminal_as_it_was_when_it_is_ended, it_ends_with_its_terminal,
                an_output_that_cannot_be_written_is_reported, an_older_exporter_is_named_as_the_reason,
+               an_older_exporter_is_asked_again, many_readings_take_one_request,
                names_cannot_command_the_terminal, it_waits_for_an_exporter_that_restarts,
                it_shows_what_was_recorded])

@@ -187,6 +187,28 @@ static void what_is_not_known_is_null(void **state)
 	fixture_release(&fixture);
 }
 
+/* Clients that follow read line by line. */
+static void an_answer_that_is_followed_is_one_line(void **state)
+{
+	struct now_query query = everything;
+	struct strbuf page = STRBUF_INIT;
+	struct fixture fixture;
+	json_t *root, *other;
+
+	fixture_make(&fixture, &shape);
+	fixture_power(&fixture);
+	query.follow_s = 1;
+	assert_int_equal(now_page(&fixture.snapshot, &query, &page), 0);
+	assert_ptr_equal(strchr(page.data, '\n'), page.data + page.len - 1);
+	root = load(&fixture.snapshot);
+	other = json_loadb(page.data, page.len, 0, NULL);
+	assert_true(json_equal(root, other));
+	json_decref(root);
+	json_decref(other);
+	strbuf_release(&page);
+	fixture_release(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +218,7 @@ int main(void)
 		cmocka_unit_test(some_see_their_own_only),
 		cmocka_unit_test(names_stay_text),
 		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(an_answer_that_is_followed_is_one_line),
 	};
 
 	return unit_run(tests);

@@ -60,12 +60,31 @@ static void a_user_has_a_turn_once_per_second(void **state)
 	struct viewer_times times = { 0 };
 
 	assert_true(viewer_take_turn(&times, OTHER, at));
-	assert_false(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC - 1));
+	assert_false(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC - VIEWER_EARLY_NS - 1));
 	assert_true(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC));
 	for (uid_t uid = 1; uid < VIEWERS_MAX; uid++)
 		assert_true(viewer_take_turn(&times, uid, at + NSEC_PER_SEC));
 	assert_false(viewer_take_turn(&times, VIEWERS_MAX, at + NSEC_PER_SEC)); /* too many */
 	assert_true(viewer_take_turn(&times, VIEWERS_MAX, at + 2 * NSEC_PER_SEC));
+}
+
+/* Intervals of a second are early or late by a little; over many, no turn is gained by it. */
+static void a_turn_may_be_early_but_not_again(void **state)
+{
+	const uint64_t late_ns = VIEWER_EARLY_NS / 3;
+	struct viewer_times times = { 0 };
+	uint64_t at = 5 * NSEC_PER_SEC;
+	unsigned turns = 0;
+
+	for (unsigned i = 0; i < 100; i++, at += NSEC_PER_SEC)
+		assert_true(viewer_take_turn(&times, OTHER, i % 2 ? at - late_ns : at + late_ns));
+	for (unsigned i = 0; i < 1000; i++, at += NSEC_PER_SEC / 1000 * 975)
+		turns += viewer_take_turn(&times, OTHER, at);
+	assert_in_range(turns, 700, 975); /* in 975 s */
+	at += NSEC_PER_SEC;
+	assert_true(viewer_take_turn(&times, OTHER, at));
+	assert_true(viewer_take_turn(&times, OTHER, at + NSEC_PER_SEC - VIEWER_EARLY_NS));
+	assert_false(viewer_take_turn(&times, OTHER, at + 2 * (NSEC_PER_SEC - VIEWER_EARLY_NS)));
 }
 
 /* A pid that was reused belongs to another process. */
@@ -96,6 +115,7 @@ int main(void)
 		cmocka_unit_test(the_option_decides_what_others_see),
 		cmocka_unit_test(a_peer_without_a_user_sees_nothing),
 		cmocka_unit_test(a_user_has_a_turn_once_per_second),
+		cmocka_unit_test(a_turn_may_be_early_but_not_again),
 		cmocka_unit_test(a_process_has_its_user_and_its_start),
 	};
 

@@ -550,6 +550,56 @@ static void peers_are_told_apart_by_where_they_are(void **state)
 	assert_int_not_equal(http_peer(&local), http_peer((struct sockaddr *)&a));
 }
 
+/* Further ones get one answer, so that there is room for others. */
+static void a_quarter_may_follow(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *connection;
+
+	for (unsigned i = 0; i < MAX / 4; i++)
+		assert_true(http_connections_begin_stream(
+			&table.connections, reader_from(&table, HERE, "line", START_NS)));
+	connection = reader_from(&table, HERE, "line", START_NS);
+	assert_false(http_connections_begin_stream(&table.connections, connection));
+	http_connections_end_answer(&table.connections, table.slots[0], START_NS);
+	assert_true(http_connections_begin_stream(&table.connections, connection));
+	release_table(&table);
+}
+
+/* Between two pieces the peer has nothing to do; with one on its way it has the usual deadlines. */
+static void what_waits_for_us_is_not_overdue(void **state)
+{
+	const uint64_t end_ns = START_NS + 60 * NSEC_PER_SEC, late_ns = end_ns - 1;
+	struct table table = new_table(MAX);
+	struct http_connection *parked = connect_from(&table, HERE, START_NS);
+	struct http_connection *other = connect_from(&table, HERE, START_NS);
+	unsigned from = 0;
+
+	http_connections_begin_answer(&table.connections, parked, "line", false, START_NS);
+	http_connections_begin_answer(&table.connections, other, "line", false, START_NS);
+	assert_true(http_connections_begin_stream(&table.connections, parked));
+	http_connections_park(&table.connections, parked, &table, end_ns);
+	assert_int_equal(http_connections_parked(&table.connections), 1);
+	assert_int_equal(http_connections_sweep(&table.connections, late_ns), 1); /* the other */
+	assert_int_equal(http_connections_cut_silent(&table.connections, late_ns), 0);
+	assert_null(http_connections_take_parked(&table.connections, late_ns, &from));
+	from = 0;
+	assert_ptr_equal(http_connections_take_parked(&table.connections, end_ns, &from), &table);
+	assert_int_equal(http_connections_parked(&table.connections), 0);
+	http_connections_begin_piece(&table.connections, parked, 1, end_ns);
+	assert_int_equal(http_connections_sweep(&table.connections, end_ns + HTTP_STALL_NS - 1), 0);
+	assert_int_equal(http_connections_sweep(&table.connections, end_ns + HTTP_STALL_NS), 1);
+	http_connections_park(&table.connections, parked, &table, end_ns);
+	from = 0;
+	assert_non_null(http_connections_take_parked(&table.connections, 0, &from));
+	http_connections_park(&table.connections, parked, &table, end_ns);
+	/* Each is given once. */
+	assert_null(http_connections_take_parked(&table.connections, 0, &from));
+	http_connections_end_answer(&table.connections, parked, end_ns);
+	assert_int_equal(http_connections_parked(&table.connections), 0);
+	release_table(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,6 +621,8 @@ int main(void)
 		cmocka_unit_test(of_two_bodies_that_are_read_the_old_one_goes),
 		cmocka_unit_test(a_request_that_waits_is_not_overdue),
 		cmocka_unit_test(peers_are_told_apart_by_where_they_are),
+		cmocka_unit_test(a_quarter_may_follow),
+		cmocka_unit_test(what_waits_for_us_is_not_overdue),
 	};
 
 	return unit_run(tests);

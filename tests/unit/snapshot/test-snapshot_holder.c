@@ -155,6 +155,33 @@ static void test_what_waits_is_woken(void **state)
 	assert_int_equal(fcntl(second, F_GETFD), -1);
 }
 
+/* A reader that is there only now and then asks each time, and costs nothing in between. */
+static void test_a_wake_that_is_asked_for_comes_once(void **state)
+{
+	struct snapshot_holder *holder;
+	eventfd_t count;
+	int fd;
+
+	assert_int_equal(snapshot_holder_new(&holder), 0);
+	fd = snapshot_wake_open_asked(holder);
+	assert_true(fd >= 0);
+	writes = 0;
+	publish_one(holder);
+	assert_int_equal(writes, 0);
+	snapshot_wake_ask(holder, fd);
+	snapshot_wake_ask(holder, fd);
+	assert_false(is_readable(fd));
+	publish_one(holder);
+	publish_one(holder);
+	assert_int_equal(writes, 1);
+	assert_int_equal(eventfd_read(fd, &count), 0);
+	assert_int_equal(count, 1);
+	snapshot_wake_ask(holder, fd);
+	publish_one(holder);
+	assert_true(is_readable(fd));
+	assert_int_equal(snapshot_holder_free(holder), 0);
+}
+
 /* One that is never read does not hold the writer up. */
 static void test_a_full_descriptor_is_not_waited_for(void **state)
 {
@@ -269,6 +296,7 @@ int main(void)
 		cmocka_unit_test(all_rows_are_wanted_for_a_while),
 		cmocka_unit_test(test_what_waits_is_woken),
 		cmocka_unit_test(test_a_full_descriptor_is_not_waited_for),
+		cmocka_unit_test(test_a_wake_that_is_asked_for_comes_once),
 		cmocka_unit_test(test_readers_race_the_publisher),
 	};
 

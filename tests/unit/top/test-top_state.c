@@ -109,6 +109,27 @@ static void the_bar_stays_on_the_screen(void **state)
 	top_state_release(&top);
 }
 
+/* The exporter is asked for rows of the screen: more of them would be made for nothing. */
+static void only_pages_that_are_shown_are_asked_for(void **state)
+{
+	struct top_state top;
+
+	begin_state(&top, TOP_HEAD_LINES + TOP_FOOT_LINES + 2, 100); /* two rows, of five */
+	assert_int_equal(top_state_limit(&top), 2);
+	assert_false(push(&top, KEY_DOWN));
+	assert_true(push(&top, KEY_DOWN));
+	assert_int_equal(top_state_limit(&top), 4);
+	assert_false(push(&top, KEY_DOWN));
+	assert_true(push(&top, KEY_END));
+	assert_int_equal(top_state_limit(&top), NOW_ROWS_MAX - 1);
+	take_text(&top, "{\"time\":1001,\"rows\":[{\"pid\":1},{\"pid\":2},{\"pid\":3},"
+			"{\"pid\":4},{\"pid\":5},{\"pid\":6},{\"pid\":7}]}");
+	assert_int_equal(top.selected, 6); /* the last of all */
+	assert_true(push(&top, KEY_HOME));
+	assert_int_equal(top_state_limit(&top), 2);
+	top_state_release(&top);
+}
+
 static void the_bar_follows_its_row(void **state)
 {
 	struct top_state top;
@@ -178,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_filter_takes_names_owners_and_pids),
 		cmocka_unit_test(a_tree_has_the_sums_of_owners),
 		cmocka_unit_test(the_bar_stays_on_the_screen),
+		cmocka_unit_test(only_pages_that_are_shown_are_asked_for),
 		cmocka_unit_test(the_bar_follows_its_row),
 		cmocka_unit_test(a_click_selects_a_row),
 		cmocka_unit_test(a_pause_keeps_the_reading),
