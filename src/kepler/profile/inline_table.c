@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -37,8 +36,7 @@ struct unit_range {
 };
 
 struct inline_table {
-	const struct libdw *dw;
-	Elf *elf;
+	struct libdw_file file;
 	Dwarf *dwarf;
 	struct unit_range *ranges; /* [range_count], by start */
 	size_t range_count, range_size;
@@ -52,9 +50,9 @@ static int add_ranges(struct inline_table *table, uint64_t unit)
 	ptrdiff_t offset = 0;
 	Dwarf_Die die;
 
-	if (!table->dw->dwarf_offdie(table->dwarf, unit, &die))
+	if (!table->file.dw->dwarf_offdie(table->dwarf, unit, &die))
 		return 0;
-	while ((offset = table->dw->dwarf_ranges(&die, offset, &base, &start, &end)) > 0) {
+	while ((offset = table->file.dw->dwarf_ranges(&die, offset, &base, &start, &end)) > 0) {
 		if (start >= end)
 			continue;
 		if (table->range_count >= RANGES_MAX ||
@@ -78,8 +76,8 @@ static void list_units(struct inline_table *table)
 	size_t header;
 	int r = 0;
 
-	while (r == 0 && table->dw->dwarf_nextcu(table->dwarf, offset, &next, &header, NULL, NULL,
-						 NULL) == 0) {
+	while (r == 0 && table->file.dw->dwarf_nextcu(table->dwarf, offset, &next, &header, NULL,
+						      NULL, NULL) == 0) {
 		r = add_ranges(table, offset + header);
 		offset = next;
 		if (clock_ns(CLOCK_MONOTONIC) - from_ns > BUDGET_NS)
@@ -89,38 +87,28 @@ static void list_units(struct inline_table *table)
 		qsort(table->ranges, table->range_count, sizeof(*table->ranges), compare_ranges);
 }
 
-static int read_table(int fd, struct inline_table *table)
+static bool read_table(void *userdata, int fd)
 {
+	struct inline_table *table = userdata;
 	struct stat status;
 
 	if (fstat(fd, &status) < 0 || status.st_size > FILE_MAX)
-		return -ENOENT;
-	table->elf = table->dw->elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	table->dwarf =
-		table->elf ? table->dw->dwarf_begin_elf(table->elf, COMMAND_READ, NULL) : NULL;
-	if (!table->dwarf)
-		return -ENOENT;
-	(void)table->dw->elf_cntl(table->elf, ELF_C_FDDONE); /* it is mapped */
-	return 0;
+		return false;
+	table->dwarf = table->file.dw->dwarf_begin_elf(table->file.elf, COMMAND_READ, NULL);
+	return table->dwarf;
 }
 
 int inline_table_open(int fd, struct inline_table **ret)
 {
-	const struct libdw *dw = libdw_load();
-	struct inline_table *table = dw ? calloc(1, sizeof(*table)) : NULL;
-	int r = dw ? -ENOMEM : -ENOSYS;
+	struct inline_table *table = calloc(1, sizeof(*table));
+	int r = libdw_file_open(fd, ELF_C_READ_MMAP, read_table, table,
+				table ? &table->file : NULL);
 
-	if (table) {
-		table->dw = dw;
-		r = read_table(fd, table);
-	}
-	(void)close(fd);
-	if (r < 0) {
+	if (r < 0)
 		inline_table_close(table);
-		return r;
-	}
-	*ret = table;
-	return 0;
+	else
+		*ret = table;
+	return r;
 }
 
 void inline_table_close(struct inline_table *table)
@@ -128,9 +116,8 @@ void inline_table_close(struct inline_table *table)
 	if (!table)
 		return;
 	if (table->dwarf)
-		(void)table->dw->dwarf_end(table->dwarf);
-	if (table->elf)
-		(void)table->dw->elf_end(table->elf);
+		(void)table->file.dw->dwarf_end(table->dwarf);
+	libdw_file_close(&table->file);
 	free(table->ranges);
 	free(table);
 }
@@ -155,13 +142,13 @@ static bool find_unit(struct inline_table *table, uint64_t address, Dwarf_Die *r
 {
 	const struct unit_range *range;
 
-	if (table->dw->dwarf_addrdie(table->dwarf, address, ret))
+	if (table->file.dw->dwarf_addrdie(table->dwarf, address, ret))
 		return true;
 	if (!table->is_listed)
 		list_units(table);
 	table->is_listed = true;
 	range = find_range(table, address);
-	return range && table->dw->dwarf_offdie(table->dwarf, range->unit, ret);
+	return range && table->file.dw->dwarf_offdie(table->dwarf, range->unit, ret);
 }
 
 /*
@@ -175,7 +162,7 @@ static int find_scopes(struct inline_table *table, uint64_t address, Dwarf_Die *
 
 	if (!find_unit(table, address, &die))
 		return 0;
-	count = table->dw->dwarf_getscopes(&die, address, &scopes);
+	count = table->file.dw->dwarf_getscopes(&die, address, &scopes);
 	if (count <= 0) {
 		free(scopes);
 		return 0;
@@ -183,7 +170,7 @@ static int find_scopes(struct inline_table *table, uint64_t address, Dwarf_Die *
 	die = scopes[0];
 	free(scopes);
 	*ret = NULL;
-	return table->dw->dwarf_getscopes_die(&die, ret);
+	return table->file.dw->dwarf_getscopes_die(&die, ret);
 }
 
 /* As a table of symbols has it, so that both are the same function. */
@@ -192,9 +179,9 @@ static const char *name_of(const struct inline_table *table, Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
-	if (table->dw->dwarf_attr_integrate(die, ATTRIBUTE_LINKAGE_NAME, &attribute))
-		name = table->dw->dwarf_formstring(&attribute);
-	return name ? name : table->dw->dwarf_diename(die);
+	if (table->file.dw->dwarf_attr_integrate(die, ATTRIBUTE_LINKAGE_NAME, &attribute))
+		name = table->file.dw->dwarf_formstring(&attribute);
+	return name ? name : table->file.dw->dwarf_diename(die);
 }
 
 static size_t find_names(struct inline_table *table, uint64_t address,
@@ -204,10 +191,10 @@ static size_t find_names(struct inline_table *table, uint64_t address,
 	int count = find_scopes(table, address, &scopes), outermost = 0;
 	size_t found = 0;
 
-	while (outermost < count && table->dw->dwarf_tag(&scopes[outermost]) != TAG_SUBPROGRAM)
+	while (outermost < count && table->file.dw->dwarf_tag(&scopes[outermost]) != TAG_SUBPROGRAM)
 		outermost++;
 	for (int i = outermost; i-- > 0 && found < INLINED_MAX;) {
-		const char *name = table->dw->dwarf_tag(&scopes[i]) == TAG_INLINED
+		const char *name = table->file.dw->dwarf_tag(&scopes[i]) == TAG_INLINED
 					   ? name_of(table, &scopes[i])
 					   : NULL;
 

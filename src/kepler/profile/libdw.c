@@ -2,7 +2,9 @@
 #include "kepler/profile/libdw.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/macro.h"
 
@@ -65,4 +67,32 @@ const struct libdw *libdw_load(void)
 		is_loaded = load(&library);
 	is_known = true;
 	return is_loaded ? &library : NULL;
+}
+
+static int open_file(int fd, Elf_Cmd command, bool (*read)(void *userdata, int fd), void *userdata,
+		     struct libdw_file *file)
+{
+	file->dw = libdw_load();
+	if (!file->dw)
+		return -ENOSYS;
+	file->elf = file->dw->elf_begin(fd, command, NULL);
+	if (!file->elf || !read(userdata, fd))
+		return -ENOENT;
+	(void)file->dw->elf_cntl(file->elf, ELF_C_FDDONE); /* what is needed is in memory */
+	return 0;
+}
+
+int libdw_file_open(int fd, Elf_Cmd command, bool (*read)(void *userdata, int fd), void *userdata,
+		    struct libdw_file *file)
+{
+	int r = file ? open_file(fd, command, read, userdata, file) : -ENOMEM;
+
+	(void)close(fd);
+	return r;
+}
+
+void libdw_file_close(const struct libdw_file *file)
+{
+	if (file->elf)
+		(void)file->dw->elf_end(file->elf);
 }

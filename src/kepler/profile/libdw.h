@@ -59,3 +59,18 @@ struct libdw {
 
 /* NULL: it is not installed, or lacks a function. */
 const struct libdw *libdw_load(void);
+
+/* A file that the library reads. */
+struct libdw_file {
+	const struct libdw *dw;
+	Elf *elf; /* NULL: it could not be read */
+};
+
+/*
+ * Opens @fd, which is closed in any case, and lets @read take what is needed of it; from then on
+ * the file itself is not read. @command: ELF_C_READ or ELF_C_READ_MMAP. 0; -ENOSYS: there is no
+ * library; -ENOENT: it is not ELF, or @read returned false; -ENOMEM: @file is NULL.
+ */
+int libdw_file_open(int fd, Elf_Cmd command, bool (*read)(void *userdata, int fd), void *userdata,
+		    struct libdw_file *file);
+void libdw_file_close(const struct libdw_file *file); /* also if it was not opened */

@@ -6,9 +6,7 @@
  */
 #include "kepler/profile/unwind_table.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "kepler/profile/libdw.h"
 
@@ -24,46 +22,35 @@
 #define OPS_OF_PLACE     3
 
 struct unwind_table {
-	const struct libdw *dw;
-	Elf *elf;
+	struct libdw_file file;
 	Dwarf_CFI *cfi; /* of the file's, which frees it */
 };
 
-static int read_table(int fd, struct unwind_table *table)
+static bool read_table(void *userdata, int fd)
 {
-	table->elf = table->dw->elf_begin(fd, ELF_C_READ, NULL);
-	table->cfi = table->elf ? table->dw->dwarf_getcfi_elf(table->elf) : NULL;
-	if (!table->cfi)
-		return -ENOENT;
-	(void)table->dw->elf_cntl(table->elf, ELF_C_FDDONE); /* the tables are in memory */
-	return 0;
+	struct unwind_table *table = userdata;
+
+	(void)fd;
+	table->cfi = table->file.dw->dwarf_getcfi_elf(table->file.elf);
+	return table->cfi;
 }
 
 int unwind_table_open(int fd, struct unwind_table **ret)
 {
-	const struct libdw *dw = libdw_load();
-	struct unwind_table *table = dw ? calloc(1, sizeof(*table)) : NULL;
-	int r = dw ? -ENOMEM : -ENOSYS;
+	struct unwind_table *table = calloc(1, sizeof(*table));
+	int r = libdw_file_open(fd, ELF_C_READ, read_table, table, table ? &table->file : NULL);
 
-	if (table) {
-		table->dw = dw;
-		r = read_table(fd, table);
-	}
-	(void)close(fd);
-	if (r < 0) {
+	if (r < 0)
 		unwind_table_close(table);
-		return r;
-	}
-	*ret = table;
-	return 0;
+	else
+		*ret = table;
+	return r;
 }
 
 void unwind_table_close(struct unwind_table *table)
 {
-	if (!table)
-		return;
-	if (table->elf)
-		(void)table->dw->elf_end(table->elf);
+	if (table)
+		libdw_file_close(&table->file);
 	free(table);
 }
 
@@ -140,9 +127,9 @@ struct unwind_rule unwind_table_find(const struct unwind_table *table, uint64_t 
 	struct unwind_rule rule;
 	Dwarf_Frame *frame;
 
-	if (table->dw->dwarf_cfi_addrframe(table->cfi, address, &frame) != 0)
+	if (table->file.dw->dwarf_cfi_addrframe(table->cfi, address, &frame) != 0)
 		return (struct unwind_rule){ .kind = UNWIND_UNKNOWN };
-	rule = read_rule(table->dw, frame);
+	rule = read_rule(table->file.dw, frame);
 	free(frame);
 	return rule;
 }

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from rig import KEPLER, ROOT, Sensors, need_program, rapl_zone, run_tests
+from profile_rig import FRAMES, build, burner, plant, profile, told_uj
+from rig import run_tests
 
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -33,19 +34,6 @@ MESSAGES = {
                 ("time_nanos", 9, "int64"), ("duration_nanos", 10, "int64"), ("period_type", 11, "ValueType"),
                 ("period", 12, "int64"), ("comment", 13, "*int64"), ("default_sample_type", 14, "int64")],
 }
-PROGRAM = r"""
-#include <time.h>
-static volatile unsigned long sink;
-static double cpu(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-__attribute__((noinline)) void burn(double s)
-{ for (double end = cpu() + s; cpu() < end;) for (unsigned long i = 0; i < 200000; i++) sink += i; }
-int main(void) { for (double end = cpu() + 2; cpu() < end;) burn(0.1); return 0; }
-"""
 
 
 def profile_class():
@@ -68,18 +56,15 @@ def profile_class():
 def recorded(directory):
     """A profile of the program: its file, its energy in µJ as the summary has it."""
     path, out = pathlib.Path(directory, "burner"), pathlib.Path(directory, "out.pb.gz")
-    subprocess.run([need_program("cc"), "-O1", "-fno-omit-frame-pointer", "-Wl,--build-id=0x00c0ffee", "-x", "c", "-o", path, "-"],
-                   input=PROGRAM, text=True, check=True)
-    with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=12)) as sensors:
-        done = subprocess.run([KEPLER, "profile", f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=",
-                               f"--host.sysfs={sensors.mount}", f"--output={out}", "--", path], stderr=subprocess.PIPE, text=True,
-                              check=True, timeout=300)
-    return out, [int(a + b) for a, b in re.findall(r"(\d+)\.(\d{6}) J", done.stderr)][0]
+    build(path, burner("burn"), (*FRAMES, "-Wl,--build-id=0x00c0ffee"))
+    with plant() as sensors:
+        done = profile(f"--host.sysfs={sensors.mount}", f"--output={out}", "--", path)
+    return out, told_uj(done.stderr)[0]
 
 
 def a_decoder_reads_it():
     with tempfile.TemporaryDirectory() as directory:
-        out, told_uj = recorded(directory)
+        out, energy_uj = recorded(directory)
         raw = out.read_bytes()
     assert raw[4:8] == b"\0\0\0\0", "a time in the header of gzip"
     read = profile_class()()
@@ -88,9 +73,9 @@ def a_decoder_reads_it():
     assert text[0] == "" and text[read.default_sample_type] == "energy"
     assert [(text[kind.type], text[kind.unit]) for kind in read.sample_type] == [
         ("samples", "count"), ("cpu", "nanoseconds"), ("energy", "microjoules")]
-    assert sum(sample.value[2] for sample in read.sample) == told_uj, told_uj
+    assert sum(sample.value[2] for sample in read.sample) == energy_uj, energy_uj
     cpu_s = sum(sample.value[1] for sample in read.sample) / 1e9
-    print(f"  {cpu_s:.3f} s of CPU time of about 2 s, {told_uj} µJ, {sum(sample.value[0] for sample in read.sample)} samples")
+    print(f"  {cpu_s:.3f} s of CPU time of about 2 s, {energy_uj} µJ, {sum(sample.value[0] for sample in read.sample)} samples")
     assert abs(cpu_s - 2) < 0.1, cpu_s
     assert [text[comment] for comment in read.comment][1] == "energy is measured"
     names = {one.id: text[one.name] for one in read.function}
@@ -105,13 +90,13 @@ def a_decoder_reads_it():
 
 def pprof_shows_it():
     with tempfile.TemporaryDirectory() as directory:
-        out, told_uj = recorded(directory)
+        out, energy_uj = recorded(directory)
         top = subprocess.run([GO, "tool", "pprof", "-top", out], capture_output=True, text=True, check=True, timeout=300).stdout
         stacks = subprocess.run([GO, "tool", "pprof", "-raw", out], capture_output=True, text=True, check=True, timeout=300).stdout
     assert "Type: energy\n" in top and "energy is measured" in top, top
-    assert f"Total samples = {told_uj}microjoules" in top, (told_uj, top)
+    assert f"Total samples = {energy_uj}microjoules" in top, (energy_uj, top)
     burn = next(line for line in top.splitlines() if line.endswith("  burn"))
-    assert int(burn.split("microjoules")[0]) > 0.8 * told_uj, top
+    assert int(burn.split("microjoules")[0]) > 0.8 * energy_uj, top
     assert "samples/count cpu/nanoseconds energy/microjoules[dflt]" in stacks, stacks
     assert re.search(r"/burner 00c0ffee \[FN\]", stacks), stacks
 

@@ -16,23 +16,12 @@ from browser import Browser
 from containers import remove_cgroup
 from fake_kubernetes import NODE, FakeKubernetes, make_pod, pod_id
 from kube_pods import ROOTS
+from profile_rig import CLOCK, build, plant, profile, program, told_uj
 from rig import KEPLER, ROOT, Sensors, Service, need_program, rapl_zone, run_tests
 
-QUIET = (f"--config.file={ROOT / 'tests/rig/rig.yaml'}", "--host.state-dir=")
 SECONDS = 30 if os.environ.get("KEPLER_LONG_TESTS") else 12
 # Two functions that use CPU time as 3 to 1, by the process' own clock.
-PROGRAM = r"""
-#include <stdlib.h>
-#include <time.h>
-static volatile unsigned long sink;
-static double cpu(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-#define WORK(name, operator) __attribute__((noinline)) void name(double s) \
-{ for (double end = cpu() + s; cpu() < end;) for (unsigned long i = 0; i < 200000; i++) sink operator i; }
+PROGRAM = CLOCK + r"""
 WORK(large, +=)
 WORK(small, ^=)
 int main(int argc, char **argv)
@@ -43,16 +32,7 @@ int main(int argc, char **argv)
 """
 
 # Functions that the compiler puts into their callers: hottest into hot, and hot into outer.
-INLINED = r"""
-#include <stdlib.h>
-#include <time.h>
-static volatile unsigned long sink;
-static double cpu(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+INLINED = CLOCK + r"""
 static inline __attribute__((always_inline)) void hottest(void) { for (unsigned long i = 0; i < 200000; i++) sink += i; }
 static inline __attribute__((always_inline)) void hot(void) { hottest(); }
 __attribute__((noinline)) void outer(double s) { for (double end = cpu() + s; cpu() < end;) hot(); }
@@ -61,19 +41,9 @@ int main(int argc, char **argv) { for (double end = cpu() + atof(argv[1]); cpu()
 
 # A function of arithmetic and one of page faults, in turns of a millisecond. Faults stand in for cache misses, which virtual
 # machines without counters cannot count: the kernel counts and samples them in the same way.
-MISSES = r"""
-#define _GNU_SOURCE
-#include <stdlib.h>
+MISSES = "#define _GNU_SOURCE" + CLOCK + r"""
 #include <sys/mman.h>
-#include <time.h>
 #define PAGES 64
-static volatile unsigned long sink;
-static double cpu(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 __attribute__((noinline)) void arithmetic(void)
 { for (double end = cpu() + 0.001; cpu() < end;) for (unsigned long i = 0; i < 20000; i++) sink += i; }
 __attribute__((noinline)) void missing(volatile char *pages)
@@ -114,12 +84,6 @@ int main(void)
 """
 
 
-def profile(*words, status=0, **kwargs):
-    done = subprocess.run([KEPLER, "profile", *QUIET, *words], capture_output=True, text=True, check=False, timeout=300, **kwargs)
-    assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
-    return done
-
-
 def stacks(text):
     """The folded profile as (frames, µJ)."""
     return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in text.splitlines()]
@@ -129,25 +93,8 @@ def energy_of(name, found):
     return sum(uj for frames, uj in found if name in frames)
 
 
-def told_uj(stderr):
-    return [int(whole + micro) for whole, micro in re.findall(r"(\d+)\.(\d{6}) J", stderr)]
-
-
-@contextlib.contextmanager
-def program(name="three-to-one", text=PROGRAM, flags=("-O1", "-fno-omit-frame-pointer")):
-    with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory, name)
-        subprocess.run([need_program("cc"), *flags, "-x", "c", "-o", path, "-"], input=text, text=True,
-                       check=True)
-        yield path
-
-
-def plant():
-    return Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=12))
-
-
 def functions_have_the_energy_of_their_time():
-    with plant() as sensors, program() as path:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path:
         out = path.parent / "out.folded"
         done = profile(f"--host.sysfs={sensors.mount}", "--frequency=999", f"--output={out}", "--", path, str(SECONDS), status=7)
         found = stacks(out.read_text())
@@ -164,7 +111,7 @@ def three_functions_have_their_shares():
     text = PROGRAM.replace("WORK(small, ^=)", "WORK(small, ^=)\nWORK(medium, -=)").replace(
         "large(0.075); small(0.025);", "large(0.05); medium(0.03); small(0.02);")
     shares = {"large": 0.5, "medium": 0.3, "small": 0.2}
-    with plant() as sensors, program(text=text) as path:
+    with plant() as sensors, program("three-to-one", text) as path:
         out = path.parent / "out.folded"
         profile(f"--host.sysfs={sensors.mount}", "--frequency=999", f"--output={out}", "--", path, "30", status=7)
         found = stacks(out.read_text())
@@ -191,7 +138,7 @@ def misses_have_the_energy_where_misses_are_charged():
 
 
 def the_machine_adds_up():
-    with plant() as sensors, program() as path:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path:
         burner = subprocess.Popen([path, "1000"])
         try:
             done = profile(f"--host.sysfs={sensors.mount}", "--all", "--duration=3s")
@@ -213,7 +160,7 @@ def the_machine_adds_up():
 def a_containers_processes_alone():
     """One program in a cgroup of its own, and another one elsewhere, which the profile of the cgroup leaves out."""
     name = "kepler-test-profile.service"
-    with plant() as sensors, program() as path, Service(name) as service, contextlib.ExitStack() as ended:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path, Service(name) as service, contextlib.ExitStack() as ended:
         other = path.with_name("other")
         os.link(path, other)
         for burner in (service.run(path, "1000"), subprocess.Popen([other, "1000"])):
@@ -249,7 +196,8 @@ def a_pods_processes_alone():
     fake = FakeKubernetes(token="")
     pods = [fake.put(make_pod(name, uid=str(uuid.uuid4()))) for name in ("wanted", "other")]
     cgroups = [f"kubepods/burstable/pod{pod['metadata']['uid']}/{pod_id(pod)}" for pod in pods]
-    with plant() as sensors, program() as path, contextlib.ExitStack() as ended, tempfile.TemporaryDirectory() as directory:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path, contextlib.ExitStack() as ended, \
+            tempfile.TemporaryDirectory() as directory:
         ended.callback(fake.down)
         other = path.with_name("other")
         os.link(path, other)
@@ -277,7 +225,7 @@ def stacks_without_callers_are_counted():
         for flags, is_broken in ((["-fomit-frame-pointer"], False), (["-fomit-frame-pointer", *no_tables], True),
                                  (["-fno-omit-frame-pointer", *no_tables], False)):
             path = pathlib.Path(directory, "looper")
-            subprocess.run([need_program("cc"), "-O2", *flags, "-x", "c", "-o", path, "-"], input=text, text=True, check=True)
+            build(path, text, ("-O2", *flags))
             done = profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.folded", "--", path, "3", status=7)
             found = stacks(pathlib.Path(directory, "out.folded").read_text())
             told = re.search(r"kepler: (\d+) % of the user stacks lack callers, most of them in looper; programs built with "
@@ -287,8 +235,7 @@ def stacks_without_callers_are_counted():
             assert bool(told) == is_broken, (flags, done.stderr)
             assert not told or int(told[1]) > 50, done.stderr
             assert is_broken or called > 0.8 * sum(uj for _, uj in found), found
-        subprocess.run([need_program("cc"), "-O2", "-fomit-frame-pointer", *no_tables, "-x", "c", "-o", path, "-"], input=text,
-                       text=True, check=True)
+        build(path, text, ("-O2", "-fomit-frame-pointer", *no_tables))
         profile(f"--host.sysfs={sensors.mount}", f"--output={directory}/out.html", "--", path, "2", status=7)
         assert "lack callers" in pathlib.Path(directory, "out.html").read_text(), "the page does not say what the message says"
 
@@ -329,7 +276,7 @@ def functions_that_a_runtime_compiled_have_names():
 
 def the_page_is_a_flame_graph():
     """Without --output a command's profile is a page; a real browser draws it, and asks for nothing else."""
-    with plant() as sensors, program() as path, tempfile.TemporaryDirectory() as directory:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path, tempfile.TemporaryDirectory() as directory:
         done = profile(f"--host.sysfs={sensors.mount}", "--", path, "3", status=7, cwd=directory)
         page = pathlib.Path(directory, "kepler-profile.html")
         with Browser() as browser:
@@ -352,7 +299,7 @@ def the_page_is_a_flame_graph():
 
 def the_picture_is_a_flame_graph():
     """One file of SVG: the frames are there without a script; in a browser it zooms, searches, and keeps both in its address."""
-    with plant() as sensors, program() as path, tempfile.TemporaryDirectory() as directory:
+    with plant() as sensors, program("three-to-one", PROGRAM) as path, tempfile.TemporaryDirectory() as directory:
         picture = pathlib.Path(directory, "out.svg")
         profile(f"--host.sysfs={sensors.mount}", f"--output={picture}", "--", path, "3", status=7)
         titles = [title.text for title in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}title")]
