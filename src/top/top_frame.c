@@ -367,18 +367,36 @@ static void add_titles(struct strbuf *out, const struct top_state *state,
 		end_line(out, style);
 }
 
+/* Where not all fit, those that do, from the one that is shown on. */
+static void add_views(struct strbuf *text, const struct top_state *state)
+{
+	size_t used = text->len + sizeof("  []") - 1;
+	bool fit;
+
+	for (unsigned view = 0; view < VIEW_COUNT; view++)
+		used += (view ? 2 : 0) + strlen(view_name(view));
+	fit = used < state->columns;
+	for (unsigned i = 0; i < VIEW_COUNT; i++) {
+		unsigned view = fit ? i : (state->view + i) % VIEW_COUNT;
+
+		if (!fit && i && text->len + 2 + strlen(view_name(view)) >= state->columns)
+			return;
+		strbuf_addf(text, view == state->view ? "  [%s]" : "  %s", view_name(view));
+	}
+}
+
 static void add_title(struct strbuf *out, const struct top_state *state,
 		      const struct top_style *style)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_addf(&text, "Kepler  %s  %s", state->reading.node, style->clock);
-	for (unsigned view = 0; style->is_screen && view < VIEW_COUNT; view++)
-		strbuf_addf(&text, view == state->view ? "  [%s]" : "  %s", view_name(view));
 	if (state->is_paused)
 		strbuf_add_str(&text, "  PAUSED");
 	if (state->is_following)
 		strbuf_add_str(&text, "  following");
+	if (style->is_screen)
+		add_views(&text, state);
 	add_text(out, state, style, BOLD, &text);
 }
 
@@ -412,7 +430,7 @@ static void add_total(struct strbuf *out, const struct top_state *state,
 	}
 	if (reading->error_watts > 0) {
 		watts_bound_text(watts, reading->error_watts);
-		strbuf_addf(&text, " ± %s W", watts);
+		strbuf_addf(&text, " %s %s W", style->utf8 ? "±" : "+-", watts);
 	}
 	strbuf_add_str(&text, reading->is_estimated ? ", estimated" : "");
 	if (isfinite(reading->total_watts)) {
@@ -481,6 +499,20 @@ static void add_graph(struct strbuf *out, const struct top_state *state,
 	end_line(out, style);
 }
 
+/* Whole words: as many as fit, in the order in which they are needed. */
+static void add_hints(struct strbuf *text, const struct top_state *state)
+{
+	static const char *const hints[] = { "? help",    "q quit", "/ filter", "s sort",
+					     "Tab level", "t tree", "F follow", "p pause" };
+
+	for (size_t i = 0, used = 0; i < ARRAY_SIZE(hints); i++) {
+		if (used + 2 + strlen(hints[i]) >= state->columns)
+			return;
+		used += (i ? 2 : 0) + strlen(hints[i]);
+		strbuf_addf(text, "%s%s", i ? "  " : "", hints[i]);
+	}
+}
+
 static void add_foot(struct strbuf *out, const struct top_state *state,
 		     const struct top_style *style)
 {
@@ -496,8 +528,7 @@ static void add_foot(struct strbuf *out, const struct top_state *state,
 		strbuf_add_str(&text, style->notice);
 		how = YELLOW;
 	} else {
-		strbuf_add_str(&text, "? help  / filter  s sort  Tab level  t tree  F follow  "
-				      "p pause  q quit");
+		add_hints(&text, state);
 	}
 	begin(out, style, how);
 	(void)cell_text_add(out, text.data ? text.data : "", state->columns - 1);
@@ -546,7 +577,7 @@ static const struct {
 } replacements[] = {
 	{ "▁", '_' }, { "▂", '.' }, { "▃", ':' }, { "▄", '-' }, { "▅", '=' },
 	{ "▆", '+' }, { "▇", '*' }, { "█", '#' }, { "…", '.' }, { "·", '|' },
-	{ "–", '-' }, { "±", '+' }, { "≤", '<' }, { "▾", 'v' }, { "▴", '^' },
+	{ "–", '-' }, { "≤", '<' }, { "▾", 'v' }, { "▴", '^' },
 };
 
 static char replacement_of(const char *character, size_t len)

@@ -77,6 +77,51 @@ static void narrow_terminals_keep_what_matters(void **state)
 	top_state_release(&top);
 }
 
+/* Hints that do not fit are left out, with the way out before them. */
+static void hints_are_whole_words(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+
+	for (unsigned columns = 20; columns < 100; columns++) {
+		struct top_state top;
+		const char *last;
+
+		begin_state(&top, 15, columns);
+		draw(&top, &screen, &frame);
+		last = strrchr(frame.data, '\n');
+		assert_non_null(strstr(last, "? help  q quit"));
+		assert_null(strstr(last, "…"));
+		assert_true(columns < 72 || strstr(last, "p pause"));
+		top_state_release(&top);
+	}
+}
+
+/* The level, the pause and the sign of an error can be read on any terminal. */
+static void a_narrow_title_has_the_level_and_the_pause(void **state)
+{
+	static const struct top_style ascii = { .is_screen = true, .clock = "14:03:22" };
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+
+	for (unsigned level = 0; level < VIEW_COUNT; level++) {
+		struct top_state top;
+		char shown[24];
+
+		begin_state(&top, 15, 60);
+		top.view = level;
+		top.is_paused = true;
+		top.reading.error_watts = 2;
+		top.reading.is_estimated = true;
+		(void)snprintf(shown, sizeof(shown), "[%s]", view_name(level));
+		draw(&top, &ascii, &frame);
+		*strchr(frame.data, '\n') = '\0';
+		assert_non_null(strstr(frame.data, shown));
+		assert_null(strchr(frame.data, '.')); /* for "…": nothing is cut */
+		assert_non_null(strstr(frame.data, "PAUSED"));
+		assert_non_null(strstr(frame.data + strlen(frame.data) + 1, "+- 2"));
+		top_state_release(&top);
+	}
+}
+
 static void names_cannot_command_the_terminal(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
@@ -197,6 +242,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(narrow_terminals_keep_what_matters),
+		cmocka_unit_test(hints_are_whole_words),
+		cmocka_unit_test(a_narrow_title_has_the_level_and_the_pause),
 		cmocka_unit_test(names_cannot_command_the_terminal),
 		cmocka_unit_test(the_head_makes_the_total),
 		cmocka_unit_test(what_is_estimated_is_marked),
