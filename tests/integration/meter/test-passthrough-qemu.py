@@ -5,9 +5,9 @@ port, 9p, virtiofs and vsock. What the guest counts is what the host has sent, t
 its clock is set, either Kepler is killed, and records of the port and of vsock are lost, repeated, torn and late; in turn for
 SECONDS (600).
 
-The guest has a Kepler for each channel, one that asks at the port of vhostmd, and a container of a pod. The host's Kepler is stopped
-while values are compared, so that its last record remains; the file of the machine's directory is that record. A client of vhostmd
-in the guest gets the same energy.
+The guest has a Kepler for each channel, one that asks at the port of vhostmd, and a container of a pod. The host's Kepler is
+stopped while values are compared, so that its last record remains; the file of the machine's directory is that record. A client
+of vhostmd in the guest gets the same energy.
 """
 import contextlib
 import http.client
