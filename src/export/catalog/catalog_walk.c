@@ -412,8 +412,8 @@ static void walk_node_power(struct walk *walk)
 		if (total_of(snapshot, i) == total && snapshot->accounts[i].span_ns)
 			walk->total_w -= rows_watts(snapshot, &snapshot->accounts[i], mode);
 	}
-	/* A value that rounding leaves below 0 counts as 0. */
-	walk->total_w = fmax(walk->total_w, 0);
+	/* In nW: what rounding leaves of equal sums is 0. */
+	walk->total_w = fmax(round(walk->total_w * 1e9) / 1e9, 0);
 	walk->at.base = &walk->total_w;
 	if (any)
 		put_point(walk, NULL);

@@ -792,6 +792,28 @@ static void watts_of_rows_and_what_is_unattributed_make_the_node(void **state)
 	fixture_release(&fixture);
 }
 
+/* Zones and rows are added up in different ways: a page had 4.7e-11 W. */
+static void what_rounding_leaves_is_not_unattributed(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct fixture fixture;
+	struct snapshot_table *table;
+	uint64_t *deltas;
+
+	fixture_node(&fixture);
+	table = &fixture.snapshot.level[LEVEL_CONTAINER];
+	deltas = (uint64_t *)(uintptr_t)table->deltas;
+	memset(deltas, 0, table->count * fixture.snapshot.columns * sizeof(*deltas));
+	deltas[fixture.snapshot.accounts[0].column[MODE_DYNAMIC]] = 12000000;
+	fixture.zones[0].watts[MODE_DYNAMIC] = 12 + 4.7e-11;
+	fixture.zones[1].watts[MODE_DYNAMIC] = 0;
+	fixture_follow_zones(&fixture);
+	render(&fixture.snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
+	assert_non_null(strstr(out.data, "kepler_node_unattributed_watts{mode=\"dynamic\","
+					 "source=\"rapl-sysfs\"} 0\n"));
+	fixture_release(&fixture);
+}
+
 /* A part of the total that counts and has no reading: a sum without it would be wrong. */
 static void a_total_that_is_not_known_has_no_watts(void **state)
 {
@@ -821,6 +843,7 @@ int main(void)
 		cmocka_unit_test(accounts_that_look_alike_stay_apart),
 		cmocka_unit_test(rows_sum_packages_unless_asked),
 		cmocka_unit_test(watts_of_rows_and_what_is_unattributed_make_the_node),
+		cmocka_unit_test(what_rounding_leaves_is_not_unattributed),
 		cmocka_unit_test(a_total_that_is_not_known_has_no_watts),
 		cmocka_unit_test(absent_is_not_zero),
 		cmocka_unit_test(hostile_names_forge_nothing),
