@@ -462,21 +462,11 @@ def load_result(process, timeout=1200):
 
 
 @contextlib.contextmanager
-def only_one(name):
-    """A test that has what no two may have at once waits here for its turn."""
-    with pathlib.Path(tempfile.gettempdir(), f"kepler-test-{name}").open("w") as lock:
+def only_load_of_a_validator(shape="own"):
+    """Two validators with a load in cgroups of one shape refuse each other: a test that has one waits here for its turn."""
+    with pathlib.Path(tempfile.gettempdir(), f"kepler-test-load-{shape}").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def only_load_of_a_validator(shape="own"):
-    """Two validators with a load in cgroups of one shape refuse each other."""
-    return only_one(f"load-{shape}")
-
-
-def only_crowd():
-    """A thousand processes of one test would fill a table of another."""
-    return only_one("crowd")
 
 
 PORTS = []  # what says, for as long as this process lives, that a port is taken

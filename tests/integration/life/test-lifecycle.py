@@ -19,8 +19,7 @@ import tempfile
 import time
 import zlib
 
-from rig import (BUILD, KEPLER, Exporter, Sensors, is_sanitized, load, need_root, only_crowd, rapl_zone, release_binary,
-                 skip)
+from rig import BUILD, KEPLER, Exporter, Sensors, is_sanitized, load, need_root, rapl_zone, release_binary, skip
 
 FAST = ["--monitor.interval=200ms"]
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
@@ -285,14 +284,13 @@ class Confines:
 
 @contextlib.contextmanager
 def crowd(count):
-    with only_crowd():
-        processes = load("ring", count)
-        processes.stdout.readline()
-        try:
-            yield
-        finally:
-            processes.terminate()
-            processes.wait()
+    processes = load("ring", count)
+    processes.stdout.readline()
+    try:
+        yield
+    finally:
+        processes.terminate()
+        processes.wait()
 
 
 def little_memory():

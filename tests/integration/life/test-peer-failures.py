@@ -120,8 +120,8 @@ def no_descriptors():
 
 
 def few_descriptors():
-    """20 to 32 descriptors: it starts, measures and answers, more silent peers than it has descriptors or not; that is said."""
-    for count in (20, 24, 32):
+    """21 to 32 descriptors: it starts, measures and answers, more silent peers than it has descriptors or not; that is said."""
+    for count in (21, 24, 32):
         def limit(count=count):
             resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 

@@ -10,8 +10,7 @@ import pathlib
 import signal
 import time
 
-from rig import (Exporter, Sensors, Service, balanced, check_machine, close, load, load_result, only_crowd, rapl_zone, run_tests,
-                   seen_with_truth)
+from rig import Exporter, Sensors, Service, balanced, check_machine, close, load, load_result, rapl_zone, run_tests, seen_with_truth
 
 ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
 LIMITED = tuple(f"kepler_{level}_" for level in ("process", "container", "pod", "vm", "namespace"))
@@ -98,14 +97,13 @@ def overflow(table, option, begin_load):
 
 def crowded(count, limit):
     """More processes than a limit of rows: the last response, and the joules that belong to no process."""
-    with only_crowd():
-        crowd = load("ring", count)
-        crowd.stdout.readline()
-        try:
-            metrics = overflow("processes", f"--monitor.max-processes={limit}", lambda: [load("storm", 100, 2, 3)])
-        finally:
-            crowd.kill()
-            crowd.wait()
+    crowd = load("ring", count)
+    crowd.stdout.readline()
+    try:
+        metrics = overflow("processes", f"--monitor.max-processes={limit}", lambda: [load("storm", 100, 2, 3)])
+    finally:
+        crowd.kill()
+        crowd.wait()
     own = {labels["pid"] for labels, _ in metrics.select("kepler_process_package_joules_total") if labels["pid"]}
     nameless = metrics.sum("kepler_node_unattributed_joules_total", zone="package", reason="dropped")
     print(f"  {len(own)} processes with series, {nameless} J without a name")

