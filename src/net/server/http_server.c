@@ -476,7 +476,7 @@ void http_server_stop(struct http_server *server)
 		(void)eventfd_write(server->stop_fd, 1);
 		(void)pthread_join(server->thread, NULL);
 		http_answer_resume(&server->answerer); /* none may be suspended */
-		(void)http_stream_resume(&server->connections, 0);
+		(void)http_stream_resume(&server->connections, UINT64_MAX);
 	}
 	for (size_t i = 0; i < server->listener_count; i++)
 		http_unlisten(&server->listeners[i]);

@@ -126,7 +126,10 @@ bool http_stream_wrap(struct http_connections *connections, struct http_connecti
 	return true;
 }
 
-/* False: the library is to send it, or to find out why it cannot be sent. */
+/*
+ * False: the library is to send it, or to find out why it cannot be sent. Where a system's buffers
+ * are so small that a part was sent, what follows would be read as a part of the chunk.
+ */
 static bool send_chunk(struct stream *stream)
 {
 	char size[16], end[] = "\r\n";
@@ -134,12 +137,18 @@ static bool send_chunk(struct stream *stream)
 				 { (void *)(uintptr_t)stream->piece, stream->len },
 				 { end, 2 } };
 	const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
+	ssize_t sent;
 
 	if (stream->len > DIRECT_MAX)
 		return false;
 	parts[0].iov_len = (size_t)snprintf(size, sizeof(size), "%zx\r\n", stream->len);
-	if (sendmsg(stream->connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) <= 0)
+	sent = sendmsg(stream->connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (sent <= 0)
 		return false;
+	if ((size_t)sent < parts[0].iov_len + stream->len + parts[2].iov_len) {
+		(void)shutdown(stream->connection->fd, SHUT_RDWR);
+		return false;
+	}
 	stream->at = stream->len;
 	stream->direct_bytes += stream->len;
 	return true;

@@ -26,7 +26,8 @@ bool http_stream_wrap(struct http_connections *connections, struct http_connecti
 		      struct MHD_Connection *mhd, const struct http_response *response,
 		      struct MHD_Response **ret);
 /*
- * Asks all handlers for their next piece, or (@now_ns not 0) ends those that are over by then.
+ * Asks all handlers for their next piece, or (@now_ns not 0) ends those that are over by then: with
+ * UINT64_MAX all of them, because the library aborts if it is stopped while one is suspended.
  * Returns how many of them the library has to go on with.
  */
 unsigned http_stream_resume(struct http_connections *connections, uint64_t now_ns);

@@ -172,6 +172,20 @@ def a_quarter_of_the_connections_may_follow():
         assert local.ask("/api/v1/now")[0] == 200
 
 
+def an_exporter_ends_while_it_is_followed():
+    with Sockets("--monitor.interval=1s") as local, socket.socket(socket.AF_UNIX) as peer:
+        local.exporter.intervals(1)
+        peer.connect(str(local.path))
+        peer.settimeout(20)
+        peer.sendall(b"GET /api/v1/now?follow=60&limit=3 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        while answer.count(b'{"time":') < 3:  # the first by the library, the others without it
+            answer += peer.recv(65536)
+        assert local.exporter.stop() == 0, local.exporter.output()
+        while peer.recv(65536):
+            pass
+
+
 def everyone_sees_everything_where_the_option_says_so():
     with Sockets("--local.everyone=all") as local:
         local.exporter.intervals(1)
@@ -233,4 +247,4 @@ if __name__ == "__main__":
                everyone_sees_everything_where_the_option_says_so, the_rows_of_each_level_make_the_total,
                users_have_the_power_of_their_processes,
                another_instance_needs_another_path, a_request_is_followed_by_an_answer_for_each_interval,
-               a_quarter_of_the_connections_may_follow])
+               a_quarter_of_the_connections_may_follow, an_exporter_ends_while_it_is_followed])
