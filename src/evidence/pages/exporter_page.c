@@ -75,11 +75,13 @@ static struct exporter_zone *take_zone(struct exporter *exporter,
 }
 
 /* Idle energy that is shared by size does not depend on the load. */
-static void count_mine(const struct exporter_state *state, const struct page_series *series,
-		       enum energy_level level, double growth, struct exporter_sum *sum)
+static void count_mine(const struct exporter *exporter, const struct page_series *series,
+		       enum energy_level level, double growth, const struct row_growth *row,
+		       struct exporter_zone *zone)
 {
-	size_t word = state->options.mine ? own_rows_find(state->options.mine, level, series)
-					  : OWN_WORDS_MAX;
+	const struct own_rows *mine = exporter->state->options.mine;
+	struct exporter_sum *sum = &zone->sums[level];
+	size_t word = mine ? own_rows_find(mine, level, series) : OWN_WORDS_MAX;
 
 	if (word == OWN_WORDS_MAX)
 		return;
@@ -87,8 +89,11 @@ static void count_mine(const struct exporter_state *state, const struct page_ser
 	if (strcmp(page_label(series, "mode"), "idle") == 0)
 		return;
 	sum->mine += growth;
-	sum->mine_by_word[word] += growth;
 	sum->mine_rows++;
+	if (level == ENERGY_PROCESS)
+		load_account_take(&zone->loads,
+				  *page_label(series, "pid") ? row->load : exporter->load, word,
+				  growth, series->value);
 }
 
 /* No process has more CPU time than all CPUs; its numbers may be as late as is permitted. */
@@ -114,7 +119,7 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	struct exporter_sum *sum = &zone->sums[metric->level];
 	bool is_node = metric->level == ENERGY_NODE || metric->level == ENERGY_NODE_ACTIVE;
 	bool is_gauge = metric->is_power || metric->is_difference;
-	struct row_growth row = { .is_new = true, .grown_s = NAN };
+	struct row_growth row = { .is_new = true, .grown_s = NAN, .load = exporter->load };
 	int r = exporter_rows_take(&state->rows, series, is_gauge, &row);
 
 	if (r == -ENOSPC)
@@ -145,7 +150,7 @@ static int count_row(struct exporter *exporter, const struct page_series *series
 	sum->joules += growth;
 	if (metric->level == ENERGY_NODE && strcmp(zone->name, "gpu") == 0)
 		gpu_rows_take(&exporter->gpus, series, growth);
-	count_mine(state, series, metric->level, growth, sum);
+	count_mine(exporter, series, metric->level, growth, &row, zone);
 	return 0;
 }
 
@@ -266,6 +271,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 		exporter->zones[i].unattributed_micro = 0;
 		exporter->zones[i].age_s = INFINITY;
 		exporter->zones[i].late_s = 0;
+		load_account_begin_page(&exporter->zones[i].loads);
 		for (int level = 0; level < ENERGY_LEVELS; level++) {
 			exporter->zones[i].sums[level].rows = 0;
 			exporter->zones[i].sums[level].page_micro = 0;
@@ -277,7 +283,7 @@ static void begin_page(struct exporter *exporter, double now_s)
 	gpu_rows_begin(&exporter->gpus);
 	state->has_grown = false;
 	state->series = state->energies = 0;
-	exporter_rows_begin_page(&state->rows, exporter->pages, now_s);
+	exporter_rows_begin_page(&state->rows, exporter->pages, now_s, exporter->load);
 	state->named_s = NAN;
 	state->typed[0] = state->type[0] = '\0';
 	state->span_s = exporter->pages > 0 ? now_s - state->asked_s : 0;

@@ -8,6 +8,7 @@
 #include "evidence/fault.h"
 #include "evidence/pages/energy_metric.h"
 #include "evidence/pages/gpu_rows.h"
+#include "evidence/pages/load_account.h"
 #include "evidence/pages/model_use.h"
 #include "evidence/pages/own_rows.h"
 #include "evidence/pages/page_help.h"
@@ -28,16 +29,16 @@ struct exporter_sum {
 	bool was_there; /* it had rows on a page */
 	double gone_s;  /* when it had none any more; NAN: it has */
 	struct series *series;
-	double mine; /* the part of @joules of the load's rows: exporter_options.mine */
-	double mine_by_word[OWN_WORDS_MAX];
-	uint64_t mine_rows;         /* on all pages */
-	double mine_whole;          /* @mine with idle energy that is shared by size */
+	double mine;        /* the part of @joules of the load's rows: exporter_options.mine */
+	uint64_t mine_rows; /* on all pages */
+	double mine_whole;  /* @mine with idle energy that is shared by size */
 	struct series *mine_series; /* of @mine_whole, at the level of VMs; NULL: none */
 };
 
 struct exporter_zone {
 	char name[ENERGY_ZONE_MAX];
 	struct exporter_sum sums[ENERGY_LEVELS];
+	struct load_account loads; /* of the load's processes */
 	int64_t unattributed_micro;
 	/* How old readings of its meters are at the time that this page names: the newest, and the
 	 * oldest of those that are not down. */
@@ -71,6 +72,8 @@ struct exporter {
 	 * given here: set before each page.
 	 */
 	double wall_ahead_s;
+	/* The number of the load that runs, or ran last: set before it starts. */
+	unsigned load;
 	/* A page with new numbers, besides a constant delay: how far off its time is at most. */
 	double time_error_s;
 	double page_s; /* when the last page was asked for */

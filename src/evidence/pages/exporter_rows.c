@@ -21,10 +21,12 @@ void exporter_rows_release(struct exporter_rows *rows)
 	free(rows->rows);
 }
 
-void exporter_rows_begin_page(struct exporter_rows *rows, uint64_t number, double now_s)
+void exporter_rows_begin_page(struct exporter_rows *rows, uint64_t number, double now_s,
+			      unsigned load)
 {
 	rows->page = number;
 	rows->now_s = now_s;
+	rows->load = load;
 }
 
 /*
@@ -91,6 +93,7 @@ static struct row_growth follow_row(const struct exporter_rows *rows, struct exp
 	if (growth.amount > 0 && row->last > 0)
 		row->grown_s = rows->now_s;
 	growth.grown_s = row->grown_s;
+	growth.load = row->load;
 	row->last = series->value;
 	row->page = rows->page;
 	row->start_s = series->start_s;
@@ -117,7 +120,7 @@ int exporter_rows_take(struct exporter_rows *rows, const struct page_series *ser
 	bool is_new = index == MAP_NONE;
 	bool was_away = is_new || rows->rows[index].page + 1 < rows->page;
 	struct exporter_row *former = was_away && !is_gauge ? find_former(rows, series) : NULL;
-	struct exporter_row row = { series->value, rows->page, series->start_s, NAN };
+	struct exporter_row row = { series->value, rows->page, series->start_s, NAN, rows->load };
 
 	if (former) {
 		row = *former;
@@ -135,6 +138,7 @@ int exporter_rows_take(struct exporter_rows *rows, const struct page_series *ser
 	else
 		*ret = (struct row_growth){ .amount = is_gauge ? 0 : series->value,
 					    .is_new = true,
-					    .grown_s = NAN };
+					    .grown_s = NAN,
+					    .load = rows->load };
 	return 0;
 }

@@ -21,6 +21,7 @@ struct exporter_row {
 	uint64_t page;  /* the last one that had it */
 	double start_s; /* page_series.start_s */
 	double grown_s; /* row_growth.grown_s */
+	unsigned load;  /* row_growth.load */
 };
 
 struct exporter_rows {
@@ -29,6 +30,7 @@ struct exporter_rows {
 	uint32_t count, size;
 	uint64_t page; /* the number of the page that is being read */
 	double now_s;  /* and its time */
+	unsigned load; /* the load that runs then, or ran last */
 };
 
 struct row_growth {
@@ -42,11 +44,13 @@ struct row_growth {
 	 * value after 0 may be of a process that ended long ago: a series can show 0 for a while.
 	 */
 	double grown_s;
+	unsigned load; /* on the first page that had the row */
 };
 
 void exporter_rows_init(struct exporter_rows *rows);
 void exporter_rows_release(struct exporter_rows *rows);
-void exporter_rows_begin_page(struct exporter_rows *rows, uint64_t number, double now_s);
+void exporter_rows_begin_page(struct exporter_rows *rows, uint64_t number, double now_s,
+			      unsigned load);
 /* Takes a row of the page. 0; -ENOSPC beyond EXPORTER_ROWS_MAX; or -ENOMEM. */
 int exporter_rows_take(struct exporter_rows *rows, const struct page_series *series, bool is_gauge,
 		       struct row_growth *ret);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The load's energy is counted until the phase after it has ended, because exporters show it late.
+ * Its processes' energy is counted until the run has ended, because they are of no other load.
  * What else its rows have, such as this program in its own container, is what they had per second
  * in the plan's first phase, which no load precedes.
  */
@@ -16,6 +17,7 @@
 #include "kepler-validator/checks/patience.h"
 #include "kepler-validator/checks/truth_checks.h"
 #include "kepler-validator/frame_table.h"
+#include "kepler-validator/load_rows.h"
 #include "truth/meters/gpu_meter.h"
 
 #define BUSY_LEAST    0.9  /* of the CPU time that the load wanted */
@@ -218,12 +220,18 @@ static double load_charge(const struct observation *observation, size_t exporter
 	double usual_w = charge_between(observation, exporter, level, zone, 0, 1) /
 			 (first->end_s - first->start_s);
 	double length_s = phases[index + 1].phase.end_s - phases[index].phase.start_s;
+	double charged_j =
+		level == ENERGY_PROCESS
+			? load_account_joules(&observation->exporters[exporter]->zones[zone].loads,
+					      (unsigned)index)
+			: charge_between(observation, exporter, level, zone, index, index + 2);
 
-	return charge_between(observation, exporter, level, zone, index, index + 2) -
-	       usual_w * length_s;
+	return charged_j - usual_w * length_s;
 }
 
-/* Finds the energy of series that showed nothing of the load yet, before its phase and after it. */
+/*
+ * Finds the energy of series that showed nothing of the load yet, before its phase and after it.
+ */
 static void find_held_back(const struct observation *observation, size_t exporter,
 			   enum energy_level level, size_t zone, size_t index,
 			   struct effect *effect)
@@ -233,6 +241,12 @@ static void find_held_back(const struct observation *observation, size_t exporte
 	const struct load_charge *to = &phases[index + 2].charges[exporter];
 
 	effect->settle_s = observation->exporters[exporter]->settle_s;
+	if (level == ENERGY_PROCESS) {
+		if (patience_are_processes_late(observation, exporter, index, zone))
+			effect->late_j =
+				observation->exporters[exporter]->zones[zone].sums[level].pending_j;
+		return;
+	}
 	if (from->levels[level][zone] <= 0)
 		for (size_t i = 0; i < index; i++)
 			if (observation->plan.phases[i].load)
@@ -275,15 +289,12 @@ static struct result_table *stage_table(const struct observation *observation, s
 					size_t zone, size_t index, const struct effect *effect)
 {
 	const struct load_kind *kind = observation->plan.phases[index].load;
-	const struct load_charge *from = &observation->phases[index].charges[exporter],
-				 *to = &observation->phases[index + 2].charges[exporter];
-	double charged_j[LOAD_STAGES];
+	const struct load_account *loads = &observation->exporters[exporter]->zones[zone].loads;
 
 	if (!kind->stages[0])
 		return NULL;
-	for (size_t i = 0; i < LOAD_STAGES; i++)
-		charged_j[i] = to->stages[i][zone] - from->stages[i][zone];
-	return frame_table_new(&observation->phases[index].load, kind->stages, charged_j,
+	return frame_table_new(&observation->phases[index].load, kind->stages,
+			       &loads->joules[index][LOAD_ROWS_STAGE],
 			       bracket_effect(&effect->bracket) * effect->length_s);
 }
 

@@ -85,9 +85,6 @@ static void read_charges(const struct observation *observation, struct load_char
 				ret[i].levels[level][zone] = sums[level].mine;
 				ret[i].pending[level][zone] = sums[level].pending_j;
 			}
-			for (size_t stage = 0; stage < LOAD_STAGES; stage++)
-				ret[i].stages[stage][zone] =
-					sums[ENERGY_PROCESS].mine_by_word[LOAD_ROWS_STAGE + stage];
 		}
 		ret[i].page_s = exporter->last_s;
 	}
@@ -189,6 +186,8 @@ static int run_phase(struct observation *observation, const struct plan_phase *p
 		return diag_set(diag, r, "phase %s: the frequency cannot be limited: %s",
 				phase->name, strerror(-r));
 	busy_look_take(observation->procfs, &before);
+	for (size_t i = 0; i < observation->exporter_count && phase->load; i++)
+		observation->exporters[i]->load = (unsigned)observation->phase_count - 1;
 	r = start_load(observation, phase, &load);
 	if (r < 0)
 		return diag_set(diag, r, "phase %s: its load cannot be started: %s", phase->name,

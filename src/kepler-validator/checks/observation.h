@@ -26,10 +26,14 @@
 #define EXPORTERS_MAX 8
 #define PHASE_WHY_MAX 192
 
-/* The energy that an exporter has charged to the load so far, by zone. */
+_Static_assert(PLAN_PHASES_MAX <= LOAD_ACCOUNT_LOADS_MAX, "each phase is a load");
+
+/*
+ * The energy that an exporter has charged to the load so far, by zone. Where the load's processes
+ * end with their phase, exporter_zone.loads knows better, with the phase as the load's number.
+ */
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
-	double stages[LOAD_STAGES][EXPORTER_ZONES_MAX]; /* of the processes of a pipeline */
 	/* The energy that the page holds back, of all rows of a level: it may be the load's. */
 	double pending[ENERGY_LEVELS][EXPORTER_ZONES_MAX];
 	double page_s; /* the time of the page that says so */

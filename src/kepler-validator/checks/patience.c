@@ -29,6 +29,25 @@ bool patience_is_row_late(const struct observation *observation, size_t exporter
 	       now->levels[level][zone] - before->levels[level][zone] <= 0;
 }
 
+/* A page can be so late, and a series stand at 0 for so long. */
+static bool may_be_held_back(const struct observation *observation, size_t exporter, double age_s)
+{
+	double settle_s = observation->exporters[exporter]->settle_s;
+
+	return settle_s > 0 && age_s <= settle_s + observation->max_lag_s;
+}
+
+bool patience_are_processes_late(const struct observation *observation, size_t exporter,
+				 size_t index, size_t zone)
+{
+	const struct exporter *judged = observation->exporters[exporter];
+	const struct exporter_zone *account = &judged->zones[zone];
+
+	return account->loads.at_zero[index] > 0 && account->sums[ENERGY_PROCESS].pending_j > 0 &&
+	       may_be_held_back(observation, exporter,
+				judged->page_s - observation->phases[index].phase.start_s);
+}
+
 /* Is the load of phase @index judged at this level? */
 static bool is_judged(const struct observation *observation, size_t index, enum energy_level level,
 		      const struct exporter_zone *zone)
@@ -41,12 +60,13 @@ static bool is_judged(const struct observation *observation, size_t index, enum 
 	       is_gpu == (load == &load_gpu_command);
 }
 
+/* The load of the phase before the current one. */
 static bool waits_for_row(const struct observation *observation, size_t exporter, size_t index)
 {
 	const struct exporter *judged = observation->exporters[exporter];
 
 	for (size_t zone = 0; zone < judged->zone_count; zone++)
-		for (int level = ENERGY_PROCESS; level < ENERGY_LEVELS; level++) {
+		for (int level = ENERGY_PROCESS + 1; level < ENERGY_LEVELS; level++) {
 			const struct exporter_sum *sum = &judged->zones[zone].sums[level];
 			struct load_charge now = { .levels = { { 0 } } };
 
@@ -61,25 +81,38 @@ static bool waits_for_row(const struct observation *observation, size_t exporter
 	return false;
 }
 
-/* After a load: does an exporter still hold its series back, and may it? */
+/* The load of any phase. */
+static bool waits_for_processes(const struct observation *observation, size_t exporter)
+{
+	const struct exporter *judged = observation->exporters[exporter];
+
+	for (size_t zone = 0; zone < judged->zone_count; zone++)
+		for (size_t i = 0; i < observation->phase_count; i++)
+			if (plan_is_bracket(&observation->plan, i) &&
+			    is_judged(observation, i, ENERGY_PROCESS, &judged->zones[zone]) &&
+			    patience_are_processes_late(observation, exporter, i, zone))
+				return true;
+	return false;
+}
+
+/* Does an exporter still hold series of a load back, and may it? */
 static bool waits_for_rows(const struct observation *observation, char why[static PHASE_WHY_MAX])
 {
 	size_t at = observation->phase_count - 1;
 	const struct phase *phase = &observation->phases[at].phase;
+	bool is_last = at + 1 == observation->plan.count;
 
 	if (at == 0 || !plan_is_bracket(&observation->plan, at - 1))
 		return false;
 	for (size_t i = 0; i < observation->exporter_count; i++) {
-		double settle_s = observation->exporters[i]->settle_s;
-
-		if (settle_s <= 0 ||
-		    phase->end_s - phase->start_s > settle_s + observation->max_lag_s ||
-		    !waits_for_row(observation, i, at - 1))
+		if (!(may_be_held_back(observation, i, phase->end_s - phase->start_s) &&
+		      waits_for_row(observation, i, at - 1)) &&
+		    !(is_last && waits_for_processes(observation, i)))
 			continue;
 		(void)snprintf(why, PHASE_WHY_MAX,
 			       "the exporter shows a new series as 0 for %.0f s "
 			       "(kepler_exporter_settle_seconds), and the load's are new",
-			       settle_s);
+			       observation->exporters[i]->settle_s);
 		return true;
 	}
 	return false;

@@ -19,8 +19,9 @@ static void take_page(struct exporter *exporter, double time_s, double joules)
 	int len = snprintf(text, sizeof(text),
 			   "# TYPE kepler_node_package_joules_total counter\n"
 			   "kepler_node_package_joules_total{mode=\"dynamic\"} %f\n"
-			   "# TYPE kepler_process_package_joules_total counter\n"
-			   "kepler_process_package_joules_total{mode=\"dynamic\"} %f\n",
+			   "# TYPE kepler_container_package_joules_total counter\n"
+			   "kepler_container_package_joules_total{container_name=\"load.service\","
+			   "mode=\"dynamic\"} %f\n",
 			   joules, joules);
 
 	assert_int_equal(exporter_take_page(exporter, time_s, time_s, text, (size_t)len), 0);
@@ -28,8 +29,9 @@ static void take_page(struct exporter *exporter, double time_s, double joules)
 
 static struct scene *make_scene(const double *watts, const double *busy_cpus)
 {
-	static const struct exporter_options options = { "http://127.0.0.1:1/", 1, NULL };
 	struct scene *scene = calloc(1, sizeof(*scene));
+	const struct exporter_options options = { "http://127.0.0.1:1/", 1,
+						  &scene->observation.load_rows };
 	struct observation *observation = &scene->observation;
 	struct diag diag = { "" };
 
@@ -54,7 +56,7 @@ static struct scene *make_scene(const double *watts, const double *busy_cpus)
 				 0);
 	}
 	observation->phase_count = 3;
-	own_rows_add(&observation->load_rows, ENERGY_PROCESS, "kv-load");
+	own_rows_add(&observation->load_rows, ENERGY_CONTAINER, "load.service");
 	observation->phases[1].load.cpu_s = PHASE_S;
 	observation->plan.phases[1].neighbour = NULL;
 	observation->phases[1].load.wanted_s = PHASE_S;
@@ -70,9 +72,9 @@ static enum verdict judge(struct scene *scene, double charged_j)
 {
 	const struct check_bounds bounds = { 0.05, 0.1, 10 };
 
-	scene->observation.phases[0].charges[0].levels[ENERGY_PROCESS][0] += 5;
-	scene->observation.phases[1].charges[0].levels[ENERGY_PROCESS][0] = 5;
-	scene->observation.phases[3].charges[0].levels[ENERGY_PROCESS][0] = 5 + charged_j;
+	scene->observation.phases[0].charges[0].levels[ENERGY_CONTAINER][0] += 5;
+	scene->observation.phases[1].charges[0].levels[ENERGY_CONTAINER][0] = 5;
+	scene->observation.phases[3].charges[0].levels[ENERGY_CONTAINER][0] = 5 + charged_j;
 	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
 	assert_int_equal(scene->results.count, 1);
 	return scene->results.items[0]->verdict;
@@ -93,7 +95,7 @@ static void the_charge_is_the_effect(void **state)
 	CLEANUP(free_scene) struct scene *half = make_scene(watts, busy_cpus);
 
 	assert_int_equal(judge(right, 205), VERDICT_PASS);
-	assert_string_equal(right->results.items[0]->name, "process/package/load");
+	assert_string_equal(right->results.items[0]->name, "container/package/load");
 	assert_true(fabs(right->results.items[0]->error - 0.025) < 1e-9);
 	assert_int_equal(judge(half, 100), VERDICT_FAIL);
 	assert_int_equal(half->results.items[0]->cause, CAUSE_SCALE);
@@ -115,7 +117,7 @@ static void what_the_rows_have_otherwise_is_not_the_load(void **state)
 {
 	CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
 
-	scene->observation.phases[0].charges[0].levels[ENERGY_PROCESS][0] = -20;
+	scene->observation.phases[0].charges[0].levels[ENERGY_CONTAINER][0] = -20;
 	assert_int_equal(judge(scene, 245), VERDICT_PASS);
 	assert_true(fabs(scene->results.items[0]->error - 0.025) < 1e-9);
 }
@@ -127,10 +129,7 @@ static void an_exporter_without_the_row_is_not_judged(void **state)
 	struct own_rows *rows = &scene->observation.load_rows;
 	const struct check_bounds bounds = { 0.05, 0.1, 10 };
 
-	rows->counts[ENERGY_PROCESS] = 0;
-	own_rows_add(rows, ENERGY_CONTAINER, "load.service");
-	scene->observation.exporters[0]->zones[0].sums[ENERGY_CONTAINER].series =
-		series_new("container/package", "W");
+	scene->observation.exporters[0]->zones[0].sums[ENERGY_CONTAINER].mine_rows = 0;
 	assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results), 0);
 	assert_int_equal(scene->results.items[0]->verdict, VERDICT_NOT_APPLICABLE);
 	scene->observation.exporters[0]->kind = EXPORTER_KEPLER_C;
@@ -216,14 +215,80 @@ static void a_series_that_settles_does_not_fail(void **state)
 
 		add_a_second_load(scene);
 		scene->observation.exporters[0]->settle_s = 60;
-		phases[3].charges[0].levels[ENERGY_PROCESS][0] = cases[i].before_j;
-		phases[3].charges[0].pending[ENERGY_PROCESS][0] = cases[i].pending_before_j;
-		phases[5].charges[0].levels[ENERGY_PROCESS][0] =
+		phases[3].charges[0].levels[ENERGY_CONTAINER][0] = cases[i].before_j;
+		phases[3].charges[0].pending[ENERGY_CONTAINER][0] = cases[i].pending_before_j;
+		phases[5].charges[0].levels[ENERGY_CONTAINER][0] =
 			cases[i].before_j + cases[i].charged_j;
-		phases[5].charges[0].pending[ENERGY_PROCESS][0] = cases[i].pending_j;
+		phases[5].charges[0].pending[ENERGY_CONTAINER][0] = cases[i].pending_j;
 		assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results),
 				 0);
 		assert_int_equal(scene->results.count, 2);
+		if (scene->results.items[1]->verdict != cases[i].verdict)
+			fail_msg("case %zu: %s", i, scene->results.items[1]->reason);
+	}
+}
+
+/* A page at @time_s with a process of each load. The first process ended with its load. */
+static void take_processes(struct exporter *exporter, double time_s, double first_j,
+			   double second_j, double pending_j)
+{
+	char text[1024];
+	int len = snprintf(text, sizeof(text),
+			   "# TYPE kepler_process_package_joules_total counter\n"
+			   "kepler_process_package_joules_total{pid=\"1\",command=\"kv-load\","
+			   "mode=\"dynamic\"} %f\n",
+			   first_j);
+
+	if (exporter->load == 3)
+		len += snprintf(text + len, sizeof(text) - (size_t)len,
+				"kepler_process_package_joules_total{pid=\"2\","
+				"command=\"kv-load\",mode=\"dynamic\"} %f\n",
+				second_j);
+	len += snprintf(text + len, sizeof(text) - (size_t)len,
+			"kepler_pending_joules{level=\"process\",zone=\"package\","
+			"mode=\"dynamic\"} %f\n"
+			"kepler_exporter_settle_seconds 20\n",
+			pending_j);
+	assert_int_equal(exporter_take_page(exporter, time_s, time_s, text, (size_t)len), 0);
+}
+
+/*
+ * The process of a load can be shown only while the load after it runs, and that one's not at all
+ * until the run has ended.
+ */
+static void a_process_is_of_the_load_with_which_it_came(void **state)
+{
+	static const struct {
+		double second_j, pending_j, end_s;
+		enum verdict verdict;
+	} cases[] = {
+		{ 205, 0, 50, VERDICT_PASS },
+		{ 400, 0, 50, VERDICT_FAIL },
+		{ 0, 205, 50, VERDICT_INCONCLUSIVE },
+		{ 0, 20, 50, VERDICT_FAIL },  /* less than the load used */
+		{ 0, 205, 70, VERDICT_FAIL }, /* it should have been shown by now */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_scene) struct scene *scene = make_scene(watts, busy_cpus);
+		struct exporter *exporter = scene->observation.exporters[0];
+		const struct check_bounds bounds = { 0.05, 0.1, 10 };
+
+		add_a_second_load(scene);
+		scene->observation.max_lag_s = 10;
+		scene->observation.load_rows = (struct own_rows){ 0 };
+		own_rows_add(&scene->observation.load_rows, ENERGY_PROCESS, "kv-load");
+		exporter->load = 1;
+		take_processes(exporter, 11, 0, 0, 1);
+		exporter->load = 3;
+		take_processes(exporter, 31, 0, 0, 205);
+		take_processes(exporter, 35, 205, 0, 100);
+		take_processes(exporter, cases[i].end_s, 205, cases[i].second_j,
+			       cases[i].pending_j);
+		assert_int_equal(check_effects(&scene->observation, 0, &bounds, &scene->results),
+				 0);
+		assert_int_equal(scene->results.count, 2);
+		assert_int_equal(scene->results.items[0]->verdict, VERDICT_PASS);
 		if (scene->results.items[1]->verdict != cases[i].verdict)
 			fail_msg("case %zu: %s", i, scene->results.items[1]->reason);
 	}
@@ -260,8 +325,8 @@ static void the_part_of_another_kind_follows_from_both_alone(void **state)
 		phase->load.other_cpu_s = i % 2 == 1 && i > 4 ? PHASE_S : 0;
 		phase->load.wanted_s = phase->load.cpu_s + phase->load.other_cpu_s;
 		/* By CPU time, which is wrong where the two differ. */
-		phase[1].charges[0].levels[ENERGY_PROCESS][0] =
-			phase->charges[0].levels[ENERGY_PROCESS][0] +
+		phase[1].charges[0].levels[ENERGY_CONTAINER][0] =
+			phase->charges[0].levels[ENERGY_CONTAINER][0] +
 			(i % 2 == 0 ? 0 : PHASE_S * (i < 4 ? with[i] - 10 : 20));
 	}
 	observation->phase_count = 9;
@@ -283,6 +348,7 @@ int main(void)
 		cmocka_unit_test(a_busy_machine_decides_nothing),
 		cmocka_unit_test(fewer_processes_are_judged),
 		cmocka_unit_test(a_series_that_settles_does_not_fail),
+		cmocka_unit_test(a_process_is_of_the_load_with_which_it_came),
 		cmocka_unit_test(the_part_of_another_kind_follows_from_both_alone),
 	};
 	return unit_run(tests);

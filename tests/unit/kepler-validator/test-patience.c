@@ -14,8 +14,9 @@ static const struct check_bounds bounds = { .max_error = 0.05, .max_lag_s = 10 }
 /* A machine of 20 W and an exporter that is read every second; its readings scatter by @noise_w. */
 static struct observation *observe(double factor, double noise_w)
 {
-	static const struct exporter_options options = { "http://127.0.0.1:1/", 1, NULL };
 	struct observation *observation = calloc(1, sizeof(*observation));
+	const struct exporter_options options = { "http://127.0.0.1:1/", 1,
+						  &observation->load_rows };
 	struct diag diag = { "" };
 	double joules = 0;
 
@@ -86,43 +87,59 @@ static void a_phase_that_has_ended_cannot_be_longer(void **state)
 	expect(observation, NULL);
 }
 
-/* The load's process stands at 0 with 5 J held back, @waited_s after the load. */
-static struct observation *settle(double waited_s, double pending_j, double settle_s)
+/* The load's row of @level stands at 0 with @pending_j held back, @waited_s after the load. */
+static struct observation *settle(const char *level, double waited_s, double pending_j,
+				  double settle_s)
 {
 	struct observation *observation = observe(1, 0);
 	struct exporter *exporter = observation->exporters[0];
-	char text[512];
-	int len =
-		snprintf(text, sizeof(text),
-			 "# TYPE kepler_node_package_joules_total counter\n"
-			 "kepler_node_package_joules_total{mode=\"dynamic\"} 10000\n"
-			 "# TYPE kepler_process_package_joules_total counter\n"
-			 "kepler_process_package_joules_total{mode=\"dynamic\",command=\"kv-load"
-			 "\"} 0\n"
-			 "kepler_pending_joules{level=\"process\",zone=\"package\","
-			 "mode=\"dynamic\"} %f\n"
-			 "kepler_pending_joules{level=\"process\",zone=\"package\",mode=\"idle\"} "
-			 "7\n"
-			 "kepler_exporter_settle_seconds %f\n",
-			 pending_j, settle_s);
+	bool is_process = strcmp(level, "process") == 0;
+	char text[1024];
+	int len = snprintf(text, sizeof(text),
+			   "# TYPE kepler_node_package_joules_total counter\n"
+			   "kepler_node_package_joules_total{mode=\"dynamic\"} 10000\n"
+			   "# TYPE kepler_%s_package_joules_total counter\n"
+			   "kepler_%s_package_joules_total{pid=\"7\",command=\"kv-load\","
+			   "mode=\"dynamic\"} 0\n"
+			   "kepler_pending_joules{level=\"%s\",zone=\"package\","
+			   "mode=\"dynamic\"} %f\n"
+			   "kepler_pending_joules{level=\"%s\",zone=\"package\",mode=\"idle\"} "
+			   "7\n"
+			   "kepler_exporter_settle_seconds %f\n",
+			   level, level, level, pending_j, level, settle_s);
 
-	assert_int_equal(exporter_take_page(exporter, 200, 200, text, (size_t)len), 0);
-	exporter->zones[0].sums[ENERGY_PROCESS].mine_rows = 1;
-	own_rows_add(&observation->load_rows, ENERGY_PROCESS, "kv-load");
+	own_rows_add(&observation->load_rows, is_process ? ENERGY_PROCESS : ENERGY_CONTAINER,
+		     "kv-load");
 	plan_make(scenario_find("noisy-neighbour"), &observation->cpus, 3 * LENGTH_S,
 		  &observation->plan);
 	observation->phase_count = 3;
 	observation->phases[1].phase = (struct phase){ "steady", 100, 150 };
 	observation->phases[2].phase = (struct phase){ "after", 150, 150 + waited_s };
+	exporter->load = 1;
+	assert_int_equal(
+		exporter_take_page(exporter, 150 + waited_s, 150 + waited_s, text, (size_t)len), 0);
 	return observation;
 }
 
 static void what_an_exporter_holds_back_is_waited_for(void **state)
 {
-	expect(settle(5, 5, 30), "a new series as 0 for 30 s");
-	expect(settle(5, 0, 30), NULL);  /* nothing is held back, idle energy aside */
-	expect(settle(50, 5, 30), NULL); /* it should have been shown by now */
-	expect(settle(5, 5, 0), NULL);   /* the exporter does not say that it holds back */
+	expect(settle("container", 5, 5, 30), "a new series as 0 for 30 s");
+	expect(settle("container", 5, 0, 30), NULL);  /* nothing is held back, idle energy aside */
+	expect(settle("container", 50, 5, 30), NULL); /* it should have been shown by now */
+	expect(settle("container", 5, 5, 0), NULL);   /* the exporter holds nothing back */
+}
+
+/* In which phase they are shown does not matter, because they are of one load. */
+static void processes_are_waited_for_at_the_end(void **state)
+{
+	struct observation *early = settle("process", 5, 5, 60);
+
+	early->plan.count = 5;
+	expect(early, NULL);
+	expect(settle("process", 5, 5, 60), "a new series as 0 for 60 s");
+	expect(settle("process", 5, 0, 60), NULL);
+	expect(settle("process", 25, 5, 60), NULL); /* it should have been shown by now */
+	expect(settle("process", 5, 5, 0), NULL);
 }
 
 static void a_run_stays_within_its_limit(void **state)
@@ -138,6 +155,7 @@ int main(void)
 		cmocka_unit_test(an_interval_at_the_bound_needs_more),
 		cmocka_unit_test(a_phase_that_has_ended_cannot_be_longer),
 		cmocka_unit_test(what_an_exporter_holds_back_is_waited_for),
+		cmocka_unit_test(processes_are_waited_for_at_the_end),
 		cmocka_unit_test(a_run_stays_within_its_limit),
 	};
 	return unit_run(tests);
