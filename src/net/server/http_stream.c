@@ -4,9 +4,9 @@
  * suspended within that question, as the library wants it, and resumed for the next piece or the
  * end.
  *
- * On a Unix socket that is not needed: what fits into its buffer is sent whole or not at all, so a
- * small piece is sent from here, as the chunk that it would be (RFC 9112 §7.1), and the connection
- * stays suspended. That takes half as long.
+ * On a Unix socket without TLS that is not needed: what fits into its buffer is sent whole or not
+ * at all, so a small piece is sent from here, as the chunk that it would be (RFC 9112 §7.1), and
+ * the connection stays suspended. That takes half as long.
  */
 #include "net/server/http_stream.h"
 
@@ -28,6 +28,7 @@ struct stream {
 	struct MHD_Connection *mhd;
 	const char *piece;
 	size_t len, at; /* of it; bytes that have been handed over */
+	bool is_direct; /* pieces can be sent without the library */
 	uint64_t direct_bytes;
 	uint64_t end_ns; /* 0: it has ended */
 };
@@ -96,6 +97,11 @@ static void release_stream(void *cls)
 	free(stream);
 }
 
+static bool has_tls(struct MHD_Connection *mhd)
+{
+	return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+}
+
 bool http_stream_wrap(struct http_connections *connections, struct http_connection *connection,
 		      struct MHD_Connection *mhd, const struct http_response *response,
 		      struct MHD_Response **ret)
@@ -114,6 +120,7 @@ bool http_stream_wrap(struct http_connections *connections, struct http_connecti
 			.mhd = mhd,
 			.piece = response->body,
 			.len = response->len,
+			.is_direct = connection->local && !has_tls(mhd),
 			.end_ns = clock_ns(CLOCK_MONOTONIC) + response->stream_ns,
 		};
 		*ret = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream,
@@ -157,7 +164,7 @@ static bool send_chunk(struct stream *stream)
 /* True: it needs the library for nothing, and is parked again. */
 static bool goes_on(struct stream *stream)
 {
-	ssize_t len = stream->connection->local ? begin_piece(stream) : -1;
+	ssize_t len = stream->is_direct ? begin_piece(stream) : -1;
 
 	if (len < 0 || (len > 0 && !send_chunk(stream)))
 		return false;

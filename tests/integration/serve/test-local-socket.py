@@ -14,6 +14,7 @@ import time
 
 import jsonschema
 
+from certificates import Authority
 from rig import ROOT, Exporter, need_program, need_root, run_tests
 
 SCHEMA = json.loads((ROOT / "docs/now.schema.json").read_text())
@@ -186,6 +187,23 @@ def an_exporter_ends_while_it_is_followed():
             pass
 
 
+def pieces_are_encrypted_where_the_socket_has_tls():
+    """Of the web server, which may have TLS on a Unix socket as well."""
+    with tempfile.TemporaryDirectory() as folder:
+        authority = Authority(folder)
+        certificate, key = authority.sign("server")
+        key.chmod(0o600)
+        path = f"{folder}/web.sock"
+        with Exporter(f"--web.listen-address=unix:{path}", f"--web.tls-certificate={certificate}", f"--web.tls-key={key}",
+                      "--monitor.interval=1s") as exporter:
+            for words in ["--unix-socket", path, "https://127.0.0.1"], [exporter.url]:
+                command = ["curl", "-sSN", "-m", "60", "--retry", "20", "--retry-delay", "1", "--cacert", authority.file, *words]
+                command[-1] += "/api/v1/now?follow=5&limit=2"
+                answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+                assert len([json.loads(line) for line in answer.stdout.splitlines()]) > 1, answer.stdout
+            assert exporter.stop() == 0, exporter.output()
+
+
 def everyone_sees_everything_where_the_option_says_so():
     with Sockets("--local.everyone=all") as local:
         local.exporter.intervals(1)
@@ -247,4 +265,5 @@ if __name__ == "__main__":
                everyone_sees_everything_where_the_option_says_so, the_rows_of_each_level_make_the_total,
                users_have_the_power_of_their_processes,
                another_instance_needs_another_path, a_request_is_followed_by_an_answer_for_each_interval,
-               a_quarter_of_the_connections_may_follow, an_exporter_ends_while_it_is_followed])
+               a_quarter_of_the_connections_may_follow, pieces_are_encrypted_where_the_socket_has_tls,
+               an_exporter_ends_while_it_is_followed])
