@@ -9,7 +9,7 @@ import threading
 import time
 
 from certificates import Authority
-from fake_kubernetes import FAST, Probe, make_pod, pod_id
+from fake_kubernetes import ENDLESS, FAST, Probe, make_pod, pod_id
 from kube_rig import run_cases
 from rig import Exporter
 
@@ -156,6 +156,26 @@ def a_fault_is_in_the_log_once(rig):
         assert exporter.stop() == 0
 
 
+def a_stop_waits_for_nothing(rig):
+    """Neither for a list or an event that does not come, nor until a server that failed is asked again."""
+    over = threading.Event()
+
+    def silent(request, _kind):
+        over.wait(60)
+        request.cut()
+
+    try:
+        for kind, fault in (("list", silent), ("watch", lambda request, kind: kind == "watch" and silent(request, kind)),
+                            ("list", lambda request, _kind: request.fail(503, "ServiceUnavailable") or True)):
+            begin, rig.api.fault = time.monotonic(), fault
+            with rig.probe(timing=ENDLESS) as probe:  # which judges how long it takes to stop
+                wait_for(lambda kind=kind, begin=begin: rig.api.requests(kind, begin))
+                if fault is not silent and kind == "list":
+                    probe.until(lambda p: p.stats()["failures"])
+    finally:
+        over.set()
+
+
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
@@ -165,4 +185,5 @@ def wait_for(condition, seconds=60):
 
 run_cases([
     a_fault_is_in_the_log_once, rotated_token, rotated_authority, expired_certificate, certificate_of_another_host, forbidden,
-    client_certificate_from_a_kubeconfig, called_by_another_name, nothing_to_ask, proxy_that_cannot_be_used])
+    client_certificate_from_a_kubeconfig, called_by_another_name, nothing_to_ask, proxy_that_cannot_be_used,
+    a_stop_waits_for_nothing])
