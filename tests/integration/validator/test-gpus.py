@@ -16,7 +16,7 @@ import threading
 
 from gpu_rig import Gpus, uuid
 from page_server import PageServer, page_of
-from rig import BUILD, Exporter, Sensors, only_load_of_a_validator, rapl_zone
+from rig import BUILD, Exporter, Sensors, only_load_of_a_validator, rapl_zone, run_tests
 
 VALIDATOR = BUILD / "kepler-validator"
 
@@ -81,67 +81,70 @@ def boards_that_rest():
         assert exporter.stop() == 0
 
 
-boards_that_rest()
-gpus = Gpus()
 IDLE = ("gpu 0 50000", "gpu 1 30000")
 # The command's effect on a GPU: it draws 250 W more while it is in the list of processes.
 BUSY = ("gpu 0 300000", "gpu 1 30000", "proc 0 $$ 100 1000")
 
 
-def saying(lines):
+def saying(gpus, lines):
     """A command that tells the library the same as Gpus.say()."""
     words = " ".join(f'"{line}"' for line in lines)
     return f"printf '%s\\n' {words} >{gpus.state}.x; mv {gpus.state}.x {gpus.state}"
 
 
-COMMAND = f"{saying(BUSY)}; sleep 6; {saying(IDLE)}"
-gpus.say(*IDLE)
-with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
-        Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
-                 pass_fds=(gpus.truth.fileno(),)) as exporter, \
-        Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.schema=current",
-                 env={"NVML_LAB_STATE": str(gpus.state)}) as other, \
-        PageServer(lambda path: MUTATIONS[path](page_of(exporter.url))) as server:
-    exporter.intervals(2)
-    own, current = exporter.url + "/metrics", other.url + "/metrics"
-    doubled, swapped, numbered = (server.url(path) for path in MUTATIONS)
-    library = gpus.option.split("=")[1]
-    # A process has used a GPU before, so the zone has rows at all levels.
-    gpus.say(*BUSY[:2], f"proc 0 {os.getpid()} 100 1000")
-    other.intervals(3)
+def boards_that_work():
+    gpus = Gpus()
+    command = f"{saying(gpus, BUSY)}; sleep 6; {saying(gpus, IDLE)}"
     gpus.say(*IDLE)
-    with PageServer(lambda path: CURRENT_MUTATIONS[path](page_of(other.url))) as lossy:
-        found, _ = run(gpus, f"--exporter={current}", f"--exporter={lossy.url('lost')}", "--scenario=node", "--step=250ms",
-                       f"--host.sysfs={sensors.mount}", f"--truth.nvml-library={library}", "--duration=10s")
-        rows = found[current]["conservation/rows"]
-        assert rows["verdict"] == "pass", rows
-        rows = found[lossy.url("lost")]["conservation/rows"]
-        assert rows["verdict"] == "fail" and "zone gpu: all of level process" in rows["reason"], rows
-    with only_load_of_a_validator("pod"):
-        found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
-                            f"--truth.nvml-library={library}", f"--gpu-load={COMMAND}", "--load-cgroup=pod",
-                            "--duration=24s")
-    assert "gpu: NVML 0 GPU-" in output and ", NVML 1 GPU-" in output, output
-    # Exporter and validator have a library each, which learns of a new power at its next call: phases differ by that.
-    assert abs(found[own]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[own]["node/gpu"]
-    assert found[doubled]["node/gpu"]["verdict"] == "fail", found[doubled]["node/gpu"]
-    ratios = [found[url]["node/gpu"]["errors"]["energy_ratio"] for url in (doubled, own)]
-    assert abs(ratios[0] / ratios[1] - 2) < 0.02, ratios
-    effect = found[own]["container/gpu/gpu"]
-    assert effect["errors"]["predicted"] > 1000 and abs(effect["errors"]["energy_ratio"] - 1) < 0.25, effect
-    assert not any(re.match("(process|container)/package", name) for name in found[own]), found[own].keys()
-    # Each GPU by its own meter, without a load. NVML's own error is as large as the bound.
-    found, _ = run(gpus, *(f"--exporter={url}" for url in (own, doubled, swapped, numbered, current)), "--scenario=node",
-                   f"--host.sysfs={sensors.mount}", "--step=250ms", f"--truth.nvml-library={library}", "--duration=12s")
-    for url in (own, numbered, current):
-        for name, count in ("node/gpu", 80), ("node/gpu/0", 50), ("node/gpu/1", 30):
-            errors = found[url][name]["errors"]
-            assert abs(errors["energy_ratio"] - 1) < 0.1, found[url][name]  # a crowded machine reads late
-            assert abs(errors["actual"] / errors["paired_s"] - count) < 0.02 * count, errors
-    assert abs(found[swapped]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[swapped]["node/gpu"]
-    for index in (0, 1):
-        mixed = found[swapped][f"node/gpu/{index}"]
-        assert mixed["verdict"] == "fail" and f"that of another GPU, {1 - index} ({uuid(1 - index)})" in mixed["reason"], mixed
-        twice = found[doubled][f"node/gpu/{index}"]
-        assert (twice["verdict"], twice["cause"]) == ("fail", "scale") and "another GPU" not in twice["reason"], twice
-    assert exporter.stop() == 0 and other.stop() == 0
+    with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.settle=1s", env=gpus.env,
+                     pass_fds=(gpus.truth.fileno(),)) as exporter, \
+            Exporter(f"--host.sysfs={sensors.mount}", gpus.option, "--monitor.interval=1s", "--metrics.schema=current",
+                     env={"NVML_LAB_STATE": str(gpus.state)}) as other, \
+            PageServer(lambda path: MUTATIONS[path](page_of(exporter.url))) as server:
+        exporter.intervals(2)
+        own, current = exporter.url + "/metrics", other.url + "/metrics"
+        doubled, swapped, numbered = (server.url(path) for path in MUTATIONS)
+        library = gpus.option.split("=")[1]
+        # A process has used a GPU before, so the zone has rows at all levels.
+        gpus.say(*BUSY[:2], f"proc 0 {os.getpid()} 100 1000")
+        other.intervals(3)
+        gpus.say(*IDLE)
+        with PageServer(lambda path: CURRENT_MUTATIONS[path](page_of(other.url))) as lossy:
+            found, _ = run(gpus, f"--exporter={current}", f"--exporter={lossy.url('lost')}", "--scenario=node", "--step=250ms",
+                           f"--host.sysfs={sensors.mount}", f"--truth.nvml-library={library}", "--duration=10s")
+            rows = found[current]["conservation/rows"]
+            assert rows["verdict"] == "pass", rows
+            rows = found[lossy.url("lost")]["conservation/rows"]
+            assert rows["verdict"] == "fail" and "zone gpu: all of level process" in rows["reason"], rows
+        with only_load_of_a_validator("pod"):
+            found, output = run(gpus, f"--exporter={own}", f"--exporter={doubled}", f"--host.sysfs={sensors.mount}", "--step=250ms",
+                                f"--truth.nvml-library={library}", f"--gpu-load={command}", "--load-cgroup=pod",
+                                "--max-error=20%", "--duration=24s")
+        assert "gpu: NVML 0 GPU-" in output and ", NVML 1 GPU-" in output, output
+        # Exporter and validator have a library each, which learns of a new power at its next call: phases differ by that.
+        assert abs(found[own]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[own]["node/gpu"]
+        assert found[doubled]["node/gpu"]["verdict"] == "fail", found[doubled]["node/gpu"]
+        ratios = [found[url]["node/gpu"]["errors"]["energy_ratio"] for url in (doubled, own)]
+        assert abs(ratios[0] / ratios[1] - 2) < 0.02, ratios
+        effect = found[own]["container/gpu/gpu"]
+        assert effect["errors"]["predicted"] > 1000 and abs(effect["errors"]["energy_ratio"] - 1) < 0.25, effect
+        assert not any(re.match("(process|container)/package", name) for name in found[own]), found[own].keys()
+        # Each GPU by its own meter, without a load. NVML's own error is as large as the bound.
+        found, _ = run(gpus, *(f"--exporter={url}" for url in (own, doubled, swapped, numbered, current)), "--scenario=node",
+                       f"--host.sysfs={sensors.mount}", "--step=250ms", f"--truth.nvml-library={library}", "--duration=12s")
+        for url in (own, numbered, current):
+            for name, count in ("node/gpu", 80), ("node/gpu/0", 50), ("node/gpu/1", 30):
+                errors = found[url][name]["errors"]
+                assert abs(errors["energy_ratio"] - 1) < 0.1, found[url][name]  # a crowded machine reads late
+                assert abs(errors["actual"] / errors["paired_s"] - count) < 0.02 * count, errors
+        assert abs(found[swapped]["node/gpu"]["errors"]["energy_ratio"] - 1) < 0.1, found[swapped]["node/gpu"]
+        for index in (0, 1):
+            mixed = found[swapped][f"node/gpu/{index}"]
+            assert mixed["verdict"] == "fail" and f"that of another GPU, {1 - index} ({uuid(1 - index)})" in mixed["reason"], mixed
+            twice = found[doubled][f"node/gpu/{index}"]
+            assert (twice["verdict"], twice["cause"]) == ("fail", "scale") and "another GPU" not in twice["reason"], twice
+        assert exporter.stop() == 0 and other.stop() == 0
+
+
+run_tests([boards_that_rest, boards_that_work], at_once=2)
