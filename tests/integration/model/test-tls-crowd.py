@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """TLS with 700 peers that say nothing, stop within the handshake or send a byte at a time, and connect anew when they are cut:
-honest clients at the same address, which come behind all of them, are answered."""
+honest clients at the same address, which come behind all of them, are answered.
+
+test-tls-crowd.py [CASE...]
+test-tls-crowd.py --ask ADDRESS CA-FILE: an honest client, which shares no interpreter with the crowd
+"""
 import contextlib
+import pathlib
 import select
 import socket
 import ssl
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +26,8 @@ PEERS = 700
 CONNECTIONS = 128  # fewer than the default, so that the peers are many
 SCRAPES = 4
 DEADLINE_S = 20  # of a machine that is busy; alone each is answered within a second
+# A client that lets the server wait for 0.1 s is silent to it. This one never does, except while the machine does not let it run.
+LATE_S = 0.05
 
 
 def hello():
@@ -107,18 +116,37 @@ def server():
         key.chmod(0o600)
         with Program("serve", repository.path, "--web.listen-address=127.0.0.1:0", f"--web.max-connections={CONNECTIONS}",
                      f"--web.tls-certificate={certificate}", f"--web.tls-key={key}") as program:
-            yield program, ssl.create_default_context(cafile=str(authority.file))
+            yield program, str(authority.file)
+
+
+def waited_s():
+    """How long this process could have run, and did not, as the kernel says."""
+    return int(pathlib.Path("/proc/self/schedstat").read_text().split()[1]) / 1e9
+
+
+def ask(address, ca_file):
+    context = ssl.create_default_context(cafile=ca_file)
+    for _ in range(SCRAPES):
+        while True:
+            asked, waited = time.monotonic(), waited_s()
+            try:
+                with urllib.request.urlopen(f"https://{address}/healthz", context=context, timeout=DEADLINE_S) as answer:
+                    assert answer.status == 200
+                break
+            except OSError as error:
+                late = waited_s() - waited
+                print(f"  cut after {time.monotonic() - asked:.2f} s; this client waited for a CPU for {late:.3f} s: {error}")
+                if late < LATE_S:
+                    raise
+        print(f"  answered after {time.monotonic() - asked:.2f} s")
 
 
 def honest_clients_are_answered(at_once, every_s=None):
-    with server() as (program, context):
+    with server() as (program, ca_file):
         host, port = program.address.rsplit(":", 1)
         with Crowd((host, int(port)), at_once, every_s) as crowd:
-            for _ in range(SCRAPES):
-                asked = time.monotonic()
-                with urllib.request.urlopen(f"https://{program.address}/healthz", context=context, timeout=DEADLINE_S) as answer:
-                    assert answer.status == 200
-                print(f"  answered after {time.monotonic() - asked:.2f} s; {crowd.made} peers so far")
+            subprocess.run([sys.executable, __file__, "--ask", program.address, ca_file], check=True, timeout=200)
+            print(f"  {crowd.made} peers in all")
 
 
 def silent_peers():
@@ -141,5 +169,8 @@ def peers_that_trickle_fast():
     honest_clients_are_answered(1, 0.05)
 
 
-run_tests([silent_peers, peers_that_stop_in_the_handshake, peers_that_send_a_part_of_their_hello, peers_that_trickle,
-           peers_that_trickle_fast])
+if sys.argv[1:2] == ["--ask"]:
+    ask(*sys.argv[2:])
+else:
+    run_tests([silent_peers, peers_that_stop_in_the_handshake, peers_that_send_a_part_of_their_hello, peers_that_trickle,
+               peers_that_trickle_fast])
