@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Kubernetes for tests: tests/lab/kubernetes as a context manager, with a small client of its API."""
+import contextlib
 import http.client
 import json
 import os
@@ -16,7 +17,6 @@ import urllib.request
 from rig import ROOT, need_program, need_root, skip
 
 LAB = ROOT / "tests/lab/kubernetes"
-API = ("127.0.0.1", 16443)
 IMAGE = "docker.io/lab/busybox:1"
 DEPLOY = ROOT / "deploy/kubernetes"
 # Kinds of an operator and of OpenShift: group, version, whether they are in a namespace.
@@ -33,6 +33,14 @@ def need_kubernetes():
     if done.returncode != 0:
         skip("no Kubernetes here: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1])
     return pathlib.Path(done.stdout.strip())
+
+
+def need_no_kubelet():
+    """Each of two would kill the processes in the other's pods, and both want the port that Kepler asks."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            if path.read_text() == "kubelet\n":
+                skip(f"a kubelet runs on this machine: pid {path.parent.name}")
 
 
 def script(name, *args):
@@ -57,6 +65,8 @@ class Cluster:
 
     def __init__(self, controllers=False, images=None):
         need_root()
+        if images is not None:
+            need_no_kubelet()
         self.binaries = need_kubernetes()
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="kepler-kubernetes-"))
         self.plane, self.node = self.dir / "plane", self.dir / "node"
@@ -64,6 +74,7 @@ class Cluster:
         self.images = images
         try:
             script("control-plane", self.plane, "up", *(["--controllers"] if controllers else []))
+            self.port, self.etcd_port, _ = map(int, (self.plane / "ports").read_text().split())
             self.token = (self.plane / "tokens.csv").read_text().split(",")[0]
             self.tls = ssl.create_default_context(cafile=str(self.plane / "ca.crt"))
             if images is not None:
@@ -99,7 +110,7 @@ class Cluster:
         for last in (False, False, True):
             connection = getattr(self.local, "connection", None)
             try:
-                connection = connection or http.client.HTTPSConnection(*API, context=self.tls, timeout=60)
+                connection = connection or http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=60)
                 connection.request(method, path, data, headers)
                 answer = connection.getresponse()
                 text = answer.read()
@@ -158,7 +169,7 @@ class Cluster:
         path = self.dir / (name + ".kubeconfig")
         path.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "lab",
-            "clusters": [{"name": "lab", "cluster": {"server": server or f"https://{API[0]}:{API[1]}",
+            "clusters": [{"name": "lab", "cluster": {"server": server or f"https://127.0.0.1:{self.port}",
                                                      "certificate-authority": str(ca or self.plane / "ca.crt")}}],
             "users": [{"name": "kepler", "user": {"tokenFile": str(secret)}}],
             "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "kepler"}}]}))
@@ -176,7 +187,7 @@ class Cluster:
 
     def compact(self):
         """etcd forgets all but the present: the server answers older continue tokens and watches with 410."""
-        etcd = "http://127.0.0.1:12379/v3/kv/"
+        etcd = f"http://127.0.0.1:{self.etcd_port}/v3/kv/"
         with urllib.request.urlopen(etcd + "range", data=b'{"key": "AA=="}', timeout=10) as answer:
             revision = json.load(answer)["header"]["revision"]
         with urllib.request.urlopen(etcd + "compaction", data=json.dumps({"revision": revision}).encode(), timeout=10):

@@ -128,8 +128,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class FaultProxy:
-    def __init__(self, cluster, upstream=("127.0.0.1", 16443)):
-        self.cluster, self.upstream = cluster, upstream
+    def __init__(self, cluster, upstream=None):
+        self.cluster, self.upstream = cluster, upstream or ("127.0.0.1", cluster.port)
         self.upstream_tls = ssl.create_default_context(cafile=str(cluster.plane / "ca.crt"))
         self.requests, self.connections = [], set()
         self.mode = self.then = ("pass",)

@@ -21,7 +21,7 @@ LAB_PATCH = """
 - {op: add, path: /spec/template/spec/hostNetwork, value: true}
 - {op: add, path: /spec/template/spec/containers/0/imagePullPolicy, value: Never}
 - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}}
-- {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_PORT, value: "16443"}}
+- {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_PORT, value: "%d"}}
 """
 
 
@@ -126,7 +126,7 @@ def check_runs(cluster):
     (folder / "chart.yaml").write_text(yaml.safe_dump_all(template({})))
     (folder / "kustomization.yaml").write_text(yaml.safe_dump({
         "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["chart.yaml"],
-        "patches": [{"target": {"kind": "DaemonSet"}, "patch": LAB_PATCH}]}))
+        "patches": [{"target": {"kind": "DaemonSet"}, "patch": LAB_PATCH % cluster.port}]}))
     cluster.kubectl("apply", "--server-side", "--validate=strict", "-k", folder)
     state = lambda: cluster.kubectl("-n", "kepler", "describe", "pods") + \
         str(cluster.kubectl("-n", "kepler", "logs", "daemonset/kepler", fail=True))

@@ -23,7 +23,7 @@ import time
 import jsonschema
 
 from cluster_world import LISTS, NAMESPACE, World, rfc3339
-from kube_lab import API, Cluster
+from kube_lab import Cluster
 from rig import KEPLER, ROOT, Exporter
 
 SCHEMA = json.loads((ROOT / "docs/doctor-cluster.schema.json").read_text())
@@ -67,7 +67,7 @@ class Aging(http.server.BaseHTTPRequestHandler):
     def pass_on(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         cluster = self.server.cluster
-        connection = http.client.HTTPSConnection(*API, context=cluster.tls, timeout=60)
+        connection = http.client.HTTPSConnection("127.0.0.1", cluster.port, context=cluster.tls, timeout=60)
         connection.request(self.command, self.path, body or None, {
             "Authorization": "Bearer " + cluster.token, "Accept": self.headers.get("Accept", "*/*"),
             "Content-Type": "application/json"})

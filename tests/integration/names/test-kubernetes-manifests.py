@@ -31,7 +31,7 @@ patches:
     - {{op: add, path: /spec/template/spec/hostNetwork, value: true}}
     - {{op: add, path: /spec/template/spec/containers/0/imagePullPolicy, value: Never}}
     - {{op: add, path: /spec/template/spec/containers/0/env/-, value: {{name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}}}}
-    - {{op: add, path: /spec/template/spec/containers/0/env/-, value: {{name: KUBERNETES_SERVICE_PORT, value: "16443"}}}}
+    - {{op: add, path: /spec/template/spec/containers/0/env/-, value: {{name: KUBERNETES_SERVICE_PORT, value: "{port}"}}}}
 """
 
 
@@ -143,7 +143,7 @@ def check_mounts(cluster):
 
 def check_runs(cluster, mode):
     """For real: the overlay with what only the lab needs."""
-    path = folder(cluster.dir, LAB_PATCH.format(overlay="DEPLOY/overlays/" + mode))
+    path = folder(cluster.dir, LAB_PATCH.format(overlay="DEPLOY/overlays/" + mode, port=cluster.port))
     began = time.monotonic()
     cluster.kubectl("apply", "--validate=strict", "-k", path)
     cluster.wait(lambda: daemon_ready(cluster), lambda: daemon_state(cluster), 90)

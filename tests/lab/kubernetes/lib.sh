@@ -3,10 +3,7 @@
 # What control-plane and node share. The caller has set $here and is called with DIR up|down; afterwards the folder is the current
 # one, and $binaries and PATH lead to the programs. Everything listens on loopback only, the kubelet excepted.
 
-api_port=16443
-etcd_port=12379
-etcd_peer_port=12380
-kubelet_port=10250
+kubelet_port=10250 # where Kepler looks for it
 
 die() {
 	echo "$(basename "$0"): $*" >&2
