@@ -20,7 +20,7 @@ import urllib.request
 import containers
 from fake_kubernetes import FakeKubernetes, make_pod, pod_id
 from gpu_rig import uuid
-from kube_pods import ROOTS
+from kube_pods import join, pod_cgroup
 from passthrough_rig import Machine
 from pod_resources import PodResources, container, devices, pod
 from rig import BUILD, Exporter, Sensors, free_port, need_program, rapl_zone
@@ -43,15 +43,9 @@ class Pod:
         made = make_pod(name, namespace)
         made["status"]["podIP"] = "127.0.0.1"
         self.api = fake.put(made)
-        self.cgroup = f"kubepods/burstable/pod{self.api['metadata']['uid']}/{pod_id(self.api)}"
+        self.cgroup = pod_cgroup(self.api["metadata"]["uid"], pod_id(self.api))
         command = ["sh", "-c", WORK] if works else ["sleep", "100000"]
-        self.process = subprocess.Popen(command, preexec_fn=self.join)
-
-    def join(self):
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / self.cgroup).mkdir(parents=True, exist_ok=True)
-                (root / self.cgroup / "cgroup.procs").write_text("0")
+        self.process = subprocess.Popen(command, preexec_fn=lambda: join(self.cgroup))
 
     def end(self):
         self.process.kill()

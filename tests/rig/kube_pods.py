@@ -8,7 +8,7 @@ import os
 import pathlib
 import subprocess
 
-from containers import remove_group
+from containers import TOP, pod_parent, remove_cgroup, remove_group
 from rig import BUILD
 
 NAMESPACES = ("prod", "dev")
@@ -18,6 +18,31 @@ ROOTS = [pathlib.Path(fields[1]) for fields in map(str.split, pathlib.Path("/pro
 
 def container_id(uid, name, restarts=0):
     return hashlib.sha256(f"{uid}/{name}/{restarts}".encode()).hexdigest()
+
+
+def pod_cgroup(uid, container):
+    """Of a container, as a kubelet with the driver cgroupfs makes it, from the root of each hierarchy."""
+    return f"{pod_parent(uid, 'cgroupfs')}/{container}".lstrip("/")
+
+
+def join(cgroup):
+    """For preexec_fn: into that cgroup, which is made where it does not exist."""
+    for root in ROOTS:
+        with contextlib.suppress(OSError):
+            (root / cgroup).mkdir(parents=True, exist_ok=True)
+            (root / cgroup / "cgroup.procs").write_text("0")
+
+
+@contextlib.contextmanager
+def runs_in(cgroup, *command):
+    """A command, and nothing else, in a cgroup."""
+    with subprocess.Popen(command, preexec_fn=lambda: join(cgroup)) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            remove_cgroup(cgroup)
 
 
 class PodObject:
@@ -69,7 +94,7 @@ class PodObject:
 
     def start(self, part, *command):
         """A process of ours in the container; its cgroups are made when this is the first."""
-        relative = pathlib.Path("kubepods/burstable", "pod" + self.uid, self.ids[part])
+        relative = pod_cgroup(self.uid, self.ids[part])
         if self.groups.get(part, [None])[0] is None or self.groups[part][0].name != self.ids[part]:
             self.remove(part)
             self.groups[part] = []
@@ -125,11 +150,8 @@ def run_many(cluster, count, nodes, prefix="pod"):
 
 def remove_cgroups():
     for root in ROOTS:
-        top = root / "kubepods"
-        for folder in sorted(top.rglob("*"), reverse=True) if top.is_dir() else []:
+        top = root / TOP
+        for folder in [*sorted(top.rglob("*"), reverse=True), top]:
             if folder.is_dir():
                 with contextlib.suppress(OSError):
                     folder.rmdir()
-        for folder in (top / "burstable", top):
-            with contextlib.suppress(OSError):
-                folder.rmdir()

@@ -15,7 +15,7 @@ import time
 
 import containers
 from fake_kubernetes import FakeKubernetes, make_pod, pod_id
-from kube_pods import ROOTS
+from kube_pods import join, pod_cgroup
 from pod_resources import PodResources, claim, container, devices, message, pod
 from rig import BUILD, Exporter, Sensors, balanced, need_root, rapl_zone, run_tests
 
@@ -40,15 +40,9 @@ class Pod:
     def __init__(self, fake, name, count=1):
         self.name, self.api = name, fake.put(make_pod(name))
         self.id = pod_id(self.api)
-        self.cgroup = f"kubepods/burstable/pod{self.api['metadata']['uid']}/{self.id}"
-        self.processes = [subprocess.Popen(["sleep", "1000"], preexec_fn=self.join) for _ in range(count)]
+        self.cgroup = pod_cgroup(self.api["metadata"]["uid"], self.id)
+        self.processes = [subprocess.Popen(["sleep", "1000"], preexec_fn=lambda: join(self.cgroup)) for _ in range(count)]
         self.pids = [process.pid for process in self.processes]
-
-    def join(self):
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / self.cgroup).mkdir(parents=True, exist_ok=True)
-                (root / self.cgroup / "cgroup.procs").write_text("0")
 
     def end(self):
         for process in self.processes:

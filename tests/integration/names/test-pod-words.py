@@ -19,7 +19,7 @@ import time
 
 import containers
 from fake_kubernetes import NODE, FakeKubernetes, status_of
-from kube_pods import ROOTS
+from kube_pods import join, pod_cgroup
 from rig import BUILD, Exporter, Sensors, balanced, rapl_zone
 
 BUNDLES = pathlib.Path("/run/containers/storage/overlay-containers")
@@ -36,15 +36,9 @@ class Place:
         self.path = path
         self.work = None
 
-    def join(self):
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / self.path).mkdir(parents=True, exist_ok=True)
-                (root / self.path / "cgroup.procs").write_text(str(os.getpid()))
-
     def __enter__(self):
         self.work = subprocess.Popen([BUILD / "tests/lab/load", "mix", str(MILLISECONDS), str(MILLISECONDS), "1"],
-                                     stdout=subprocess.DEVNULL, preexec_fn=self.join)
+                                     stdout=subprocess.DEVNULL, preexec_fn=lambda: join(self.path))
         return self
 
     def __exit__(self, *exc):
@@ -95,7 +89,7 @@ def write_bundle(container_id, pod, notes):
     path.mkdir(parents=True)
     (path / "config.json").write_text(json.dumps({
         "ociVersion": "1.0", "annotations": notes,
-        "linux": {"cgroupsPath": f"/kubepods/burstable/pod{pod['uid']}/crio-{container_id}"}}))
+        "linux": {"cgroupsPath": "/" + pod_cgroup(pod["uid"], "crio-" + container_id)}}))
 
 
 def api_pod(pod, container_id):
@@ -150,8 +144,7 @@ def run(with_kubernetes):
         stack.enter_context(Docker(listed))
         exporter = stack.enter_context(Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS, *options))
         exporter.intervals(2)
-        for path in (f"kubepods/burstable/pod{victim['uid']}/crio-{ids[0]}", f"kubepods/burstable/pod{other['uid']}/crio-{ids[1]}",
-                     f"docker/{ids[2]}"):
+        for path in (pod_cgroup(victim["uid"], "crio-" + ids[0]), pod_cgroup(other["uid"], "crio-" + ids[1]), f"docker/{ids[2]}"):
             stack.enter_context(Place(path))
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:

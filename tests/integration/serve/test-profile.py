@@ -13,9 +13,8 @@ import uuid
 from xml.etree import ElementTree
 
 from browser import Browser
-from containers import remove_cgroup
 from fake_kubernetes import NODE, FakeKubernetes, make_pod, pod_id
-from kube_pods import ROOTS
+from kube_pods import pod_cgroup, runs_in
 from profile_rig import CLOCK, build, plant, profile, program, told_uj
 from rig import KEPLER, ROOT, Sensors, Service, need_program, rapl_zone, run_tests
 
@@ -174,28 +173,11 @@ def a_containers_processes_alone():
         assert "kepler: no process of container no-such-container ran\n" in missing.stderr, missing.stderr
 
 
-@contextlib.contextmanager
-def runs_in(cgroup, *command):
-    def join():
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / cgroup).mkdir(parents=True, exist_ok=True)
-                (root / cgroup / "cgroup.procs").write_text("0")
-
-    with subprocess.Popen(command, preexec_fn=join) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
-            remove_cgroup(cgroup)
-
-
 def a_pods_processes_alone():
     """Two pods with a program each, in cgroups as a kubelet makes them: by its name in its namespace, and by its id."""
     fake = FakeKubernetes(token="")
     pods = [fake.put(make_pod(name, uid=str(uuid.uuid4()))) for name in ("wanted", "other")]
-    cgroups = [f"kubepods/burstable/pod{pod['metadata']['uid']}/{pod_id(pod)}" for pod in pods]
+    cgroups = [pod_cgroup(pod["metadata"]["uid"], pod_id(pod)) for pod in pods]
     with plant() as sensors, program("three-to-one", PROGRAM) as path, contextlib.ExitStack() as ended, \
             tempfile.TemporaryDirectory() as directory:
         ended.callback(fake.down)

@@ -20,7 +20,7 @@ from decimal import Decimal
 
 import containers
 from fake_kubernetes import NODE, FakeKubernetes, status_of
-from kube_pods import ROOTS
+from kube_pods import join, pod_cgroup
 from prometheus_rig import Prometheus
 from rig import BUILD, Exporter, Sensors, free_port, need_root, rapl_zone, run_tests
 
@@ -66,18 +66,12 @@ class Pod:
     def __init__(self, name, address, port):
         self.pod, self.id = containers.new_pod(name, "shop"), containers.new_id()
         self.name, self.address, self.port = name, address, port
-        self.path = f"kubepods/burstable/pod{self.pod['uid']}/{self.id}"
+        self.path = pod_cgroup(self.pod["uid"], self.id)
         self.server, self.work = None, None
-
-    def join(self):
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / self.path).mkdir(parents=True, exist_ok=True)
-                (root / self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def start(self, before=BEFORE):
         self.server = subprocess.Popen([sys.executable, __file__, "--serve", self.address, str(self.port), str(before)],
-                                       stdout=subprocess.DEVNULL, preexec_fn=self.join)
+                                       stdout=subprocess.DEVNULL, preexec_fn=lambda: join(self.path))
         deadline = time.monotonic() + 60
         while True:
             with contextlib.suppress(OSError):
@@ -102,7 +96,7 @@ class Pod:
     def __enter__(self):
         self.start()
         self.work = subprocess.Popen([BUILD / "tests/lab/load", "mix", "100", "100", "1000000"], stdout=subprocess.DEVNULL,
-                                     preexec_fn=self.join)
+                                     preexec_fn=lambda: join(self.path))
         return self
 
     def __exit__(self, *exc):

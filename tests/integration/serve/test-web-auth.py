@@ -12,7 +12,7 @@ import uuid
 
 from certificates import Authority
 from fake_kubernetes import NODE, FakeKubernetes, make_pod, pod_id
-from kube_pods import ROOTS
+from kube_pods import pod_cgroup, runs_in
 from rig import Exporter, Metrics, Sensors, rapl_zone, release_binary, run_tests
 
 # Who owns which token, and what each may read.
@@ -115,30 +115,6 @@ def the_api_server_decides():
         assert exporter.stop() == 0
 
 
-def remove_cgroup(cgroup):
-    for root in ROOTS:
-        for folder in (root / cgroup, (root / cgroup).parent):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-
-
-@contextlib.contextmanager
-def runs_in(cgroup, *command):
-    def join():
-        for root in ROOTS:
-            with contextlib.suppress(OSError):
-                (root / cgroup).mkdir(parents=True, exist_ok=True)
-                (root / cgroup / "cgroup.procs").write_text("0")
-
-    with subprocess.Popen(command, preexec_fn=join) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
-            remove_cgroup(cgroup)
-
-
 def samples(page):
     return [line for line in page.splitlines() if line and not line.startswith("#")]
 
@@ -150,8 +126,7 @@ def one_namespace_alone():
     with lab() as cluster, Sensors(zones) as sensors, contextlib.ExitStack() as ended:
         pods = {space: cluster.api.put(make_pod(name, namespace=space, uid=str(uuid.uuid4()))) for space, name in spaces.items()}
         for pod in pods.values():
-            ended.enter_context(runs_in(f"kubepods/burstable/pod{pod['metadata']['uid']}/{pod_id(pod)}",
-                                        "sh", "-c", "while :; do :; done"))
+            ended.enter_context(runs_in(pod_cgroup(pod["metadata"]["uid"], pod_id(pod)), "sh", "-c", "while :; do :; done"))
         exporter = ended.enter_context(cluster.start(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s",
                                                      "--metrics.schema=both", pods="apiserver"))
 
