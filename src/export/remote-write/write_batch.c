@@ -79,7 +79,7 @@ uint32_t write_batch_symbol(struct write_batch *batch, const char *text, size_t 
 {
 	struct map_key key = { hash64_bytes(HASH64_START, text, len), 0 };
 
-	if (len > UINT16_MAX)
+	if (len > WRITE_SYMBOL_MAX)
 		return fail(batch, -ENOSPC);
 	for (;; key.lo++) {
 		uint32_t found = map_find(&batch->map, key);

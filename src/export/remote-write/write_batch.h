@@ -15,6 +15,7 @@
 #define WRITE_LABELS_MAX       64 /* of a series */
 #define WRITE_SERIES_MAX       20000
 #define WRITE_SYMBOLS_MAX      60000
+#define WRITE_SYMBOL_MAX       UINT16_MAX                         /* bytes of one */
 #define WRITE_LABELS_FIELD_MAX (1 + 5 + WRITE_LABELS_MAX * 2 * 5) /* bytes */
 #define WRITE_MESSAGE_MAX      (4 * 1024 * 1024)
 #define WRITE_MESSAGE_FULL     (2 * 1024 * 1024) /* no further series */

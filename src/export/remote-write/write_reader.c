@@ -32,7 +32,8 @@
 #define SAMPLE_SIZE_MAX (2 + PROTOBUF_FIXED64_SIZE + 1 + PROTOBUF_VARINT_MAX)
 #define SAMPLE_HEAD     (PROTOBUF_FIXED64_SIZE + 1) /* the value, and the tag of the time */
 #define NAMES_MAX       32 /* fields of a value: damaged files may have many more labels of it */
-#define SAME_MIN        8  /* bytes: less is not worth a reference */
+#define TEXTS_MAX       (4 * WRITE_MESSAGE_MAX)     /* the same of a long name, with many values */
+#define SAME_MIN        8                           /* bytes: less is not worth a reference */
 #define SAMPLE_TIME_AT  (2 + PROTOBUF_FIXED64_SIZE) /* in a sample's field */
 #define FIELD_NONE      UINT32_MAX
 
@@ -51,7 +52,7 @@ int write_reader_open(struct write_reader *reader, const char *message, size_t l
 	while ((r = protobuf_next(&rest, &field)) > 0) {
 		if (field.number != WRITE2_SYMBOL || field.type != PROTOBUF_BYTES)
 			continue;
-		if (reader->symbol_count == WRITE_SYMBOLS_MAX)
+		if (reader->symbol_count == WRITE_SYMBOLS_MAX || field.bytes.len > WRITE_SYMBOL_MAX)
 			return -EPROTO;
 		if (ARRAY_RESERVE(reader->symbols, reader->symbol_size, reader->symbol_count + 1) <
 		    0)
@@ -285,6 +286,8 @@ static uint32_t find_other_field(struct write_reader *reader, uint32_t name, uin
 		}
 		index = reader->fields[index].next;
 	}
+	if (reader->texts.len > TEXTS_MAX)
+		return FIELD_NONE;
 	make_field(reader, index, name, value);
 	return index;
 }

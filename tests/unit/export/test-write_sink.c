@@ -2,6 +2,7 @@
 /* A snapshot made by hand, as messages, which are read back. */
 #include "export/remote-write/write_sink.h"
 
+#include "base/protobuf_writer.h"
 #include "export/catalog/catalog_walk.h"
 #include "export/remote-write/write_ended.h"
 #include "export/remote-write/write_reader.h"
@@ -480,6 +481,54 @@ static void version_1_has_labels_in_full(void **state)
 	write_batch_release(&batch);
 }
 
+/* Labels of a name that is as long as one can be: no more are kept than memory is meant for. */
+static void a_long_name_may_have_many_values(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	CLEANUP(strbuf_release)
+	struct strbuf message = STRBUF_INIT, long_name = STRBUF_INIT;
+	char field[WRITE_LABELS_FIELD_MAX], value[8];
+	struct write_series series = { .labels = field, .time_ms = 300 };
+	struct write_batch batch;
+
+	while (long_name.len < WRITE_SYMBOL_MAX)
+		strbuf_add_char(&long_name, 'x');
+	write_batch_init(&batch);
+	for (int i = 0; i < 600; i++) {
+		struct write_labels labels = { .count = 0 };
+
+		(void)snprintf(value, sizeof(value), "%d", i);
+		write_labels_add(&batch, &labels, "__name__", "n", 1);
+		write_labels_add(&batch, &labels, long_name.data, value, strlen(value));
+		series.labels_len = write_labels_encode(labels.labels, labels.count, field);
+		write_batch_add(&batch, &series);
+	}
+	assert_int_equal(write_batch_finish(&batch, &message), 0);
+	write_batch_release(&batch);
+	assert_true(assert_blocks(&reader, &message, 500) > 1);
+	assert_true(reader.texts.len < 5 * WRITE_MESSAGE_MAX);
+}
+
+static void a_symbol_is_at_most_64_kib_long(void **state)
+{
+	CLEANUP(write_reader_release) struct write_reader reader = { 0 };
+	CLEANUP(strbuf_release)
+	struct strbuf message = STRBUF_INIT, text = STRBUF_INIT;
+	struct write_batch batch;
+
+	while (text.len <= WRITE_SYMBOL_MAX)
+		strbuf_add_char(&text, 'x');
+	write_batch_init(&batch);
+	assert_int_not_equal(write_batch_symbol(&batch, text.data, text.len - 1), 0);
+	assert_int_equal(batch.error, 0);
+	assert_int_equal(write_batch_symbol(&batch, text.data, text.len), 0);
+	assert_int_equal(batch.error, -ENOSPC);
+	write_batch_release(&batch);
+	protobuf_add_bytes(&message, PROTOBUF_TAG(WRITE2_SYMBOL, PROTOBUF_BYTES), text.data,
+			   text.len);
+	assert_int_equal(write_reader_open(&reader, message.data, message.len), -EPROTO);
+}
+
 static void damaged_messages_are_refused(void **state)
 {
 	static const struct {
@@ -516,6 +565,8 @@ int main(void)
 		cmocka_unit_test(equal_values_keep_their_names),
 		cmocka_unit_test(blocks_have_the_series_of_the_message),
 		cmocka_unit_test(a_value_may_have_many_names),
+		cmocka_unit_test(a_long_name_may_have_many_values),
+		cmocka_unit_test(a_symbol_is_at_most_64_kib_long),
 		cmocka_unit_test(a_series_that_is_gone_gets_one_marker),
 		cmocka_unit_test(version_1_has_labels_in_full),
 		cmocka_unit_test(damaged_messages_are_refused),
