@@ -103,7 +103,8 @@ static size_t plain_in_json(const char *text)
 {
 	size_t len = 0;
 
-	while (text[len] >= 0x20 && text[len] < 0x7f && text[len] != '"' && text[len] != '\\')
+	while ((unsigned char)(text[len] - 0x20) < 0x7f - 0x20 && text[len] != '"' &&
+	       text[len] != '\\')
 		len++;
 	return len;
 }

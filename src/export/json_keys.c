@@ -9,14 +9,29 @@
 
 static bool begins(const struct strbuf *out)
 {
-	return !out->len || strchr("{[:", out->data[out->len - 1]);
+	char last = out->len ? out->data[out->len - 1] : '{';
+
+	return last == '{' || last == '[' || last == ':';
 }
 
 void json_add_key(struct strbuf *out, const char *key)
 {
-	strbuf_add_str(out, begins(out) ? "\"" : ",\"");
-	strbuf_add_str(out, key);
-	strbuf_add_str(out, "\":");
+	bool is_first = begins(out);
+	size_t len = strlen(key);
+	char *at;
+
+	if (!strbuf_reserve(out, len + 4))
+		return;
+	at = out->data + out->len;
+	if (!is_first)
+		*at++ = ',';
+	*at++ = '"';
+	memcpy(at, key, len);
+	at += len;
+	*at++ = '"';
+	*at++ = ':';
+	*at = '\0';
+	out->len = (size_t)(at - out->data);
 }
 
 void json_add_text(struct strbuf *out, const char *key, const char *text)

@@ -148,7 +148,7 @@ static void add_row(struct strbuf *out, const struct now_query *query,
 
 	json_begin_item(out);
 	if (row->pid)
-		strbuf_addf(out, "\"pid\":%u", row->pid);
+		json_add_scaled(out, "pid", row->pid, 0);
 	else
 		strbuf_add_str(out, "\"pid\":null");
 	json_add_text(out, "command", row->command);
@@ -299,10 +299,10 @@ static void add_rates(struct strbuf *out, const struct snapshot *snapshot)
 /* Ends of lines are between items only. */
 static void make_one_line(struct strbuf *out)
 {
-	for (size_t i = 0; i < out->len; i++) {
-		if (out->data[i] == '\n')
-			out->data[i] = ' ';
-	}
+	char *at = out->data;
+
+	while (at && (at = memchr(at, '\n', out->len - (size_t)(at - out->data))))
+		*at = ' ';
 }
 
 static bool wants_rows(const struct now_query *query)
