@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/macro.h"
 #include "base/text/utf8.h"
 
 /* Cleans @name into @ret; its length. */
@@ -137,6 +138,72 @@ uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame)
 	profile->nodes[profile->node_count] =
 		(struct profile_node){ .parent = parent, .frame = frame };
 	return profile->node_count++;
+}
+
+/* The frames of @profile in @renamed, with the place of each. False: no memory. */
+static bool rename_frames(const struct profile *profile, const char *const *names,
+			  struct profile *renamed, uint32_t *frame_of)
+{
+	for (uint32_t i = 1; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frames[i];
+
+		frame_of[i] =
+			profile_frame(renamed, names[i] ? names[i] : frame->name, frame->kind);
+		if (!frame_of[i])
+			return false;
+		if (frame->is_placed)
+			profile_place(renamed, frame_of[i], frame->module);
+	}
+	return true;
+}
+
+static bool rename_nodes(const struct profile *profile, const uint32_t *frame_of,
+			 struct profile *renamed, uint32_t *node_of)
+{
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct profile_node *node = &profile->nodes[i];
+		struct profile_node *to;
+
+		node_of[i] = profile_child(renamed, node_of[node->parent], frame_of[node->frame]);
+		to = &renamed->nodes[node_of[i]];
+		to->samples += node->samples;
+		to->cpu_ns += node->cpu_ns;
+		for (unsigned run = 0; run < PROFILE_RUNS; run++)
+			to->energy_uj[run] += node->energy_uj[run];
+	}
+	return renamed->cut == 0;
+}
+
+/* Takes what is not a frame or a node. */
+static void move_rest(struct profile *profile, struct profile *renamed)
+{
+	renamed->modules = profile->modules;
+	renamed->module_count = profile->module_count;
+	renamed->module_size = profile->module_size;
+	renamed->cut = profile->cut;
+	renamed->is_compared = profile->is_compared;
+	profile->modules = NULL;
+	profile->module_count = 0;
+}
+
+int profile_rename(struct profile *profile, const char *const *names)
+{
+	CLEANUP_FREE uint32_t *frame_of = calloc(profile->frame_count, sizeof(*frame_of));
+	CLEANUP_FREE uint32_t *node_of = calloc(profile->node_count, sizeof(*node_of));
+	CLEANUP(profile_release) struct profile renamed = { .limit = 0 };
+	struct profile old;
+
+	if (!frame_of || !node_of || profile_init(&renamed, profile->limit) < 0)
+		return -ENOMEM;
+	renamed.nodes[PROFILE_ROOT] = profile->nodes[PROFILE_ROOT];
+	if (!rename_frames(profile, names, &renamed, frame_of) ||
+	    !rename_nodes(profile, frame_of, &renamed, node_of))
+		return -ENOMEM;
+	move_rest(profile, &renamed);
+	old = *profile;
+	*profile = renamed;
+	renamed = old;
+	return 0;
 }
 
 size_t profile_stack(const struct profile *profile, uint32_t node, uint32_t ret[PROFILE_DEPTH_MAX])

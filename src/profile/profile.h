@@ -80,6 +80,12 @@ uint32_t profile_frame(struct profile *profile, const char *name, enum frame_kin
 uint32_t profile_module(struct profile *profile, const char *path, const char *build_id);
 /* @frame is a function of @module, which may be 0. */
 void profile_place(struct profile *profile, uint32_t frame, uint32_t module);
+/*
+ * Gives frames other names: @names[frame_count], NULL for those that keep theirs. Frames that are
+ * then equal become one, and nodes of equal stacks, with their sums. Numbers of frames and nodes
+ * change. 0, or -ENOMEM: nothing has changed.
+ */
+int profile_rename(struct profile *profile, const char *const *names);
 /* The node of @frame below @parent; @parent itself, counted in `cut`, if there is no room. */
 uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t frame);
 /* The frames of the node's stack, the innermost first; returns how many, 0 of the root. */

@@ -138,7 +138,7 @@ static void add_caveat(const struct traced_stats *traced, struct strbuf *out)
 			    "%.0f %% of the user stacks lack callers, most of them in %.40s; "
 			    "programs built with -fno-omit-frame-pointer have whole stacks",
 			    100.0 * (double)traced->broken / (double)traced->user_samples,
-			    traced->worst[0] ? traced->worst[0] : "unknown");
+			    traced->worst[0] ? traced->worst : "unknown");
 }
 
 static void warn(const struct profile_result *result)

@@ -63,7 +63,7 @@ int traced_processes_new(struct profile *profile, const struct traced_options *o
 		return -ENOMEM;
 	traced->profile = profile;
 	traced->options = *options;
-	traced->kernel.path = options->kallsyms;
+	kernel_names_init(&traced->kernel, options->kallsyms);
 	map_init(&traced->by_pid, TRACED_PROCESSES_MAX);
 	if (mapped_files_new(profile, &traced->reader, &traced->files) < 0) {
 		traced_processes_free(traced);
@@ -535,11 +535,17 @@ void traced_processes_end_interval(struct traced_processes *traced)
 	}
 }
 
-static int compare_broken(const void *left, const void *right)
+static void name_worst(struct traced_processes *traced)
 {
-	const struct broken_name *a = left, *b = right;
+	const struct broken_name *worst = NULL;
 
-	return a->count < b->count ? 1 : -(a->count > b->count);
+	for (size_t i = 0; i < traced->broken_count; i++) {
+		if (!worst || traced->broken[i].count > worst->count)
+			worst = &traced->broken[i];
+	}
+	if (worst)
+		(void)snprintf(traced->stats.worst, sizeof(traced->stats.worst), "%.*s",
+			       TRACED_NAME_MAX - 1, traced->profile->frames[worst->frame].name);
 }
 
 void traced_processes_end(struct traced_processes *traced, struct traced_stats *ret)
@@ -548,11 +554,8 @@ void traced_processes_end(struct traced_processes *traced, struct traced_stats *
 		if (traced->processes[i].is_used)
 			settle(traced, &traced->processes[i]);
 	}
-	if (traced->broken_count)
-		qsort(traced->broken, traced->broken_count, sizeof(*traced->broken),
-		      compare_broken);
-	for (size_t i = 0; i < TRACED_WORST_MAX && i < traced->broken_count; i++)
-		traced->stats.worst[i] = traced->profile->frames[traced->broken[i].frame].name;
+	name_worst(traced);
+	(void)kernel_names_settle(&traced->kernel, traced->profile); /* else they are addresses */
 	traced->stats.hangs = traced->reader.hangs;
 	traced->stats.files_refused = mapped_files_refused(traced->files);
 	*ret = traced->stats;

@@ -14,7 +14,7 @@
 #include "profile/sample_share.h"
 
 #define TRACED_PROCESSES_MAX 65536U
-#define TRACED_WORST_MAX     3
+#define TRACED_NAME_MAX      32
 
 struct traced_processes;
 
@@ -28,9 +28,8 @@ struct traced_stats {
 	uint64_t samples[SAMPLE_CLOCKS];
 	uint64_t user_samples;
 	uint64_t broken; /* of user_samples: the stack ends before the start of its thread */
-	const char
-		*worst[TRACED_WORST_MAX]; /* names of processes with the most of these; or NULL */
-	uint64_t lost;                    /* samples without memory, processes without room */
+	char worst[TRACED_NAME_MAX]; /* name of the processes with the most of these, or "" */
+	uint64_t lost;               /* samples without memory, processes without room */
 	uint64_t files_refused;
 	uint64_t unreadable;   /* samples with a function whose file or list did not answer */
 	uint32_t hangs;        /* times that was waited for */
@@ -53,5 +52,8 @@ void traced_processes_charge(struct traced_processes *traced, uint32_t pid, cons
 			     const struct share_amounts *amounts);
 /* After all charges of an interval: forgets what ended long ago. */
 void traced_processes_end_interval(struct traced_processes *traced);
-/* After the last interval: energy without any sample goes to frames "[no sample]". */
+/*
+ * After the last interval: energy without any sample goes to frames "[no sample]", and functions of
+ * the kernel get their names. Nothing can be taken or charged any more.
+ */
 void traced_processes_end(struct traced_processes *traced, struct traced_stats *ret);
