@@ -199,6 +199,8 @@ class Crowd(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, page, policy):
+        crowd, self.findings = self, FINDINGS
+
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 path, _, query = self.path.partition("?")
@@ -208,7 +210,7 @@ class Crowd(http.server.ThreadingHTTPServer):
                 elif path == "/api/v1/now":
                     body = json.dumps(now_page(arguments["level"])).encode()
                 elif path == "/api/v1/findings":
-                    body = json.dumps(FINDINGS).encode()
+                    body = json.dumps(crowd.findings).encode()
                 else:
                     step = int(arguments["step"])
                     body = json.dumps(history_page(int(arguments["seconds"]) // step, step)).encode()
@@ -274,7 +276,8 @@ def five_thousand_rows_are_a_few_elements():
         browser.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 20, 24)'")
         browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         picture(browser, "dark")
-        browser.look(1060, 640)  # docs/page.webp
+        browser.look(1060, 640)  # docs/page.webp, without the owner that tries to be an element
+        crowd.findings = json.loads(re.sub("</?b>", "", json.dumps(FINDINGS)))
         browser.open(crowd.url + "/?level=container")
         browser.wait("document.querySelectorAll('#legend li').length >= 7")
         picture(browser, "page")
