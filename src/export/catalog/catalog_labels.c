@@ -117,7 +117,8 @@ static bool has_earlier_account(const struct cursor *cursor,
 /*
  * Rows have the label of the zone if they distinguish the zones of a kind. Otherwise an account of
  * several zones has no such label, unless it would be mistaken for an earlier account without it:
- * then the label is needed under the current names, which have no source.
+ * then the label is needed under the current names, which have no source: the number of its first
+ * zone, which the node's series of that zone has as well.
  */
 static bool is_left_out(const struct cursor *cursor, enum point_label key)
 {
@@ -134,7 +135,7 @@ static const char *row_package_of(struct cursor *cursor)
 {
 	if (cursor->view->snapshot->by_zone)
 		return package_of(cursor);
-	(void)snprintf(cursor->package, sizeof(cursor->package), "#%u", cursor->account_index);
+	(void)snprintf(cursor->package, sizeof(cursor->package), "#%u", cursor->zone_index);
 	return cursor->package;
 }
 

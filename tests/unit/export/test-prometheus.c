@@ -471,6 +471,39 @@ static unsigned count_of(const char *text, const char *what)
 	return found;
 }
 
+static unsigned lines_of(const char *text, const char *begin, const char *label)
+{
+	unsigned found = 0;
+
+	for (; (text = strstr(text, begin)); text++)
+		found += memmem(text, strcspn(text + 1, "\n"), label, strlen(label)) != NULL;
+	return found;
+}
+
+/*
+ * An account of two zones is before one that is estimated: the rows of that have the number of its
+ * own zone, as the node has it, and not the one of another zone.
+ */
+static void rows_have_the_number_of_their_zone(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 3, .containers = 1, .processes = 1 };
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct fixture fixture;
+
+	fixture_make(&fixture, &shape);
+	for (unsigned z = 0; z < 3; z++)
+		fixture.zones[z].zone.instance[0] = '\0';
+	fixture.zones[2].zone.kind = ZONE_PACKAGE;
+	fixture.zones[2].zone.quality = QUALITY_ESTIMATED;
+	render(&fixture.snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
+	assert_true(lines_of(out.data, "\nkepler_node_package_joules_total{", "package=\"#1\""));
+	assert_true(lines_of(out.data, "\nkepler_node_package_joules_total{", "package=\"#2\""));
+	assert_true(lines_of(out.data, "\nkepler_process_package_joules_total{", "package=\"#2\""));
+	assert_false(
+		lines_of(out.data, "\nkepler_process_package_joules_total{", "package=\"#1\""));
+	fixture_release(&fixture);
+}
+
 /* Rows tell packages apart only where that is asked for; the node and what no row got always do. */
 static void rows_sum_packages_unless_asked(void **state)
 {
@@ -841,6 +874,7 @@ int main(void)
 		cmocka_unit_test(equal_rows_become_one_series_and_keep_the_sum),
 		cmocka_unit_test(zones_that_look_alike_stay_apart),
 		cmocka_unit_test(accounts_that_look_alike_stay_apart),
+		cmocka_unit_test(rows_have_the_number_of_their_zone),
 		cmocka_unit_test(rows_sum_packages_unless_asked),
 		cmocka_unit_test(watts_of_rows_and_what_is_unattributed_make_the_node),
 		cmocka_unit_test(what_rounding_leaves_is_not_unattributed),
