@@ -13,6 +13,13 @@
 
 #include "base/num.h"
 
+/* A host can state any number: what it says adds up to the limit, and never begins again. */
+static void add_up(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
 static struct passthrough_epoch *find_epoch(struct passthrough_account *account, uint64_t id)
 {
 	for (size_t i = 0; i < PASSTHROUGH_EPOCHS_MAX; i++) {
@@ -170,10 +177,10 @@ enum passthrough_outcome passthrough_account_take(struct passthrough_account *ac
 	if (!epoch)
 		epoch = add_epoch(account, record->epoch);
 	else
-		account->lost += record->sequence - epoch->sequence - 1;
+		add_up(&account->lost, record->sequence - epoch->sequence - 1);
 	outcome = judge(account, epoch, record);
 	if (outcome == PASSTHROUGH_COUNTED)
-		account->cpu_time_us += record->cpu_time_us - epoch->cpu_time_us;
+		add_up(&account->cpu_time_us, record->cpu_time_us - epoch->cpu_time_us);
 	for (size_t i = 0; i < record->zone_count; i++)
 		count_zone(account, epoch, record, &record->zones[i],
 			   outcome == PASSTHROUGH_COUNTED);

@@ -46,6 +46,25 @@ static void test_lost_repeated_and_late(void **state)
 	assert_int_equal(account.outcomes[PASSTHROUGH_REPEATED], 2);
 }
 
+/* Counters of what a host states have a limit, and never fall. */
+static void test_numbers_that_add_up_to_more_than_fits(void **state)
+{
+	struct passthrough_account account = { .vm_hash = 7 };
+
+	for (uint64_t epoch = 1; epoch <= 3; epoch++) {
+		struct passthrough_record record = make(epoch, UINT64_MAX, 0);
+
+		assert_int_not_equal(take(&account, make(epoch, 1, 0)), PASSTHROUGH_REPEATED);
+		record.boottime_ns = 2000 * NSEC_PER_SEC;
+		record.cpu_time_us = UINT64_MAX;
+		assert_int_equal(take(&account, record), PASSTHROUGH_COUNTED);
+		assert_true(account.lost >= UINT64_MAX - 2);
+		assert_true(account.cpu_time_us >= UINT64_MAX - 2);
+	}
+	assert_int_equal(account.lost, UINT64_MAX);
+	assert_int_equal(account.cpu_time_us, UINT64_MAX);
+}
+
 static void test_epochs(void **state)
 {
 	struct passthrough_account account = { .vm_hash = 7 };
@@ -258,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_repeated_and_late),
+		cmocka_unit_test(test_numbers_that_add_up_to_more_than_fits),
 		cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_a_restored_guest),
 		cmocka_unit_test(test_another_machine),
