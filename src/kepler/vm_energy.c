@@ -30,7 +30,7 @@ static const struct option own_rows[] = {
 		  "The virtual machine: its UUID, or the name of its directory in passthrough.dir. "
 		  "Required."),
 	SWITCH_FLAG("xml", .offset = offsetof(struct vm_energy_config, xml),
-		    "Print XML with the elements of vhostmd's metrics."),
+		    "Print the elements of XML that an action of vhostmd has to print."),
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 
@@ -54,7 +54,7 @@ static void print_xml(const struct passthrough_record *record)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	passthrough_xml_write(record, &text);
+	passthrough_xml_write_energies(record, &text);
 	if (strbuf_error(&text) == 0)
 		(void)fputs(text.data, stdout);
 }

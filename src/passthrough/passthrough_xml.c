@@ -47,20 +47,24 @@ static void write_zone(const struct passthrough_zone *zone, struct strbuf *out)
 	write_real("J", name, zone->dynamic_uj + zone->idle_uj, out);
 }
 
+void passthrough_xml_write_energies(const struct passthrough_record *record, struct strbuf *out)
+{
+	for (size_t i = 0; i < record->zone_count; i++)
+		write_zone(&record->zones[i], out);
+	strbuf_addf(out,
+		    "<metric type='string' context='vm'><name>" EPOCH "</name>"
+		    "<value>%016llx</value></metric>\n"
+		    "<metric type='uint64' context='vm'><name>" SEQUENCE "</name>"
+		    "<value>%llu</value></metric>\n",
+		    (unsigned long long)record->epoch, (unsigned long long)record->sequence);
+}
+
 void passthrough_xml_write(const struct passthrough_record *record, struct strbuf *out)
 {
 	strbuf_add_str(out, "<metrics>\n");
-	for (size_t i = 0; record && i < record->zone_count; i++)
-		write_zone(&record->zones[i], out);
 	if (record) {
+		passthrough_xml_write_energies(record, out);
 		write_real("s", CPU_TIME, record->cpu_time_us, out);
-		strbuf_addf(out,
-			    "<metric type='string' context='vm'><name>" EPOCH "</name>"
-			    "<value>%016llx</value></metric>\n"
-			    "<metric type='uint64' context='vm'><name>" SEQUENCE "</name>"
-			    "<value>%llu</value></metric>\n",
-			    (unsigned long long)record->epoch,
-			    (unsigned long long)record->sequence);
 	}
 	strbuf_add_str(out, "</metrics>\n");
 }

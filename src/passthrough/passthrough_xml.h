@@ -14,6 +14,14 @@
 #include "base/strbuf.h"
 #include "passthrough/passthrough_record.h"
 
+#define PASSTHROUGH_XML_ACTION_MAX 2048 /* vhostmd/metric.c */
+
+/*
+ * The metrics of energy, each with a newline, as an action of vhostmd of the type xml has to print
+ * them: without the document, in fewer than PASSTHROUGH_XML_ACTION_MAX bytes, and without the
+ * metrics that vhostmd has itself, because a client refuses a name that is there twice.
+ */
+void passthrough_xml_write_energies(const struct passthrough_record *record, struct strbuf *out);
 /* The document, which ends with a newline. NULL: no record yet, and so no metrics. */
 void passthrough_xml_write(const struct passthrough_record *record, struct strbuf *out);
 /*

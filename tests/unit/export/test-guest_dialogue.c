@@ -13,12 +13,12 @@
 	"<metrics>\n<metric type='real64' context='vm' "                                           \
 	"unit='J'><name>EnergyConsumedPackage</name>"                                              \
 	"<value>12.000034</value></metric>\n"                                                      \
-	"<metric type='real64' context='vm' unit='s'><name>TotalCPUTime</name>"                    \
-	"<value>0.750000</value></metric>\n"                                                       \
 	"<metric type='string' context='vm'><name>EnergyEpoch</name>"                              \
 	"<value>0000000000000001</value></metric>\n"                                               \
 	"<metric type='uint64' context='vm'><name>EnergySequence</name>"                           \
-	"<value>1</value></metric>\n</metrics>\n\n"
+	"<value>1</value></metric>\n"                                                              \
+	"<metric type='real64' context='vm' unit='s'><name>TotalCPUTime</name>"                    \
+	"<value>0.750000</value></metric>\n</metrics>\n\n"
 
 struct stage {
 	int epoll_fd, guest_fd; /* the guest's end */

@@ -55,6 +55,62 @@ static void what_is_written_can_be_read(void **state)
 	strbuf_release(&text);
 }
 
+/* To vhostmd, one metric goes from a "<metric" to the next "</metric>" and the newline after it. */
+static void an_action_prints_what_vhostmd_takes(void **state)
+{
+	struct passthrough_record record = { .epoch = UINT64_MAX, .sequence = UINT64_MAX };
+	struct strbuf text = STRBUF_INIT;
+	size_t count = 0;
+
+	for (; record.zone_count < PASSTHROUGH_ZONES_MAX; record.zone_count++)
+		record.zones[record.zone_count] = (struct passthrough_zone){
+			.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .idle_uj = UINT64_MAX
+		};
+	passthrough_xml_write_energies(&record, &text);
+	assert_true(text.len < PASSTHROUGH_XML_ACTION_MAX);
+	for (const char *at = text.data; *at; count++) {
+		const char *end = strstr(at, "</metric>\n");
+
+		assert_int_equal(strncmp(at, "<metric type='", 14), 0);
+		assert_non_null(end);
+		assert_null(memmem(at + 1, (size_t)(end - at), "<metric", 7));
+		at = end + strlen("</metric>\n");
+	}
+	assert_int_equal(count, PASSTHROUGH_ZONES_MAX + 2);
+	assert_null(strstr(text.data, "TotalCPUTime")); /* it has that itself */
+	strbuf_release(&text);
+}
+
+/* A document of vhostmd with its stock metrics, and the output of an action. */
+static void what_vhostmd_makes_of_it_can_be_read(void **state)
+{
+	const struct passthrough_record record = {
+		.epoch = 7,
+		.sequence = 9,
+		.zone_count = 1,
+		.zones = { { ZONE_PACKAGE, QUALITY_MEASURED, 1, 12000000, 0 } },
+	};
+	struct strbuf text = STRBUF_INIT;
+	struct passthrough_record got;
+
+	strbuf_add_str(
+		&text,
+		"<metrics>\n  <metric type='real64' context='host'>\n"
+		"    <name>TotalCPUTime</name>\n    <value>846.600000</value>\n  </metric>\n"
+		"  <metric type='real64' context='vm' id='2' "
+		"uuid='6be3fdb8-bef5-6fec-b1b7-e61bbceab708' unit='s'>\n"
+		"    <name>TotalCPUTime</name>\n    <value>69.400000</value>\n  </metric>\n");
+	passthrough_xml_write_energies(&record, &text);
+	strbuf_add_str(&text, "</metrics>\n\n");
+	assert_int_equal(read_xml(text.data, &got), 0);
+	assert_int_equal(got.epoch, 7);
+	assert_int_equal(got.sequence, 9);
+	assert_int_equal(got.cpu_time_us, 69400000);
+	assert_int_equal(got.zone_count, 1);
+	assert_int_equal(got.zones[0].dynamic_uj, 12000000);
+	strbuf_release(&text);
+}
+
 /* As vhostmd and KubeVirt write, with metrics of the host, of other names and in other units. */
 static void metrics_of_others_are_ignored(void **state)
 {
@@ -173,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(an_action_prints_what_vhostmd_takes),
+		cmocka_unit_test(what_vhostmd_makes_of_it_can_be_read),
 		cmocka_unit_test(metrics_of_others_are_ignored),
 		cmocka_unit_test(an_epoch_needs_a_sequence),
 		cmocka_unit_test(what_contradicts_itself_is_refused),
