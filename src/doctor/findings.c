@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/text/utf8.h"
 #include "base/wrap.h"
 
 #define TEXT_INDENT 8  /* behind the mark */
@@ -14,6 +15,24 @@
 static const char *const level_names[] = { "show", "ok", "note", "fix", "fail" };
 static const char *const level_marks[] = { "", "ok  ", "note", "FIX ", "FAIL" };
 static const char *const level_colours[] = { "", "\033[32m", "\033[36m", "\033[33m", "\033[31m" };
+
+/* Texts repeat names and lines that others wrote, and a terminal would obey some of their bytes. */
+static void make_printable(char *text)
+{
+	size_t left = strlen(text), n;
+
+	for (; left; text += n, left -= n) {
+		unsigned char c = (unsigned char)*text;
+
+		n = utf8_char_len(text, left);
+		if (n == 0 || (c < ' ' && c != '\n') || c == 0x7f) {
+			*text = '?';
+			n = 1;
+		} else if (n == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0) {
+			text[0] = text[1] = '?'; /* C1 controls */
+		}
+	}
+}
 
 void findings_add(struct findings *findings, enum finding_level level, const char *topic,
 		  const char *fix, const char *fmt, ...)
@@ -30,6 +49,8 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 	va_start(ap, fmt);
 	(void)vsnprintf(finding->text, sizeof(finding->text), fmt, ap);
 	va_end(ap);
+	make_printable(finding->text);
+	make_printable(finding->fix);
 }
 
 int findings_exit_status(const struct findings *findings)

@@ -28,6 +28,17 @@ static void expect_text(const struct findings *findings, const struct findings_v
 	strbuf_release(&out);
 }
 
+/* Neither as text nor as JSON; a text that is cut within a character ends with a "?". */
+static void test_what_others_wrote_commands_no_terminal(void **state)
+{
+	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
+
+	findings_add(findings, FINDING_FIX, "energy", "a\x1b[2Jb\nc",
+		     "line \x1b]0;owned\x07 \x7f \xc2\x9b \xff m\xc3\xbcll \xe2\x82");
+	assert_string_equal(findings->list[0].text, "line ?]0;owned? ? ?? ? m\xc3\xbcll ??");
+	assert_string_equal(findings->list[0].fix, "a?[2Jb\nc");
+}
+
 static void test_what_can_be_acted_on_follows_the_verdict(void **state)
 {
 	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
@@ -121,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_is_1_only_when_something_can_be_done),
+		cmocka_unit_test(test_what_others_wrote_commands_no_terminal),
 		cmocka_unit_test(test_what_can_be_acted_on_follows_the_verdict),
 		cmocka_unit_test(test_text_is_as_wide_as_asked),
 		cmocka_unit_test(test_nothing_is_missing_only_where_nothing_can_be_had),
