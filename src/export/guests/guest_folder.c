@@ -45,6 +45,7 @@ static void set_access(int fd, mode_t mode, gid_t group)
 static int replace(int folder_fd, const char *name, const char *text, size_t len, gid_t group)
 {
 	CLEANUP_FD int fd = -1;
+	ssize_t written;
 
 	(void)unlinkat(folder_fd, NEW_NAME, 0);
 	fd = openat(folder_fd, NEW_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -52,8 +53,9 @@ static int replace(int folder_fd, const char *name, const char *text, size_t len
 	if (fd < 0)
 		return -errno;
 	set_access(fd, FILE_MODE, group);
-	if (write(fd, text, len) != (ssize_t)len)
-		return errno ? -errno : -EIO;
+	written = write(fd, text, len);
+	if (written != (ssize_t)len)
+		return written < 0 ? -errno : -ENOSPC;
 	return renameat(folder_fd, NEW_NAME, folder_fd, name) < 0 ? -errno : 0;
 }
 
@@ -163,9 +165,8 @@ void guest_folder_write(struct guest_folder *self, const struct guest *guest,
 		return;
 	}
 	guest_count(&self->counts.errors, 1);
-	if (r == self->told)
+	if (guest_errors_have(&self->told, r))
 		return;
-	self->told = r;
 	log_warn("passthrough.dir: cannot write to %s/%s: %s", self->folder, guest->key,
 		 strerrordesc_np(-r));
 }

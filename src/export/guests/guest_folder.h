@@ -20,7 +20,7 @@
 struct guest_folder {
 	const char *folder; /* borrowed; "": the channel is not used */
 	struct guest_counts counts;
-	int told; /* the error that was logged last, -errno */
+	struct guest_errors told;
 };
 
 void guest_folder_write(struct guest_folder *self, const struct guest *guest,

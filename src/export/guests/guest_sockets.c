@@ -89,13 +89,12 @@ static struct guest_doors *doors_of(const struct guest_sockets *sockets, struct 
 	return doors;
 }
 
-/* Once for each kind of error: it concerns all guests alike. */
+/* Once for each error: it may concern all guests, and a guest may cause it. */
 static void note_error(struct guest_sockets *sockets, int error, const char *text)
 {
 	guest_count(&sockets->counts.errors, 1);
-	if (error == sockets->told)
+	if (guest_errors_have(&sockets->told, error))
 		return;
-	sockets->told = error;
 	log_warn("passthrough.sockets: %s", text);
 }
 
@@ -137,7 +136,8 @@ static void set_address(const char *path, const char *suffix, struct sockaddr_un
 
 /*
  * It gets its name when it listens, and never in the place of another socket: QEMU may have made
- * one in this moment.
+ * one in this moment. A hypervisor can write to the directory, so what has the first name by now
+ * may be a link to anything, which must not get the mode of a socket.
  */
 static int listen_at(struct guest_door *door)
 {
@@ -152,8 +152,8 @@ static int listen_at(struct guest_door *door)
 	(void)unlink(address.sun_path); /* left by a program that was killed in between */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	if (chmod(address.sun_path, SOCKET_MODE) < 0 || listen(fd, BACKLOG) < 0 ||
-	    lstat(address.sun_path, &st) < 0 ||
+	if (fchmodat(AT_FDCWD, address.sun_path, SOCKET_MODE, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    listen(fd, BACKLOG) < 0 || lstat(address.sun_path, &st) < 0 ||
 	    renameat2(AT_FDCWD, address.sun_path, AT_FDCWD, door->path, RENAME_NOREPLACE) < 0) {
 		r = -errno;
 		(void)unlink(address.sun_path);

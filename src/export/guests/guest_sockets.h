@@ -31,7 +31,7 @@ struct guest_sockets {
 	int epoll_fd;       /* borrowed */
 	const struct vm_users *users;
 	struct guest_counts counts;
-	int told; /* the error that was logged last, -errno */
+	struct guest_errors told;
 };
 
 /* Once in each interval, for each guest: connects or listens, from time to time. */

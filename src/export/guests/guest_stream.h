@@ -48,6 +48,22 @@ static inline void guest_count(uint64_t *counter, int64_t by)
 	(void)__atomic_add_fetch(counter, (uint64_t)by, __ATOMIC_RELAXED);
 }
 
+/* Errors that the log has: each once, because a guest that causes them could fill the log. */
+struct guest_errors {
+	uint64_t seen[3]; /* bit e: errno e */
+};
+
+/* True from the second time that @error, -errno, is given. */
+static inline bool guest_errors_have(struct guest_errors *errors, int error)
+{
+	unsigned number = (unsigned)-error % (sizeof(errors->seen) * 8);
+	uint64_t bit = 1ULL << number % 64, *seen = &errors->seen[number / 64];
+	bool has = *seen & bit;
+
+	*seen |= bit;
+	return has;
+}
+
 struct guest_stream {
 	struct guest_watch watch;
 	struct guest *guest;
