@@ -284,6 +284,13 @@ void passthrough_channel_expect(struct passthrough_channel *channel, uint64_t pe
 	channel->due_ns = channel->before_ns + MIN(period_ns, PERIOD_MAX_NS);
 }
 
+struct source {
+	char path[PASSTHROUGH_PATH_MAX];
+	bool is_vhostmd;
+	bool is_hosts; /* in a folder of the host */
+	struct stat about;
+};
+
 /* How long until the file is to be looked at again. */
 static uint64_t pause_before_look(const struct passthrough_channel *channel, uint64_t now_ns)
 {
@@ -298,29 +305,48 @@ static bool is_new(const struct passthrough_channel *channel, const char *text, 
 	return len != channel->last_len || memcmp(text, channel->last, len) != 0;
 }
 
-static ssize_t look_at(struct passthrough_channel *channel, const char *path, char *buf,
+/*
+ * The host decides what a name in its folder leads to. It must not make this program open a link
+ * to a file of this machine, or a device: some devices act when they are opened.
+ */
+static ssize_t read_hosts_file(const char *path, char *buf, size_t size)
+{
+	CLEANUP_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char own[32];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOTSUP;
+	(void)snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	return read_file_nowait_at(AT_FDCWD, own, buf, size);
+}
+
+static ssize_t look_at(struct passthrough_channel *channel, const struct source *source, char *buf,
 		       size_t size)
 {
 	channel->before_ns = channel->looked_ns;
 	channel->looked_ns = clock_ns(CLOCK_MONOTONIC);
-	return read_file_nowait_at(AT_FDCWD, path, buf, size);
+	return source->is_hosts ? read_hosts_file(source->path, buf, size)
+				: read_file_nowait_at(AT_FDCWD, source->path, buf, size);
 }
 
-static int read_text(struct passthrough_channel *channel, const char *path, uint64_t wait_ns,
-		     char *buf, size_t size, struct diag *diag)
+static int read_text(struct passthrough_channel *channel, const struct source *source,
+		     uint64_t wait_ns, char *buf, size_t size, struct diag *diag)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + wait_ns;
-	ssize_t len = look_at(channel, path, buf, size);
+	ssize_t len = look_at(channel, source, buf, size);
 
 	while (len >= 0 && !is_new(channel, buf, (size_t)len) && channel->looked_ns < end_ns &&
 	       !is_stopped(channel)) {
 		uint64_t pause_ns = pause_before_look(channel, channel->looked_ns);
 
 		(void)wait_for(channel, -1, 0, MIN(pause_ns, end_ns - channel->looked_ns));
-		len = look_at(channel, path, buf, size);
+		len = look_at(channel, source, buf, size);
 	}
 	if (len < 0)
-		return diag_set(diag, (int)len, "%s cannot be read: %s", path,
+		return diag_set(diag, (int)len, "%s cannot be read: %s", source->path,
 				strerrordesc_np((int)-len));
 	if (!is_new(channel, buf, (size_t)len))
 		return 0;
@@ -341,12 +367,6 @@ static bool is_scaphandres(const char *folder)
 {
 	return exists(folder, PASSTHROUGH_SCAPHANDRE_FILE) && !exists(folder, FILE_NAME);
 }
-
-struct source {
-	char path[PASSTHROUGH_PATH_MAX];
-	bool is_vhostmd;
-	struct stat about;
-};
 
 /* "" where the machine has none. */
 static void choose(const struct passthrough_channel *channel, struct source *ret)
@@ -389,9 +409,15 @@ static int find_source(const struct passthrough_channel *channel, struct source 
 		r = path_join(ret->path, sizeof(ret->path), folder, FILE_NAME);
 		if (r < 0)
 			return diag_set(diag, r, "%s is too long", folder);
+		ret->is_hosts = true;
 	}
-	if (stat(ret->path, &ret->about) < 0)
+	if ((ret->is_hosts ? lstat : stat)(ret->path, &ret->about) < 0)
 		return diag_set(diag, -errno, "%s: %s", ret->path, strerrordesc_np(errno));
+	if (ret->is_hosts && !S_ISREG(ret->about.st_mode))
+		return diag_set(diag, -ENOTSUP,
+				"%s is not opened: it is not a regular file, and the host decides "
+				"what it is",
+				ret->path);
 	return 0;
 }
 
@@ -427,7 +453,7 @@ int passthrough_channel_read(struct passthrough_channel *channel, uint64_t wait_
 			return read_vhostmd(channel, source.path, wait_ns, buf, diag);
 		if (r == 0 && S_ISREG(source.about.st_mode)) {
 			*ret_is_text = true;
-			return read_text(channel, source.path, wait_ns, buf, size, diag);
+			return read_text(channel, &source, wait_ns, buf, size, diag);
 		}
 		if (r == 0)
 			r = open_port(channel, source.path, diag);

@@ -475,6 +475,28 @@ static void the_mounted_folder_is_read(void **state)
 	check_reading(fixture, 0, 110, 10);
 }
 
+/* The host chooses what the name leads to: a file of this machine, or a device. */
+static void only_a_file_is_opened_in_the_hosts_folder(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[320], elsewhere[320];
+
+	(void)snprintf(path, sizeof(path), "%s/energy", fixture->tree.sysfs);
+	(void)snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", fixture->tree.sysfs);
+	put_text(elsewhere, usual);
+	assert_int_equal(symlink(elsewhere, path), 0);
+	open_on(fixture, fixture->tree.sysfs);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	check_remark(fixture, "is not a regular file");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), -EAGAIN);
+	check_remark(fixture, "is not a regular file");
+	put_text(path, usual);
+	assert_int_equal(passthrough_meter.rescan(fixture->meter), 0);
+	check_reading(fixture, 0, 110, 10);
+}
+
 /* A terminal stands for the port. The host answers late, and with neither CPU time nor an epoch. */
 static void the_port_of_vhostmd_is_asked(void **state)
 {
@@ -630,6 +652,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_mounted_folder_is_found_by_its_tag, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_mounted_folder_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_file_is_opened_in_the_hosts_folder, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(scaphandres_tree_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_vsock_device_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_port_of_vhostmd_is_asked, setup, teardown),
