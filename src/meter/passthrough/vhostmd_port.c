@@ -108,21 +108,26 @@ static int ask(struct vhostmd_port *port, const char *path, struct diag *diag)
 	return diag_set(diag, -ENOTCONN, "%s: the host does not take the question", path);
 }
 
-/* The length of the answer's document, or of other text in its place; 0: it is not whole yet. */
-static size_t whole_len(const struct vhostmd_port *port)
+/*
+ * The length of the answer's document, or of other text in its place; 0: it is not whole yet. The
+ * first @before bytes have no end: a host may send an answer byte by byte.
+ */
+static size_t whole_len(const struct vhostmd_port *port, size_t before)
 {
-	const char *end = memmem(port->answer, port->len, DOCUMENT_END, strlen(DOCUMENT_END));
+	const char *mark = port->answer[0] == '<' ? DOCUMENT_END : ANSWER_END, *end;
+	size_t len = strlen(mark), from = before < len ? 0 : before - len + 1;
 
-	if (end)
-		return (size_t)(end - port->answer) + strlen(DOCUMENT_END);
-	end = memmem(port->answer, port->len, ANSWER_END, strlen(ANSWER_END));
-	return end && port->answer[0] != '<' ? (size_t)(end - port->answer) : 0;
+	end = memmem(port->answer + from, port->len - from, mark, len);
+	if (!end)
+		return 0;
+	return (size_t)(end - port->answer) + (mark[0] == '<' ? len : 0);
 }
 
 /* 1: the answer is whole; 0: not yet; -errno. */
 static int collect(struct vhostmd_port *port, const char *path, struct diag *diag)
 {
-	ssize_t len = read(port->fd, port->answer + port->len, ANSWER_MAX - port->len);
+	size_t before = port->len;
+	ssize_t len = read(port->fd, port->answer + before, ANSWER_MAX - before);
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -132,7 +137,7 @@ static int collect(struct vhostmd_port *port, const char *path, struct diag *dia
 				path);
 	}
 	port->len += (size_t)len;
-	if (whole_len(port))
+	if (whole_len(port, before))
 		return 1;
 	if (port->len < ANSWER_MAX)
 		return 0;
@@ -171,7 +176,7 @@ static int take_answer(struct vhostmd_port *port, uint8_t buf[static PASSTHROUGH
 		       struct diag *diag)
 {
 	struct passthrough_record record;
-	int r = passthrough_xml_read(port->answer, whole_len(port), &record, diag);
+	int r = passthrough_xml_read(port->answer, whole_len(port, 0), &record, diag);
 
 	port->is_useful |= r == 0;
 	hang_up(port, port->is_useful ? ASK_NS : ASK_RARELY_NS);

@@ -134,6 +134,21 @@ static void a_late_answer_is_waited_for(void **state)
 	assert_true(look(stage, ONE_ASK) > 0);
 }
 
+/* Each byte comes by itself, also in the end tag. */
+static void an_answer_in_single_bytes_is_whole(void **state)
+{
+	static const char answer[] = ANSWER("12");
+	struct stage *stage = *state;
+	int r = look(stage, NOW);
+
+	for (size_t i = 0; i < strlen(answer) && r == 0; i++) {
+		assert_int_equal(write(stage->host_fd, answer + i, 1), 1);
+		r = look(stage, NSEC_PER_MSEC);
+	}
+	assert_true(r > 0);
+	assert_int_equal(stage->record.zones[0].dynamic_uj, 12000000);
+}
+
 /* Another program asked and did not wait. */
 static void an_answer_to_another_is_discarded(void **state)
 {
@@ -223,6 +238,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_answer_is_a_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_late_answer_is_waited_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_in_single_bytes_is_whole, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_answer_to_another_is_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sequence_is_kept_or_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_without_energy_is_a_reason_to_ask_rarely,
