@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import struct
 import tempfile
 import threading
@@ -209,13 +210,21 @@ def total(metrics, name):
 
 
 def check_sums(metrics):
-    """Every level sums to the node, by kind and mode: zones of both qualities and of one kind are taken together, because the host
-    sends them in any order, and so they have numbers of their own at the node and in rows."""
+    """Every level sums to the node, by kind and mode: zones of both qualities and of one kind are taken together, because those
+    with and without idle energy are one account of rows. A number of rows is one of a zone, of which they have all energy."""
     for zone, mode in sorted({(zone, labels["mode"]) for zone, labels in metrics.accounts()}):
-        node, at = metrics.sum(f"kepler_node_{zone}_joules_total", mode=mode), {"mode": mode}
-        unattributed = metrics.sum("kepler_node_unattributed_joules_total", zone=zone, mode=mode)
+        def node(name, **labels):
+            return metrics.sum(f"kepler_node_{name}_joules_total", mode=mode, **labels)
+
+        at = {"mode": mode}
         for level in ("process", "container", "namespace"):
-            assert metrics.level_sum(level, zone, at) + unattributed == node, (level, zone, mode, node)
+            found = metrics.level_sum(level, zone, at) + node("unattributed", zone=zone)
+            assert found == node(zone), (level, zone, mode, found, node(zone))
+        rows = metrics.select(f"kepler_process_{zone}_joules_total", **at)
+        for package in {labels.get("package", "") for labels, _ in rows} - {""}:
+            at["package"] = package
+            assert metrics.level_sum("process", zone, at) + node("unattributed", zone=zone, package=package) >= node(
+                zone, package=package), (zone, at)
 
 
 class Watched:
@@ -229,9 +238,9 @@ class Watched:
     def look(self):
         metrics = self.exporter.intervals(1)
         check_sums(metrics)
-        for zone, at in metrics.accounts():
-            for labels, value in metrics.select(f"kepler_node_{zone}_joules_total", **at):
-                key = (zone, *sorted(labels.items()))
+        for name, labels, value in metrics.samples:
+            if re.fullmatch(r"kepler_(node_.*_joules|exporter_passthrough_.*)_total", name):
+                key = (name, *sorted(labels.items()))
                 assert value >= self.counters.get(key, 0), ("a counter fell", self.name, key, value, self.counters[key])
                 self.counters[key] = value
         return metrics
