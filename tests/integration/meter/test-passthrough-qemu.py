@@ -10,11 +10,8 @@ stopped while values are compared, so that its last record remains; the file of 
 of vhostmd in the guest gets the same energy.
 """
 import contextlib
-import http.client
 import json
-import os
 import pathlib
-import signal
 import shutil
 import socket
 import struct
@@ -22,23 +19,17 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 import uuid
 from decimal import Decimal
 from xml.etree import ElementTree
 
 import containers
+from passthrough_guest import HOST, VMTEST, QemuGuest, await_records, check, look, output, wait
 from passthrough_pair import Port
-from passthrough_rig import MODES, ZONES, Record
-from rig import BUILD, Exporter, Metrics, Sensors, balanced, free_port, need_program, need_root, rapl_zone, skip
+from passthrough_rig import MODES
+from rig import BUILD, ROOT, Exporter, Sensors, need_program, need_root, rapl_zone, skip
 
-ROOT = pathlib.Path(__file__).parents[3]
-# On a busy machine the emulated timer can be too late for the kernel's check of it, which ends in a panic.
-VMTEST = [ROOT / "tests/lab/vmtest", "-k", "6.1", "-a", "no_timer_check"]
 VIRTIOFSD = pathlib.Path("/usr/lib/qemu/virtiofsd")
-HOST = ("--monitor.interval=1s", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--passthrough.resolution=1uJ",
-        "--metrics.keep=60s", "--meter.passthrough=off")
 PLACES = {"port": "auto", "9p": "/mnt/9p", "virtiofs": "/mnt/virtiofs", "vsock": "vsock", "vhostmd": "vhostmd"}
 VSOCK_PORT = 28283
 CONTAINER, POD = containers.new_id(), str(uuid.uuid4())
@@ -83,26 +74,16 @@ serve() {
 """
 
 
-def output(*command):
-    return subprocess.run(command, text=True, capture_output=True, check=True).stdout.strip()
-
-
-class Guest:
-    """The machine, with the three Keplers in it."""
+class Guest(QemuGuest):
+    """The machine, with a Kepler for each channel in it."""
 
     def __init__(self, folder, names):
-        self.folder, self.names = folder, names
-        self.uuid = str(uuid.uuid4())
-        self.ports = {name: free_port() for name in (*names, "vhostmd")}
-        (folder / "guests" / self.uuid).mkdir(parents=True)
-        self.daemons, self.process = [], None
+        super().__init__(folder, names, ["vhostmd"])
+        self.daemons = []
 
     def options(self):
         files = self.folder / "guests" / self.uuid
-        forwards = "".join(f",hostfwd=tcp:127.0.0.1:{port}-:{28282 + index}" for index, port in enumerate(self.ports.values()))
-        words = [f"-uuid {self.uuid} -pidfile {self.folder}/qemu.pid -qmp unix:{self.folder}/qmp,server=on,wait=off",
-                 f"-netdev user,id=net{forwards} -device virtio-net-pci,netdev=net",
-                 f"-chardev socket,id=kepler,path={self.folder}/port.sock,reconnect=1",
+        words = [*self.common_options(), f"-chardev socket,id=kepler,path={self.folder}/port.sock,reconnect=1",
                  "-device virtio-serial-pci -device virtserialport,chardev=kepler,name=io.kepler.energy.0",
                  f"-chardev socket,id=vhostmd,path={self.folder}/sockets/{self.uuid}.vhostmd,server=on,wait=off",
                  "-device virtserialport,chardev=vhostmd,name=org.github.vhostmd.1",
@@ -126,9 +107,7 @@ class Guest:
 
     def __enter__(self):
         self.start_daemons()
-        program = output(ROOT / "tools/release-binary", BUILD)
-        subprocess.run(["cp", program, self.folder / "lab/kepler"], check=True)
-        subprocess.run(["cp", ROOT / "tests/rig/rig.yaml", self.folder / "lab/guest.yaml"], check=True)
+        self.copy_kepler()
         serve = "".join(f"serve {name} {PLACES[name]} {28282 + index} &\n" for index, name in enumerate(self.ports))
         cgroup = f"{containers.pod_parent(POD, 'systemd')}/cri-containerd-{CONTAINER}.scope"
         script = f"CGROUP={cgroup}\n{IN_GUEST}{serve}while :; do /usr/bin/timeout 3 sh -c 'while :; do :; done'; sleep 2; done"
@@ -138,54 +117,10 @@ class Guest:
         return self
 
     def __exit__(self, *_):
-        with contextlib.suppress(OSError):
-            os.kill(int((self.folder / "qemu.pid").read_text()), signal.SIGTERM)
-        self.process.wait()
+        super().__exit__()
         for daemon in self.daemons:
             daemon.kill()
             daemon.wait()
-
-    def log(self):
-        return "".join(path.read_text()[-1500:] for path in (self.folder / "lab").glob("*.log"))
-
-    def scrape(self, name):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[name]}/metrics", timeout=10) as page:
-            return Metrics(page.read().decode())
-
-    def values(self, name):
-        """What one of them counts of the host's; None: it does not answer in time, or has no record yet."""
-        with contextlib.suppress(OSError, urllib.error.URLError, http.client.HTTPException):
-            metrics = balanced(self.scrape(name))
-            if metrics.select("kepler_node_package_joules_total", source="passthrough"):
-                name = "kepler_node_{}_joules_total"
-                return {(zone, mode): int(metrics.sum(name.format(zone), source="passthrough", mode=mode) * 1000000)
-                        for zone in ZONES for mode in MODES}
-        return None
-
-    def newest(self):
-        with contextlib.suppress(FileNotFoundError):
-            return Record.of_text((self.folder / "guests" / self.uuid / "energy").read_text(encoding="ascii"))
-        return None
-
-    def control(self, command, **arguments):
-        """A command of QMP; its result."""
-        with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.connect(str(self.folder / "qmp"))
-            lines = monitor.makefile("rw")
-            lines.readline()
-            for word, given in (("qmp_capabilities", {}), (command, arguments)):
-                lines.write(json.dumps({"execute": word, "arguments": given}) + "\n")
-                lines.flush()
-                answer = {}
-                while not {"return", "error"} & answer.keys():
-                    answer = json.loads(lines.readline())
-                assert "error" not in answer, answer
-        return answer["return"]
-
-    def monitor(self, line):
-        """A command of the monitor for people, which has the snapshots."""
-        said = self.control("human-monitor-command", **{"command-line": line})
-        assert not said.strip(), said
 
 
 def listen(path):
@@ -222,53 +157,6 @@ class Wire:
             except OSError:
                 self.streams.remove(stream)
                 stream.close()
-
-
-def wait(found, what, guest):
-    deadline = time.monotonic() + 480
-    while not (value := found()):
-        assert time.monotonic() < deadline and guest.process.poll() is None, (what, guest.log())
-        time.sleep(0.3)
-    return value
-
-
-def look(host, guest):
-    """While the host is stopped: its record, and what each Kepler in the guest has when it counts nothing more."""
-    host.process.send_signal(signal.SIGSTOP)
-    time.sleep(0.2)  # its thread may have begun to write
-    record, seen = guest.newest(), []
-    while len(seen) < 5 or any(values != seen[-1] for values in seen[-5:]):
-        seen.append({name: wait(lambda name=name: guest.values(name), f"{name} does not answer", guest) for name in guest.names})
-        time.sleep(1)
-    host.process.send_signal(signal.SIGCONT)
-    return record, seen[-1]
-
-
-def counted(guest, name):
-    wait(lambda: guest.values(name), f"no record by {name}", guest)
-    return guest.scrape(name).value("kepler_exporter_passthrough_received_records_total", outcome="counted")
-
-
-def await_records(guest):
-    """Three more by each: the host sends a record once the one before it was read, so the first ones may wait in it."""
-    for name in guest.names:
-        count = counted(guest, name)
-        wait(lambda name=name, count=count: counted(guest, name) > count + 2, f"no records by {name}", guest)
-
-
-def differences(after, before):
-    return {key: after[key] - before[key] for key in after}
-
-
-def check(host, guest, since, what):
-    now = look(host, guest)
-    sent = differences(now[0].values, since[0].values)
-    assert now[0].epoch == since[0].epoch and sent["package", "dynamic"] > 0, (what, since, now)
-    for name in guest.names:
-        got = differences(now[1][name], since[1][name])
-        assert got == sent, (what, name, got, sent)
-    print(f"  {what}: {sent['package', 'dynamic'] / 1e6:.6f} J of the package, 0 uJ off: {', '.join(guest.names)}", flush=True)
-    return now
 
 
 def kill(guest):
@@ -391,7 +279,7 @@ def write_qcow2(path):
     path.write_bytes(b"".join(part.ljust(cluster, b"\0") for part in parts))
 
 
-class MemoryGuest(Guest):
+class MemoryGuest(QemuGuest):
     """Without any share, so that it can be saved and migrated: a serial port, and all else in memory."""
 
     def __init__(self, folder):
@@ -399,9 +287,8 @@ class MemoryGuest(Guest):
         self.disk, self.root = folder / "disk.qcow2", folder / "root"
 
     def options(self):
-        return (f"-uuid {self.uuid} -pidfile {self.folder}/qemu.pid -qmp unix:{self.folder}/qmp,server=on,wait=off "
-                f"-netdev user,id=net,hostfwd=tcp:127.0.0.1:{self.ports['port']}-:28282 -device virtio-net-pci,netdev=net "
-                f"-chardev socket,id=kepler,path={self.folder}/sockets/{self.uuid}.sock,reconnect=1 "
+        return (" ".join(self.common_options()) +
+                f" -chardev socket,id=kepler,path={self.folder}/sockets/{self.uuid}.sock,reconnect=1 "
                 "-device virtio-serial-pci -device virtserialport,chardev=kepler,name=io.kepler.energy.0 "
                 f"-drive file={self.disk},if=virtio,format=qcow2")
 
