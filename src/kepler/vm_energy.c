@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -90,6 +91,7 @@ static int read_record(const char *folder, const char *uuid, struct passthrough_
 {
 	CLEANUP_FREE char *path = NULL, *text = NULL;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	struct stat st;
 	size_t len;
 	int r;
 
@@ -97,6 +99,10 @@ static int read_record(const char *folder, const char *uuid, struct passthrough_
 		path = NULL;
 		return diag_set(diag, -ENOMEM, "out of memory");
 	}
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return diag_set(diag, -ENOTSUP,
+				"%s: not a regular file; the virtual machine may have replaced it",
+				path);
 	r = read_file_alloc(path, PASSTHROUGH_TEXT_MAX, &text, &len);
 	if (r < 0)
 		return diag_set(diag, r, "%s: %s", path, strerrordesc_np(-r));

@@ -236,6 +236,10 @@ def check_command(machine, exporter, folder):
         shown = microjoules(exporter.scrape(), machine)
     check_action(ask(f"--uuid={machine.uuid}", "--xml").stdout)
     assert ask("--uuid=../..").returncode == 2
+    (folder / "guests/forged").mkdir()
+    (folder / "guests/forged/energy").symlink_to(folder / "guests" / machine.uuid / "energy")
+    forged = ask("--uuid=forged")
+    assert forged.returncode == 1 and "not a regular file" in forged.stderr, forged
     assert ask(f"--uuid={uuid.uuid4()}").returncode == 1
 
 
