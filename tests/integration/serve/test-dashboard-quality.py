@@ -78,6 +78,9 @@ def gpu_page(instance, source, quality, watts_of):
         for level, names in rows:
             yield series(f"kepler_{level}_watts", target | names | {"mode": mode}, f"{watts}x{MINUTES}")
         yield series("kepler_node_joules_total", target | {"mode": mode}, f"0+{60 * watts}x{MINUTES}")
+    for level, names in (("namespace", LEVELS["namespace"] | {"container_namespace": "without"}),
+                         ("pod", LEVELS["pod"] | {"pod_name": "without"}), ("vm", {"vm_name": "without"})):
+        yield series(f"kepler_{level}_watts", target | names | {"mode": "dynamic"}, f"0x{MINUTES}")
     yield series("kepler_node_unattributed_watts", target | {"mode": "dynamic"}, f"{SPARE}x{MINUTES}")
     yield series("kepler_pod_watts", target | LEVELS["pod"] | {"pod_name": "holds", "mode": "idle"}, f"{HELD}x{MINUTES}")
 
@@ -119,6 +122,9 @@ def cases():
         wanted = {quality: round(value(watts), 6) for _, quality, watts in GPUS.values()}
         yield {"expr": f"round({kinds(expression(*panel, job=GPU_JOB))}, 1e-6)", "eval_time": f"{MINUTES}m",
                "exp_samples": samples(wanted)}
+    for board in "namespace", "pod", "vm":  # rows that use no GPU are in no legend
+        yield {"expr": f'count(({expression(board, "GPU power", job=GPU_JOB)}) <= 0)', "eval_time": f"{MINUTES}m",
+               "exp_samples": []}
     held = expression("gpu", "Held, not used", "stat", GPU_JOB)
     yield {"expr": held, "eval_time": f"{MINUTES}m", "exp_samples": samples({"measured": len(GPUS)})}
 
