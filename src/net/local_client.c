@@ -47,6 +47,19 @@ static int refuse(const char *socket, const char *target, const struct http_repl
 			"%s: %.*s", socket, (int)strcspn(text + skip, "\n"), text + skip);
 }
 
+/* The library's own words name a host and a port, which there are none of. */
+static int no_answer(const struct local_client *client, int r, struct diag *diag)
+{
+	if (r == -ENOMEM || r == -ECANCELED)
+		return r;
+	if (r == -EMSGSIZE)
+		return diag_set(diag, r,
+				"%s: the answer is too long to be that of an exporter; check that "
+				"local.socket is its socket",
+				client->socket);
+	return diag_set(diag, r, "no exporter responds at %s", client->socket);
+}
+
 int local_client_get(struct local_client *client, const char *target, size_t max_bytes,
 		     struct strbuf *ret, int *ret_status, struct diag *diag)
 {
@@ -64,13 +77,12 @@ int local_client_get(struct local_client *client, const char *target, size_t max
 	(void)snprintf(url, sizeof(url), "http://localhost%s", target);
 	strbuf_reset(ret);
 	r = http_client_get(client->http, &request, take_body, ret, &reply, diag);
-	if (r < 0 &&
-	    r != -ENOMEM) /* the library names a host and a port, which there are none of */
-		return diag_set(diag, r, "no exporter responds at %s", client->socket);
+	if (r < 0)
+		return no_answer(client, r, diag);
 	if (ret_status)
 		*ret_status = reply.status;
-	if (r < 0 || reply.status == 200 || (ret_status && reply.status < 300))
-		return r;
+	if (reply.status == 200 || (ret_status && reply.status < 300))
+		return 0;
 	return refuse(client->socket, target, &reply, ret, diag);
 }
 
@@ -133,10 +145,8 @@ static int follow(struct local_client *client, const char *target, struct follow
 
 	(void)snprintf(url, sizeof(url), "http://localhost%s", target);
 	r = http_client_get(client->http, &request, take_lines, following, &reply, diag);
-	if (r == -ECANCELED || r == -ENOMEM)
-		return r;
 	if (r < 0)
-		return diag_set(diag, r, "no exporter responds at %s", client->socket);
+		return no_answer(client, r, diag);
 	if (reply.status != 200)
 		return refuse(client->socket, target, &reply, &following->line, diag);
 	if (following->line.len)

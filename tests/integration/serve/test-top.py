@@ -196,7 +196,8 @@ class Older(socketserver.ThreadingUnixStreamServer):
                 self.send_response(200 if is_known else status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                with contextlib.suppress(BrokenPipeError):  # a client that has read enough
+                    self.wfile.write(body)
 
             def address_string(self):
                 return "local"
@@ -280,6 +281,17 @@ def an_older_exporter_is_named_as_the_reason():
     with place() as path, Older(path, 200, "<html>"):
         told = top(path, "--once")
         assert told.returncode == 1 and "is not JSON" in told.stderr, told
+
+
+def an_answer_without_an_end_is_not_read():
+    """Neither where it is asked for once, nor where it is followed."""
+    with place() as path, Older(path, 200, " " * (9 << 20)):
+        told = top(path, "--once")
+        assert told.returncode == 1 and f"{path}: the answer is too long" in told.stderr, told
+        terminal = Terminal(path)
+        terminal.wait("the answer is too long")
+        terminal.send("q")
+        assert terminal.end()[0] == 0
 
 
 def names_cannot_command_the_terminal():
@@ -374,6 +386,6 @@ if __name__ == "__main__":
     run_tests([it_prints_once_in_a_pipe_and_as_json, without_an_exporter_root_measures, it_follows_keys_and_sizes_of_a_terminal,
                it_leaves_the_terminal_as_it_was_when_it_is_ended, it_ends_with_its_terminal,
                an_output_that_cannot_be_written_is_reported, an_older_exporter_is_named_as_the_reason,
-               an_older_exporter_is_asked_again, many_readings_take_one_request,
+               an_answer_without_an_end_is_not_read, an_older_exporter_is_asked_again, many_readings_take_one_request,
                names_cannot_command_the_terminal, it_waits_for_an_exporter_that_restarts,
                it_shows_what_was_recorded])
