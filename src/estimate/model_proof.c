@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/shared_library.h"
 #include "kube/base64.h"
 
 #define LIBRARY       "libgnutls.so.30"
@@ -32,10 +33,7 @@ struct functions {
 	{                                                                                          \
 		"gnutls_" #name, offsetof(struct functions, name)                                  \
 	}
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {
+static const struct shared_function symbols[] = {
 	SYMBOL(hash_fast),     SYMBOL(pubkey_init),         SYMBOL(pubkey_deinit),
 	SYMBOL(pubkey_import), SYMBOL(pubkey_verify_data2),
 };
@@ -53,16 +51,11 @@ static void load(void)
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	library.error = handle ? 0 : -ENOENT;
-	for (size_t i = 0; handle && i < ARRAY_SIZE(symbols); i++) {
-		void *function = dlsym(handle, symbols[i].name);
-
-		if (!function) {
-			library.error = -ENOSYS;
-			library.missing = symbols[i].name;
-			return;
-		}
-		memcpy((char *)&library.functions + symbols[i].offset, &function, sizeof(function));
-	}
+	if (handle)
+		library.missing = shared_library_find(handle, symbols, ARRAY_SIZE(symbols),
+						      &library.functions);
+	if (library.missing)
+		library.error = -ENOSYS;
 }
 
 int model_proof_load(struct diag *diag)

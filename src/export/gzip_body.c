@@ -13,8 +13,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <zlib.h>
+
+#include "base/macro.h"
+#include "base/shared_library.h"
 
 #define LEVEL        1
 #define WINDOW_BITS  (15 + 16) /* + 16: with a gzip header, whose time is 0 */
@@ -27,36 +29,35 @@ typedef size_t compress_fn(struct libdeflate_compressor *compressor, const void 
 			   void *out, size_t out_size);
 typedef void free_fn(struct libdeflate_compressor *compressor);
 
-static struct {
-	pthread_once_t once;
+struct libdeflate {
 	alloc_fn *alloc;
 	compress_fn *compress;
 	free_fn *free;
-	bool is_there;
-} library = { .once = PTHREAD_ONCE_INIT };
+};
 
-static bool find(void *handle, const char *name, void *ret_function)
-{
-	void *found = dlsym(handle, name);
+static const struct shared_function functions[] = {
+	{ "libdeflate_alloc_compressor", offsetof(struct libdeflate, alloc) },
+	{ "libdeflate_gzip_compress", offsetof(struct libdeflate, compress) },
+	{ "libdeflate_free_compressor", offsetof(struct libdeflate, free) },
+};
 
-	memcpy(ret_function, (const void *)&found, sizeof(found));
-	return found;
-}
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct libdeflate library;
+static bool is_there; /* atomic */
 
 static void load(void)
 {
 	void *handle = dlopen("libdeflate.so.0", RTLD_NOW | RTLD_LOCAL);
-	bool is_there = handle && find(handle, "libdeflate_alloc_compressor", &library.alloc) &&
-			find(handle, "libdeflate_gzip_compress", &library.compress) &&
-			find(handle, "libdeflate_free_compressor", &library.free);
+	bool is_whole =
+		handle && !shared_library_find(handle, functions, ARRAY_SIZE(functions), &library);
 
-	__atomic_store_n(&library.is_there, is_there, __ATOMIC_RELEASE);
+	__atomic_store_n(&is_there, is_whole, __ATOMIC_RELEASE);
 }
 
 bool gzip_body_load(void)
 {
-	(void)pthread_once(&library.once, load);
-	return library.is_there;
+	(void)pthread_once(&once, load);
+	return is_there;
 }
 
 /* False: there is no memory, or no room. */
@@ -112,7 +113,7 @@ static int deflate_by_zlib(const char *text, size_t len, struct strbuf *out)
 
 int gzip_body(const char *text, size_t len, struct strbuf *out)
 {
-	if (__atomic_load_n(&library.is_there, __ATOMIC_ACQUIRE) &&
+	if (__atomic_load_n(&is_there, __ATOMIC_ACQUIRE) &&
 	    deflate_within(text, len, len / 4 + 1024, out))
 		return 0;
 	return deflate_by_zlib(text, len, out);

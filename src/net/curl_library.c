@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/macro.h"
+#include "base/shared_library.h"
 
 static const char *const library_names[] = { "libcurl-gnutls.so.4", "libcurl.so.4" };
 
@@ -19,10 +19,7 @@ static const char *const library_names[] = { "libcurl-gnutls.so.4", "libcurl.so.
 	{                                                                                          \
 		"curl_" #name, offsetof(struct curl_library, name)                                 \
 	}
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {
+static const struct shared_function symbols[] = {
 	SYMBOL(global_init),         SYMBOL(easy_init),     SYMBOL(easy_cleanup),
 	SYMBOL(easy_reset),          SYMBOL(easy_setopt),   SYMBOL(easy_getinfo),
 	SYMBOL(easy_strerror),       SYMBOL(slist_append),  SYMBOL(slist_free_all),
@@ -48,17 +45,11 @@ static void load(void)
 		library.error = -ENOENT;
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
-		void *function = dlsym(handle, symbols[i].name);
-
-		if (!function) {
-			library.error = -ENOSYS;
-			library.missing = symbols[i].name;
-			return;
-		}
-		memcpy((char *)&library.functions + symbols[i].offset, &function, sizeof(function));
-	}
-	if (library.functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	library.missing =
+		shared_library_find(handle, symbols, ARRAY_SIZE(symbols), &library.functions);
+	if (library.missing)
+		library.error = -ENOSYS;
+	else if (library.functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		library.error = -EIO;
 }
 

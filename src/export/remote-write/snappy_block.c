@@ -4,10 +4,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/param.h>
 
+#include "base/macro.h"
 #include "base/protobuf_writer.h"
+#include "base/shared_library.h"
 
 /* A literal of up to 65536 bytes: 61 in the upper six bits, and the length less 1 in two bytes. */
 #define LITERAL_TAG (char)(61 << 2)
@@ -17,30 +18,32 @@
 typedef int compress_fn(const char *input, size_t input_length, char *compressed, size_t *length);
 typedef size_t max_length_fn(size_t source_length);
 
-static struct {
-	pthread_once_t once;
+struct snappy {
 	compress_fn *compress;
 	max_length_fn *max_length;
-} library = { .once = PTHREAD_ONCE_INIT };
+};
+
+static const struct shared_function functions[] = {
+	{ "snappy_compress", offsetof(struct snappy, compress) },
+	{ "snappy_max_compressed_length", offsetof(struct snappy, max_length) },
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct snappy library;
+static bool is_there;
 
 static void load(void)
 {
-	void *handle = dlopen("libsnappy.so.1", RTLD_NOW | RTLD_LOCAL), *compress, *max_length;
+	void *handle = dlopen("libsnappy.so.1", RTLD_NOW | RTLD_LOCAL);
 
-	if (!handle)
-		return;
-	compress = dlsym(handle, "snappy_compress");
-	max_length = dlsym(handle, "snappy_max_compressed_length");
-	if (!compress || !max_length)
-		return;
-	memcpy((void *)&library.compress, (const void *)&compress, sizeof(compress));
-	memcpy((void *)&library.max_length, (const void *)&max_length, sizeof(max_length));
+	is_there =
+		handle && !shared_library_find(handle, functions, ARRAY_SIZE(functions), &library);
 }
 
 bool snappy_block_load(void)
 {
-	(void)pthread_once(&library.once, load);
-	return library.max_length;
+	(void)pthread_once(&once, load);
+	return is_there;
 }
 
 int snappy_block_literal(const char *bytes, size_t len, struct strbuf *out)

@@ -3,10 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/shared_library.h"
 
 #define LIBRARY "libdw.so.1"
 
@@ -15,10 +15,7 @@
 #name, offsetof(struct libdw, name)                                                \
 	}
 
-static const struct {
-	const char *name;
-	size_t offset;
-} functions[] = {
+static const struct shared_function functions[] = {
 	FUNCTION(elf_version),
 	FUNCTION(elf_begin),
 	FUNCTION(elf_end),
@@ -46,16 +43,8 @@ static bool load(struct libdw *ret)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
-	if (!library)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		void *address = dlsym(library, functions[i].name);
-
-		if (!address)
-			return false;
-		memcpy((char *)ret + functions[i].offset, &address, sizeof(address));
-	}
-	return ret->elf_version(EV_CURRENT) != EV_NONE;
+	return library && !shared_library_find(library, functions, ARRAY_SIZE(functions), ret) &&
+	       ret->elf_version(EV_CURRENT) != EV_NONE;
 }
 
 const struct libdw *libdw_load(void)
