@@ -499,17 +499,37 @@ static void add_graph(struct strbuf *out, const struct top_state *state,
 	end_line(out, style);
 }
 
+#define HINTS_LEAST "  ? help  q quit" /* to be had on any screen */
+
+/* The power of the rows for which the screen has no room: with these, it adds up. */
+static void add_below(struct strbuf *text, const struct top_state *state)
+{
+	char watts[WATTS_TEXT_MAX], below_text[WATTS_TEXT_MAX + 16];
+	double below = 0;
+
+	for (size_t i = state->first + top_state_page(state); i < state->line_count; i++) {
+		if (!state->lines[i].is_owner && isfinite(state->lines[i].watts))
+			below += state->lines[i].watts;
+	}
+	if (below <= 0)
+		return;
+	watts_text(watts, below);
+	(void)snprintf(below_text, sizeof(below_text), "Below: %s%s W",
+		       state->reading.is_estimated ? "~" : "", watts);
+	if (strlen(below_text) + sizeof(HINTS_LEAST) <= state->columns)
+		strbuf_add_str(text, below_text);
+}
+
 /* Whole words: as many as fit, in the order in which they are needed. */
 static void add_hints(struct strbuf *text, const struct top_state *state)
 {
 	static const char *const hints[] = { "? help",    "q quit", "/ filter", "s sort",
 					     "Tab level", "t tree", "F follow", "p pause" };
 
-	for (size_t i = 0, used = 0; i < ARRAY_SIZE(hints); i++) {
-		if (used + 2 + strlen(hints[i]) >= state->columns)
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++) {
+		if (text->len + 2 + strlen(hints[i]) >= state->columns)
 			return;
-		used += (i ? 2 : 0) + strlen(hints[i]);
-		strbuf_addf(text, "%s%s", i ? "  " : "", hints[i]);
+		strbuf_addf(text, "%s%s", text->len ? "  " : "", hints[i]);
 	}
 }
 
@@ -528,6 +548,7 @@ static void add_foot(struct strbuf *out, const struct top_state *state,
 		strbuf_add_str(&text, style->notice);
 		how = YELLOW;
 	} else {
+		add_below(&text, state);
 		add_hints(&text, state);
 	}
 	begin(out, style, how);

@@ -96,6 +96,27 @@ static void hints_are_whole_words(void **state)
 	}
 }
 
+/* 90 and 50 W are on the screen, and 20, 10 and 1 W are not. */
+static void rows_without_room_have_their_sum(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT;
+	struct top_state top;
+	const char *last;
+
+	begin_state(&top, TOP_HEAD_LINES + 2 + TOP_FOOT_LINES, 80);
+	draw(&top, &screen, &frame);
+	assert_non_null(strstr(strrchr(frame.data, '\n'), "Below: 31.00 W  ? help  q quit"));
+	(void)top_state_resize(&top, TOP_HEAD_LINES + 2 + TOP_FOOT_LINES, 28);
+	draw(&top, &screen, &frame);
+	last = strrchr(frame.data, '\n');
+	assert_null(strstr(last, "Below"));
+	assert_non_null(strstr(last, "? help  q quit"));
+	(void)top_state_resize(&top, TOP_HEAD_LINES + 5 + TOP_FOOT_LINES, 80);
+	draw(&top, &screen, &frame);
+	assert_null(strstr(frame.data, "Below"));
+	top_state_release(&top);
+}
+
 /* The level, the pause and the sign of an error can be read on any terminal. */
 static void a_narrow_title_has_the_level_and_the_pause(void **state)
 {
@@ -243,6 +264,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(narrow_terminals_keep_what_matters),
 		cmocka_unit_test(hints_are_whole_words),
+		cmocka_unit_test(rows_without_room_have_their_sum),
 		cmocka_unit_test(a_narrow_title_has_the_level_and_the_pause),
 		cmocka_unit_test(names_cannot_command_the_terminal),
 		cmocka_unit_test(the_head_makes_the_total),
