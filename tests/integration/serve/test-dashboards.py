@@ -26,6 +26,7 @@ NOTHING = {
     ("quality", "Half width of the largest share"): NO_SIGNALS,
     ("quality", "Factor of a busy sibling"): NO_SIGNALS,
     ("quality", "Meters that disagree"): "no zone has two sources",
+    ("vm", "GPU power"): "no virtual machine here uses a GPU",
     ("vm", "In a guest: age of the host's record"): "no exporter here is a guest",
 }
 KINDS_OF_PANELS = {"timeseries", "stat", "bargauge", "table", "row"}
