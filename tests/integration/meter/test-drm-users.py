@@ -193,7 +193,7 @@ def each_process_has_what_it_used():
             assert capabilities(helper) == {PTRACE | READ}, capabilities(helper)
             assert all(held & PTRACE == 0 for held in capabilities(exporter.process.pid))
             began = wait_until(exporter, lambda metrics: process_j(metrics, second) > 0 and process_j(metrics, first) > 0)
-            metrics = wait_until(exporter, lambda metrics: process_j(metrics, first) > process_j(began, first) + 250)
+            metrics = wait_until(exporter, lambda metrics: process_j(metrics, first) > process_j(began, first) + 1000)
             grown = {pid: process_j(metrics, pid) - process_j(began, pid) for pid in (first, second, child)}
             boards = {address: node_j(metrics, address) - node_j(began, address) for address in (I915, XE)}
             lost = sum(unattributed_j(metrics, address) - unattributed_j(began, address) for address in (I915, XE))
