@@ -36,8 +36,9 @@ CHANGES = {"doubled": double_pods, "lost": lose_pods}
 def run(*args):
     """The report's results by exporter and name."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([VALIDATOR, "run", f"--output={folder}", *args], text=True, capture_output=True, check=False,
-                              timeout=200)
+        # The node's energy is not judged here: no phase is longer to decide on it.
+        done = subprocess.run([VALIDATOR, "run", f"--output={folder}", "--max-error=25%", *args], text=True, capture_output=True,
+                              check=False, timeout=200)
         print(done.stdout, done.stderr)
         found = {}
         for result in json.loads(pathlib.Path(folder, "report.json").read_text())["results"]:

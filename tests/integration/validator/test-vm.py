@@ -118,7 +118,7 @@ with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, list
     exporters = [f"--exporter={own}", f"--exporter={twice}", f"--host.sysfs={sensors.mount}"]
     command = f"echo cont >{words}; sleep 5; echo stop >{words}"
     found, output = run(*exporters, "--vm=spinner", f"--guest-exporter={proxy.url('guest')}", f"--load-command={command}",
-                        "--duration=21s")
+                        "--duration=21s", "--max-error=15%")  # the node is not judged here: no phase is longer to decide on it
     assert UUID in output, output
     assert found[own]["vm/cpu-time"]["verdict"] == "pass", found[own]["vm/cpu-time"]
     assert found[twice]["vm/cpu-time"]["verdict"] == "fail", found[twice]["vm/cpu-time"]
@@ -128,7 +128,8 @@ with tempfile.TemporaryDirectory() as scratch, machine(scratch) as monitor, list
     assert right["errors"]["predicted"] > 5, right
     assert abs(wrong["errors"]["predicted"] / right["errors"]["predicted"] - 2) < 0.05, (right, wrong)
     assert "container/package/command" not in found[own], found[own].keys()
-    assert found[proxy.url("guest")]["guest/package"]["verdict"] == "pass", found[proxy.url("guest")]
+    right = found[proxy.url("guest")]["guest/package"]
+    assert right["verdict"] == "pass" and abs(right["error"]) < 0.05, right
     tell(monitor, "cont")
     exporter.intervals(2)
     found, output = run(exporters[0], exporters[2], f"--vm={UUID.upper()}", f"--guest-exporter={proxy.url('low')}",
