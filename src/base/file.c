@@ -71,6 +71,20 @@ ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size)
 	return open_and_read(dirfd, path, O_NONBLOCK, buf, size);
 }
 
+ssize_t read_regular_file(const char *path, char *buf, size_t size)
+{
+	CLEANUP_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char own[32];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOTSUP;
+	(void)snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	return read_file_nowait_at(AT_FDCWD, own, buf, size);
+}
+
 int path_join(char *buf, size_t size, const char *dir, const char *name)
 {
 	size_t len = strlen(dir);

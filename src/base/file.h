@@ -15,6 +15,12 @@
 ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size);
 /* The same, but a pipe is not waited for: -ESPIPE. */
 ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size);
+/*
+ * The same for a name in a folder that others can write: -ENOTSUP for anything other than a regular
+ * file, which is not opened. A link could lead to any file, and some devices act when they are
+ * opened.
+ */
+ssize_t read_regular_file(const char *path, char *buf, size_t size);
 
 /*
  * As read_file_at, from the start of an open descriptor (pread at 0 makes sysfs and procfs render).

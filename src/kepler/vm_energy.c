@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -89,24 +88,24 @@ static bool is_name(const char *text)
 static int read_record(const char *folder, const char *uuid, struct passthrough_record *ret,
 		       struct diag *diag)
 {
-	CLEANUP_FREE char *path = NULL, *text = NULL;
+	CLEANUP_FREE char *path = NULL;
+	char text[PASSTHROUGH_TEXT_MAX + 1];
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
-	struct stat st;
-	size_t len;
+	ssize_t len;
 	int r;
 
 	if (asprintf(&path, "%s/%s/energy", folder, uuid) < 0) {
 		path = NULL;
 		return diag_set(diag, -ENOMEM, "out of memory");
 	}
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	len = read_regular_file(path, text, sizeof(text));
+	if (len == -ENOTSUP)
 		return diag_set(diag, -ENOTSUP,
 				"%s: not a regular file; the virtual machine may have replaced it",
 				path);
-	r = read_file_alloc(path, PASSTHROUGH_TEXT_MAX, &text, &len);
-	if (r < 0)
-		return diag_set(diag, r, "%s: %s", path, strerrordesc_np(-r));
-	r = passthrough_text_read(text, len, ret, diag);
+	if (len < 0)
+		return diag_set(diag, (int)len, "%s: %s", path, strerrordesc_np((int)-len));
+	r = passthrough_text_read(text, (size_t)len, ret, diag);
 	if (r < 0)
 		return r;
 	if (now_ns > ret->realtime_ns &&

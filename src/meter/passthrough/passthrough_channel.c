@@ -305,30 +305,13 @@ static bool is_new(const struct passthrough_channel *channel, const char *text, 
 	return len != channel->last_len || memcmp(text, channel->last, len) != 0;
 }
 
-/*
- * The host decides what a name in its folder leads to. It must not make this program open a link
- * to a file of this machine, or a device: some devices act when they are opened.
- */
-static ssize_t read_hosts_file(const char *path, char *buf, size_t size)
-{
-	CLEANUP_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char own[32];
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOTSUP;
-	(void)snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
-	return read_file_nowait_at(AT_FDCWD, own, buf, size);
-}
-
+/* The host decides what a name in its folder leads to. */
 static ssize_t look_at(struct passthrough_channel *channel, const struct source *source, char *buf,
 		       size_t size)
 {
 	channel->before_ns = channel->looked_ns;
 	channel->looked_ns = clock_ns(CLOCK_MONOTONIC);
-	return source->is_hosts ? read_hosts_file(source->path, buf, size)
+	return source->is_hosts ? read_regular_file(source->path, buf, size)
 				: read_file_nowait_at(AT_FDCWD, source->path, buf, size);
 }
 
