@@ -84,12 +84,14 @@ static struct row_growth follow_row(const struct exporter_rows *rows, struct exp
 	struct row_growth growth = { .before = row->last,
 				     .has_changed = fabs(series->value - row->last) > 0 };
 
-	if (!is_gauge && series->value >= row->last)
+	if (!is_gauge && series->value >= row->last) {
 		growth.amount = series->value - row->last;
-	else if (!is_gauge && begins_again(rows, row, series))
+	} else if (!is_gauge && begins_again(rows, row, series)) {
 		growth.amount = series->value;
-	else
+		row->load = rows->load; /* of another process with its pid */
+	} else {
 		growth.has_fallen = !is_gauge;
+	}
 	if (growth.amount > 0 && row->last > 0)
 		row->grown_s = rows->now_s;
 	growth.grown_s = row->grown_s;

@@ -44,7 +44,7 @@ struct row_growth {
 	 * value after 0 may be of a process that ended long ago: a series can show 0 for a while.
 	 */
 	double grown_s;
-	unsigned load; /* on the first page that had the row */
+	unsigned load; /* on the page on which the row appeared, or began again */
 };
 
 void exporter_rows_init(struct exporter_rows *rows);

@@ -4,7 +4,7 @@
  *
  * A load's processes are new, and end with it. An exporter may show the series of a new process as
  * 0 for minutes, and then all of its energy at once, when another load runs. So a row with a pid is
- * charged to the load that ran when the row first appeared. A row without one may be of the
+ * charged to the load that ran when the row appeared. A row without one may be of the
  * processes of several loads: it is charged to the load that ran last.
  */
 #pragma once
@@ -17,7 +17,7 @@
 
 struct load_account {
 	double joules[LOAD_ACCOUNT_LOADS_MAX][OWN_WORDS_MAX];
-	/* Rows with a pid of each load that stand at 0 on the last page. */
+	/* Rows of each load that stand at 0 on the last page. */
 	uint32_t at_zero[LOAD_ACCOUNT_LOADS_MAX];
 };
 

@@ -229,9 +229,7 @@ static double load_charge(const struct observation *observation, size_t exporter
 	return charged_j - usual_w * length_s;
 }
 
-/*
- * Finds the energy of series that showed nothing of the load yet, before its phase and after it.
- */
+/* Finds the energy of series that showed nothing of the load yet, before its phase and after it. */
 static void find_held_back(const struct observation *observation, size_t exporter,
 			   enum energy_level level, size_t zone, size_t index,
 			   struct effect *effect)

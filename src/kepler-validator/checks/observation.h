@@ -29,8 +29,8 @@
 _Static_assert(PLAN_PHASES_MAX <= LOAD_ACCOUNT_LOADS_MAX, "each phase is a load");
 
 /*
- * The energy that an exporter has charged to the load so far, by zone. Where the load's processes
- * end with their phase, exporter_zone.loads knows better, with the phase as the load's number.
+ * The energy that an exporter has charged to all loads so far, by zone. exporter_zone.loads has the
+ * processes' energy for each load, whose number is the phase.
  */
 struct load_charge {
 	double levels[ENERGY_LEVELS][EXPORTER_ZONES_MAX];

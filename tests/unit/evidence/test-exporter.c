@@ -172,6 +172,39 @@ static void a_series_that_went_away_begins_again(void **state)
 	assert_true(fabs(zone->sums[ENERGY_PROCESS].joules - 2) < 1e-9);
 }
 
+static void take_process(struct exporter *exporter, double time_s, const char *pid, double joules)
+{
+	char page[1024];
+
+	(void)snprintf(page, sizeof(page),
+		       "# TYPE kepler_node_package_joules_total counter\n"
+		       "kepler_node_package_joules_total{mode=\"dynamic\"} %f\n"
+		       "# TYPE kepler_process_package_joules_total counter\n"
+		       "kepler_process_package_joules_total{pid=\"%s\",command=\"kv-load\","
+		       "mode=\"dynamic\"} %f\n"
+		       "kepler_exporter_snapshot_timestamp_seconds %f\n",
+		       time_s, pid, joules, time_s);
+	take(exporter, time_s + 0.2, page);
+}
+
+/* Loads 1 and 3 have a process each, one after the other, with the same pid. */
+static void a_pid_that_is_used_again_is_of_another_load(void **state)
+{
+	CLEANUP(free_exporter) struct exporter *exporter = open_exporter();
+
+	take_process(exporter, 100, "1", 0);
+	exporter->load = 1;
+	take_process(exporter, 101, "7", 3);
+	take_process(exporter, 102, "7", 5);
+	exporter->load = 3;
+	take_process(exporter, 103, "7", 6);
+	take_process(exporter, 104, "1", 0);
+	take_process(exporter, 105, "7", 2);
+	const struct load_account *loads = &exporter_find_zone(exporter, "package")->loads;
+	assert_true(fabs(load_account_joules(loads, 1) - 6) < 1e-9);
+	assert_true(fabs(load_account_joules(loads, 3) - 2) < 1e-9);
+}
+
 /* Another virtual machine has the name: OpenMetrics 2.0 names the start time of its counter. */
 static void a_counter_with_a_later_start_begins_again(void **state)
 {
@@ -424,6 +457,7 @@ int main(void)
 		cmocka_unit_test(meters_of_a_zone_are_read_at_different_times),
 		cmocka_unit_test(a_wall_clock_that_is_set_distorts_nothing),
 		cmocka_unit_test(a_series_that_went_away_begins_again),
+		cmocka_unit_test(a_pid_that_is_used_again_is_of_another_load),
 		cmocka_unit_test(a_counter_with_a_later_start_begins_again),
 		cmocka_unit_test(a_state_that_changes_adds_no_energy),
 		cmocka_unit_test(an_ended_process_is_not_the_new_one),
