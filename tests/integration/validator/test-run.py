@@ -192,8 +192,9 @@ def current_names():
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=20)) as sensors, \
             run_exporter(sensors, "--metrics.schema=current", "--metrics.settle=15s") as exporter, Proxy(exporter.url) as proxy:
         exporter.intervals(2)
+        # One burst of 4 s cannot show that the node's energy is right to 5 %.
         status, output = judge(sensors, f"--exporter={exporter.url}/metrics", f"--exporter={proxy.url('fewer')}",
-                               "--scenario=short-lived", "--duration=12s")
+                               "--scenario=short-lived", "--duration=12s", "--max-error=10%")
         found = {}
         for (url, name), result in results(output).items():
             found.setdefault(url.rpartition("/")[2], {})[name] = result
